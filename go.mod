@@ -1,0 +1,3 @@
+module rpcx
+
+go 1.26.8

@@ -1,0 +1,50 @@
+// Package catalog is what a peer offers, in one shape for every dialect
+// (section 8 of the design).
+package catalog
+
+import "encoding/json"
+
+// A Kind says how a method answers.
+type Kind string
+
+// The kinds of method. The zero value means Call.
+const (
+	Call   Kind = "call"
+	Stream Kind = "stream"
+	Job    Kind = "job"
+	Notify Kind = "notify"
+)
+
+// A Catalog is what a peer offers.
+type Catalog struct {
+	Catalog   int                        `json:"catalog"` // always 1
+	Dialect   string                     `json:"dialect,omitempty"`
+	Info      Info                       `json:"info"`
+	Methods   []Method                   `json:"methods"`
+	Classes   []json.RawMessage          `json:"classes,omitempty"`
+	Constants json.RawMessage            `json:"constants,omitempty"`
+	Defs      map[string]json.RawMessage `json:"$defs,omitempty"`
+	Extra     json.RawMessage            `json:"extra,omitempty"`
+}
+
+// Info names the peer.
+type Info struct {
+	Name        string `json:"name,omitempty"`
+	Version     string `json:"version,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// A Method is one entry. Its name is the wire's.
+type Method struct {
+	Name        string                     `json:"name"`
+	Kind        Kind                       `json:"kind,omitempty"`
+	Description string                     `json:"description,omitempty"`
+	Params      json.RawMessage            `json:"params,omitempty"` // JSON Schema
+	Result      json.RawMessage            `json:"result,omitempty"` // JSON Schema
+	Events      map[string]json.RawMessage `json:"events,omitempty"` // content type → JSON Schema
+	Effects     []string                   `json:"effects,omitempty"`
+	Hints       json.RawMessage            `json:"hints,omitempty"`
+	Cache       json.RawMessage            `json:"cache,omitempty"`
+	Run         string                     `json:"run,omitempty"` // an ANSWER; obeyed only in a file given with --hooks and in the demos
+	Extra       json.RawMessage            `json:"extra,omitempty"`
+}

@@ -1,0 +1,188 @@
+// Package dialect holds the interfaces that a dialect fills: a Codec, which
+// turns operations into messages and messages into events; Flows, which need
+// several messages; and a Server, which is the dialect's other side.
+//
+// A new dialect is one folder below this one and one row in session's table.
+//
+// How two dialects that are unlike JSON-RPC fill them. HotRepl's host: its
+// Server holds the one client it has (Accept of a second says session_evicted
+// through the first Caller and closes it), the frame queue and the job table;
+// Accept sends the handshake with Caller.Notify; a request's Method is its
+// "type"; Reply writes "<type>_result" or "<type>_error" for a Data or Failure
+// event of that request, and items that carry the request's id, so a
+// subscription's Stream is its request's ID. Introspect: Opened finds the
+// subscription's token in the first response, Decode makes an Item with that
+// Stream of every notification that names a subscription, Final where its
+// payload is done, and Event turns progress, guidance and data payloads into
+// events.
+package dialect
+
+import (
+	"context"
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// An OpKind is what a user wants done.
+type OpKind uint8
+
+// The operations. A codec answers wire.ErrUnsupported for those that its
+// dialect does not have.
+const (
+	Call      OpKind = iota // one request, one answer (or a stream, where the dialect's calls stream)
+	Notify                  // a request that wants no answer
+	Subscribe               // a request whose answer opens a stream
+	Cancel                  // asks the far side to give up Of, a request that is pending
+	Unsub                   // asks the far side to end Stream, which Of opened
+	Raw                     // Params is the whole message, sent as it stands
+	Watch                   // sends nothing: every message that comes in, or those of Method
+	Eval                    // Code is evaluated
+)
+
+// An Op is one operation.
+type Op struct {
+	Kind        OpKind
+	Method      string
+	Params      json.RawMessage   // nil: none
+	Code        string            // of Eval
+	Funcs       map[string]string // JSON pointer inside Params → name of the hook that answers it
+	Of          *Op               // the operation that a Cancel or Unsub ends
+	OfID        wire.ID           // the id of that operation's request
+	Stream      wire.ID           // the stream that an Unsub ends
+	Unsubscribe string            // how the stream is ended, where the user said it; "": derived from Method
+	Extra       json.RawMessage   // members that only this dialect knows (an object); nil: none
+}
+
+// A Codec turns operations into messages and messages into events, for one
+// connection and one role. It does no I/O, starts nothing and calls nobody
+// back; the peer calls it under its lock, but for Event.
+type Codec interface {
+	// Encode returns the message that asks for op: Raw, and ID when an answer
+	// will come. For a Cancel or Unsub that the dialect cannot say it returns
+	// wire.ErrUnsupported, and the peer then only forgets the call. Ids are the
+	// codec's: unique on this connection.
+	Encode(op Op) (wire.Message, error)
+	// Decode returns the messages in raw; batch says that they came as one
+	// batch, whose answers go back as one. The slice and the messages are valid
+	// until the next Decode, as long as raw is. An error ends the connection;
+	// what can be answered comes as an Invalid message instead.
+	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
+	// Opened says what a response (without error) to a Subscribe or Call op
+	// means: the stream that it opens, nil when none; and whether the call is
+	// over with it. Items may also come with the request's own id.
+	Opened(op Op, resp wire.Message) (stream wire.ID, final bool)
+	// Reply returns the messages that carry one event of the answer to req:
+	// none, one or several.
+	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
+	// JoinBatch makes one message of the answers to a batch.
+	JoinBatch(replies [][]byte) []byte
+	// Event is what a user sees of m. It keeps m's bytes, does not allocate for
+	// plain data, and may be called from any goroutine.
+	Event(m wire.Message) (wire.Event, error)
+}
+
+// A Stream is the answer to an operation: messages until io.EOF.
+type Stream interface {
+	// Next returns the next message, valid until the following Next; io.EOF
+	// after the final one. When ctx ends it returns ctx's error, and the stream
+	// can go on being read.
+	Next(ctx context.Context) (wire.Message, error)
+	// Cancel tells the far side that nobody wants the rest, where the dialect
+	// can say so, and forgets the stream. It is bounded by ctx and may be called
+	// after the end, when it does nothing.
+	Cancel(ctx context.Context) error
+}
+
+// A Caller is what flows and servers may do on a connection. A peer satisfies
+// it.
+type Caller interface {
+	// Open starts op and returns its answer.
+	Open(ctx context.Context, op Op) (Stream, error)
+	// Call is Open of a Call and its one result. An error that the far side
+	// answered is a *wire.Error.
+	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// Notify sends op and expects nothing.
+	Notify(ctx context.Context, op Op) error
+	// CloseWith ends the connection with a code and a reason, where its
+	// transport has them.
+	CloseWith(code int, reason string) error
+}
+
+// A Handler answers the far side. For each request, Handle runs in its own
+// goroutine: it may block, call back and emit events before it returns.
+// Notifications come one at a time, in order.
+type Handler interface {
+	Handle(ctx context.Context, in *Inbound) (json.RawMessage, error)
+	// Close ends what the handler keeps for its connection.
+	Close() error
+}
+
+// An Inbound is one request or notification of the far side.
+type Inbound struct {
+	Msg  wire.Message // cloned; it may be kept
+	Emit func(wire.Event) error
+	// Answered says that the events emitted were the whole answer: what Handle
+	// returns is then dropped. A stream's handler sets it.
+	Answered bool
+}
+
+// Flows: what needs several messages. Optional interfaces of a Codec, found by
+// assertion, run in the caller's goroutine on a Caller.
+
+// A Greeter greets before anything else is sent.
+type Greeter interface {
+	Greet(ctx context.Context, c Caller) error
+}
+
+// A Describer asks the far side for what it offers. It returns
+// wire.ErrUnsupported where the dialect cannot ask.
+type Describer interface {
+	Describe(ctx context.Context, c Caller) (*catalog.Catalog, error)
+}
+
+// A Leaver says goodbye before the connection is closed.
+type Leaver interface {
+	Leave(ctx context.Context, c Caller) error
+}
+
+// A Server is a dialect's other side, shared by all connections of a listener:
+// what outlives one connection lives in it. It may own goroutines, which end in
+// Close.
+type Server interface {
+	// Accept returns the handler for one connection.
+	Accept(c Caller) Handler
+	Close() error
+}
+
+// A Backend is what answers, in the terms of no dialect. wire/serve gives it.
+type Backend interface {
+	// Catalog is what we offer; nil when we tell nobody (a client's role).
+	Catalog() *catalog.Catalog
+	// Bind returns the responder for one connection; c leads back to its far
+	// side.
+	Bind(c Caller) Responder
+}
+
+// A Responder answers the requests of one connection.
+type Responder interface {
+	// Kind says how method is answered; false when nothing answers it.
+	Kind(method string) (catalog.Kind, bool)
+	// Respond answers one request. Where r.Stream is true the events go to
+	// r.Emit and the result is dropped. A failure is a *wire.Error where it
+	// should reach the far side as it stands.
+	Respond(ctx context.Context, r Request) (json.RawMessage, error)
+	Close() error
+}
+
+// A Request is one call of the far side.
+type Request struct {
+	Method       string
+	Params       json.RawMessage // nil: none
+	ID           wire.ID         // nil for a notification
+	Notification bool
+	Stream       bool                   // the method streams: every output is an event
+	Emit         func(wire.Event) error // never nil for a stream; may be nil elsewhere
+	Vars         map[string]string      // further RPCX_ variables for a command
+}

@@ -1,0 +1,160 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The error codes of JSON-RPC 2.0, section 5.1, and those that rpcx adds in the
+// range left to implementations.
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeNoMethod       = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	CodeServer         = -32000 // a server's own error; data.retryable says more
+	CodeRefused        = -32001 // refused by policy
+)
+
+// An Error is what a peer answered in place of a result, or what we answer.
+type Error struct {
+	Code      json.RawMessage // a number or a string token; nil: none
+	Message   string
+	Data      json.RawMessage // nil: none
+	Kind      string          // a dialect's own word for the class; "": none
+	Retryable *bool           // nil: not said
+	Raw       json.RawMessage // the error as it came, whole; nil for ours
+}
+
+// NewError returns an error of ours.
+func NewError(code int, message string) *Error {
+	return &Error{Code: strconv.AppendInt(nil, int64(code), 10), Message: message}
+}
+
+// Errorf is NewError with a formatted message.
+func Errorf(code int, format string, args ...any) *Error {
+	return NewError(code, fmt.Sprintf(format, args...))
+}
+
+// WithData returns e with its data set to v as JSON.
+func (e *Error) WithData(v any) *Error {
+	if b, err := json.Marshal(v); err == nil {
+		e.Data = b
+	}
+	return e
+}
+
+// Error is the message with the code.
+func (e *Error) Error() string {
+	code := strings.Trim(string(e.Code), `"`)
+	switch {
+	case code == "":
+		return e.Message
+	case e.Message == "":
+		return "error " + code
+	}
+	return e.Message + " (code " + code + ")"
+}
+
+// Clone returns a copy that shares no bytes with e.
+func (e *Error) Clone() *Error {
+	c := *e
+	c.Code, c.Data, c.Raw = bytes.Clone(e.Code), bytes.Clone(e.Data), bytes.Clone(e.Raw)
+	return &c
+}
+
+// JSON is the error as an object: as it came where it came from a peer, else
+// code, message and data.
+func (e *Error) JSON() json.RawMessage {
+	if e.Raw != nil {
+		return e.Raw
+	}
+	b := []byte(`{"code":`)
+	if len(e.Code) == 0 {
+		b = strconv.AppendInt(b, CodeServer, 10)
+	}
+	b = append(b, e.Code...)
+	b = append(b, `,"message":`...)
+	b = AppendString(b, e.Message)
+	if e.Data != nil {
+		b = append(append(b, `,"data":`...), e.Data...)
+	}
+	return append(b, '}')
+}
+
+// AsError finds the *Error in err, or makes one with CodeInternal of its text.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	var f *Fault
+	if errors.As(err, &f) && f.RPC != nil {
+		return f.RPC
+	}
+	return NewError(CodeInternal, err.Error())
+}
+
+// AppendString appends s as a JSON string, leaving <, > and & as they are.
+func AppendString(b []byte, s string) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return append(b, `""`...)
+	}
+	return append(b, bytes.TrimRight(buf.Bytes(), "\n")...)
+}
+
+// A CloseError says that a connection is gone in both directions. The peer
+// turns it into a Fault of kind Closed for each call that waited.
+type CloseError struct {
+	Code   int    // the WebSocket close code; 0: none
+	Reason string // the reason given; "": none
+	Clean  bool   // the far side said goodbye (status 1000 or 1001, a child's exit 0, an orderly end)
+	Child  *Child // how the child ended, for exec and ipc; nil elsewhere
+	Err    error  // the cause, where there is one
+}
+
+// Error describes the end.
+func (e *CloseError) Error() string {
+	switch {
+	case e.Child != nil:
+		return e.Child.String()
+	case e.Code != 0 && e.Reason != "":
+		return fmt.Sprintf("connection closed with code %d: %s", e.Code, e.Reason)
+	case e.Code != 0:
+		return fmt.Sprintf("connection closed with code %d", e.Code)
+	case e.Err != nil:
+		return "connection lost: " + e.Err.Error()
+	}
+	return "connection closed"
+}
+
+// Unwrap is the cause.
+func (e *CloseError) Unwrap() error { return e.Err }
+
+// A Child is how a child process ended.
+type Child struct {
+	Command string   `json:"command,omitempty"` // the program, without its arguments
+	Exit    int      `json:"exit"`              // its exit status; -1 when a signal ended it
+	Signal  string   `json:"signal,omitempty"`  // the signal that ended it, such as "SIGKILL"
+	Stderr  []string `json:"stderr,omitempty"`  // the last lines of its stderr
+}
+
+// String says how it ended, with the last line of its stderr.
+func (c *Child) String() string {
+	s := fmt.Sprintf("%s ended with status %d", c.Command, c.Exit)
+	if c.Signal != "" {
+		s = fmt.Sprintf("%s was ended by %s", c.Command, c.Signal)
+	}
+	if n := len(c.Stderr); n > 0 {
+		s += ": " + c.Stderr[n-1]
+	}
+	return s
+}

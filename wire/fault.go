@@ -1,0 +1,89 @@
+package wire
+
+import "errors"
+
+// A FaultKind is the class of a failure. Each has one exit status (commands'
+// table, section 3 of the design).
+type FaultKind string
+
+// The kinds of failure, in the words that --errors json shows.
+const (
+	RPCError      FaultKind = "rpc_error"
+	Usage         FaultKind = "usage"
+	Unreachable   FaultKind = "unreachable"
+	Expectation   FaultKind = "expectation"
+	Protocol      FaultKind = "protocol"
+	Auth          FaultKind = "auth"
+	Closed        FaultKind = "closed"
+	Helper        FaultKind = "helper"
+	Conflict      FaultKind = "conflict"
+	Internal      FaultKind = "internal"
+	IO            FaultKind = "io"
+	Timeout       FaultKind = "timeout"
+	NotExecutable FaultKind = "not_executable"
+	NotFound      FaultKind = "not_found"
+	Interrupted   FaultKind = "interrupted"
+	PipeClosed    FaultKind = "pipe_closed"
+	Terminated    FaultKind = "terminated"
+)
+
+// A Fault is a failure that a user is told of: one line of text or one JSON
+// object, and an exit status.
+type Fault struct {
+	Kind      FaultKind
+	Message   string // lower case, names what is wrong
+	Method    string
+	Retryable *bool
+	RPC       *Error
+	Close     *CloseError
+	HTTP      *HTTP
+	Child     *Child
+	Hint      string   // what to do instead, a phrase
+	Fix       []string // a command that would work, by words
+	Err       error
+}
+
+// HTTP is what an HTTP server answered in place of what was asked for.
+type HTTP struct {
+	Status int    `json:"status"`
+	Body   string `json:"body,omitempty"` // the first 1,024 bytes
+}
+
+// Error is the message, with its cause where it does not hold it already.
+func (f *Fault) Error() string {
+	if f.Message == "" && f.Err != nil {
+		return f.Err.Error()
+	}
+	return f.Message
+}
+
+// Unwrap is the cause.
+func (f *Fault) Unwrap() error {
+	switch {
+	case f.Err != nil:
+		return f.Err
+	case f.RPC != nil:
+		return f.RPC
+	case f.Close != nil:
+		return f.Close
+	}
+	return nil
+}
+
+// NewFault returns a Fault with a cause, which may be nil.
+func NewFault(kind FaultKind, message string, cause error) *Fault {
+	return &Fault{Kind: kind, Message: message, Err: cause}
+}
+
+// AsFault finds the *Fault in err; it returns nil where there is none.
+func AsFault(err error) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return nil
+}
+
+// ErrUnsupported is what a codec answers for an operation that its dialect does
+// not have.
+var ErrUnsupported = errors.New("not part of this dialect")

@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// An ID is a JSON token as it stood on the wire: `1`, `"1"` and `1.0` are three
+// different ids. nil means that there is none.
+type ID []byte
+
+// Clone returns a copy that nobody else holds.
+func (id ID) Clone() ID { return bytes.Clone(id) }
+
+// String is the token.
+func (id ID) String() string { return string(id) }
+
+// A Kind says what a message is, in any dialect.
+type Kind uint8
+
+// The kinds of message.
+const (
+	Invalid      Kind = iota // broken, yet answerable: Err says how; answer it (Reply) and go on
+	Request                  // of the far side to us, or of ours to it
+	Notification             // a request that wants no answer
+	Response                 // answers the request with the same ID
+	Item                     // one piece of a stream, see Stream
+	Cancel                   // asks to end the request or stream named in Target
+	Greeting                 // what a side says before anything else
+)
+
+var kindNames = [...]string{"invalid", "request", "notification", "response", "item", "cancel", "greeting"}
+
+// String is the kind in lower case.
+func (k Kind) String() string { return kindNames[k] }
+
+// A Message is one whole message in any dialect. Its byte slices are plain
+// sub-slices of Raw (never re-capped) until it is cloned, so they are valid as
+// long as Raw is.
+type Message struct {
+	Kind   Kind
+	ID     ID              // of a request or response; nil: none
+	Stream ID              // the stream that an Item belongs to, or that a Response opens
+	Target ID              // what a Cancel ends
+	Final  bool            // no more answers to this call, or items of this stream
+	Method string          // the name a user thinks in: the method, the binding, the callback, the type
+	Params json.RawMessage // params of a Request, Notification or Item, whole; nil: none
+	Body   json.RawMessage // what a user wants to see: a result, an item's payload, a notification's params
+	Err    *Error          // the error of a Response or Item, or what is wrong with an Invalid
+	Raw    []byte          // the message as it came or goes
+}
+
+// Clone returns m with all bytes copied into fresh memory.
+func (m Message) Clone() Message {
+	c, _ := m.CopyTo(make([]byte, 0, len(m.Raw)))
+	return c
+}
+
+// CopyTo appends m.Raw to buf and returns m with its slices moved into the
+// copy, and buf. Slices of m that are no part of Raw are cloned.
+func (m Message) CopyTo(buf []byte) (Message, []byte) {
+	start := len(buf)
+	buf = append(buf, m.Raw...)
+	raw := buf[start:len(buf):len(buf)]
+	c := m
+	c.Raw = raw
+	c.ID = moved(m.ID, m.Raw, raw)
+	c.Stream = moved(m.Stream, m.Raw, raw)
+	c.Target = moved(m.Target, m.Raw, raw)
+	c.Params = moved(m.Params, m.Raw, raw)
+	c.Body = moved(m.Body, m.Raw, raw)
+	if m.Err != nil {
+		c.Err = m.Err.Clone()
+	}
+	return c, buf
+}
+
+// moved returns the place in dst that part has in src. Plain slicing keeps the
+// end of the capacity, so the difference of the capacities is the offset.
+func moved[T ~[]byte](part T, src, dst []byte) T {
+	if part == nil {
+		return nil
+	}
+	off := cap(src) - cap(part)
+	if len(part) == 0 || off < 0 || off+len(part) > len(src) || &src[off] != &part[0] {
+		return bytes.Clone(part)
+	}
+	return T(dst[off : off+len(part)])
+}

@@ -1,0 +1,130 @@
+// Package transport dials and listens: WebSocket, HTTP, TCP, TLS, Unix sockets,
+// children's stdio, Node's child IPC, our own stdio, and a pair in memory. It
+// is the only importer of coder/websocket. It gets its framing as a value.
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"time"
+
+	"rpcx/wire"
+)
+
+// A Binary says what a binary WebSocket message means to a dialect.
+type Binary uint8
+
+// What to do with a binary message.
+const (
+	BinaryAccept Binary = iota // it is a message like any other
+	BinaryIgnore               // it is dropped
+	BinaryRefuse               // it closes the connection with 1003
+)
+
+// A Config is how to reach or be reached. The zero value is usable but for
+// Framing, which byte transports need.
+type Config struct {
+	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
+	wire.Options
+	Header       http.Header // of the HTTP request (http, ws)
+	Subprotocols []string    // offered, or as a listener accepted, in order of preference
+	TLS          TLS
+	Binary       Binary
+
+	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
+	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp); 0 means none for ws and Go's own for tcp
+	CloseTimeout   time.Duration // bound of each step of Close; 0 means 2 s
+
+	// Stderr gets what a child writes to its stderr, as it comes. May be nil.
+	Stderr io.Writer
+	// Env is added to a child's environment, as NAME=VALUE.
+	Env []string
+	// Warn gets one line, without its end, of what a user should know though
+	// nothing failed. May be nil.
+	Warn func(line string)
+	// Stdin and Stdout are ours, for stdio. nil means os.Stdin and os.Stdout.
+	Stdin  io.ReadCloser
+	Stdout io.WriteCloser
+
+	// Listeners only.
+	AllowOrigin []string // exact Origins that may connect (http, ws), "*" for all; none without
+	Token       string   // the bearer token demanded (http, ws); "" demands none
+	Public      bool     // a listener that is not loopback needs no token and no client certificate
+}
+
+// TLS names the files of section 7 of the design.
+type TLS struct {
+	CACert   string // PEM file of roots: of the server for a dialler, of the clients for a listener (which then demands a certificate)
+	Cert     string // PEM file of our certificate chain
+	Key      string // PEM file of our key
+	Insecure bool   // the far side's certificate is not verified
+	// ForTest, when set, is cloned in place of an empty configuration.
+	ForTest *tls.Config
+}
+
+// A Listener hands out connections.
+type Listener interface {
+	// Accept returns the next connection, already past its handshake. It
+	// returns net.ErrClosed after Close.
+	Accept() (wire.Conn, error)
+	// Endpoint is where it listens, as a client would write it
+	// ("ws://127.0.0.1:41233/", "unix:/tmp/x.sock"). For stdio it is "".
+	Endpoint() string
+	// Close ends the listener, not its connections, and removes a socket file.
+	Close() error
+}
+
+// Dial connects to a. Failures are *wire.Fault: Unreachable, Auth, NotFound,
+// NotExecutable, Usage, or Protocol.
+func Dial(ctx context.Context, a Address, c Config) (wire.Conn, error) {
+	t, err := lookup(a)
+	if err != nil {
+		return nil, err
+	}
+	if t.dial == nil {
+		return nil, usage("%s: cannot be dialled", a.Scheme)
+	}
+	return t.dial(ctx, a, c)
+}
+
+// Listen binds a. It returns only when a client could connect.
+func Listen(ctx context.Context, a Address, c Config) (Listener, error) {
+	t, err := lookup(a)
+	if err != nil {
+		return nil, err
+	}
+	if t.listen == nil {
+		return nil, usage("%s: cannot be listened on", a.Scheme)
+	}
+	return t.listen(ctx, a, c)
+}
+
+// kind is one row of the table of transports.
+type kind struct {
+	dial   func(context.Context, Address, Config) (wire.Conn, error)
+	listen func(context.Context, Address, Config) (Listener, error)
+}
+
+// kinds is the table of transports, by scheme.
+func lookup(a Address) (kind, error) {
+	k, ok := map[string]kind{
+		"ws":        {dialWS, listenHTTP},
+		"wss":       {dialWS, listenHTTP},
+		"ws+unix":   {dialWS, listenHTTP},
+		"http":      {dialHTTP, listenHTTP},
+		"https":     {dialHTTP, listenHTTP},
+		"http+unix": {dialHTTP, listenHTTP},
+		"tcp":       {dialStream, listenStream},
+		"tls":       {dialStream, listenStream},
+		"unix":      {dialStream, listenStream},
+		"exec":      {dialExec, nil},
+		"ipc":       {dialIPC, nil},
+		"stdio":     {dialStdio, listenStdio},
+	}[a.Scheme]
+	if !ok {
+		return kind{}, usage("unknown transport %q", a.Scheme)
+	}
+	return k, nil
+}

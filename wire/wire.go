@@ -1,0 +1,136 @@
+// Package wire holds the words that every other package speaks: connections,
+// messages, events and failures. It does no I/O and imports nothing of rpcx.
+package wire
+
+import (
+	"context"
+	"io"
+)
+
+// A Conn carries whole messages in both directions, in order. One goroutine
+// may call Recv while any number call Send. Contexts belong to calls, not to
+// the pipe.
+type Conn interface {
+	// Recv returns the next message. Its bytes are valid until the next Recv.
+	//
+	// It returns io.EOF when the far side sends no more but may still be sent
+	// to (half-close); a *CloseError when the connection is gone in both
+	// directions; a *Fault of kind Protocol when the far side broke the framing
+	// (the connection is of no more use then).
+	Recv() ([]byte, error)
+	// Send writes one message. It neither keeps nor changes msg.
+	Send(msg []byte) error
+	// Close ends the connection in good order, unblocks Recv and Send, may be
+	// called twice and is bounded in time.
+	Close() error
+}
+
+// An Idler is a Conn that can say when Recv is about to wait. The peer hands
+// over what it has collected at that time, many messages at once.
+type Idler interface {
+	// OnIdle sets f, which Recv calls on its own goroutine each time before it
+	// waits for bytes. Set before the first Recv; nil for none.
+	OnIdle(f func())
+}
+
+// A Batcher is a Conn that can hold back what is sent until Flush, so that many
+// messages leave in one write. Send on such a Conn is SendBuffered and Flush.
+type Batcher interface {
+	// SendBuffered is Send, but the bytes may stay in a buffer until Flush.
+	SendBuffered(msg []byte) error
+	// Flush writes what is held back.
+	Flush() error
+}
+
+// A CloserWith is a Conn whose protocol carries a close code and a reason
+// (WebSocket).
+type CloserWith interface {
+	// CloseWith is Close with a code and a reason for the far side.
+	CloseWith(code int, reason string) error
+}
+
+// A HalfCloser is a Conn that can say that no more will be sent, and go on
+// receiving (a child's stdin, TCP).
+type HalfCloser interface {
+	// CloseSend tells the far side that nothing more comes.
+	CloseSend() error
+}
+
+// An Exchanger is a Conn on which one sent message is one exchange (an HTTP
+// POST) that the context of its call can end. The peer then uses Exchange in
+// place of Send; Recv of such a Conn only waits for Close.
+type Exchanger interface {
+	// Exchange sends msg and calls recv for each message of the reply, in order;
+	// the bytes are valid during that call only. It returns when the reply has
+	// ended, with a *Fault when it failed.
+	Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error
+}
+
+// A OneShot is a Conn that carries one exchange of the far side (an HTTP POST
+// to our listener): after the answers to what came first it is closed, and how
+// long that takes is bounded by the far side's patience alone.
+type OneShot interface {
+	// OneShot is only a mark.
+	OneShot()
+}
+
+// A Framing makes a Conn out of a stream of bytes.
+type Framing func(rwc io.ReadWriteCloser, o Options) Conn
+
+// Options are the limits that a framing keeps.
+type Options struct {
+	// MaxMessage is the greatest length of a message, in bytes.
+	// 0 means DefaultMaxMessage.
+	MaxMessage int
+	// MaxDepth is the greatest nesting of arrays and objects.
+	// 0 means DefaultMaxDepth.
+	MaxDepth int
+	// NoiseLimit is the number of lines that are not JSON which are skipped
+	// before they are an error. 0 means that the first one is an error.
+	NoiseLimit int
+	// Noise gets each skipped line, without its end. May be nil. The bytes are
+	// valid during the call.
+	Noise func(line []byte)
+	// Strict refuses, before the first message, header lines that are neither
+	// Content-Length nor Content-Type (lsp on a listener: so that a browser's
+	// HTTP request can never be taken for messages).
+	Strict bool
+}
+
+// The limits of section 7 of the design.
+const (
+	DefaultMaxMessage = 64 << 20 // bytes
+	DefaultMaxDepth   = 1000     // arrays and objects inside each other
+)
+
+// WithDefaults returns o with every zero limit replaced by its default.
+func (o Options) WithDefaults() Options {
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = DefaultMaxMessage
+	}
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = DefaultMaxDepth
+	}
+	return o
+}
+
+// A Direction says which way a message went, seen from us.
+type Direction uint8
+
+// The two directions.
+const (
+	Send Direction = iota
+	Recv
+)
+
+// String is "send" or "recv", as in a tape.
+func (d Direction) String() string {
+	if d == Send {
+		return "send"
+	}
+	return "recv"
+}
+
+// A Tap sees every message, byte for byte; a sent one before it is written. It
+// keeps no bytes. It is called from several goroutines.
+type Tap func(d Direction, msg []byte)
