@@ -1,0 +1,136 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"rpcx/wire"
+)
+
+// dialFault turns the error of a dial into a Fault that says which address
+// could not be reached, and why, in plain words. where is the address without
+// secrets; ctx is the caller's own context (not the one that bounds the dial
+// by limit).
+func dialFault(ctx context.Context, where string, limit time.Duration, err error) *wire.Fault {
+	if f := wire.AsFault(err); f != nil {
+		return f
+	}
+	f := wire.NewFault(wire.Unreachable, "", err)
+	if cause := ctx.Err(); cause != nil {
+		f.Message, f.Err = fmt.Sprintf("gave up connecting to %s: %v", where, cause), cause
+		return f
+	}
+	why := explain(f, limit, err)
+	f.Message = fmt.Sprintf("cannot connect to %s: %s", where, why)
+	return f
+}
+
+// explain says why a dial failed, and gives f its kind and hint.
+func explain(f *wire.Fault, limit time.Duration, err error) string {
+	if why := explainTLS(f, err); why != "" {
+		return why
+	}
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Sprintf("no such host: %s", dns.Name)
+	case errors.As(err, &dns) && !dns.IsTimeout:
+		return fmt.Sprintf("looking up %s: %s", dns.Name, dns.Err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
+		f.Hint = "--connect-timeout changes the limit"
+		return fmt.Sprintf("no answer within %v", limit)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused" + dialled(err)
+	case errors.Is(err, syscall.ENOENT):
+		return "no such socket"
+	case errors.Is(err, syscall.EACCES):
+		return "permission denied"
+	case errors.Is(err, syscall.ENOTSOCK), errors.Is(err, syscall.EPROTOTYPE):
+		return "not a stream socket"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the far side hung up without an answer"
+	case errors.Is(err, syscall.ECONNRESET):
+		return "the far side reset the connection"
+	}
+	return innermost(err).Error()
+}
+
+// explainTLS is explain for what can go wrong with certificates; "" when err
+// is nothing of the kind.
+func explainTLS(f *wire.Fault, err error) string {
+	var (
+		unknown x509.UnknownAuthorityError
+		name    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		record  tls.RecordHeaderError
+		op      *net.OpError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		f.Hint = "--cacert FILE names its authority; --insecure goes on without knowing who answers"
+		return "its certificate is signed by an unknown authority"
+	case errors.As(err, &name):
+		return "its certificate is for another name: " + name.Error()
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "its certificate has expired or is not yet valid"
+	case errors.As(err, &invalid):
+		return "its certificate is not valid: " + invalid.Error()
+	case errors.As(err, &record), err != nil && strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "it does not speak TLS"
+	case errors.As(err, &op) && op.Op == "remote error":
+		if why := refusedCertificate(op.Err.Error()); why != "" {
+			f.Kind, f.Hint = wire.Auth, "--cert FILE and --key FILE name a certificate of ours"
+			return why
+		}
+		return "the far side ended the TLS handshake: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
+	}
+	return ""
+}
+
+// refusedCertificate says what a TLS alert of the far side means for a
+// certificate of ours; "" when it is about something else. The alerts have no
+// exported names in crypto/tls.
+func refusedCertificate(alert string) string {
+	alert = strings.TrimPrefix(alert, "tls: ")
+	switch alert {
+	case "certificate required":
+		return "the far side demands a client certificate"
+	case "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate",
+		"unknown certificate", "unknown certificate authority", "access denied":
+		return "the far side refused our client certificate: " + alert
+	}
+	return ""
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
+// dialled is the address that was tried, where the error knows it.
+func dialled(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Addr != nil && op.Addr.Network() == "tcp" {
+		return " by " + op.Addr.String()
+	}
+	return ""
+}
+
+// innermost drops the wrapping that holds URLs, and with them secrets.
+func innermost(err error) error {
+	var u *url.Error
+	for errors.As(err, &u) {
+		err = u.Err
+	}
+	return err
+}
