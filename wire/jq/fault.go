@@ -1,0 +1,46 @@
+package jq
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
+
+	"rpcx/wire"
+)
+
+// parseFault names the offset, the token and the line of a syntax error.
+func parseFault(src string, err error) error {
+	var pe *gojq.ParseError
+	if !errors.As(err, &pe) {
+		return compileFault(src, err)
+	}
+	offset := max(pe.Offset-len(pe.Token), 0)
+	if pe.Token == "" { // the end of the program
+		offset = len(src)
+	}
+	before := src[:min(offset, len(src))]
+	start := strings.LastIndexByte(before, '\n') + 1
+	line, _, _ := strings.Cut(src[start:], "\n")
+	place := fmt.Sprintf("offset %d", offset)
+	if n := strings.Count(src, "\n"); n > 0 {
+		place += fmt.Sprintf(" (line %d, column %d)", strings.Count(before, "\n")+1, utf8.RuneCountInString(before[start:])+1)
+	}
+	return wire.NewFault(wire.Usage, fmt.Sprintf("jq: %s at %s of: %s", pe, place, line), err)
+}
+
+// compileFault is for what parses and yet means nothing: an unknown function
+// or variable.
+func compileFault(src string, err error) error {
+	line, _, more := strings.Cut(src, "\n")
+	if more {
+		line += " …"
+	}
+	return wire.NewFault(wire.Usage, fmt.Sprintf("jq: %s in: %s", err, line), err)
+}
+
+func inputFault(err error) error {
+	return wire.NewFault(wire.Helper, "jq: the input is no JSON: "+err.Error(), err)
+}

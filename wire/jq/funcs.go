@@ -1,0 +1,83 @@
+package jq
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// runVar is the variable that tells a Func which Run calls it: gojq gives its
+// functions no context. It is a number, so that nothing breaks where a program
+// prints it.
+const runVar = "__rpcx_run"
+
+// prelude is put before every program.
+const prelude = `def debug(f): (f | debug | empty), .;`
+
+// define puts the definitions of the prelude and of o's functions before query.
+func (p *Program) define(o Options, query *gojq.Query) error {
+	src := prelude
+	for _, f := range o.Funcs {
+		args := make([]string, f.Arity)
+		for i := range args {
+			args[i] = "$a" + strconv.Itoa(i)
+		}
+		def := f.Name
+		if f.Arity > 0 {
+			def += "(" + strings.Join(args, ";") + ")"
+		}
+		call := strings.Join(append([]string{"$" + runVar}, args...), ";")
+		src += "def " + def + ": __rpcx_" + f.Name + "(" + call + ");"
+	}
+	q, err := gojq.Parse(src + " .")
+	if err != nil {
+		return fmt.Errorf("defining jq functions: %w", err)
+	}
+	query.FuncDefs = append(q.FuncDefs, query.FuncDefs...)
+	return nil
+}
+
+// function is f as a function of gojq with the run's handle as its first
+// argument.
+func (p *Program) function(f Func) gojq.CompilerOption {
+	return gojq.WithFunction("__rpcx_"+f.Name, f.Arity+1, f.Arity+1, func(input any, args []any) any {
+		handle, _ := args[0].(int)
+		ctx, ok := p.runs.Load(handle)
+		if !ok {
+			return fmt.Errorf("%s is called outside of a run", f.Name)
+		}
+		v, err := f.Call(ctx.(context.Context), input, args[1:])
+		if err != nil {
+			return err
+		}
+		return v
+	})
+}
+
+// builtins are the functions that jq has and gojq leaves to its command.
+func builtins(w io.Writer) []gojq.CompilerOption {
+	if w == nil {
+		w = io.Discard
+	}
+	return []gojq.CompilerOption{
+		gojq.WithFunction("debug", 0, 0, func(v any, _ []any) any {
+			b, _ := gojq.Marshal([]any{"DEBUG:", v})
+			w.Write(append(b, '\n'))
+			return v
+		}),
+		gojq.WithFunction("stderr", 0, 0, func(v any, _ []any) any {
+			b := []byte(nil)
+			if s, ok := v.(string); ok {
+				b = []byte(s)
+			} else {
+				b, _ = gojq.Marshal(v)
+			}
+			w.Write(b)
+			return v
+		}),
+	}
+}

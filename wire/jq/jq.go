@@ -1,0 +1,243 @@
+// Package jq compiles a jq program once and applies it to many values. It is
+// the only importer of gojq.
+//
+// Numbers that a program does not compute with keep their digits; objects that
+// it prints have their keys sorted. A leading path such as .params.result is
+// followed in the bytes, and only what it leads to is decoded.
+package jq
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/itchyny/gojq"
+
+	"rpcx/wire"
+)
+
+// Options are what a program may use beside its input. The zero value is
+// usable.
+type Options struct {
+	// Vars are the values of $NAME for each NAME (without the "$"); $ARGS.named
+	// holds them too.
+	Vars map[string]json.RawMessage
+	// Funcs are functions beside jq's own.
+	Funcs []Func
+	// Env lets the program read the environment by $ENV and env; without it
+	// both are empty.
+	Env bool
+	// Stderr gets what debug and stderr print. May be nil: then they only pass
+	// their input on.
+	Stderr io.Writer
+}
+
+// A Func is a function of ours that a program may call. Values are what Decode
+// returns, and what Encode takes.
+type Func struct {
+	Name  string
+	Arity int
+	// Call gets the context of the Run that calls it and must return when that
+	// ends. It does not keep args. An error that has a method Value() any is
+	// caught by jq's try with that value, any other with its text.
+	Call func(ctx context.Context, input any, args []any) (any, error)
+}
+
+// A Program is a compiled jq program. Any number of goroutines may use it at
+// once.
+type Program struct {
+	path []step     // followed in the bytes before anything is decoded
+	code *gojq.Code // applied to what path leads to; nil: it is the output
+	full *gojq.Code // the whole program, for what path cannot do; nil where path is empty
+	vals []any      // of the variables, in the order of their declaration, but for the run's
+	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
+	next *atomic.Int64
+}
+
+// Compile makes a program of src. Its errors are usage Faults that name the
+// place.
+func Compile(src string, o Options) (*Program, error) {
+	query, err := gojq.Parse(src)
+	if err != nil {
+		return nil, parseFault(src, err)
+	}
+	p := &Program{}
+	opts, err := p.options(o)
+	if err != nil {
+		return nil, err
+	}
+	path, rest := split(query)
+	if err := p.define(o, query); err != nil {
+		return nil, err
+	}
+	if p.full, err = gojq.Compile(query, opts...); err != nil {
+		return nil, compileFault(src, err)
+	}
+	switch {
+	case path == nil:
+		p.code, p.full = p.full, nil
+	case rest == nil:
+		p.path = path
+	default:
+		p.path = path
+		if err := p.define(o, rest); err != nil {
+			return nil, err
+		}
+		if p.code, err = gojq.Compile(rest, opts...); err != nil {
+			return nil, compileFault(src, err)
+		}
+	}
+	return p, nil
+}
+
+// options returns gojq's options for o and sets the variables' values.
+func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
+	var names []string
+	named := map[string]any{}
+	for name, raw := range o.Vars {
+		v, err := Decode(raw)
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, "jq: the value of $"+name+" is no JSON: "+err.Error(), err)
+		}
+		named[name] = v
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p.vals = append(p.vals, named[name])
+	}
+	if _, ok := named["ARGS"]; !ok {
+		names = append(names, "ARGS")
+		p.vals = append(p.vals, map[string]any{"named": named, "positional": []any{}})
+	}
+	opts := builtins(o.Stderr)
+	if o.Env {
+		opts = append(opts, gojq.WithEnvironLoader(os.Environ))
+	}
+	if len(o.Funcs) > 0 {
+		p.runs, p.next = new(sync.Map), new(atomic.Int64)
+		names = append(names, runVar)
+		for _, f := range o.Funcs {
+			opts = append(opts, p.function(f))
+		}
+	}
+	for i, name := range names {
+		names[i] = "$" + name
+	}
+	return append(opts, gojq.WithVariables(names)), nil
+}
+
+// Run applies p to in and calls yield for each output until that returns false
+// or an error, which Run then returns. The outputs are compact and yield may
+// keep them, but for those that are part of in: they live as long as in does.
+//
+// A failure of the program is a Fault of kind Helper; when ctx ends, Run
+// returns ctx's error. halt ends the outputs and is no failure.
+func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out json.RawMessage) (bool, error)) error {
+	code, part, err := p.start(in)
+	if err != nil {
+		return err
+	}
+	if code == nil {
+		out, err := normalize(part)
+		if err != nil {
+			return inputFault(err)
+		}
+		_, err = yield(out)
+		return err
+	}
+	return p.each(ctx, code, part, func(v any) (bool, error) {
+		out, err := Encode(v)
+		if err != nil {
+			return false, err
+		}
+		return yield(out)
+	})
+}
+
+// Truth tells whether any output is neither null nor false: null, false and
+// nothing are no.
+func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
+	code, part, err := p.start(in)
+	if err != nil {
+		return false, err
+	}
+	if code == nil {
+		return part[0] != 'n' && part[0] != 'f', nil
+	}
+	truth := false
+	err = p.each(ctx, code, part, func(v any) (bool, error) {
+		truth = v != nil && v != false
+		return !truth, nil
+	})
+	return truth, err
+}
+
+// start returns the code to run and the part of in to run it on; no code means
+// that this part is the output.
+func (p *Program) start(in json.RawMessage) (*gojq.Code, json.RawMessage, error) {
+	if p.path == nil {
+		return p.code, in, nil
+	}
+	part, ok, err := follow(in, p.path)
+	switch {
+	case err != nil:
+		return nil, nil, inputFault(err)
+	case !ok:
+		return p.full, in, nil // so that gojq says what is wrong
+	}
+	return p.code, part, nil
+}
+
+// each calls yield for each output of code on in.
+func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage, yield func(v any) (bool, error)) error {
+	v, err := Decode(in)
+	if err != nil {
+		return inputFault(err)
+	}
+	vals := p.vals
+	if p.runs != nil {
+		handle := int(p.next.Add(1))
+		p.runs.Store(handle, ctx)
+		defer p.runs.Delete(handle)
+		vals = append(vals[:len(vals):len(vals)], handle)
+	}
+	iter := code.RunWithContext(ctx, v, vals...)
+	for {
+		v, ok := iter.Next()
+		if !ok {
+			return nil
+		}
+		if err, ok := v.(error); ok {
+			return runFault(ctx, err)
+		}
+		if more, err := yield(v); !more || err != nil {
+			return err
+		}
+	}
+}
+
+// runFault is what a user is told of an error of a run.
+func runFault(ctx context.Context, err error) error {
+	var halt *gojq.HaltError
+	switch {
+	case errors.As(err, &halt) && halt.Value() == nil:
+		return nil
+	case errors.As(err, &halt):
+		text, ok := halt.Value().(string)
+		if !ok {
+			b, _ := gojq.Marshal(halt.Value())
+			text = string(b)
+		}
+		return wire.NewFault(wire.Helper, "jq: "+strings.TrimRight(text, "\n"), err)
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return ctx.Err()
+	}
+	return wire.NewFault(wire.Helper, "jq: "+err.Error(), err)
+}

@@ -1,0 +1,225 @@
+package jq
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+// outputs runs src on in and returns what it printed, a line each.
+func outputs(t *testing.T, o Options, src, in string) (string, error) {
+	t.Helper()
+	p, err := Compile(src, o)
+	if err != nil {
+		t.Fatalf("Compile(%s): %v", src, err)
+	}
+	return run(t.Context(), p, in)
+}
+
+func run(ctx context.Context, p *Program, in string) (string, error) {
+	var lines []string
+	err := p.Run(ctx, json.RawMessage(in), func(out json.RawMessage) (bool, error) {
+		lines = append(lines, string(out))
+		return true, nil
+	})
+	return strings.Join(lines, "\n"), err
+}
+
+func TestRun(t *testing.T) {
+	vars := Options{Vars: map[string]json.RawMessage{"who": json.RawMessage(`"Ada"`), "big": json.RawMessage(`12345678901234567890`)}}
+	tests := []struct{ src, in, want string }{
+		{`.`, `{"b":1,"a":2}`, `{"a":2,"b":1}`},
+		{`.`, ` 1.10 `, `1.10`},
+		{`.`, `1e1000`, `1e1000`},
+		{`.id`, `{"id":12345678901234567890}`, `12345678901234567890`},
+		{`[.id]`, `{"id":12345678901234567890}`, `[12345678901234567890]`},
+		{`.n + 1`, `{"n":9007199254740993}`, `9007199254740994`},
+		{`.a.b.c`, `{"a":{"b":{"c":[3, 2 ]}}}`, `[3,2]`},
+		{`.a`, `{"a":1,"a":2}`, `2`},
+		{`.[0]`, `[ "x" ,2]`, `"x"`},
+		{`.[-1]`, `[1, {"z":1,"y":[]} ]`, `{"y":[],"z":1}`},
+		{`.[7]`, `[1]`, `null`},
+		{`.x.y`, `{}`, `null`},
+		{`.s`, `{"s":"<a>&\u0041\/"}`, `"<a>&A/"`},
+		{`.s`, "{\"s\":\"\u2028\"}", "\"\u2028\""},
+		{`.params.result | {n: .number}`, `{"params":{"result":{"number":"0x1","x":2}}}`, `{"n":"0x1"}`},
+		{`.a[] | .b`, `{"a":[{"b":1},{"b":2}]}`, "1\n2"},
+		{`.a?`, `[]`, ``},
+		{`empty`, `1`, ``},
+		{`1, halt, 2`, `null`, `1`},
+		{`"hi " + $who`, `null`, `"hi Ada"`},
+		{`$big`, `null`, `12345678901234567890`},
+		{`$ARGS.named.who`, `null`, `"Ada"`},
+		{`debug | debug("x") | stderr`, `5`, `5`},
+		{`[env, $ENV]`, `null`, `[{},{}]`},
+		{`@sh`, `"it's"`, `"'it'\\''s'"`},
+		{`.["a b"]["c"]`, `{"a b":{"c":true}}`, `true`},
+	}
+	for _, tt := range tests {
+		got, err := outputs(t, vars, tt.src, tt.in)
+		if err != nil || got != tt.want {
+			t.Errorf("%s on %s: got %q, %v; want %q", tt.src, tt.in, got, err, tt.want)
+		}
+	}
+}
+
+func TestEnv(t *testing.T) {
+	t.Setenv("JQ_TEST_X", "7")
+	got, err := outputs(t, Options{Env: true}, `$ENV.JQ_TEST_X + env.JQ_TEST_X`, `null`)
+	if err != nil || got != `"77"` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestDebug(t *testing.T) {
+	var w strings.Builder
+	if _, err := outputs(t, Options{Stderr: &w}, `debug, debug("a", .b) | {b} | stderr | "raw\n" | stderr`, `{"b":1}`); err != nil {
+		t.Fatal(err)
+	}
+	want := "[\"DEBUG:\",{\"b\":1}]\n{\"b\":1}raw\n[\"DEBUG:\",\"a\"]\n[\"DEBUG:\",1]\n{\"b\":1}raw\n"
+	if w.String() != want {
+		t.Errorf("got %q\nwant %q", w.String(), want)
+	}
+}
+
+func TestCompileFaults(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{`.a |}`, `jq: unexpected token "}" at offset 4 of: .a |}`},
+		{`.a | (`, `jq: unexpected EOF at offset 6 of: .a | (`},
+		{"1 |\n  .a b\n| 2", `jq: unexpected token "b" at offset 9 (line 2, column 6) of:   .a b`},
+		{`"abc`, `jq: unterminated string literal at offset 4 of: "abc`},
+		{`nosuch(1)`, `jq: function not defined: nosuch/1 in: nosuch(1)`},
+		{`.a | $x`, `jq: variable not defined: $x in: .a | $x`},
+		{`import "a" as b; 1`, `jq: cannot load module: "a" in: import "a" as b; 1`},
+		{`input`, `jq: input(s)/0 is not allowed in: input`},
+	}
+	for _, tt := range tests {
+		_, err := Compile(tt.src, Options{})
+		f := wire.AsFault(err)
+		if f == nil || f.Kind != wire.Usage || f.Message != tt.want {
+			t.Errorf("Compile(%q): %v, want %s", tt.src, err, tt.want)
+		}
+	}
+}
+
+func TestRunFaults(t *testing.T) {
+	tests := []struct{ src, in, want string }{
+		{`.a`, `[]`, `jq: expected an object but got: array ([])`},
+		{`.a.b`, `{"a":"text"}`, `jq: expected an object but got: string ("text")`},
+		{`.a | .[0] | 1`, `{"a":5}`, `jq: expected an array but got: number (5)`},
+		{`error("no")`, `1`, `jq: error: no`},
+		{`"bye\n" | halt_error`, `1`, `jq: bye`},
+		{`.`, `{"a":}`, `jq: the input is no JSON: `},
+		{`.a`, `{"a":1} 2`, `jq: the input is no JSON: `},
+		{`.a`, ``, `jq: the input is no JSON: `},
+	}
+	for _, tt := range tests {
+		_, err := outputs(t, Options{}, tt.src, tt.in)
+		f := wire.AsFault(err)
+		if f == nil || f.Kind != wire.Helper || !strings.HasPrefix(f.Message, tt.want) {
+			t.Errorf("%s on %s: %v, want %s", tt.src, tt.in, err, tt.want)
+		}
+	}
+}
+
+func TestTruth(t *testing.T) {
+	tests := []struct {
+		src, in string
+		want    bool
+	}{
+		{`.a`, `{"a":0}`, true},
+		{`.a`, `{"a":""}`, true},
+		{`.a`, `{"a": false}`, false},
+		{`.a`, `{"a":null}`, false},
+		{`.a`, `{}`, false},
+		{`.`, ` false `, false},
+		{`empty`, `1`, false},
+		{`false, 1`, `1`, true},
+		{`null, false`, `1`, false},
+		{`1, error("never reached")`, `1`, true},
+	}
+	for _, tt := range tests {
+		p, err := Compile(tt.src, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.Truth(t.Context(), json.RawMessage(tt.in)); got != tt.want || err != nil {
+			t.Errorf("%s on %s: %v, %v", tt.src, tt.in, got, err)
+		}
+	}
+}
+
+// thrown is an error that try catches as a value.
+type thrown struct{ v any }
+
+func (thrown) Error() string { return "thrown" }
+func (e thrown) Value() any  { return e.v }
+
+func TestFuncs(t *testing.T) {
+	type keyType struct{}
+	o := Options{Funcs: []Func{
+		{Name: "add2", Arity: 2, Call: func(ctx context.Context, in any, args []any) (any, error) {
+			return []any{ctx.Value(keyType{}), in, args[0], args[1]}, nil
+		}},
+		{Name: "throw", Arity: 1, Call: func(_ context.Context, _ any, args []any) (any, error) {
+			return nil, thrown{args[0]}
+		}},
+		{Name: "block", Call: func(ctx context.Context, _ any, _ []any) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}},
+	}}
+	p, err := Compile(`.x | add2(1, 2; "b"), try throw({a:1}) catch .a, (. as $__rpcx_run | add2(3;4))`, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithValue(t.Context(), keyType{}, "run")
+	got, err := run(ctx, p, `{"x":0}`)
+	if want := "[\"run\",0,1,\"b\"]\n[\"run\",0,2,\"b\"]\n1\n[\"run\",0,3,4]"; got != want || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if _, err := outputs(t, o, `throw(1)`, `0`); !errors.As(err, new(thrown)) {
+		t.Errorf("the function's own error is lost: %v", err)
+	}
+	if _, err := outputs(t, o, `__rpcx_throw({}; 1)`, `0`); err == nil {
+		t.Error("a function was called without a run")
+	}
+	p, _ = Compile(`block`, o)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := run(ctx, p, `0`); !errors.Is(err, context.DeadlineExceeded) || wire.AsFault(err) != nil {
+		t.Errorf("a function that waits: %v", err)
+	}
+}
+
+func TestEndlessLoopEndsWithContext(t *testing.T) {
+	p, err := Compile(`[repeat(1)]`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := run(ctx, p, `0`); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestYieldStops(t *testing.T) {
+	p, err := Compile(`1, 2, error("no")`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, stop := 0, errors.New("stop")
+	for _, want := range []error{nil, stop} {
+		n = 0
+		err := p.Run(t.Context(), json.RawMessage(`0`), func(json.RawMessage) (bool, error) { n++; return false, want })
+		if n != 1 || err != want {
+			t.Errorf("%d outputs, %v", n, err)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package jq
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
+
+	"rpcx/wire/scan"
+)
+
+// A step leads to a member of an object or, where key is nil, to an element of
+// an array.
+type step struct {
+	key   []byte
+	index int // negative: from the end
+}
+
+// split takes the leading path off query, such as .params.result of
+// .params.result | {number}. rest is nil where nothing is left; path is nil
+// where there is none. The identity is an empty path.
+func split(query *gojq.Query) (path []step, rest *gojq.Query) {
+	if len(query.FuncDefs) > 0 || len(query.Imports) > 0 || query.Meta != nil {
+		return nil, query
+	}
+	if query.Term != nil {
+		return splitTerm(query.Term)
+	}
+	if query.Op != gojq.OpPipe || len(query.Patterns) > 0 {
+		return nil, query
+	}
+	path, rest = split(query.Left)
+	switch {
+	case path == nil:
+		return nil, query
+	case rest != nil:
+		return path, &gojq.Query{Left: rest, Op: gojq.OpPipe, Right: query.Right}
+	}
+	return path, query.Right
+}
+
+// splitTerm is split of a single term.
+func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
+	path = []step{}
+	switch t.Type {
+	case gojq.TermTypeIdentity:
+	case gojq.TermTypeIndex:
+		s, ok := constant(t.Index)
+		if !ok {
+			return nil, &gojq.Query{Term: t}
+		}
+		path = append(path, s)
+	default:
+		return nil, &gojq.Query{Term: t}
+	}
+	n := 0
+	for n < len(t.SuffixList) {
+		s, ok := constant(t.SuffixList[n].Index)
+		if !ok {
+			break
+		}
+		path = append(path, s)
+		n++
+	}
+	if n == len(t.SuffixList) {
+		return path, nil
+	}
+	if t.SuffixList[n].Optional { // it belongs to the index before it
+		return nil, &gojq.Query{Term: t}
+	}
+	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: t.SuffixList[n:]}}
+}
+
+// constant is the step for an index that does not depend on the input.
+func constant(x *gojq.Index) (s step, ok bool) {
+	switch {
+	case x == nil || x.IsSlice:
+		return s, false
+	case x.Name != "":
+		return step{key: []byte(x.Name)}, true
+	case x.Str != nil:
+		return textStep(x.Str)
+	case x.Start == nil || x.Start.Term == nil || len(x.Start.Term.SuffixList) > 0 || len(x.Start.FuncDefs) > 0:
+		return s, false
+	}
+	t := x.Start.Term
+	switch t.Type {
+	case gojq.TermTypeString:
+		return textStep(t.Str)
+	case gojq.TermTypeNumber:
+		n, err := strconv.Atoi(t.Number)
+		return step{index: n}, err == nil
+	case gojq.TermTypeUnary:
+		u := t.Unary
+		if u.Op == gojq.OpSub && u.Term.Type == gojq.TermTypeNumber && len(u.Term.SuffixList) == 0 {
+			n, err := strconv.Atoi(u.Term.Number)
+			return step{index: -n}, err == nil
+		}
+	}
+	return s, false
+}
+
+func textStep(s *gojq.String) (step, bool) {
+	return step{key: append([]byte{}, s.Str...)}, s.Queries == nil && utf8.ValidString(s.Str)
+}
+
+var null = []byte("null")
+
+// follow returns the value in b to which path leads, without blanks around it:
+// null where a member or an element is missing. It is not ok where gojq has to
+// say what is wrong. All of b is checked.
+func follow(b []byte, path []step) (val []byte, ok bool, err error) {
+	b = b[scan.Skip(b, 0):]
+	if len(path) > 0 && path[0].key != nil && len(b) > 0 && b[0] == '{' {
+		// Looking for the last member of that name passes, and checks, them all.
+		if b, err = member(b, path[0].key); err != nil {
+			return nil, false, err
+		}
+		path = path[1:]
+	} else if err := scan.Valid(b, maxDepth); err != nil {
+		return nil, false, err
+	}
+	for _, s := range path {
+		switch {
+		case b[0] == 'n':
+			return null, true, nil
+		case s.key != nil && b[0] == '{':
+			b, _ = member(b, s.key)
+		case s.key == nil && b[0] == '[':
+			b = element(b, s.index)
+		default:
+			return nil, false, nil
+		}
+	}
+	return bytes.TrimRight(b, " \t\r\n"), true, nil
+}
+
+// member is the last member of that name.
+func member(obj, key []byte) (val []byte, err error) {
+	val = null
+	members := scan.Object(obj, maxDepth)
+	for name, v, ok := members.Next(); ok; name, v, ok = members.Next() {
+		if bytes.Equal(name, key) || odd(name) && unescape(name) == string(key) {
+			val = v
+		}
+	}
+	return val, members.Err()
+}
+
+// odd tells whether name may stand for another text than its own bytes.
+func odd(name []byte) bool { return bytes.IndexByte(name, '\\') >= 0 || !utf8.Valid(name) }
+
+// element is the one at index, counted from the end where that is negative.
+func element(array []byte, index int) []byte {
+	if index < 0 {
+		elements := scan.Array(array, maxDepth)
+		for _, _, ok := elements.Next(); ok; _, _, ok = elements.Next() {
+			index++
+		}
+		if index < 0 {
+			return null
+		}
+	}
+	elements := scan.Array(array, maxDepth)
+	for _, v, ok := elements.Next(); ok; _, v, ok = elements.Next() {
+		if index == 0 {
+			return v
+		}
+		index--
+	}
+	return null
+}

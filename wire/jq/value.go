@@ -1,0 +1,229 @@
+package jq
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
+
+	"rpcx/wire/scan"
+)
+
+// maxDepth is the deepest nesting that is decoded, as in encoding/json.
+const maxDepth = 10_000
+
+// Decode returns in as the values that programs work on: nil, bool,
+// json.Number, string, []any and map[string]any. Of members with the same name
+// the last one counts; what is no UTF-8 becomes U+FFFD.
+func Decode(in json.RawMessage) (any, error) {
+	if err := scan.Valid(in, maxDepth); err != nil {
+		return nil, err
+	}
+	d := decoder{b: in}
+	return d.value(), nil
+}
+
+// Encode is the compact JSON of v, which is what Decode or a program returned
+// or an int, int64 or float64. Keys are sorted; <, > and & stay as they are.
+func Encode(v any) (json.RawMessage, error) {
+	if i, ok := v.(int64); ok {
+		return strconv.AppendInt(nil, i, 10), nil
+	}
+	return gojq.Marshal(v)
+}
+
+// Number is the value of any of the numbers that programs work on.
+func Number(v any) (float64, bool) { return gojq.ToFloat64(v) }
+
+// normalize is Encode of Decode, which for most scalars are the bytes as they
+// are.
+func normalize(val []byte) (json.RawMessage, error) {
+	switch {
+	case val[0] == '{' || val[0] == '[':
+	case val[0] == '"' && !plain(val[1:len(val)-1]):
+	default:
+		return val, nil
+	}
+	v, err := Decode(val)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(v)
+}
+
+// plain tells whether the inside of a string token is what Encode would write.
+func plain(s []byte) bool {
+	for _, c := range s {
+		if c < ' ' || c == '\\' || c >= 0x7f {
+			return !escaped(s) && utf8.Valid(s)
+		}
+	}
+	return true
+}
+
+// escaped tells whether s has what Encode writes as an escape, or an escape
+// already.
+func escaped(s []byte) bool {
+	for _, c := range s {
+		if c < ' ' || c == '\\' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// A decoder reads a value that is known to be valid.
+type decoder struct {
+	b []byte
+	i int
+}
+
+func (d *decoder) value() any {
+	d.blanks()
+	switch d.b[d.i] {
+	case '{':
+		return d.object()
+	case '[':
+		return d.array()
+	case '"':
+		return d.text()
+	case 't':
+		d.i += len("true")
+		return true
+	case 'f':
+		d.i += len("false")
+		return false
+	case 'n':
+		d.i += len("null")
+		return nil
+	}
+	start := d.i
+	for d.i < len(d.b) && numeric(d.b[d.i]) {
+		d.i++
+	}
+	return json.Number(d.b[start:d.i])
+}
+
+func (d *decoder) object() any {
+	m := map[string]any{}
+	for d.more('}') {
+		d.blanks()
+		key := d.text()
+		d.blanks()
+		d.i++ // the colon
+		m[key] = d.value()
+	}
+	return m
+}
+
+func (d *decoder) array() any {
+	a := []any{}
+	for d.more(']') {
+		a = append(a, d.value())
+	}
+	return a
+}
+
+// more steps over what is before the next member: the opening bracket, or a
+// comma; after the last it steps over the closing bracket and returns false.
+func (d *decoder) more(end byte) bool {
+	d.blanks()
+	open := d.b[d.i] != ',' && d.b[d.i] != end
+	d.i++
+	if !open {
+		return d.b[d.i-1] == ','
+	}
+	d.blanks()
+	if d.b[d.i] == end {
+		d.i++
+		return false
+	}
+	return true
+}
+
+func (d *decoder) blanks() {
+	for d.i < len(d.b) && (d.b[d.i] == ' ' || d.b[d.i] == '\n' || d.b[d.i] == '\r' || d.b[d.i] == '\t') {
+		d.i++
+	}
+}
+
+// text reads a string token.
+func (d *decoder) text() string {
+	start := d.i + 1
+	simple := true
+	for d.i = start; d.b[d.i] != '"'; d.i++ {
+		switch c := d.b[d.i]; {
+		case c == '\\':
+			simple = false
+			d.i++
+		case c >= utf8.RuneSelf:
+			simple = false
+		}
+	}
+	raw := d.b[start:d.i]
+	d.i++
+	if simple {
+		return string(raw)
+	}
+	return unescape(raw)
+}
+
+// unescape is the text that the inside of a string token stands for.
+func unescape(raw []byte) string {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; {
+		case c == '\\' && raw[i+1] == 'u':
+			r := hex4(raw[i+2:])
+			i += 6
+			if utf16.IsSurrogate(r) {
+				low := rune(0)
+				if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
+					low = hex4(raw[i+2:])
+				}
+				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+					i += 6
+				}
+			}
+			out = utf8.AppendRune(out, r)
+		case c == '\\':
+			out = append(out, unescaped(raw[i+1]))
+			i += 2
+		case c < utf8.RuneSelf:
+			out = append(out, c)
+			i++
+		default:
+			r, n := utf8.DecodeRune(raw[i:])
+			out = utf8.AppendRune(out, r)
+			i += n
+		}
+	}
+	return string(out)
+}
+
+func unescaped(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+func hex4(b []byte) rune {
+	n, _ := strconv.ParseUint(string(b[:4]), 16, 32)
+	return rune(n)
+}
+
+func numeric(c byte) bool {
+	return '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
+}
