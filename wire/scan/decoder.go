@@ -1,0 +1,272 @@
+package scan
+
+// A Decoder finds the end of one JSON value whose bytes come in pieces, and
+// checks it on the way. Every byte is looked at once, however they are cut. The
+// zero value with a Depth is ready; Reset makes it ready again.
+type Decoder struct {
+	Depth int // the greatest nesting of arrays and objects allowed
+
+	open  []byte // the brackets that are open, '{' or '['
+	state state
+	key   bool   // the string that is being read is a key
+	word  string // what is left of a literal
+	hex   int    // digits wanted yet, of an escape
+	off   int    // bytes that Next has taken
+}
+
+type state uint8
+
+const (
+	wantValue state = iota
+	wantElement
+	wantFirstElement
+	wantFirstKey
+	wantKey
+	wantColon
+	afterElement
+	inString
+	inEscape
+	inHex
+	inLiteral
+	afterMinus
+	afterZero
+	inInteger
+	afterPoint
+	inFraction
+	afterE
+	afterESign
+	inExponent
+	complete
+)
+
+// Reset forgets the value that was being read.
+func (d *Decoder) Reset() {
+	*d = Decoder{Depth: d.Depth, open: d.open[:0]}
+}
+
+// Next takes further bytes of the value: n is the number of those that belong
+// to it (or to the blanks before it), done says that it is complete with them.
+// A number is complete when a byte comes that is no part of it. The error is an
+// *Error with its offset counted from the first byte after Reset; the value is
+// broken then, and n is the place in b.
+func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
+	for n < len(b) {
+		if d.state == inString {
+			if n = plain(b, n); n == len(b) {
+				break
+			}
+		}
+		took, bad := d.step(b[n])
+		if bad != none {
+			err = bad.at(d.off + n)
+			d.off += n
+			return n, false, err
+		}
+		if took {
+			n++
+		}
+		if d.state == complete {
+			d.off += n
+			return n, true, nil
+		}
+	}
+	d.off += n
+	return n, false, nil
+}
+
+// End says whether the value is complete if no more bytes come: true of a
+// number at the top.
+func (d *Decoder) End() bool {
+	switch d.state {
+	case complete:
+		return true
+	case afterZero, inInteger, inFraction, inExponent:
+		return len(d.open) == 0
+	}
+	return false
+}
+
+// step looks at one byte; took is false where c ends a number and has to be
+// looked at again.
+func (d *Decoder) step(c byte) (took bool, bad fault) {
+	switch d.state {
+	case wantValue, wantElement, wantFirstElement, wantFirstKey, wantKey, wantColon, afterElement:
+		if class[c]&isBlank != 0 {
+			return true, none
+		}
+		return true, d.between(c)
+	case inString, inEscape, inHex:
+		return true, d.inside(c)
+	case inLiteral:
+		if c != d.word[0] {
+			return true, badLiteral
+		}
+		if d.word = d.word[1:]; d.word == "" {
+			d.ended()
+		}
+		return true, none
+	case complete:
+		return false, none
+	}
+	return d.number(c)
+}
+
+// between handles c outside tokens.
+func (d *Decoder) between(c byte) fault {
+	switch d.state {
+	case wantFirstElement:
+		if c == ']' {
+			d.closed()
+			return none
+		}
+		return d.start(c)
+	case wantFirstKey, wantKey:
+		switch {
+		case c == '"':
+			d.state, d.key = inString, true
+		case c == '}' && d.state == wantFirstKey:
+			d.closed()
+		default:
+			return noKey
+		}
+		return none
+	case wantColon:
+		if c != ':' {
+			return noColon
+		}
+		d.state = wantValue
+		return none
+	case afterElement:
+		return d.separator(c)
+	}
+	return d.start(c)
+}
+
+func (d *Decoder) separator(c byte) fault {
+	if d.open[len(d.open)-1] == '{' {
+		switch c {
+		case ',':
+			d.state = wantKey
+		case '}':
+			d.closed()
+		default:
+			return noCommaObject
+		}
+		return none
+	}
+	switch c {
+	case ',':
+		d.state = wantElement
+	case ']':
+		d.closed()
+	default:
+		return noCommaArray
+	}
+	return none
+}
+
+// start handles the first byte of a value.
+func (d *Decoder) start(c byte) fault {
+	switch c {
+	case '{', '[':
+		if len(d.open) >= d.Depth {
+			return deep
+		}
+		d.open = append(d.open, c)
+		d.state = wantFirstKey
+		if c == '[' {
+			d.state = wantFirstElement
+		}
+	case '"':
+		d.state, d.key = inString, false
+	case 't':
+		d.state, d.word = inLiteral, "rue"
+	case 'f':
+		d.state, d.word = inLiteral, "alse"
+	case 'n':
+		d.state, d.word = inLiteral, "ull"
+	case '-':
+		d.state = afterMinus
+	case '0':
+		d.state = afterZero
+	default:
+		if class[c]&isDigit == 0 {
+			return noValue
+		}
+		d.state = inInteger
+	}
+	return none
+}
+
+func (d *Decoder) closed() {
+	d.open = d.open[:len(d.open)-1]
+	d.ended()
+}
+
+// ended is called when a value is complete.
+func (d *Decoder) ended() {
+	d.state = afterElement
+	if len(d.open) == 0 {
+		d.state = complete
+	}
+}
+
+// inside handles c in a string.
+func (d *Decoder) inside(c byte) fault {
+	switch {
+	case d.state == inEscape && c == 'u':
+		d.state, d.hex = inHex, 4
+	case d.state == inEscape:
+		switch c {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			d.state = inString
+		default:
+			return badEscape
+		}
+	case d.state == inHex:
+		if class[c]&isHex == 0 {
+			return badEscape
+		}
+		if d.hex--; d.hex == 0 {
+			d.state = inString
+		}
+	case c == '\\':
+		d.state = inEscape
+	case c < ' ':
+		return badControl
+	case c != '"':
+	case d.key:
+		d.state = wantColon
+	default:
+		d.ended()
+	}
+	return none
+}
+
+// number handles c inside a number or behind it.
+func (d *Decoder) number(c byte) (took bool, bad fault) {
+	digit := class[c]&isDigit != 0
+	switch {
+	case d.state == afterMinus && c == '0':
+		d.state = afterZero
+	case d.state == afterMinus && digit:
+		d.state = inInteger
+	case (d.state == afterPoint) && digit:
+		d.state = inFraction
+	case (d.state == afterE || d.state == afterESign) && digit:
+		d.state = inExponent
+	case d.state == afterE && (c == '+' || c == '-'):
+		d.state = afterESign
+	case d.state == afterMinus, d.state == afterPoint, d.state == afterE, d.state == afterESign:
+		return true, badNumber
+	case digit && d.state != afterZero:
+	case c == '.' && (d.state == afterZero || d.state == inInteger):
+		d.state = afterPoint
+	case c|0x20 == 'e' && d.state != inExponent:
+		d.state = afterE
+	default:
+		d.ended()
+		return false, none
+	}
+	return true, none
+}

@@ -1,0 +1,127 @@
+package scan
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
+
+// Equal says whether a and b are the same JSON value: blanks, the order of
+// members and the spelling of strings do not matter; numbers are compared by
+// text and then by value, exactly (1.0 is 1, 1e2 is 100). Of a member that
+// stands several times in an object the last counts. Both are trusted to be
+// valid.
+func Equal(a, b []byte) bool {
+	a, b = trim(a), trim(b)
+	if bytes.Equal(a, b) {
+		return true
+	}
+	kind := Type(a)
+	if kind != Type(b) {
+		return false
+	}
+	switch kind {
+	case 'o':
+		return equalMembers(members(a), members(b))
+	case 'a':
+		return equalElements(a, b)
+	case 's':
+		x, _ := Text(a)
+		y, _ := Text(b)
+		return x == y
+	case 'n':
+		return equalNumbers(a, b)
+	}
+	return false // true, false, null: they would have been the same bytes
+}
+
+func trim(b []byte) []byte {
+	b = b[Skip(b, 0):]
+	for len(b) > 0 && class[b[len(b)-1]]&isBlank != 0 {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func equalElements(a, b []byte) bool {
+	x, y := Array(a, trusted), Array(b, trusted)
+	for {
+		_, v, ok := x.Next()
+		_, w, also := y.Next()
+		if !ok || !also {
+			return ok == also && x.bad == none && y.bad == none
+		}
+		if !Equal(v, w) {
+			return false
+		}
+	}
+}
+
+func members(obj []byte) map[string][]byte {
+	all := make(map[string][]byte)
+	m := Object(obj, trusted)
+	for k, v, ok := m.Next(); ok; k, v, ok = m.Next() {
+		all[Key(k)] = v
+	}
+	if m.bad != none {
+		return nil
+	}
+	return all
+}
+
+func equalMembers(a, b map[string][]byte) bool {
+	if len(a) != len(b) || a == nil || b == nil {
+		return false
+	}
+	for key, v := range a {
+		w, ok := b[key]
+		if !ok || !Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// A decimal is a number as digits without zeros at either end, and the power
+// of ten of the digit before the first: 0.digits × 10^exp.
+type decimal struct {
+	negative bool
+	digits   []byte
+	exp      int64
+}
+
+func equalNumbers(a, b []byte) bool {
+	x, ok := parseDecimal(a)
+	y, also := parseDecimal(b)
+	return ok && also && x.negative == y.negative && x.exp == y.exp && bytes.Equal(x.digits, y.digits)
+}
+
+// parseDecimal says no where the exponent is beyond all reason; such numbers
+// are equal by text only.
+func parseDecimal(b []byte) (d decimal, ok bool) {
+	if end, bad := number(b, 0); bad != none || end != len(b) {
+		return d, false
+	}
+	if b[0] == '-' {
+		d.negative = true
+		b = b[1:]
+	}
+	if e := bytes.IndexAny(b, "eE"); e >= 0 {
+		n, err := strconv.ParseInt(string(b[e+1:]), 10, 48)
+		if err != nil {
+			return d, false
+		}
+		d.exp = n
+		b = b[:e]
+	}
+	whole, fraction, _ := bytes.Cut(b, []byte("."))
+	d.exp += int64(len(whole))
+	all := slices.Concat(whole, fraction)
+	short := bytes.TrimLeft(all, "0")
+	d.exp -= int64(len(all) - len(short))
+	d.digits = bytes.TrimRight(short, "0")
+	if len(d.digits) == 0 {
+		return decimal{}, true
+	}
+	return d, true
+}

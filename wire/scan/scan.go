@@ -1,0 +1,234 @@
+// Package scan finds and checks JSON values in bytes, without decoding them and
+// without allocating. It is strict where RFC 8259 is strict: the grammar of
+// numbers, escapes, control characters in strings, literals. It does not look
+// at UTF-8: bytes of a string that are none are kept as they came.
+//
+// Nothing here changes or keeps the bytes that it is given.
+package scan
+
+import "strconv"
+
+// An Error says where bytes stop being JSON, and what is wrong there.
+type Error struct {
+	Offset int    // in the bytes that were given
+	What   string // lower case: "expected a colon after the key"
+	Cut    bool   // the bytes ended before the value did; more of them might mend it
+	Deep   bool   // the value is nested deeper than allowed
+}
+
+// Error is What with the offset.
+func (e *Error) Error() string {
+	return e.What + " at byte " + strconv.Itoa(e.Offset)
+}
+
+// A fault is what is wrong at an offset, small enough for the hot path.
+type fault uint8
+
+const (
+	none fault = iota
+	cut
+	deep
+	noValue
+	noKey
+	noColon
+	noCommaObject
+	noCommaArray
+	badLiteral
+	badNumber
+	badEscape
+	badControl
+	trailing
+	noObject
+	noArray
+)
+
+var faultText = [...]string{
+	none:          "",
+	cut:           "unexpected end of JSON",
+	deep:          "nested too deep",
+	noValue:       "expected a JSON value",
+	noKey:         "expected a key in double quotes",
+	noColon:       "expected a colon after the key",
+	noCommaObject: "expected a comma or } after the member",
+	noCommaArray:  "expected a comma or ] after the element",
+	badLiteral:    "expected true, false or null",
+	badNumber:     "malformed number",
+	badEscape:     "malformed escape in a string",
+	badControl:    "control character in a string",
+	trailing:      "more than one JSON value",
+	noObject:      "expected an object",
+	noArray:       "expected an array",
+}
+
+func (f fault) at(offset int) error {
+	if f == none {
+		return nil
+	}
+	return &Error{Offset: offset, What: faultText[f], Cut: f == cut, Deep: f == deep}
+}
+
+// The classes of bytes that the scanner asks for.
+const (
+	isBlank = 1 << iota
+	isDigit
+	isHex
+)
+
+var class = [256]uint8{
+	' ': isBlank, '\t': isBlank, '\n': isBlank, '\r': isBlank,
+	'0': isDigit | isHex, '1': isDigit | isHex, '2': isDigit | isHex, '3': isDigit | isHex, '4': isDigit | isHex,
+	'5': isDigit | isHex, '6': isDigit | isHex, '7': isDigit | isHex, '8': isDigit | isHex, '9': isDigit | isHex,
+	'a': isHex, 'b': isHex, 'c': isHex, 'd': isHex, 'e': isHex, 'f': isHex,
+	'A': isHex, 'B': isHex, 'C': isHex, 'D': isHex, 'E': isHex, 'F': isHex,
+}
+
+// Skip returns the first place at or after i that is not blank, len(b) when
+// there is none.
+func Skip(b []byte, i int) int {
+	for i < len(b) && class[b[i]]&isBlank != 0 {
+		i++
+	}
+	return i
+}
+
+// Value returns the end of the JSON value that starts at b[i], which it checks
+// whole. depth is the greatest nesting of arrays and objects allowed: 0 allows
+// none, 1 a flat array or object. The error is an *Error. A number that reaches
+// to the end of b counts as complete.
+func Value(b []byte, i, depth int) (end int, err error) {
+	end, bad := value(b, i, depth)
+	if bad != none {
+		return end, bad.at(end)
+	}
+	return end, nil
+}
+
+// Valid says whether b is exactly one JSON value, with blanks around it or none.
+// The error is an *Error.
+func Valid(b []byte, depth int) error {
+	i, bad := value(b, Skip(b, 0), depth)
+	if bad == none {
+		if i = Skip(b, i); i < len(b) {
+			bad = trailing
+		}
+	}
+	return bad.at(i)
+}
+
+// Type tells a value by its first byte: 'o' object, 'a' array, 's' string,
+// 'n' number, 't' true, 'f' false, '0' null; 0 for what is none of these.
+func Type(val []byte) byte {
+	if len(val) == 0 {
+		return 0
+	}
+	return types[val[0]]
+}
+
+var types = [256]byte{
+	'{': 'o', '[': 'a', '"': 's', '-': 'n', 't': 't', 'f': 'f', 'n': '0',
+	'0': 'n', '1': 'n', '2': 'n', '3': 'n', '4': 'n', '5': 'n', '6': 'n', '7': 'n', '8': 'n', '9': 'n',
+}
+
+// value checks the value at b[i]. It returns its end, or where it breaks and
+// why. It calls itself at most depth times inside itself.
+func value(b []byte, i, depth int) (int, fault) {
+	if i >= len(b) {
+		return len(b), cut
+	}
+	switch b[i] {
+	case '"':
+		return str(b, i)
+	case '{':
+		return object(b, i, depth)
+	case '[':
+		return array(b, i, depth)
+	case 't':
+		return literal(b, i, "true")
+	case 'f':
+		return literal(b, i, "false")
+	case 'n':
+		return literal(b, i, "null")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return number(b, i)
+	}
+	return i, noValue
+}
+
+func object(b []byte, i, depth int) (int, fault) {
+	if depth <= 0 {
+		return i, deep
+	}
+	i = Skip(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return i + 1, none
+	}
+	for {
+		var bad fault
+		if _, i, bad = keyAndColon(b, i); bad != none {
+			return i, bad
+		}
+		if i, bad = value(b, i, depth-1); bad != none {
+			return i, bad
+		}
+		if i = Skip(b, i); i >= len(b) {
+			return i, cut
+		}
+		switch b[i] {
+		case ',':
+			i = Skip(b, i+1)
+		case '}':
+			return i + 1, none
+		default:
+			return i, noCommaObject
+		}
+	}
+}
+
+// keyAndColon checks a key at b[i] and the colon behind it. It returns the end
+// of the key and where the value is to start, or in place of that what breaks.
+func keyAndColon(b []byte, i int) (end, next int, bad fault) {
+	if i >= len(b) {
+		return 0, len(b), cut
+	}
+	if b[i] != '"' {
+		return 0, i, noKey
+	}
+	if end, bad = str(b, i); bad != none {
+		return 0, end, bad
+	}
+	next = Skip(b, end)
+	if next >= len(b) {
+		return 0, next, cut
+	}
+	if b[next] != ':' {
+		return 0, next, noColon
+	}
+	return end, Skip(b, next+1), none
+}
+
+func array(b []byte, i, depth int) (int, fault) {
+	if depth <= 0 {
+		return i, deep
+	}
+	i = Skip(b, i+1)
+	if i < len(b) && b[i] == ']' {
+		return i + 1, none
+	}
+	for {
+		var bad fault
+		if i, bad = value(b, i, depth-1); bad != none {
+			return i, bad
+		}
+		if i = Skip(b, i); i >= len(b) {
+			return i, cut
+		}
+		switch b[i] {
+		case ',':
+			i = Skip(b, i+1)
+		case ']':
+			return i + 1, none
+		default:
+			return i, noCommaArray
+		}
+	}
+}

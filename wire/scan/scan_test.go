@@ -1,0 +1,199 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// values are JSON and near misses of every kind; the tests judge them by
+// encoding/json and by each other.
+var values = []string{
+	`{}`, `[]`, `""`, `0`, `-0`, `1`, `-1`, `10`, `1.5`, `0.10`, `1e5`, `1E+5`, `1e-5`, `true`, `false`, `null`,
+	`{"a":1}`, `{"a":1,"b":[1,2,{"c":null}]}`, `[1,"x",true]`, ` [ 1 , 2 ] `, "\t{\r\n\"a\" : 1 }\n", `"\u00e9\n\"\\\/\b\f\r\t"`,
+	`"` + strings.Repeat("x", 7) + `"`, `"` + strings.Repeat("x", 8) + `"`, `"` + strings.Repeat("é", 20) + `\""`,
+	"\"\x7f\x80\xff\"", `{"":""}`, `[[[[]]]]`, `[{},{}]`, `"\ud83d\ude00"`, `"\ud800"`, `123456789012345678901234567890`,
+	``, ` `, `{`, `[`, `}`, `]`, `"`, `"abc`, `"abcdefghijk`, `"\`, `"\u`, `"\u12`, `"\u12g4"`, `"\x"`, `'a'`, `-`, `+1`, `01`, `-01`, `1.`, `.5`,
+	`1.e5`, `1e`, `1e+`, `1ee5`, `0x10`, `--1`, `-a`, `tru`, `truE`, `trueq`, `nul`, `nulll`, `fals`, `True`, `NaN`, `Infinity`,
+	`[1,]`, `[,1]`, `[1 2]`, `[1,,2]`, `[1`, `[1,`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{a:1}`, `{"a" 1}`,
+	`{"a":1]`, `[1}`, `{"a":1}}`, `{} {}`, `1 2`, `"a" "b"`, "\"a\nb\"", "\"\x00\"", "\"abcdefgh\x1f\"", "\x00", "[1\x00]", "{\"a\":\v1}",
+	`{"a":"b`, `{"a":"b"`, `{"a"`, `{"a":`, `{"a`, `{1:2}`, "\ufeff{}", `// x`, `[1]//`, `nan`, `[tru]`, `[1.]`, `[-]`, `{"a":01}`,
+}
+
+const deepEnough = 10000
+
+func TestValidAgreesWithEncodingJSON(t *testing.T) {
+	for _, v := range values {
+		if got, want := Valid([]byte(v), deepEnough) == nil, json.Valid([]byte(v)); got != want {
+			t.Errorf("Valid(%q) = %v, encoding/json says %v", v, got, want)
+		}
+	}
+}
+
+func TestErrorsSayWhereAndWhat(t *testing.T) {
+	for _, c := range []struct {
+		in     string
+		offset int
+		what   string
+		cut    bool
+	}{
+		{`{"a":1,}`, 7, "expected a key in double quotes", false},
+		{`{"a" 1}`, 5, "expected a colon after the key", false},
+		{`{"a":1 "b":2}`, 7, "expected a comma or } after the member", false},
+		{`[1 2]`, 3, "expected a comma or ] after the element", false},
+		{`{"a":tru}`, 8, "expected true, false or null", false},
+		{`[01]`, 2, "expected a comma or ] after the element", false},
+		{`[1.]`, 3, "malformed number", false},
+		{`"a\x"`, 3, "malformed escape in a string", false},
+		{"\"a\nb\"", 2, "control character in a string", false},
+		{`{} {}`, 3, "more than one JSON value", false},
+		{`hello`, 0, "expected a JSON value", false},
+		{``, 0, "unexpected end of JSON", true},
+		{`{"a":`, 5, "unexpected end of JSON", true},
+		{`"abc`, 4, "unexpected end of JSON", true},
+		{`[tru`, 4, "unexpected end of JSON", true},
+		{`[1e+`, 4, "unexpected end of JSON", true},
+	} {
+		var e *Error
+		if !errors.As(Valid([]byte(c.in), 10), &e) {
+			t.Errorf("Valid(%q) gave no *Error", c.in)
+			continue
+		}
+		if e.Offset != c.offset || e.What != c.what || e.Cut != c.cut {
+			t.Errorf("Valid(%q) = %+v, want %q at %d, cut %v", c.in, *e, c.what, c.offset, c.cut)
+		}
+	}
+}
+
+func TestDepthIsTheNestingAllowed(t *testing.T) {
+	nest := func(n int) []byte {
+		return []byte(strings.Repeat(`[`, n) + strings.Repeat(`]`, n))
+	}
+	for _, c := range []struct {
+		nesting, depth int
+		ok             bool
+	}{{0, 0, false}, {1, 0, false}, {1, 1, true}, {2, 1, false}, {1000, 1000, true}, {1001, 1000, false}} {
+		err := Valid(nest(c.nesting), c.depth)
+		if (err == nil) != c.ok {
+			t.Errorf("%d nested, %d allowed: %v", c.nesting, c.depth, err)
+		}
+		var e *Error
+		if c.nesting > c.depth && (!errors.As(err, &e) || !e.Deep) {
+			t.Errorf("%d nested, %d allowed: %v, want too deep", c.nesting, c.depth, err)
+		}
+		m := Array(nest(c.nesting), c.depth)
+		for _, _, more := m.Next(); more; _, _, more = m.Next() {
+		}
+		if (m.Err() == nil) != c.ok {
+			t.Errorf("Array: %d nested, %d allowed: %v", c.nesting, c.depth, m.Err())
+		}
+	}
+	if Valid([]byte(`7`), 0) != nil {
+		t.Error("a scalar has no depth")
+	}
+	if Valid([]byte(`{"a":[{}]}`), 2) == nil || Valid([]byte(`{"a":[{}]}`), 3) != nil {
+		t.Error("objects and arrays count alike")
+	}
+}
+
+func TestValueStopsAtItsEnd(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		i    int
+		want string
+	}{
+		{`{"a":1}{"b":2}`, 0, `{"a":1}`}, {`{"a":1}{"b":2}`, 7, `{"b":2}`}, {`12 13`, 0, `12`}, {`12,13`, 3, `13`},
+		{`"a""b"`, 3, `"b"`}, {`truefalse`, 0, `true`}, {`1.5e3x`, 0, `1.5e3`}, {`01`, 0, `0`},
+	} {
+		end, err := Value([]byte(c.in), c.i, 9)
+		if err != nil || c.in[c.i:end] != c.want {
+			t.Errorf("Value(%q, %d) ends at %d, %v; want %q", c.in, c.i, end, err, c.want)
+		}
+	}
+}
+
+func TestMembersOfObject(t *testing.T) {
+	in := []byte(" { \"a\" : 1 , \"b\\u0063\":[1, 2],\"d\":{\"e\":\"}\"}\n} ")
+	m := Object(in, 5)
+	var got []string
+	for k, v, ok := m.Next(); ok; k, v, ok = m.Next() {
+		got = append(got, string(k)+"="+string(v))
+	}
+	if want := []string{`a=1`, `b\u0063=[1, 2]`, `d={"e":"}"}`}; !slices.Equal(got, want) || m.Err() != nil {
+		t.Errorf("got %q, %v", got, m.Err())
+	}
+	if _, _, ok := m.Next(); ok {
+		t.Error("Next goes on after the end")
+	}
+}
+
+func TestMembersAgreesWithValid(t *testing.T) {
+	for _, v := range values {
+		b := []byte(v)
+		first := Skip(b, 0)
+		if first == len(b) || b[first] != '{' && b[first] != '[' {
+			for _, m := range []Members{Object(b, 9), Array(b, 9)} {
+				if _, _, ok := m.Next(); ok || m.Err() == nil {
+					t.Errorf("%q has members, or no error", v)
+				}
+			}
+			continue
+		}
+		m, other := Object(b, 9), Array(b, 9)
+		if b[first] == '[' {
+			m, other = other, m
+		}
+		for _, val, ok := m.Next(); ok; _, val, ok = m.Next() {
+			if !json.Valid(val) {
+				t.Errorf("%q: broken member %q", v, val)
+			}
+		}
+		if (m.Err() == nil) != json.Valid(b) {
+			t.Errorf("%q: %v", v, m.Err())
+		}
+		if other.Err() == nil {
+			t.Errorf("%q is taken for the other kind", v)
+		}
+	}
+}
+
+func TestMembersKeepsNothingAndAllocatesNothing(t *testing.T) {
+	msg := []byte(message)
+	n := testing.AllocsPerRun(100, func() { walk(msg) })
+	if n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// walk does what a dialect's Decode does.
+func walk(msg []byte) (result []byte, err error) {
+	var params []byte
+	m := Object(msg, 1000)
+	for k, v, ok := m.Next(); ok; k, v, ok = m.Next() {
+		if string(k) == "params" {
+			params = v
+		}
+	}
+	return params, m.Err()
+}
+
+func FuzzValid(f *testing.F) {
+	for _, v := range values {
+		f.Add([]byte(v), 3)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, cutAt int) {
+		kept := bytes.Clone(b)
+		ours, theirs := Valid(b, deepEnough), json.Valid(b)
+		if (ours == nil) != theirs {
+			t.Fatalf("%q: %v, encoding/json says %v", b, ours, theirs)
+		}
+		checkDecoder(t, b, cutAt)
+		checkText(t, b, theirs)
+		if !bytes.Equal(b, kept) {
+			t.Fatalf("%q was changed", kept)
+		}
+	})
+}

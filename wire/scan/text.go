@@ -1,0 +1,190 @@
+package scan
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// trusted is the depth for values that were checked before.
+const trusted = 1 << 16
+
+// Get returns the value of obj's member key, as it stands; nil when obj has no
+// such member or is no object. Of several it is the first. obj is trusted to be
+// valid.
+func Get(obj []byte, key string) []byte {
+	m := Object(obj, trusted)
+	for k, val, ok := m.Next(); ok; k, val, ok = m.Next() {
+		if IsKey(k, key) {
+			return val
+		}
+	}
+	return nil
+}
+
+// IsKey says whether raw, a key as Members gives it, is name.
+func IsKey(raw []byte, name string) bool {
+	if string(raw) == name {
+		return true
+	}
+	return len(raw) > len(name) && bytes.IndexByte(raw, '\\') >= 0 && Key(raw) == name
+}
+
+// Key is a key as Members gives it, with its escapes undone.
+func Key(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
+	return string(unescape(make([]byte, 0, len(raw)), raw))
+}
+
+// Text is the string that the JSON string val stands for; ok is false when val
+// is none. Half a surrogate pair becomes U+FFFD; bytes that are no UTF-8 stay.
+func Text(val []byte) (text string, ok bool) {
+	if len(val) < 2 || val[0] != '"' {
+		return "", false
+	}
+	if end, bad := str(val, 0); bad != none || end != len(val) {
+		return "", false
+	}
+	return Key(val[1 : len(val)-1]), true
+}
+
+// unescape appends the text of raw, the inside of a string token.
+func unescape(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 || i+1 >= len(raw) {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		c := raw[i+1]
+		raw = raw[i+2:]
+		switch c {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			var r rune
+			r, raw = unescapeRune(raw)
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, c)
+		}
+	}
+}
+
+// unescapeRune reads the digits behind \u, and those of the second half of a
+// surrogate pair where one follows; rest is what is behind.
+func unescapeRune(raw []byte) (r rune, rest []byte) {
+	r, ok := hex4(raw)
+	if !ok {
+		return utf8.RuneError, raw
+	}
+	raw = raw[4:]
+	if !utf16.IsSurrogate(r) {
+		return r, raw
+	}
+	if len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
+		if low, ok := hex4(raw[2:]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return pair, raw[6:]
+			}
+		}
+	}
+	return utf8.RuneError, raw
+}
+
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[:4]), 16, 16)
+	return rune(n), err == nil
+}
+
+// Compact appends val to dst. Where val holds a line break the blanks and line
+// breaks between its tokens are dropped; else its bytes stay as they are. What
+// it appends holds no line break if val is valid.
+func Compact(dst, val []byte) []byte {
+	if bytes.IndexByte(val, '\n') < 0 && bytes.IndexByte(val, '\r') < 0 {
+		return append(dst, val...)
+	}
+	for i := 0; i < len(val); {
+		switch {
+		case class[val[i]]&isBlank != 0:
+			i++
+			continue
+		case val[i] != '"':
+			dst = append(dst, val[i])
+			i++
+			continue
+		}
+		end, bad := str(val, i)
+		if bad != none { // not JSON: the rest stays as it came
+			return append(dst, val[i:]...)
+		}
+		dst = append(dst, val[i:end]...)
+		i = end
+	}
+	return dst
+}
+
+// Splice returns obj with the value of its member key replaced by val; of
+// several, the first. Where there is none the member is put first. obj is
+// trusted to be a valid object; it and val are copied.
+func Splice(obj []byte, key string, val []byte) []byte {
+	m := Object(obj, trusted)
+	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {
+		if IsKey(k, key) {
+			out := make([]byte, 0, len(obj)-len(old)+len(val))
+			out = append(out, obj[:m.i-len(old)]...)
+			out = append(out, val...)
+			return append(out, obj[m.i:]...)
+		}
+	}
+	start := Skip(obj, 0)
+	if start >= len(obj) || obj[start] != '{' {
+		return bytes.Clone(obj)
+	}
+	out := make([]byte, 0, len(obj)+len(key)+len(val)+8)
+	out = append(out, obj[:start+1]...)
+	out = AppendQuoted(out, key)
+	out = append(append(out, ':'), val...)
+	if rest := Skip(obj, start+1); rest < len(obj) && obj[rest] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, obj[start+1:]...)
+}
+
+// AppendQuoted appends text as a JSON string. Only what must be is escaped;
+// bytes that are no UTF-8 become U+FFFD.
+func AppendQuoted(dst []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, `\n`...)
+		case r == '\r':
+			dst = append(dst, `\r`...)
+		case r == '\t':
+			dst = append(dst, `\t`...)
+		case r < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,146 @@
+package scan
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// special marks, by its lowest set bit, the first byte of x that ends a plain
+// run in a string: a quote, a backslash or a control character. Bits above the
+// lowest one mean nothing.
+func special(x uint64) uint64 {
+	quote := x ^ '"'*ones
+	slash := x ^ '\\'*ones
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (x-' '*ones)&^x) & highs
+}
+
+// str checks the string whose opening quote is b[i]; it returns what is behind
+// the closing one.
+func str(b []byte, i int) (int, fault) {
+	i++
+	for {
+		if i = plain(b, i); i >= len(b) {
+			return i, cut
+		}
+		switch b[i] {
+		case '"':
+			return i + 1, none
+		case '\\':
+			var bad fault
+			if i, bad = escape(b, i); bad != none {
+				return i, bad
+			}
+		default:
+			return i, badControl
+		}
+	}
+}
+
+// plain returns the first place at or after i where a run of plain bytes of a
+// string ends.
+func plain(b []byte, i int) int {
+	for i+8 <= len(b) {
+		m := special(binary.LittleEndian.Uint64(b[i:]))
+		if m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
+		i++
+	}
+	return i
+}
+
+// escape checks the escape whose backslash is b[i].
+func escape(b []byte, i int) (int, fault) {
+	if i+1 >= len(b) {
+		return len(b), cut
+	}
+	switch b[i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 2, none
+	case 'u':
+		for n := i + 2; n < i+6; n++ {
+			if n >= len(b) {
+				return n, cut
+			}
+			if class[b[n]]&isHex == 0 {
+				return n, badEscape
+			}
+		}
+		return i + 6, none
+	}
+	return i + 1, badEscape
+}
+
+// number checks the number that starts at b[i].
+func number(b []byte, i int) (int, fault) {
+	if b[i] == '-' {
+		i++
+	}
+	if i >= len(b) {
+		return i, cut
+	}
+	if b[i] == '0' {
+		i++
+	} else if end := digits(b, i); end > i {
+		i = end
+	} else {
+		return i, badNumber
+	}
+	if i < len(b) && b[i] == '.' {
+		end := digits(b, i+1)
+		if end == i+1 {
+			return end, noDigits(b, end)
+		}
+		i = end
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		end := digits(b, i)
+		if end == i {
+			return end, noDigits(b, end)
+		}
+		i = end
+	}
+	return i, none
+}
+
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+func noDigits(b []byte, i int) fault {
+	if i >= len(b) {
+		return cut
+	}
+	return badNumber
+}
+
+// literal checks that word stands at b[i].
+func literal(b []byte, i int, word string) (int, fault) {
+	if len(b)-i >= len(word) && string(b[i:i+len(word)]) == word {
+		return i + len(word), none
+	}
+	for n := range len(word) {
+		if i+n >= len(b) {
+			return len(b), cut
+		}
+		if b[i+n] != word[n] {
+			return i + n, badLiteral
+		}
+	}
+	return i + len(word), none
+}
