@@ -1,0 +1,220 @@
+package format
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// ConsoleOptions say what a Console's writer is.
+type ConsoleOptions struct {
+	Screen
+	JSON bool // --errors json: failures are JSON objects
+}
+
+// A Console is stderr: progress, guidance, log lines, warnings, traces and
+// failures, each on one line of its own. It may be used from any goroutine. A
+// writer that fails is ignored.
+type Console struct {
+	mu   sync.Mutex
+	w    io.Writer
+	o    ConsoleOptions
+	bar  bool // a bar stands on the last line
+	last time.Time
+}
+
+// NewConsole returns a Console that writes to w.
+func NewConsole(w io.Writer, o ConsoleOptions) *Console { return &Console{w: w, o: o} }
+
+// barEvery is how often a bar is drawn at most.
+const barEvery = 50 * time.Millisecond
+
+// Colours of stderr.
+const (
+	colorError = "\x1b[31m"
+	colorWarn  = "\x1b[33m"
+	colorFaint = "\x1b[2m"
+	colorTitle = "\x1b[1m"
+)
+
+// Event shows an event that is for people: progress, guidance, a log line, a
+// gap. It says whether it was one.
+func (c *Console) Event(ev wire.Event) bool {
+	switch ev.Kind {
+	case wire.Progress:
+		c.Progress(ev)
+	case wire.Guidance:
+		c.Guidance(ev)
+	case wire.Log:
+		c.Log(ev)
+	case wire.Gap:
+		c.Warn(strconv.FormatInt(ev.Missed, 10) + " items were missed")
+	default:
+		return false
+	}
+	return true
+}
+
+// Progress draws a bar, or the message where no fraction is known, on the last
+// line of a terminal; elsewhere it does nothing. The bar goes before the next
+// line, and with Clear.
+func (c *Console) Progress(ev wire.Event) {
+	if !c.o.Terminal || c.o.Dumb {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fraction, err := strconv.ParseFloat(string(ev.Fraction), 64)
+	known := err == nil && fraction >= 0
+	if now := time.Now(); c.bar && now.Sub(c.last) < barEvery && !(known && fraction >= 1) {
+		return
+	} else {
+		c.last = now
+	}
+	text := CleanLine(ev.Message)
+	if known {
+		text = strings.TrimSpace(bar(fraction) + " " + text)
+	}
+	width := c.o.Width
+	if width <= 0 {
+		width = 80
+	}
+	c.write("\r\x1b[K" + Cut(text, width-1))
+	c.bar = true
+}
+
+// bar is twenty cells and the percentage.
+func bar(fraction float64) string {
+	const cells = 20
+	fraction = min(fraction, 1)
+	full := int(fraction * cells)
+	percent := strconv.Itoa(int(fraction * 100))
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", cells-full) + "] " + strings.Repeat(" ", 3-len(percent)) + percent + "%"
+}
+
+// Clear takes a bar away. It belongs before writes to a stdout that is the same
+// terminal.
+func (c *Console) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+}
+
+func (c *Console) clear() {
+	if c.bar {
+		c.write("\r\x1b[K")
+		c.bar = false
+	}
+}
+
+// Guidance shows what the peer advises. Its fix is quoted for sh, never run.
+func (c *Console) Guidance(ev wire.Event) {
+	parts := []string{}
+	for _, s := range []string{ev.Topic, ev.Message, ev.Action} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	text := strings.Join(parts, ": ")
+	if len(ev.Fix) > 0 {
+		text = strings.TrimSpace(text + " try: " + QuoteAll(ev.Fix))
+	}
+	c.line(colorTitle, "guidance: ", text)
+}
+
+// Log shows a log line of the peer.
+func (c *Console) Log(ev wire.Event) {
+	level, color := strings.ToLower(ev.Level), ""
+	switch level {
+	case "":
+		level = "log"
+	case "error", "fatal", "critical", "panic", "emergency", "alert":
+		color = colorError
+	case "warn", "warning":
+		color = colorWarn
+	case "debug", "trace":
+		color = colorFaint
+	}
+	c.line(color, level+": ", ev.Message)
+}
+
+// Warn shows a warning of ours.
+func (c *Console) Warn(text string) { c.line(colorWarn, "rpcx: warning: ", text) }
+
+// Note shows a line of ours that is neither a warning nor a failure.
+func (c *Console) Note(text string) { c.line("", "rpcx: ", text) }
+
+// Child passes on a line of a child's stderr, without its end: as it is, made
+// safe on a terminal. Its bytes are not kept.
+func (c *Console) Child(line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	if c.o.Terminal {
+		c.write(CleanLine(string(line)) + "\n")
+		return
+	}
+	b := append(make([]byte, 0, len(line)+1), line...)
+	_, _ = c.w.Write(append(b, '\n'))
+}
+
+// line writes one line: label in colour, and text.
+func (c *Console) line(color, label, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	label = CleanLine(label)
+	if label != "" && !strings.HasSuffix(label, " ") {
+		label += " "
+	}
+	if c.o.Color && color != "" {
+		label = color + label + colorOff
+	}
+	c.write(label + CleanLine(text) + "\n")
+}
+
+func (c *Console) write(s string) { _, _ = io.WriteString(c.w, s) }
+
+// Writer returns a writer whose lines are shown as Child shows them, for
+// programs' stderr that arrives in pieces. A last line without its end is shown
+// with Flush.
+func (c *Console) Writer() *LineWriter { return &LineWriter{console: c} }
+
+// A LineWriter hands whole lines to a Console.
+type LineWriter struct {
+	console *Console
+	rest    []byte
+}
+
+// maxLine is the longest line that a LineWriter waits for.
+const maxLine = 64 << 10
+
+// Write shows each line that b ends. It never fails.
+func (l *LineWriter) Write(b []byte) (int, error) {
+	n := len(b)
+	for {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			break
+		}
+		l.console.Child(append(l.rest, bytes.TrimSuffix(b[:i], []byte("\r"))...))
+		l.rest, b = l.rest[:0], b[i+1:]
+	}
+	if l.rest = append(l.rest, b...); len(l.rest) > maxLine {
+		l.Flush()
+	}
+	return n, nil
+}
+
+// Flush shows what has come of a line.
+func (l *LineWriter) Flush() {
+	if len(l.rest) > 0 {
+		l.console.Child(l.rest)
+		l.rest = l.rest[:0]
+	}
+}

@@ -1,0 +1,143 @@
+package format
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Error shows a failure on one line: text for people, or a JSON object. status
+// is the exit status that the command ends with.
+func (c *Console) Error(f *wire.Fault, status int) {
+	if !c.o.JSON {
+		c.line(colorError, "rpcx: ", FaultText(f))
+		return
+	}
+	line := append(FaultJSON(f, status), '\n')
+	if c.o.Terminal {
+		line = append(look{escape: true}.append(nil, line), '\n')
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	_, _ = c.w.Write(line)
+}
+
+// FaultText is a failure for people, one line: what went wrong, in which
+// method, what to do instead, and a command that would work.
+func FaultText(f *wire.Fault) string {
+	text := message(f)
+	if f.Method != "" && !strings.Contains(text, f.Method) {
+		text = f.Method + ": " + text
+	}
+	if e := f.RPC; e != nil && e.Data != nil && f.Kind == wire.RPCError {
+		text += ": " + excerpt(scan.Compact(nil, e.Data))
+	}
+	if f.Hint != "" {
+		text += ": " + f.Hint
+	}
+	if len(f.Fix) > 0 {
+		if !strings.ContainsAny(text[len(text)-1:], "?!.;") {
+			text += ";"
+		}
+		text += " try: " + QuoteAll(f.Fix)
+	}
+	return CleanLine(text)
+}
+
+// message is the message of a failure with the causes that it does not hold.
+func message(f *wire.Fault) string {
+	text := f.Message
+	add := func(s string) {
+		switch {
+		case text == "":
+			text = s
+		case s != "" && !strings.Contains(text, s):
+			text += ": " + s
+		}
+	}
+	if f.RPC != nil && !strings.Contains(text, f.RPC.Message) || text == "" && f.RPC != nil {
+		add(f.RPC.Error())
+	}
+	if f.Close != nil {
+		add(f.Close.Error())
+	}
+	if f.Child != nil {
+		add(f.Child.String())
+	}
+	if f.HTTP != nil {
+		if status := strconv.Itoa(f.HTTP.Status); !strings.Contains(text, status) {
+			add("HTTP " + status)
+		}
+		add(strings.TrimSpace(f.HTTP.Body))
+	}
+	if f.Err != nil {
+		add(f.Err.Error())
+	}
+	if text == "" {
+		text = string(f.Kind)
+	}
+	return text
+}
+
+// FaultJSON is a failure as --errors json prints it, without the line's end.
+// Members stand in this order, each only where it is known.
+func FaultJSON(f *wire.Fault, status int) []byte {
+	b := strconv.AppendInt([]byte(`{"error":{"status":`), int64(status), 10)
+	b = member(b, "kind", string(f.Kind))
+	b = member(b, "message", message(f))
+	b = member(b, "method", f.Method)
+	retryable := f.Retryable
+	if retryable == nil && f.RPC != nil {
+		retryable = f.RPC.Retryable
+	}
+	if retryable != nil {
+		b = strconv.AppendBool(append(b, `,"retryable":`...), *retryable)
+	}
+	if f.RPC != nil {
+		b = scan.Compact(append(b, `,"rpc":`...), f.RPC.JSON())
+	}
+	if f.Close != nil && (f.Close.Code != 0 || f.Close.Reason != "") {
+		b = value(b, "close", closed{f.Close.Code, f.Close.Reason})
+	}
+	if f.HTTP != nil {
+		b = value(b, "http", f.HTTP)
+	}
+	if child := f.Child; child != nil {
+		b = value(b, "child", child)
+	} else if f.Close != nil && f.Close.Child != nil {
+		b = value(b, "child", f.Close.Child)
+	}
+	b = member(b, "hint", f.Hint)
+	if len(f.Fix) > 0 {
+		b = value(b, "fix", f.Fix)
+	}
+	return append(b, "}}"...)
+}
+
+type closed struct {
+	Code   int    `json:"code,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+func member(b []byte, name, text string) []byte {
+	if text == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return wire.AppendString(b, text)
+}
+
+func value(b []byte, name string, v any) []byte {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return append(b, strings.TrimSuffix(text.String(), "\n")...)
+}

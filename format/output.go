@@ -1,0 +1,82 @@
+package format
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"rpcx/wire"
+)
+
+// bufferSize is the size of the buffer before stdout. What fills it is written
+// at once, the rest when no further message waits.
+const bufferSize = 64 << 10
+
+// output is a buffered writer that remembers its first failure and writes
+// nothing after it.
+type output struct {
+	buf *bufio.Writer
+	err error
+}
+
+func (o *output) init(w io.Writer, before func()) {
+	if before != nil {
+		w = heralded{w, before}
+	}
+	o.buf = bufio.NewWriterSize(w, bufferSize)
+}
+
+// heralded calls before ahead of each write.
+type heralded struct {
+	io.Writer
+	before func()
+}
+
+func (h heralded) Write(b []byte) (int, error) {
+	h.before()
+	return h.Writer.Write(b)
+}
+
+func (o *output) bytes(b []byte) {
+	if o.err == nil {
+		_, o.err = o.buf.Write(b)
+	}
+}
+
+func (o *output) text(s string) {
+	if o.err == nil {
+		_, o.err = o.buf.WriteString(s)
+	}
+}
+
+// end ends a line and reports what went wrong in it.
+func (o *output) end(c byte) error {
+	if o.err == nil {
+		o.err = o.buf.WriteByte(c)
+	}
+	return o.fault()
+}
+
+func (o *output) flush() {
+	if o.err == nil && o.buf.Buffered() > 0 {
+		o.err = o.buf.Flush()
+	}
+}
+
+// fault is the failure in the words of the design; nil while there is none.
+func (o *output) fault() error {
+	switch {
+	case o.err == nil:
+		return nil
+	case errors.Is(o.err, syscall.EPIPE), errors.Is(o.err, io.ErrClosedPipe):
+		return wire.NewFault(wire.PipeClosed, "stdout: the reader has gone", o.err)
+	}
+	cause := o.err
+	var path *fs.PathError
+	if errors.As(cause, &path) {
+		cause = path.Err
+	}
+	return wire.NewFault(wire.IO, "stdout: "+cause.Error(), o.err)
+}

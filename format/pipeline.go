@@ -1,0 +1,350 @@
+package format
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+
+	"rpcx/format/render"
+	"rpcx/wire"
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+)
+
+// Options say what a Pipeline prints. The zero value prints payloads, one a
+// line.
+type Options struct {
+	// What a line is: the payload of a data event; with Events the whole event,
+	// of every kind; with Raw the message that the event came in. Until, the
+	// expectations, JQ and Template work on the line, whichever it is.
+	Events, Raw bool
+	Null        bool // lines end with NUL in place of LF
+
+	Pretty   bool // indented; never with Raw
+	Color    bool
+	Terminal bool // the writer is a terminal: control characters become visible
+
+	JQ         string // "": none
+	RawStrings bool   // a string is printed without quotes and escapes
+	Vars       map[string]json.RawMessage
+	Template   string // a file or a directory; "": none
+
+	Select string // looks at the whole message; "": all are taken
+	Until  string
+	Count  int64 // a limit on the data events printed; 0: none
+
+	Expect      []string // each must hold for every line
+	ExpectAny   []string // each must hold for some line
+	ExpectNone  []string // none may hold for any line
+	ExpectError string   // a code, or a dialect's word for the class of an error; "": none
+	ExpectCount *int64   // how many data events are printed; nil: not demanded
+
+	// BeforeWrite is called before bytes leave for the writer; Console.Clear
+	// belongs here where both are terminals. May be nil.
+	BeforeWrite func()
+}
+
+// Stats are what a Pipeline has printed.
+type Stats struct {
+	Items int64 // data events of which something was printed
+	Lines int64
+}
+
+// A Pipeline prints the events of one command to stdout. All methods may be
+// called from any goroutine; they block as long as the writer does.
+type Pipeline struct {
+	mu      sync.Mutex
+	o       Options
+	out     output
+	look    look
+	sel     *jq.Program
+	until   *jq.Program
+	filter  *jq.Program
+	render  *render.Set
+	judge   judge
+	scratch []byte // for lines that have to be built
+	text    []byte // for the text of a line
+	stats   Stats
+	stopped bool
+}
+
+// New compiles o. It returns a Fault of kind Usage that names the flag where an
+// expression, a template or a combination is wrong.
+func New(w io.Writer, o Options) (*Pipeline, error) {
+	if o.Events && o.Raw {
+		return nil, wire.NewFault(wire.Usage, "--events and --raw exclude each other", nil)
+	}
+	if o.RawStrings && o.Template != "" {
+		return nil, wire.NewFault(wire.Usage, "--template and -r exclude each other", nil)
+	}
+	p := &Pipeline{o: o, look: look{indent: o.Pretty && !o.Raw, color: o.Color && !o.Raw, escape: o.Terminal}}
+	if err := p.compile(); err != nil {
+		return nil, err
+	}
+	p.out.init(w, o.BeforeWrite)
+	return p, nil
+}
+
+func (p *Pipeline) compile() error {
+	for _, e := range []struct {
+		flag, source string
+		program      **jq.Program
+	}{{"--select", p.o.Select, &p.sel}, {"--until", p.o.Until, &p.until}, {"--jq", p.o.JQ, &p.filter}} {
+		if e.source == "" {
+			continue
+		}
+		program, err := compileJQ(e.flag, e.source, p.o.Vars)
+		if err != nil {
+			return err
+		}
+		*e.program = program
+	}
+	if err := p.judge.compile(p.o); err != nil {
+		return err
+	}
+	if p.o.Template == "" {
+		return nil
+	}
+	set, err := render.Load(p.o.Template)
+	if err != nil {
+		return wire.NewFault(wire.Usage, "--template: "+err.Error(), err)
+	}
+	p.render = set
+	return nil
+}
+
+func compileJQ(flag, source string, vars map[string]json.RawMessage) (*jq.Program, error) {
+	program, err := jq.Compile(source, jq.Options{Vars: vars})
+	if err != nil {
+		f := wire.NewFault(wire.Usage, flag+": "+err.Error(), err)
+		if cause := wire.AsFault(err); cause != nil {
+			f.Hint, f.Fix = cause.Hint, cause.Fix
+		}
+		return nil, f
+	}
+	return program, nil
+}
+
+// Print takes one event, and the message that it came in, through the
+// pipeline. stop says that no further event is wanted: the limit is reached,
+// --until matched (what matched has been printed), or err is not nil.
+//
+// Events without a line (progress and its like without --events) do nothing. A
+// line that an expectation refuses is not printed; err is then a Fault of kind
+// Expectation. jq and templates that fail give one of kind Helper; a writer
+// that fails one of kind PipeClosed or IO, from then on always.
+func (p *Pipeline) Print(ctx context.Context, m wire.Message, ev wire.Event) (stop bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out.err != nil || p.stopped {
+		return true, p.out.fault()
+	}
+	line := p.line(m, &ev)
+	if line == nil {
+		return false, nil
+	}
+	if ok, err := p.selects(ctx, m); err != nil || !ok {
+		return err != nil, err
+	}
+	stop, err = p.take(ctx, line, &ev)
+	p.stopped = stop && err == nil
+	return stop || err != nil, err
+}
+
+// take judges and prints one line.
+func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop bool, err error) {
+	if p.until != nil {
+		if stop, err = p.until.Truth(ctx, line); err != nil {
+			return true, named("--until", err)
+		}
+	}
+	if err := p.judge.line(ctx, line); err != nil {
+		return true, err
+	}
+	lines, err := p.emit(ctx, line, ev.ContentType)
+	p.stats.Lines += lines
+	if lines > 0 && ev.Kind == wire.Data {
+		p.stats.Items++
+		stop = stop || p.stats.Items == p.o.Count
+	}
+	return stop, err
+}
+
+// Selects says whether --select takes m. Print asks it too; commands that only
+// print need not call it.
+func (p *Pipeline) Selects(ctx context.Context, m wire.Message) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.selects(ctx, m)
+}
+
+func (p *Pipeline) selects(ctx context.Context, m wire.Message) (bool, error) {
+	if p.sel == nil {
+		return true, nil
+	}
+	if m.Raw == nil {
+		return false, nil
+	}
+	ok, err := p.sel.Truth(ctx, m.Raw)
+	return ok, named("--select", err)
+}
+
+var null = []byte("null")
+
+// line is what stands on stdout for an event; nil: nothing.
+func (p *Pipeline) line(m wire.Message, ev *wire.Event) []byte {
+	switch {
+	case p.o.Raw:
+		return m.Raw
+	case ev.Kind == wire.Opened:
+		return nil
+	case p.o.Events:
+		p.scratch = ev.AppendJSON(p.scratch[:0])
+		return p.scratch
+	case ev.Kind != wire.Data:
+		return nil
+	case ev.Data == nil:
+		return null
+	}
+	return ev.Data
+}
+
+// emit writes what jq and the template make of a line, and counts the lines.
+func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
+	if p.filter == nil {
+		return 1, p.write(line, contentType)
+	}
+	err = p.filter.Run(ctx, line, func(out json.RawMessage) (bool, error) {
+		if err := p.write(out, contentType); err != nil {
+			return false, err
+		}
+		lines++
+		return true, nil
+	})
+	if p.out.err != nil {
+		return lines, p.out.fault()
+	}
+	return lines, named("--jq", err)
+}
+
+// write writes one value and the end of its line.
+func (p *Pipeline) write(val []byte, contentType string) error {
+	switch {
+	case p.render != nil && p.render.Has(contentType):
+		return p.writeTemplate(val, contentType)
+	case p.o.RawStrings && scan.Type(val) == 's':
+		text, _ := scan.Text(val)
+		if p.o.Terminal {
+			text = Clean(text)
+		}
+		p.out.text(text)
+	case p.look != (look{}):
+		p.text = p.look.append(p.text[:0], val)
+		p.out.bytes(p.text)
+	case !p.o.Raw && hasBreak(val):
+		p.text = scan.Compact(p.text[:0], val)
+		p.out.bytes(p.text)
+	default:
+		p.out.bytes(val)
+	}
+	return p.end()
+}
+
+// end ends a line, and gives memory back after a huge one.
+func (p *Pipeline) end() error {
+	p.text, p.scratch = small(p.text), small(p.scratch)
+	if p.o.Null {
+		return p.out.end(0)
+	}
+	return p.out.end('\n')
+}
+
+func small(b []byte) []byte {
+	if cap(b) > 1<<20 {
+		return nil
+	}
+	return b
+}
+
+func hasBreak(b []byte) bool {
+	return bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0
+}
+
+func (p *Pipeline) writeTemplate(val []byte, contentType string) error {
+	clean := func(s string) string { return s }
+	if p.o.Terminal {
+		clean = Clean
+	}
+	text, err := p.render.Execute(p.text[:0], contentType, val, clean)
+	if err != nil {
+		return wire.NewFault(wire.Helper, "--template: "+err.Error(), err)
+	}
+	p.text = bytes.TrimSuffix(text, []byte("\n"))
+	p.out.bytes(p.text)
+	return p.end()
+}
+
+// named puts the flag before a failure of its expression.
+func named(flag string, err error) error {
+	f := wire.AsFault(err)
+	if f == nil {
+		return err
+	}
+	c := *f
+	c.Message = flag + ": " + f.Error()
+	return &c
+}
+
+// Error judges an error that ended a call, after Print has had its event. It
+// returns false and nil where no --expect-error is given: the error is then the
+// command's outcome. Where it is the error that was expected, met is true, and
+// the error object is printed unless Print has printed the whole event or
+// message. Another one is a Fault of kind Expectation.
+func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.o.ExpectError == "" {
+		return false, nil
+	}
+	if p.out.err != nil {
+		return false, p.out.fault()
+	}
+	if err := p.judge.rpcError(e); err != nil || p.o.Events || p.o.Raw {
+		return err == nil, err
+	}
+	lines, err := p.emit(ctx, e.JSON(), "")
+	p.stats.Lines += lines
+	return err == nil, err
+}
+
+// Finish says whether what was printed is what was demanded as a whole
+// (--expect-any, --expect-count, --expect-error), and flushes.
+func (p *Pipeline) Finish() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out.flush(); p.out.err != nil {
+		return p.out.fault()
+	}
+	return p.judge.whole(p.stats.Items)
+}
+
+// Flush writes what is held back.
+func (p *Pipeline) Flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.flush()
+	return p.out.fault()
+}
+
+// Idle is Flush for those who want to be told of a failure by the next Print:
+// it is to be called whenever no further message is waiting.
+func (p *Pipeline) Idle() { _ = p.Flush() }
+
+// Stats is what has been printed so far.
+func (p *Pipeline) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stats
+}

@@ -1,0 +1,158 @@
+package format
+
+import "unicode/utf8"
+
+// look is how a value is laid out. The zero look leaves it as it is.
+type look struct {
+	indent bool // jq's way: two blanks a level
+	color  bool
+	escape bool // for a terminal: what it would obey becomes \uXXXX
+}
+
+// The colours of jq.
+const (
+	colorNull   = "\x1b[0;90m"
+	colorPlain  = "\x1b[0;39m" // numbers, true, false
+	colorString = "\x1b[0;32m"
+	colorKey    = "\x1b[34;1m"
+	colorMark   = "\x1b[1;39m" // brackets, commas, colons
+	colorOff    = "\x1b[0m"
+)
+
+// append appends val, a valid JSON value, laid out. Keys keep their order,
+// numbers their digits and strings their escapes. Of something that is no JSON
+// it makes something, too.
+func (l look) append(dst, val []byte) []byte {
+	depth := 0
+	for i := 0; i < len(val); {
+		switch c := val[i]; c {
+		case ' ', '\t', '\n', '\r':
+			i++
+		case '{', '[':
+			i = blank(val, i+1)
+			if i < len(val) && val[i] == c+2 { // ASCII: the closing one
+				dst = l.mark(dst, val[i]-2, val[i])
+				i++
+				break
+			}
+			depth++
+			dst = l.newline(l.mark(dst, c), depth)
+		case '}', ']':
+			i++
+			depth = max(0, depth-1)
+			dst = l.mark(l.newline(dst, depth), c)
+		case ',':
+			i++
+			dst = l.newline(l.mark(dst, c), depth)
+		case ':':
+			i++
+			dst = l.mark(dst, c)
+			if l.indent {
+				dst = append(dst, ' ')
+			}
+		default:
+			end := token(val, i)
+			dst = l.token(dst, val[i:end], c == '"' && isKey(val, end))
+			i = end
+		}
+	}
+	return dst
+}
+
+// blank is the first place at or after i where no blank stands.
+func blank(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// token is the end of the string, number or literal at i.
+func token(b []byte, i int) int {
+	if b[i] == '"' {
+		return stringEnd(b, i)
+	}
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case ' ', '\t', '\n', '\r', '{', '}', '[', ']', ',', ':', '"':
+			return i
+		}
+	}
+	return i
+}
+
+// stringEnd is the end of the string whose opening quote is at i.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// isKey says that a string which ends at i is the name of a member.
+func isKey(b []byte, i int) bool {
+	i = blank(b, i)
+	return i < len(b) && b[i] == ':'
+}
+
+func (l look) newline(dst []byte, depth int) []byte {
+	if !l.indent {
+		return dst
+	}
+	dst = append(dst, '\n')
+	for range depth {
+		dst = append(dst, "  "...)
+	}
+	return dst
+}
+
+func (l look) mark(dst []byte, marks ...byte) []byte {
+	if !l.color {
+		return append(dst, marks...)
+	}
+	return append(append(append(dst, colorMark...), marks...), colorOff...)
+}
+
+func (l look) token(dst, tok []byte, key bool) []byte {
+	if !l.color {
+		return l.plain(dst, tok)
+	}
+	switch {
+	case key:
+		dst = append(dst, colorKey...)
+	case tok[0] == '"':
+		dst = append(dst, colorString...)
+	case tok[0] == 'n':
+		dst = append(dst, colorNull...)
+	default:
+		dst = append(dst, colorPlain...)
+	}
+	return append(l.plain(dst, tok), colorOff...)
+}
+
+// plain appends a token's text.
+func (l look) plain(dst, tok []byte) []byte {
+	if !l.escape {
+		return append(dst, tok...)
+	}
+	for i := 0; i < len(tok); {
+		if c := tok[i]; 0x20 <= c && c < 0x7f {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(tok[i:])
+		if obeyed(r) {
+			dst = appendVisible(dst, r)
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+		i += n
+	}
+	return dst
+}

@@ -1,0 +1,331 @@
+package render
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"text/template/parse"
+)
+
+// maxDepth bounds templates that call themselves.
+const maxDepth = 1000
+
+// exec is one execution.
+type exec struct {
+	set   *Set
+	out   []byte
+	vars  []variable
+	depth int
+}
+
+type variable struct {
+	name  string
+	value any
+}
+
+// flow says how the walk of a list goes on.
+type flow int
+
+const (
+	next flow = iota
+	breaks
+	continues
+)
+
+func (x *exec) push(name string, v any) { x.vars = append(x.vars, variable{name, v}) }
+
+// fail names the place of an error.
+func (x *exec) fail(n parse.Node, err error) error {
+	return fmt.Errorf("%s: %w", n, err)
+}
+
+func (x *exec) walk(dot any, node parse.Node) (flow, error) {
+	switch n := node.(type) {
+	case *parse.ListNode:
+		return x.list(dot, n)
+	case *parse.TextNode:
+		x.out = append(x.out, n.Text...)
+	case *parse.ActionNode:
+		v, err := x.pipe(dot, n.Pipe)
+		if err == nil && len(n.Pipe.Decl) == 0 {
+			x.out = appendText(x.out, v)
+		}
+		return next, err
+	case *parse.IfNode:
+		return x.branch(dot, &n.BranchNode, false)
+	case *parse.WithNode:
+		return x.branch(dot, &n.BranchNode, true)
+	case *parse.RangeNode:
+		return x.rangeOver(dot, n)
+	case *parse.TemplateNode:
+		return next, x.template(dot, n)
+	case *parse.BreakNode:
+		return breaks, nil
+	case *parse.ContinueNode:
+		return continues, nil
+	}
+	return next, nil // a comment
+}
+
+func (x *exec) list(dot any, n *parse.ListNode) (flow, error) {
+	if n == nil {
+		return next, nil
+	}
+	for _, child := range n.Nodes {
+		if f, err := x.walk(dot, child); err != nil || f != next {
+			return f, err
+		}
+	}
+	return next, nil
+}
+
+// branch is if and with.
+func (x *exec) branch(dot any, n *parse.BranchNode, with bool) (flow, error) {
+	mark := len(x.vars)
+	defer func() { x.vars = x.vars[:mark] }()
+	v, err := x.pipe(dot, n.Pipe)
+	switch {
+	case err != nil:
+		return next, err
+	case !truth(v):
+		return x.list(dot, n.ElseList)
+	case with:
+		dot = v
+	}
+	return x.list(dot, n.List)
+}
+
+func (x *exec) rangeOver(dot any, n *parse.RangeNode) (flow, error) {
+	mark := len(x.vars)
+	defer func() { x.vars = x.vars[:mark] }()
+	// The variables of the pipeline are the loop's own: declared here, set below.
+	v, err := x.commands(dot, n.Pipe)
+	if err != nil {
+		return next, err
+	}
+	count := 0
+	err = x.each(n.Pipe, v, func(key, elem any) (bool, error) {
+		count++
+		x.vars = x.vars[:mark]
+		x.loopVariables(n.Pipe, key, elem)
+		f, err := x.list(elem, n.List)
+		return f != breaks, err
+	})
+	x.vars = x.vars[:mark]
+	if err != nil || count > 0 {
+		return next, err
+	}
+	return x.list(dot, n.ElseList)
+}
+
+// each calls f for the elements of v until it returns false.
+func (x *exec) each(n parse.Node, v any, f func(key, elem any) (bool, error)) error {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		for i, elem := range v {
+			if more, err := f(number(i), elem); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if more, err := f(key, v[key]); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	case json.Number:
+		count, err := integer(v)
+		for i := 0; err == nil && i < count; i++ {
+			if more, err := f(number(i), number(i)); err != nil || !more {
+				return err
+			}
+		}
+		return err
+	}
+	return x.fail(n, fmt.Errorf("cannot range over %s", kind(v)))
+}
+
+func (x *exec) loopVariables(p *parse.PipeNode, key, elem any) {
+	values := []any{key, elem}
+	if len(p.Decl) == 1 {
+		values = values[1:]
+	}
+	for i, d := range p.Decl {
+		if p.IsAssign {
+			x.assign(d.Ident[0], values[i])
+		} else {
+			x.push(d.Ident[0], values[i])
+		}
+	}
+}
+
+func (x *exec) template(dot any, n *parse.TemplateNode) error {
+	tree := x.set.trees[n.Name]
+	if tree == nil {
+		return fmt.Errorf("template %q is not defined", n.Name)
+	}
+	if x.depth++; x.depth > maxDepth {
+		return fmt.Errorf("template %q calls itself too deeply", n.Name)
+	}
+	v, err := x.pipe(dot, n.Pipe)
+	if err != nil {
+		return err
+	}
+	saved := x.vars
+	x.vars = []variable{{"$", v}}
+	_, err = x.walk(v, tree.Root)
+	x.vars = saved
+	x.depth--
+	return err
+}
+
+// pipe evaluates a pipeline and sets its variables.
+func (x *exec) pipe(dot any, p *parse.PipeNode) (any, error) {
+	if p == nil {
+		return nil, nil
+	}
+	v, err := x.commands(dot, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range p.Decl {
+		if p.IsAssign {
+			x.assign(d.Ident[0], v)
+		} else {
+			x.push(d.Ident[0], v)
+		}
+	}
+	return v, nil
+}
+
+func (x *exec) assign(name string, v any) {
+	for i := len(x.vars) - 1; i >= 0; i-- {
+		if x.vars[i].name == name {
+			x.vars[i].value = v
+			return
+		}
+	}
+}
+
+func (x *exec) commands(dot any, p *parse.PipeNode) (any, error) {
+	var final []any // what the command before yielded
+	for _, c := range p.Cmds {
+		v, err := x.command(dot, c, final)
+		if err != nil {
+			return nil, err
+		}
+		final = []any{v}
+	}
+	return final[0], nil
+}
+
+func (x *exec) command(dot any, c *parse.CommandNode, final []any) (any, error) {
+	if id, ok := c.Args[0].(*parse.IdentifierNode); ok {
+		return x.function(dot, c, id.Ident, final)
+	}
+	if len(c.Args) > 1 || len(final) > 0 {
+		return nil, x.fail(c.Args[0], errors.New("is no function and takes no arguments"))
+	}
+	return x.operand(dot, c.Args[0])
+}
+
+func (x *exec) function(dot any, c *parse.CommandNode, name string, final []any) (any, error) {
+	args := make([]any, 0, len(c.Args))
+	for _, a := range c.Args[1:] {
+		v, err := x.operand(dot, a)
+		if err != nil {
+			return nil, err
+		}
+		if args = append(args, v); decides(name, v) {
+			return v, nil
+		}
+	}
+	v, err := call(name, append(args, final...))
+	if err != nil {
+		return nil, x.fail(c, err)
+	}
+	return v, nil
+}
+
+// decides says that and, or or has its value, so that the arguments that follow
+// are not evaluated.
+func decides(name string, v any) bool {
+	return name == "and" && !truth(v) || name == "or" && truth(v)
+}
+
+func (x *exec) operand(dot any, node parse.Node) (any, error) {
+	switch n := node.(type) {
+	case *parse.DotNode:
+		return dot, nil
+	case *parse.NilNode:
+		return nil, x.fail(n, errors.New("nil is not a command"))
+	case *parse.BoolNode:
+		return n.True, nil
+	case *parse.StringNode:
+		return n.Text, nil
+	case *parse.NumberNode:
+		return constant(n)
+	case *parse.FieldNode:
+		return x.fields(n, dot, n.Ident)
+	case *parse.VariableNode:
+		return x.fields(n, x.variable(n.Ident[0]), n.Ident[1:])
+	case *parse.PipeNode:
+		return x.pipe(dot, n)
+	case *parse.ChainNode:
+		v, err := x.operand(dot, n.Node)
+		if err != nil {
+			return nil, err
+		}
+		return x.fields(n, v, n.Field)
+	case *parse.IdentifierNode:
+		return call(n.Ident, nil)
+	}
+	return nil, x.fail(node, errors.New("is not understood here"))
+}
+
+// variable finds a variable; the parser has seen to it that there is one.
+func (x *exec) variable(name string) any {
+	for i := len(x.vars) - 1; i >= 0; i-- {
+		if x.vars[i].name == name {
+			return x.vars[i].value
+		}
+	}
+	return nil
+}
+
+// fields follows a path. A field of null is null, as in jq.
+func (x *exec) fields(n parse.Node, v any, path []string) (any, error) {
+	for _, name := range path {
+		switch object := v.(type) {
+		case nil:
+			return nil, nil
+		case map[string]any:
+			v = object[name]
+		default:
+			return nil, x.fail(n, fmt.Errorf("no field %s in %s", name, kind(v)))
+		}
+	}
+	return v, nil
+}
+
+func number(i int) json.Number { return json.Number(strconv.Itoa(i)) }
+
+func constant(n *parse.NumberNode) (any, error) {
+	switch {
+	case n.IsInt:
+		return json.Number(strconv.FormatInt(n.Int64, 10)), nil
+	case n.IsUint:
+		return json.Number(strconv.FormatUint(n.Uint64, 10)), nil
+	case n.IsFloat && !math.IsInf(n.Float64, 0):
+		return json.Number(fmt.Sprint(n.Float64)), nil
+	}
+	return nil, fmt.Errorf("%s: not a number of JSON", n.Text)
+}

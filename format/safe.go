@@ -1,0 +1,92 @@
+package format
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// obeyed says that a terminal could take r for a command, or show the text
+// around it in another order: C0 and C1 controls, DEL, and the bidirectional
+// embeddings, overrides and isolates.
+func obeyed(r rune) bool {
+	return r < 0x20 || 0x7f <= r && r <= 0x9f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
+}
+
+// appendVisible appends r as \uXXXX.
+func appendVisible(b []byte, r rune) []byte {
+	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// Clean makes a peer's text safe for a terminal: what a terminal would obey
+// becomes \uXXXX, bytes that are no UTF-8 become U+FFFD. Line feeds and tabs
+// stay; the carriage return of a CRLF goes.
+func Clean(s string) string {
+	if safe(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s)+16)
+	for i, r := range s {
+		switch {
+		case r == '\n' || r == '\t':
+			b = append(b, byte(r))
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		case obeyed(r):
+			b = appendVisible(b, r)
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return string(b)
+}
+
+// CleanLine is Clean for text that has to stay on one line: each run of line
+// breaks and tabs becomes a blank, and none stand at either end.
+func CleanLine(s string) string {
+	s = Clean(s)
+	if !strings.ContainsAny(s, "\n\t") {
+		return s
+	}
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
+}
+
+// safe says that Clean would change nothing.
+func safe(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c >= 0x7f {
+			return c >= 0x80 && safeRunes(s[i:])
+		}
+	}
+	return true
+}
+
+func safeRunes(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	for _, r := range s {
+		if obeyed(r) && r != '\n' && r != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// Quote is word as sh takes it: as it is where it needs no quotes, else in
+// single quotes.
+func Quote(word string) string {
+	if word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,=-") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// QuoteAll is a whole command line.
+func QuoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = Quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
