@@ -17,7 +17,8 @@ const (
 
 // A Catalog is what a peer offers.
 type Catalog struct {
-	Catalog   int                        `json:"catalog"` // always 1
+	Schema    string                     `json:"$schema,omitempty"` // for editors
+	Catalog   int                        `json:"catalog"`           // always 1
 	Dialect   string                     `json:"dialect,omitempty"`
 	Info      Info                       `json:"info"`
 	Methods   []Method                   `json:"methods"`
@@ -29,9 +30,10 @@ type Catalog struct {
 
 // Info names the peer.
 type Info struct {
-	Name        string `json:"name,omitempty"`
-	Version     string `json:"version,omitempty"`
-	Description string `json:"description,omitempty"`
+	Name        string          `json:"name,omitempty"`
+	Version     string          `json:"version,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Extra       json.RawMessage `json:"extra,omitempty"`
 }
 
 // A Method is one entry. Its name is the wire's.

@@ -1,0 +1,210 @@
+package catalog
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// keyWord matches a property name that can be written as KEY=VALUE.
+var keyWord = regexp.MustCompile(`^[A-Za-z_$][^=:@{}"\s]*$`)
+
+// Example lists the words that may follow METHOD in a call of m: its required
+// params, with values from the schema where it has some and placeholders such
+// as <string> where not. c gives the $defs; it may be nil.
+func (m *Method) Example(c *Catalog) []string {
+	doc := c.document()
+	schema := resolve(m.Params, doc)
+	if typeOf(schema) == "array" {
+		if v := exampleOf(schema, doc, 0); string(v) != "[]" {
+			return []string{string(v)}
+		}
+		return nil
+	}
+	required := requiredOf(schema)
+	properties := get(schema, "properties")
+	var words []string
+	for _, name := range required {
+		if !keyWord.MatchString(name) {
+			return []string{string(exampleOf(schema, doc, 0))}
+		}
+		words = append(words, word(name, resolve(get(properties, name), doc), doc))
+	}
+	return words
+}
+
+// word is one KEY=VALUE.
+func word(name string, schema, doc json.RawMessage) string {
+	key := strings.NewReplacer(".", `\.`, "[", `\[`).Replace(name)
+	v := given(schema)
+	if v == nil && composite(schema) {
+		v = exampleOf(schema, doc, 0)
+	}
+	var s string
+	switch t := typeOf(schema); {
+	case v != nil && json.Unmarshal(v, &s) == nil:
+		return key + "=" + s
+	case v != nil:
+		return key + ":=" + string(v)
+	case t == "" || t == "string":
+		return key + "=<string>"
+	default:
+		return key + ":=<" + t + ">"
+	}
+}
+
+func composite(schema json.RawMessage) bool {
+	t := typeOf(schema)
+	return t == "array" || t == "object"
+}
+
+// ExampleValue makes a value for a schema: one that it names itself, else a
+// plain one of its type. doc is the document that a $ref speaks of. The value
+// need not fit: patterns and the like are not solved.
+func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
+	return exampleOf(resolve(schema, doc), doc, 0)
+}
+
+func exampleOf(schema, doc json.RawMessage, depth int) json.RawMessage {
+	if v := given(schema); v != nil {
+		return v
+	}
+	if depth > 8 {
+		return json.RawMessage("null")
+	}
+	switch typeOf(schema) {
+	case "integer", "number":
+		if low := get(schema, "minimum"); low != nil {
+			return low
+		}
+		return json.RawMessage("1")
+	case "boolean":
+		return json.RawMessage("true")
+	case "null":
+		return json.RawMessage("null")
+	case "array":
+		return exampleArray(schema, doc, depth)
+	case "object":
+		return exampleObject(schema, doc, depth)
+	case "":
+		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+			if branches := elements(get(schema, key)); len(branches) > 0 {
+				return exampleOf(resolve(branches[0], doc), doc, depth+1)
+			}
+		}
+	}
+	return json.RawMessage(`"string"`)
+}
+
+func exampleArray(schema, doc json.RawMessage, depth int) json.RawMessage {
+	items := elements(get(schema, "prefixItems"))
+	if item := get(schema, "items"); len(items) == 0 && item != nil {
+		items = append(items, item)
+	}
+	b := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, exampleOf(resolve(item, doc), doc, depth+1)...)
+	}
+	return append(b, ']')
+}
+
+func exampleObject(schema, doc json.RawMessage, depth int) json.RawMessage {
+	properties := get(schema, "properties")
+	var list []member
+	for _, name := range requiredOf(schema) {
+		list = append(list, member{name, exampleOf(resolve(get(properties, name), doc), doc, depth+1)})
+	}
+	return object(list)
+}
+
+// given is the value that a schema itself names.
+func given(schema json.RawMessage) json.RawMessage {
+	for _, key := range []string{"const", "example", "default"} {
+		if v := get(schema, key); v != nil {
+			return v
+		}
+	}
+	for _, key := range []string{"examples", "enum"} {
+		if list := elements(get(schema, key)); len(list) > 0 {
+			return list[0]
+		}
+	}
+	return nil
+}
+
+// requiredOf lists the required properties, in the order of properties.
+func requiredOf(schema json.RawMessage) []string {
+	var required, names []string
+	if json.Unmarshal(get(schema, "required"), &required) != nil {
+		return nil
+	}
+	want := map[string]bool{}
+	for _, name := range required {
+		want[name] = true
+	}
+	for _, name := range append(Keys(get(schema, "properties")), required...) {
+		if want[name] {
+			names = append(names, name)
+			delete(want, name)
+		}
+	}
+	return names
+}
+
+// typeOf is the first type that a schema names which is not null; "" for none.
+func typeOf(schema json.RawMessage) string {
+	raw := get(schema, "type")
+	var one string
+	if json.Unmarshal(raw, &one) == nil && one != "" {
+		return one
+	}
+	var several []string
+	if json.Unmarshal(raw, &several) == nil {
+		for _, t := range several {
+			if t != "null" {
+				return t
+			}
+		}
+	}
+	if get(schema, "properties") != nil {
+		return "object"
+	}
+	return ""
+}
+
+// resolve follows the local $refs of schema.
+func resolve(schema, doc json.RawMessage) json.RawMessage {
+	for range 16 {
+		var ref string
+		if json.Unmarshal(get(schema, "$ref"), &ref) != nil {
+			return schema
+		}
+		pointer, ok := strings.CutPrefix(ref, "#/")
+		if !ok {
+			return schema
+		}
+		schema = at(doc, pointer)
+	}
+	return schema
+}
+
+// at finds what a pointer, without its first slash, names in doc.
+func at(doc json.RawMessage, pointer string) json.RawMessage {
+	for token := range strings.SplitSeq(pointer, "/") {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		if list := elements(doc); list != nil {
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(list) {
+				return nil
+			}
+			doc = list[i]
+			continue
+		}
+		doc = get(doc, token)
+	}
+	return doc
+}

@@ -1,0 +1,79 @@
+package catalog
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Nearest finds the name that was most likely meant by a name that does not
+// exist; "" where none is near enough to be offered.
+func Nearest(name string, names []string) string {
+	if name == "" || len(name) > 128 {
+		return ""
+	}
+	best, bestDistance := "", 1<<30
+	for _, n := range names {
+		if n == name || n == "" || len(n) > 128 {
+			continue
+		}
+		d := distance(plain(name), plain(n))
+		longer := max(utf8.RuneCountInString(name), utf8.RuneCountInString(n))
+		if d*3 <= longer+1 && d < bestDistance {
+			best, bestDistance = n, d
+		}
+	}
+	if best == "" {
+		best = completed(name, names)
+	}
+	return best
+}
+
+// completed is the one name that begins with what was given.
+func completed(name string, names []string) string {
+	found := ""
+	for _, n := range names {
+		if len(name) < 3 || n == name || !strings.HasPrefix(plain(n), plain(name)) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = n
+	}
+	return found
+}
+
+// plain leaves out what people get wrong most: case and separators.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
+}
+
+// distance counts the letters to insert, remove, replace or swap with their
+// neighbour.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range s {
+		row[0] = i + 1
+		for j := range t {
+			cost := 1
+			if s[i] == t[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(t)]
+}

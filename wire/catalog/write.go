@@ -1,0 +1,122 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Method finds a method by its name; nil where there is none.
+func (c *Catalog) Method(name string) *Method {
+	if c == nil {
+		return nil
+	}
+	for i := range c.Methods {
+		if c.Methods[i].Name == name {
+			return &c.Methods[i]
+		}
+	}
+	return nil
+}
+
+// Names lists the names of the methods, in their order.
+func (c *Catalog) Names() []string {
+	if c == nil {
+		return nil
+	}
+	names := make([]string, len(c.Methods))
+	for i, m := range c.Methods {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// Marshal is the catalog as JSON on one line, its members in their fixed order,
+// schemas as they came.
+func (c *Catalog) Marshal() (json.RawMessage, error) {
+	out := *c
+	out.Catalog = 1
+	if out.Methods == nil {
+		out.Methods = []Method{}
+	}
+	return marshal(out)
+}
+
+// MarshalIndent is Marshal for people: over many lines.
+func (c *Catalog) MarshalIndent() ([]byte, error) {
+	b, err := c.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, b, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// document is the catalog as what a $ref speaks of; nil for no catalog.
+func (c *Catalog) document() json.RawMessage {
+	if c == nil {
+		return nil
+	}
+	b, _ := c.Marshal()
+	return b
+}
+
+// StripRun returns a copy of c without its run members, at every depth: what
+// came over a connection, or from a file that was not given as hooks, must
+// never be run. Schemas, which may describe a property of that name, stay as
+// they are.
+func StripRun(c *Catalog) *Catalog {
+	if c == nil {
+		return nil
+	}
+	out := *c
+	out.Methods = make([]Method, len(c.Methods))
+	for i, m := range c.Methods {
+		m.Run = ""
+		m.Hints, m.Cache, m.Extra = strip(m.Hints), strip(m.Cache), strip(m.Extra)
+		out.Methods[i] = m
+	}
+	out.Classes = make([]json.RawMessage, len(c.Classes))
+	for i, class := range c.Classes {
+		out.Classes[i] = strip(class)
+	}
+	if c.Classes == nil {
+		out.Classes = nil
+	}
+	out.Extra, out.Info.Extra = strip(c.Extra), strip(c.Info.Extra)
+	return &out
+}
+
+// schemaMembers are the members under which there are schemas.
+var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
+
+// strip drops the run members in raw, outside of schemas.
+func strip(raw json.RawMessage) json.RawMessage {
+	if !bytes.Contains(raw, []byte("run")) && !bytes.Contains(raw, []byte(`\u`)) {
+		return raw
+	}
+	if list, ok := members(raw); ok {
+		var kept []member
+		for _, m := range list {
+			if m.key == "run" {
+				continue
+			}
+			if !schemaMembers[m.key] {
+				m.value = strip(m.value)
+			}
+			kept = append(kept, m)
+		}
+		return object(kept)
+	}
+	if list := elements(raw); list != nil {
+		for i := range list {
+			list[i] = strip(list[i])
+		}
+		b, _ := marshal(list)
+		return b
+	}
+	return raw
+}

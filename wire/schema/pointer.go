@@ -1,0 +1,141 @@
+package schema
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/catalog"
+)
+
+var (
+	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// pointerOf makes a JSON pointer of tokens.
+func pointerOf(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteByte('/')
+		b.WriteString(escaper.Replace(t))
+	}
+	return b.String()
+}
+
+// lookup finds what pointer names in v.
+func lookup(v any, pointer string) (any, bool) {
+	if pointer == "" {
+		return v, true
+	}
+	if pointer[0] != '/' {
+		return nil, false
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		token = unescaper.Replace(token)
+		switch c := v.(type) {
+		case map[string]any:
+			e, ok := c[token]
+			if !ok {
+				return nil, false
+			}
+			v = e
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(c) {
+				return nil, false
+			}
+			v = c[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// rawAt is lookup in the bytes of a document.
+func rawAt(raw json.RawMessage, pointer string) json.RawMessage {
+	if pointer == "" {
+		return raw
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		token = unescaper.Replace(token)
+		var m map[string]json.RawMessage
+		var a []json.RawMessage
+		if json.Unmarshal(raw, &m) == nil {
+			raw = m[token]
+		} else if i, err := strconv.Atoi(token); err == nil && json.Unmarshal(raw, &a) == nil && i >= 0 && i < len(a) {
+			raw = a[i]
+		} else {
+			return nil
+		}
+	}
+	return raw
+}
+
+// propertyOrder lists the properties of the schema at pointer as they stand in
+// the bytes, those of its $ref and allOf after its own.
+func propertyOrder(raw json.RawMessage, pointer string, doc any) []string {
+	var names []string
+	expand(doc, pointer, func(p string, m map[string]any) {
+		if _, ok := m["properties"].(map[string]any); ok {
+			for _, name := range catalog.Keys(rawAt(raw, p+"/properties")) {
+				names = addName(names, name)
+			}
+		}
+	}, "allOf")
+	return names
+}
+
+func addName(names []string, name string) []string {
+	for _, n := range names {
+		if n == name {
+			return names
+		}
+	}
+	return append(names, name)
+}
+
+// maxDepth bounds how far references and combinations are followed.
+const maxDepth = 64
+
+// expand calls f for the schema at pointer and for those that it applies to the
+// same value by $ref and by the keywords named.
+func expand(doc any, pointer string, f func(pointer string, m map[string]any), through ...string) {
+	seen := map[string]bool{}
+	var visit func(p string, depth int)
+	visit = func(p string, depth int) {
+		v, ok := lookup(doc, p)
+		m, isMap := v.(map[string]any)
+		if !ok || !isMap || seen[p] || depth > maxDepth {
+			return
+		}
+		seen[p] = true
+		f(p, m)
+		if target, ok := refTarget(m); ok {
+			visit(target, depth+1)
+		}
+		for _, key := range through {
+			branches, _ := m[key].([]any)
+			for i := range branches {
+				visit(p+"/"+key+"/"+strconv.Itoa(i), depth+1)
+			}
+		}
+	}
+	visit(pointer, 0)
+}
+
+// refTarget is the pointer that a local $ref of m names.
+func refTarget(m map[string]any) (string, bool) {
+	ref, ok := m["$ref"].(string)
+	if !ok || ref == "" || ref[0] != '#' || len(ref) > 1 && ref[1] != '/' {
+		return "", false
+	}
+	return unescapeFragment(ref[1:])
+}
+
+// quote appends s as a JSON string.
+func quote(b []byte, s string) []byte {
+	q, _ := json.Marshal(s)
+	return append(b, q...)
+}

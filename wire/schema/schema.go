@@ -1,0 +1,126 @@
+// Package schema checks JSON values against JSON Schemas, says in one sentence
+// what does not fit, and turns text into the value that a schema wants. It is
+// the only importer of jsonschema. Schemas never read files or the network.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Options are what Compile may be told.
+type Options struct {
+	// Warn gets a sentence, once, for each part of a schema that is left
+	// unchecked: a regular expression that Go does not know, a $ref that leads
+	// nowhere. May be nil.
+	Warn func(text string)
+}
+
+// A Schema is one schema inside a document, ready for use by any number of
+// goroutines.
+type Schema struct {
+	doc     any // the document that the compiler was given
+	raw     json.RawMessage
+	pointer string
+	schema  *jsonschema.Schema
+	order   func() []string
+
+	mu       sync.Mutex // guards compiler and parts
+	compiler *jsonschema.Compiler
+	parts    map[string]*jsonschema.Schema // by pointer; for Coerce
+}
+
+// Compile makes the schema at pointer (a JSON pointer, "" for the whole) of doc
+// ready. doc may be a catalog: a $ref finds its $defs. A $ref that leads
+// nowhere and a pattern that is no Go regular expression are left unchecked,
+// with a warning; anything else that is wrong with the schema is an error.
+func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	if _, ok := lookup(v, pointer); !ok {
+		return nil, fmt.Errorf("reading the schema: nothing at %q", pointer)
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	s, err := build(v, pointer, o.Warn)
+	if err != nil {
+		return nil, err
+	}
+	s.raw = doc
+	s.order = sync.OnceValue(func() []string { return propertyOrder(s.raw, s.pointer, s.doc) })
+	return s, nil
+}
+
+// Check says whether v fits. The error is a *Mismatch. A nil v, which stands
+// for params that were not given, is checked as an empty object or array.
+func (s *Schema) Check(v json.RawMessage) error {
+	return check(s, s.schema, v)
+}
+
+func check(s *Schema, schema *jsonschema.Schema, v json.RawMessage) (err error) {
+	if v == nil {
+		v = s.empty()
+	}
+	val, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
+	if err != nil {
+		return &Mismatch{Rule: "json", Message: "is not JSON: " + err.Error()}
+	}
+	defer func() {
+		// The library computes with big.Rat, which gives up at huge exponents,
+		// and does not expect that.
+		if r := recover(); r != nil {
+			err = &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
+		}
+	}()
+	err = schema.Validate(val)
+	var ve *jsonschema.ValidationError
+	if errors.As(err, &ve) {
+		return s.mismatch(ve, val)
+	}
+	return err
+}
+
+// empty is what stands for a value that was not given.
+func (s *Schema) empty() json.RawMessage {
+	switch m := s.types(s.pointer, nil, 0); {
+	case m&object != 0:
+		return json.RawMessage("{}")
+	case m&array != 0:
+		return json.RawMessage("[]")
+	}
+	return json.RawMessage("null")
+}
+
+// ByName returns params as an object where it is an array and the schema wants
+// an object: the elements get the names of the properties in the order in which
+// the schema lists them. Anything else is returned as it is.
+func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
+	trimmed := bytes.TrimSpace(params)
+	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(s.pointer, nil, 0)&array != 0 {
+		return params
+	}
+	var values []json.RawMessage
+	if json.Unmarshal(trimmed, &values) != nil || len(values) > len(s.order()) {
+		return params
+	}
+	b := []byte{'{'}
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(quote(b, s.order()[i]), ':')
+		b = append(b, v...)
+	}
+	return append(b, '}')
+}
+
+// Properties are the names of the schema's properties, in its order.
+func (s *Schema) Properties() []string { return s.order() }

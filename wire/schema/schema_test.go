@@ -1,0 +1,192 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func compile(t testing.TB, doc, pointer string) *Schema {
+	t.Helper()
+	s, err := Compile(json.RawMessage(doc), pointer, Options{Warn: func(w string) { t.Errorf("warning: %s", w) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const order = `{"type":"object","additionalProperties":false,"required":["id"],"properties":{
+	"id":{"type":"string","pattern":"^o_[0-9]{3}$","examples":["o_001"]},
+	"status":{"enum":["open","paid","shipped"]},
+	"limit":{"type":"integer","minimum":1,"maximum":9007199254740993},
+	"price":{"type":"number","exclusiveMinimum":0,"multipleOf":0.01},
+	"when":{"type":["integer","null"]},
+	"mode":{"const":"fast"},
+	"tags":{"type":"array","items":{"type":"string"},"maxItems":2,"uniqueItems":true},
+	"pay":{"oneOf":[
+		{"type":"object","required":["by","iban"],"properties":{"by":{"const":"bank"},"iban":{"type":"string"}}},
+		{"type":"object","required":["by","number"],"properties":{"by":{"const":"card"},"number":{"type":"integer"}}}]},
+	"size":{"anyOf":[{"type":"integer"},{"type":"boolean"}]}}}`
+
+func TestCheck(t *testing.T) {
+	s := compile(t, order, "")
+	for _, c := range []struct{ value, want string }{
+		{`{"id":"o_001"}`, ``},
+		{`{"id":"o_001","limit":9007199254740993}`, ``},
+		{`{"id":"o_001","limit":9007199254740994}`, `/limit: 9007199254740994 is greater than 9007199254740993`},
+		{`{"id":"o_001","limit":0}`, `/limit: 0 is less than 1`},
+		{`{"id":"o_001","price":0.005}`, `/price: 0.005 is no multiple of 0.01`},
+		{`{"id":"o_001","limit":"5"}`, `/limit: got string, want integer`},
+		{`{"id":"x"}`, `/id: 'x' does not match pattern '^o_[0-9]{3}$'`},
+		{`{}`, `lacks "id"`},
+		{`{"idd":"o_001"}`, `has no property "idd"; did you mean id?`},
+		{`{"id":"o_001","zzz":1}`, `has no property "zzz" (it has id, status, limit, price, when, mode, tags, pay, …)`},
+		{`{"id":"o_001","status":"shiped"}`, `/status: "shiped" is none of "open", "paid", "shipped"; did you mean shipped?`},
+		{`{"id":"o_001","mode":"slow"}`, `/mode: "slow" is not "fast"; did you mean fast?`},
+		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: maxItems: got 3, want 2`},
+		{`{"id":"o_001","tags":["a",1]}`, `/tags/1: got number, want string`},
+		{`{"id":"o_001","pay":{"by":"card","number":"4"}}`, `/pay/number: got string, want integer`},
+		{`{"id":"o_001","size":"big"}`, `/size: got string, want integer or boolean`},
+		{`[1]`, `got array, want object`},
+		{`nonsense`, `is not JSON: invalid character 'o' in literal null (expecting 'u')`},
+		{`{"id":"o_001","price":1e9999999}`, `holds a number that is too large to check`},
+	} {
+		got := ""
+		if err := s.Check(json.RawMessage(c.value)); err != nil {
+			var m *Mismatch
+			if !errors.As(err, &m) || m.Rule == "" {
+				t.Errorf("%s: %#v is no Mismatch with a rule", c.value, err)
+			}
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.value, got, c.want)
+		}
+	}
+}
+
+func TestMismatchNamesWhatWouldDo(t *testing.T) {
+	s := compile(t, order, "")
+	for _, c := range []struct{ value, pointer, rule, property, do string }{
+		{`{}`, "", "required", "id", `"o_001"`},
+		{`{"id":"o_001","status":"opne"}`, "/status", "enum", "", `"open"`},
+		{`{"id":"o_001","limti":1}`, "", "additionalProperties", "limti", ``},
+	} {
+		var m *Mismatch
+		if !errors.As(s.Check(json.RawMessage(c.value)), &m) {
+			t.Fatalf("%s fits", c.value)
+		}
+		if m.Pointer != c.pointer || m.Rule != c.rule || m.Property != c.property || string(m.Value) != c.do {
+			t.Errorf("%s: %+v, value %s", c.value, m, m.Value)
+		}
+	}
+}
+
+func TestCheckOfNothing(t *testing.T) {
+	for _, c := range []struct{ schema, want string }{
+		{`{"type":"object","required":["id"]}`, `lacks "id"`},
+		{`{"type":"object"}`, ``},
+		{`{"type":"array","minItems":1}`, `minItems: got 0, want 1`},
+		{`true`, ``},
+	} {
+		got := ""
+		if err := compile(t, c.schema, "").Check(nil); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.schema, got, c.want)
+		}
+	}
+}
+
+func TestCompileInsideACatalog(t *testing.T) {
+	doc := `{"$schema":"https://example.org/unknown","$id":"x","id":5,"type":"catalog","required":"all","title":3,
+		"methods":[{"name":"a","params":{"type":"object","properties":{"o":{"$ref":"#/$defs/order"},"p":{"$ref":"#/definitions/own"}},
+		"definitions":{"own":{"type":"boolean"}}}}],"$defs":{"order":{"type":"integer"}}}`
+	s := compile(t, doc, "/methods/0/params")
+	for value, want := range map[string]string{
+		`{"o":1,"p":true}`: "", `{"o":"1"}`: "/o: got string, want integer", `{"p":1}`: "/p: got number, want boolean",
+	} {
+		if err := s.Check(json.RawMessage(value)); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: got %v, want %q", value, err, want)
+		}
+	}
+}
+
+func TestOlderDrafts(t *testing.T) {
+	for _, c := range []struct{ schema, good, bad string }{
+		{`{"type":"array","items":[{"type":"integer"},{"type":"string"}],"additionalItems":false}`, `[1,"a"]`, `["a"]`},
+		{`{"type":"integer","minimum":0,"exclusiveMinimum":true}`, `1`, `0`},
+	} {
+		s := compile(t, c.schema, "")
+		if err := s.Check(json.RawMessage(c.good)); err != nil {
+			t.Errorf("%s: %s: %v", c.schema, c.good, err)
+		}
+		if s.Check(json.RawMessage(c.bad)) == nil {
+			t.Errorf("%s: %s fits", c.schema, c.bad)
+		}
+	}
+}
+
+func TestUncheckedPartsWarnOnce(t *testing.T) {
+	for _, c := range []struct{ name, schema, good, bad, warning string }{
+		{"look-ahead", `{"properties":{"a":{"pattern":"^(?!x)","maxLength":2},"b":{"pattern":"^(?!x)"}}}`,
+			`{"a":"xx"}`, `{"a":"abc"}`, "(?!x)"},
+		{"look-ahead names", `{"patternProperties":{"^(?!x)":{"type":"integer"}},"properties":{"b":{"type":"integer"}},"additionalProperties":false}`,
+			`{"a":"text"}`, `{"b":"text"}`, "(?!x)"},
+		{"lost definition", `{"properties":{"a":{"$ref":"#/$defs/gone"},"b":{"$ref":"#/$defs/gone"},"c":{"type":"integer"}}}`,
+			`{"a":1,"b":[]}`, `{"c":"x"}`, "#/$defs/gone"},
+		{"lost anchor", `{"properties":{"a":{"$ref":"#gone"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "#gone"},
+		{"a file", `{"properties":{"a":{"$ref":"file:///etc/passwd"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "file:///etc/passwd"},
+		{"the network", `{"properties":{"a":{"$ref":"http://127.0.0.1:1/x.json#/y"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "http://127.0.0.1:1/x.json#/y"},
+		{"beside it", `{"properties":{"a":{"$ref":"other.json"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "other.json"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var warnings []string
+			s, err := Compile(json.RawMessage(c.schema), "", Options{Warn: func(w string) { warnings = append(warnings, w) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(warnings) != 1 || !strings.Contains(warnings[0], c.warning) {
+				t.Errorf("warnings: %q", warnings)
+			}
+			if err := s.Check(json.RawMessage(c.good)); err != nil {
+				t.Error(err)
+			}
+			if s.Check(json.RawMessage(c.bad)) == nil {
+				t.Errorf("%s fits", c.bad)
+			}
+		})
+	}
+}
+
+func TestUnusableSchemas(t *testing.T) {
+	for _, c := range []struct{ doc, pointer, want string }{
+		{`{"type":"strin"}`, "", "the schema is not usable: at /type: "},
+		{`{`, "", "reading the schema: unexpected EOF"},
+		{`{}`, "/methods/0", `reading the schema: nothing at "/methods/0"`},
+	} {
+		_, err := Compile(json.RawMessage(c.doc), c.pointer, Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s at %q: got %v, want %s…", c.doc, c.pointer, err, c.want)
+		}
+	}
+}
+
+func TestByName(t *testing.T) {
+	s := compile(t, `{"allOf":[{"properties":{"z":{}}}],"type":"object","properties":{"to":{},"from":{"type":"string"},"a b":{}}}`, "")
+	for in, want := range map[string]string{
+		`[1, "x"]`:    `{"to":1,"from":"x"}`,
+		`[1.10]`:      `{"to":1.10}`,
+		`[]`:          `{}`,
+		`[1,2,3,4]`:   `{"to":1,"from":2,"a b":3,"z":4}`,
+		`[1,2,3,4,5]`: `[1,2,3,4,5]`,
+		`{"to":1}`:    `{"to":1}`,
+		``:            ``,
+	} {
+		if got := s.ByName(json.RawMessage(in)); string(got) != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
