@@ -1,0 +1,116 @@
+package transport
+
+import (
+	"io"
+	"sync"
+
+	"rpcx/wire"
+)
+
+// How much one direction of a pair holds before Send waits.
+const (
+	pairMessages = 64
+	pairBytes    = 1 << 20 // a larger message goes when it is alone
+	pairKeep     = 64 << 10
+)
+
+// Pair returns the two ends of a connection in memory. Send waits while the far
+// side does not read what it has (64 messages or 1 MiB). After Close of one end
+// the other receives what is left and then a clean *wire.CloseError; after
+// CloseSend, io.EOF. Both ends are wire.Idlers and wire.HalfClosers.
+func Pair() (a, b wire.Conn) {
+	ab, ba := newPairQueue(), newPairQueue()
+	return &pairEnd{in: ba, out: ab}, &pairEnd{in: ab, out: ba}
+}
+
+// pairEnd is one end.
+type pairEnd struct {
+	in, out *pairQueue
+	onIdle  func()
+}
+
+func (e *pairEnd) OnIdle(f func())       { e.onIdle = f }
+func (e *pairEnd) Recv() ([]byte, error) { return e.in.pop(e.onIdle) }
+func (e *pairEnd) Send(msg []byte) error { return e.out.push(msg) }
+func (e *pairEnd) CloseSend() error      { e.out.end(pairEnded); return nil }
+func (e *pairEnd) Close() error          { e.out.end(pairClosed); e.in.end(pairAbandoned); return nil }
+
+// The states of a queue, in the order in which they can follow each other.
+const (
+	pairOpen      = iota
+	pairEnded     // the sender sends no more
+	pairClosed    // the sender is gone
+	pairAbandoned // the receiver is gone: what is left is dropped
+)
+
+// pairQueue is one direction: a ring whose buffers are used again. Its lock is
+// never held by a goroutine that waits.
+type pairQueue struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	ring    [pairMessages][]byte
+	head, n int
+	bytes   int
+	state   int
+	lent    []byte // what the last pop returned
+}
+
+func newPairQueue() *pairQueue {
+	q := &pairQueue{}
+	q.changed.L = &q.mu
+	return q
+}
+
+func (q *pairQueue) push(msg []byte) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.state == pairOpen && (q.n == pairMessages || q.n > 0 && q.bytes+len(msg) > pairBytes) {
+		q.changed.Wait()
+	}
+	if q.state != pairOpen {
+		return &wire.CloseError{Clean: true}
+	}
+	slot := &q.ring[(q.head+q.n)%pairMessages]
+	*slot = append((*slot)[:0], msg...)
+	q.n++
+	q.bytes += len(msg)
+	q.changed.Broadcast()
+	return nil
+}
+
+func (q *pairQueue) pop(onIdle func()) ([]byte, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.n == 0 && q.state == pairOpen && onIdle != nil {
+		q.mu.Unlock()
+		onIdle()
+		q.mu.Lock()
+	}
+	for q.n == 0 && q.state == pairOpen {
+		q.changed.Wait()
+	}
+	if q.n == 0 || q.state == pairAbandoned {
+		if q.state == pairEnded {
+			return nil, io.EOF
+		}
+		return nil, &wire.CloseError{Clean: true}
+	}
+	if cap(q.lent) > pairKeep {
+		q.lent = nil // one huge message must not stay for ever
+	}
+	slot := &q.ring[q.head]
+	q.lent, *slot = *slot, q.lent
+	q.head = (q.head + 1) % pairMessages
+	q.n--
+	q.bytes -= len(q.lent)
+	q.changed.Broadcast()
+	return q.lent, nil
+}
+
+// end moves the queue to a later state.
+func (q *pairQueue) end(state int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.state = max(q.state, state)
+	q.changed.Broadcast()
+}

@@ -1,0 +1,182 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+)
+
+func wantClean(t *testing.T, err error) {
+	t.Helper()
+	var c *wire.CloseError
+	if !errors.As(err, &c) || !c.Clean {
+		t.Fatalf("got %v, want a clean *wire.CloseError", err)
+	}
+}
+
+func TestPairCarriesMessagesInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Pair()
+		go func() {
+			for i := range 1000 {
+				a.Send(fmt.Appendf(nil, "%d", i))
+			}
+			a.Close()
+		}()
+		for i := range 1000 {
+			msg, err := b.Recv()
+			if err != nil || string(msg) != fmt.Sprint(i) {
+				t.Fatalf("message %d is %q, %v", i, msg, err)
+			}
+		}
+		_, err := b.Recv()
+		wantClean(t, err)
+		wantClean(t, b.Send([]byte("late")))
+	})
+}
+
+func TestPairSendWaitsForTheReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Pair()
+		sent := 0
+		go func() {
+			for range 2 * pairMessages {
+				if a.Send([]byte("x")) != nil {
+					return
+				}
+				sent++
+			}
+		}()
+		synctest.Wait()
+		if sent != pairMessages {
+			t.Fatalf("%d messages went without a reader, want %d", sent, pairMessages)
+		}
+		b.Recv()
+		synctest.Wait()
+		if sent != pairMessages+1 {
+			t.Fatalf("%d messages went after one was read", sent)
+		}
+		b.Close()
+		synctest.Wait() // Send is woken by Close: else the bubble reports a deadlock
+	})
+}
+
+func TestPairBoundsBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Pair()
+		huge := bytes.Repeat([]byte("x"), 3*pairBytes)
+		sent := 0
+		go func() {
+			for range 3 {
+				a.Send(huge)
+				sent++
+			}
+		}()
+		for i := range 3 {
+			synctest.Wait()
+			if sent != i+1 {
+				t.Fatalf("%d huge messages are on their way, want %d", sent, i+1)
+			}
+			if msg, err := b.Recv(); err != nil || len(msg) != len(huge) {
+				t.Fatal(len(msg), err)
+			}
+		}
+	})
+}
+
+func TestPairHalfClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Pair()
+		a.Send([]byte("last"))
+		a.(wire.HalfCloser).CloseSend()
+		wantClean(t, a.Send([]byte("later")))
+		if msg, err := b.Recv(); err != nil || string(msg) != "last" {
+			t.Fatal(msg, err)
+		}
+		if _, err := b.Recv(); err != io.EOF {
+			t.Fatalf("after half-close: %v, want io.EOF", err)
+		}
+		b.Send([]byte("answer"))
+		b.Close()
+		if msg, err := a.Recv(); err != nil || string(msg) != "answer" {
+			t.Fatal(msg, err)
+		}
+		_, err := a.Recv()
+		wantClean(t, err)
+		a.Close()
+		_, err = b.Recv()
+		wantClean(t, err)
+	})
+}
+
+func TestPairCloseUnblocksRecv(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := Pair()
+		done := make(chan error)
+		go func() { _, err := a.Recv(); done <- err }()
+		synctest.Wait()
+		a.Close()
+		a.Close()
+		wantClean(t, <-done)
+	})
+}
+
+func TestPairSaysWhenItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Pair()
+		idle := 0
+		b.(wire.Idler).OnIdle(func() { idle++ })
+		a.Send([]byte("1"))
+		a.Send([]byte("2"))
+		b.Recv()
+		b.Recv()
+		if idle != 0 {
+			t.Fatal("idle though messages were there")
+		}
+		go b.Recv()
+		synctest.Wait()
+		if idle != 1 {
+			t.Fatalf("idle %d times, want 1", idle)
+		}
+		a.Close()
+	})
+}
+
+func TestPairLendsBytesUntilTheNextRecv(t *testing.T) {
+	a, b := Pair()
+	a.Send([]byte("first"))
+	got, _ := b.Recv()
+	for range pairMessages {
+		a.Send([]byte("other"))
+	}
+	if string(got) != "first" {
+		t.Fatalf("the bytes changed to %q before the next Recv", got)
+	}
+	msg := []byte("mine")
+	b.Recv()
+	a.Send(msg)
+	copy(msg, "xxxx")
+	for range pairMessages - 1 {
+		b.Recv()
+	}
+	if got, _ := b.Recv(); string(got) != "mine" {
+		t.Fatalf("Send kept the caller's bytes: %q", got)
+	}
+}
+
+func TestPairDoesNotAllocate(t *testing.T) {
+	a, b := Pair()
+	msg := bytes.Repeat([]byte("x"), 240)
+	for range 2 * pairMessages {
+		a.Send(msg)
+		b.Recv()
+	}
+	if n := testing.AllocsPerRun(100, func() { a.Send(msg); b.Recv() }); n != 0 {
+		t.Errorf("%v allocations a message", n)
+	}
+}
