@@ -37,7 +37,7 @@ func (j *judge) compile(o Options) error {
 		sources []string
 	}{{"--expect", o.Expect}, {"--expect-any", o.ExpectAny}, {"--expect-none", o.ExpectNone}} {
 		for _, source := range group.sources {
-			program, err := compileJQ(group.flag, source, o.Vars)
+			program, err := compileJQ(group.flag, source, o)
 			if err != nil {
 				return err
 			}

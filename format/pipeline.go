@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"sync"
 
 	"rpcx/format/render"
@@ -41,6 +42,8 @@ type Options struct {
 	ExpectError string   // a code, or a dialect's word for the class of an error; "": none
 	ExpectCount *int64   // how many data events are printed; nil: not demanded
 
+	// Debug gets what jq's debug and stderr print. May be nil.
+	Debug io.Writer
 	// BeforeWrite is called before bytes leave for the writer; Console.Clear
 	// belongs here where both are terminals. May be nil.
 	BeforeWrite func()
@@ -95,7 +98,7 @@ func (p *Pipeline) compile() error {
 		if e.source == "" {
 			continue
 		}
-		program, err := compileJQ(e.flag, e.source, p.o.Vars)
+		program, err := compileJQ(e.flag, e.source, p.o)
 		if err != nil {
 			return err
 		}
@@ -115,16 +118,11 @@ func (p *Pipeline) compile() error {
 	return nil
 }
 
-func compileJQ(flag, source string, vars map[string]json.RawMessage) (*jq.Program, error) {
-	program, err := jq.Compile(source, jq.Options{Vars: vars})
-	if err != nil {
-		f := wire.NewFault(wire.Usage, flag+": "+err.Error(), err)
-		if cause := wire.AsFault(err); cause != nil {
-			f.Hint, f.Fix = cause.Hint, cause.Fix
-		}
-		return nil, f
-	}
-	return program, nil
+// compileJQ compiles an expression of the user's own: it may read the
+// environment, as in jq.
+func compileJQ(flag, source string, o Options) (*jq.Program, error) {
+	program, err := jq.Compile(source, jq.Options{Vars: o.Vars, Env: true, Stderr: o.Debug})
+	return program, named(flag, err)
 }
 
 // Print takes one event, and the message that it came in, through the
@@ -293,7 +291,7 @@ func named(flag string, err error) error {
 		return err
 	}
 	c := *f
-	c.Message = flag + ": " + f.Error()
+	c.Message = flag + ": " + strings.TrimPrefix(f.Error(), "jq: ")
 	return &c
 }
 

@@ -1,0 +1,169 @@
+package format
+
+import (
+	"io"
+	"strings"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// Methods writes the table of what a peer offers: each method with its kind,
+// its parameters (those that may be left out in brackets) and its description,
+// cut to width columns (0: not cut).
+func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
+	var b strings.Builder
+	if title := infoTitle(c.Info); title != "" {
+		b.WriteString(strong(Cut(title, width), color) + "\n\n")
+	}
+	rows := [][]string{{"NAME", "KIND", "PARAMS", "DESCRIPTION"}}
+	for i := range c.Methods {
+		m := &c.Methods[i]
+		rows = append(rows, []string{
+			CleanLine(m.Name), string(kindOf(m)), summary(parameters(c, m.Params)), CleanLine(m.Description),
+		})
+	}
+	if len(rows) == 1 {
+		b.WriteString("no methods\n")
+	} else {
+		writeTable(&b, "", rows, width, color)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func infoTitle(i catalog.Info) string {
+	title := CleanLine(strings.TrimSpace(i.Name + " " + i.Version))
+	if i.Description == "" {
+		return title
+	}
+	return strings.TrimPrefix(title+": "+CleanLine(i.Description), ": ")
+}
+
+func kindOf(m *catalog.Method) catalog.Kind {
+	if m.Kind == "" {
+		return catalog.Call
+	}
+	return catalog.Kind(CleanLine(string(m.Kind)))
+}
+
+func strong(s string, color bool) string {
+	if !color || s == "" {
+		return s
+	}
+	return colorTitle + s + colorOff
+}
+
+// summary is the parameters in one cell.
+func summary(params []parameter) string {
+	words := make([]string, len(params))
+	for i, p := range params {
+		if words[i] = p.name; !p.required {
+			words[i] = "[" + p.name + "]"
+		}
+	}
+	return Cut(strings.Join(words, " "), 40)
+}
+
+// writeTable writes rows with their columns aligned, the first row being the
+// heading; the last column gets the room that is left.
+func writeTable(b *strings.Builder, margin string, rows [][]string, width int, color bool) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], Width(cell))
+		}
+	}
+	for n, row := range rows {
+		line := margin
+		for i, cell := range row {
+			if line += cell; i < len(row)-1 && widths[i] > 0 {
+				line += strings.Repeat(" ", widths[i]-Width(cell)+2)
+			}
+		}
+		line = Cut(strings.TrimRight(line, " "), width)
+		b.WriteString(strong(line, color && n == 0) + "\n")
+	}
+}
+
+// Method writes what one method takes and returns, and an example of a call at
+// endpoint.
+func Method(w io.Writer, c *catalog.Catalog, m *catalog.Method, endpoint string, width int, color bool) error {
+	var b strings.Builder
+	b.WriteString(strong(CleanLine(m.Name), color) + " (" + string(kindOf(m)) + ")\n")
+	for line := range strings.SplitSeq(strings.TrimSpace(Clean(m.Description)), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	section(&b, "Parameters", parameters(c, m.Params), width, color)
+	if len(m.Result) > 0 {
+		b.WriteString("\n" + strong("Result:", color) + " " + typeText(m.Result) + "\n")
+		fields(&b, parameters(c, m.Result), width)
+	}
+	for _, contentType := range sortedKeys(m.Events) {
+		b.WriteString("\n" + strong("Event "+CleanLine(contentType)+":", color) + " " + typeText(m.Events[contentType]) + "\n")
+		fields(&b, parameters(c, m.Events[contentType]), width)
+	}
+	if len(m.Effects) > 0 {
+		b.WriteString("\n" + strong("Effects:", color) + " " + CleanLine(strings.Join(m.Effects, ", ")) + "\n")
+	}
+	b.WriteString("\n" + strong("Example:", color) + "\n  " + CleanLine(QuoteAll(Usage(c, m, endpoint))) + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Usage is a command line that calls m at endpoint, by words.
+func Usage(c *catalog.Catalog, m *catalog.Method, endpoint string) []string {
+	words := []string{"rpcx", "call"}
+	switch m.Kind {
+	case catalog.Stream:
+		words[1] = "subscribe"
+	case catalog.Notify:
+		words = append(words, "--notify")
+	}
+	words = append(words, endpoint, m.Name)
+	return append(words, m.Example(c)...)
+}
+
+func section(b *strings.Builder, title string, params []parameter, width int, color bool) {
+	b.WriteString("\n" + strong(title+":", color))
+	if len(params) == 0 {
+		b.WriteString(" none\n")
+		return
+	}
+	b.WriteString("\n")
+	fields(b, params, width)
+}
+
+// fields lists the members of an object: name, type, whether it is required,
+// and what is said of it.
+func fields(b *strings.Builder, params []parameter, width int) {
+	if len(params) == 0 {
+		return
+	}
+	rows := make([][]string, len(params))
+	for i, p := range params {
+		need := ""
+		if p.required {
+			need = "required"
+		}
+		rows[i] = []string{p.name, typeText(p.schema), need, remarks(p.schema)}
+	}
+	writeTable(b, "  ", rows, width, false)
+}
+
+// remarks are a schema's description, choices and default.
+func remarks(schema []byte) string {
+	var parts []string
+	if text, ok := scan.Text(scan.Get(schema, "description")); ok && text != "" {
+		parts = append(parts, CleanLine(text))
+	}
+	if enum := scan.Get(schema, "enum"); enum != nil {
+		parts = append(parts, "one of "+list(enum))
+	}
+	if value := scan.Get(schema, "default"); value != nil {
+		parts = append(parts, "default "+excerpt(value))
+	}
+	return strings.Join(parts, "; ")
+}

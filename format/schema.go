@@ -1,0 +1,167 @@
+package format
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// A parameter is one member of params, or of another object, as a table shows
+// it.
+type parameter struct {
+	name     string
+	required bool
+	schema   json.RawMessage
+}
+
+// parameters lists what a schema for an object, or for a list of fixed length,
+// holds. c gives the $defs.
+func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
+	schema = definition(c, schema)
+	var params []parameter
+	if items := scan.Get(schema, "prefixItems"); items != nil {
+		for i, item := range elements(items) {
+			params = append(params, parameter{positional(item, i), true, item})
+		}
+		return params
+	}
+	required := scan.Get(schema, "required")
+	members := scan.Object(scan.Get(schema, "properties"), wire.DefaultMaxDepth)
+	for {
+		key, val, ok := members.Next()
+		if !ok {
+			return params
+		}
+		name := scan.Key(key)
+		params = append(params, parameter{CleanLine(name), contains(required, name), val})
+	}
+}
+
+// positional names an element that has only its place.
+func positional(schema json.RawMessage, i int) string {
+	if title := stringOf(schema, "title"); title != "" {
+		return CleanLine(title)
+	}
+	return strconv.Itoa(i)
+}
+
+// definition follows a $ref into the catalog's $defs.
+func definition(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
+	for range 8 {
+		name, ok := strings.CutPrefix(stringOf(schema, "$ref"), "#/$defs/")
+		if !ok || c == nil {
+			break
+		}
+		schema = c.Defs[name]
+	}
+	return schema
+}
+
+// typeText is the type that a schema wants, in a few words.
+func typeText(schema json.RawMessage) string { return CleanLine(typeAt(schema, 0)) }
+
+func typeAt(schema json.RawMessage, depth int) string {
+	if scan.Type(schema) != 'o' || depth > 3 {
+		return "any"
+	}
+	if ref := stringOf(schema, "$ref"); ref != "" {
+		return ref[strings.LastIndexByte(ref, '/')+1:]
+	}
+	if value := scan.Get(schema, "const"); value != nil {
+		return excerpt(value)
+	}
+	for _, key := range []string{"oneOf", "anyOf"} {
+		if branches := elements(scan.Get(schema, key)); len(branches) > 0 {
+			return union(branches, depth)
+		}
+	}
+	names := typeNames(schema)
+	for i, name := range names {
+		if names[i] = name; name == "array" {
+			names[i] = "array of " + typeAt(scan.Get(schema, "items"), depth+1)
+		}
+	}
+	text := strings.Join(names, "|")
+	if format := stringOf(schema, "format"); format != "" {
+		text += " (" + format + ")"
+	}
+	return text
+}
+
+func union(branches []json.RawMessage, depth int) string {
+	var names []string
+	for _, b := range branches {
+		if name := typeAt(b, depth+1); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "|")
+}
+
+// typeNames are the types that a schema names, or what its keywords imply.
+func typeNames(schema json.RawMessage) []string {
+	raw := scan.Get(schema, "type")
+	if name, ok := scan.Text(raw); ok {
+		return []string{name}
+	}
+	var names []string
+	for _, e := range elements(raw) {
+		if name, ok := scan.Text(e); ok {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) > 0:
+	case scan.Get(schema, "properties") != nil:
+		names = []string{"object"}
+	case scan.Get(schema, "items") != nil, scan.Get(schema, "prefixItems") != nil:
+		names = []string{"array"}
+	default:
+		names = []string{"any"}
+	}
+	return names
+}
+
+func stringOf(schema json.RawMessage, key string) string {
+	s, _ := scan.Text(scan.Get(schema, key))
+	return s
+}
+
+func elements(array json.RawMessage) []json.RawMessage {
+	var all []json.RawMessage
+	for m := scan.Array(array, wire.DefaultMaxDepth); ; {
+		_, val, ok := m.Next()
+		if !ok {
+			return all
+		}
+		all = append(all, val)
+	}
+}
+
+func contains(array json.RawMessage, name string) bool {
+	return slices.ContainsFunc(elements(array), func(e json.RawMessage) bool {
+		s, ok := scan.Text(e)
+		return ok && s == name
+	})
+}
+
+// list is an array's elements in one cell, strings without quotes.
+func list(array json.RawMessage) string {
+	var words []string
+	for _, e := range elements(array) {
+		word, ok := scan.Text(e)
+		if !ok {
+			word = excerpt(e)
+		}
+		words = append(words, CleanLine(word))
+	}
+	return strings.Join(words, ", ")
+}
+
+func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
