@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# go-ethereum's rpc server over http, ws and a Unix socket: calls, subscriptions, unsubscribing
+. "$INTEROP/lib.sh"
+needs go
+(cd "$INTEROP/geth" && go build -o "$INTEROP/.bin/geth" .)
+
+start '^\{' geth "$PWD/geth.ipc"
+address=$(field http)
+
+for endpoint in "http://$address/" "ws://$address/ws" "unix:$PWD/geth.ipc"; do
+  want 0 3 rpcx call "$endpoint" orders_add 1 2
+  want 0 '{"n":12345678901234567890,"price":1.10}' rpcx call "$endpoint" orders_echo '[{"n":12345678901234567890,"price":1.10}]'
+  want 1 '' rpcx call "$endpoint" orders_fail
+  said 'no such order'
+  want 0 '{"id":"o_9"}' rpcx call "$endpoint" orders_fail --expect-error 4711 --jq .data
+  want 1 '' rpcx call "$endpoint" orders_nothing
+  said 'orders_nothing'
+  ok "${endpoint%%:*}: calls, digits, errors"
+done
+
+for endpoint in "ws://$address/ws" "unix:$PWD/geth.ipc"; do
+  want 0 '{"number":0}
+{"number":1}
+{"number":2}' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --count 3
+  want 0 '0
+1
+2
+3' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --jq .number --until '.number == 3'
+  want 0 '0
+1' rpcx subscribe "$endpoint" orders_subscribe '["ticks",2,1]' --jq .number --idle 500ms
+  ok "${endpoint%%:*}: subscriptions end by --count, --until, --idle"
+done
+logged 4 'unsubscribed after some'
+ok "and the server was told each time"
+
+want 1 '' rpcx subscribe "http://$address/" orders_subscribe '["ticks",0,1]' --count 1
+said 'otification|ubscription'
+ok "over plain http it says no in its own words"

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# ovsdb-server (JSON-RPC 1.0, values one after another without a line break): hangs up unless its echo is answered
+. "$INTEROP/lib.sh"
+needs ovsdb-server ovsdb-tool
+
+cat >orders.ovsschema <<'JSON'
+{"name":"Orders","version":"1.0.0",
+ "tables":{"Item":{"columns":{"name":{"type":"string"},"n":{"type":"integer"}},"isRoot":true}}}
+JSON
+ovsdb-tool create orders.db orders.ovsschema
+start 'listening on port' ovsdb-server --remote=ptcp:0:127.0.0.1 --remote="punix:$PWD/db.sock" --unixctl="$PWD/ctl.sock" \
+  -vconsole:info orders.db
+port=${line##* }
+tcp=jsonrpc1+concat+tcp://127.0.0.1:$port
+unix=jsonrpc1+concat+unix:$PWD/db.sock
+
+# A Unix socket's path is long in a temporary folder: all the better.
+for endpoint in "$tcp" "$unix"; do
+  want 0 '["Orders","_Server"]' rpcx call "$endpoint" list_dbs
+  want 0 uuid rpcx call "$endpoint" transact '"Orders"' '{"op":"insert","table":"Item","row":{"name":"bolt","n":3}}' \
+    --jq '.[0].uuid[0]' -r
+  want 0 '[{"rows":[{"n":3}]}]' rpcx call "$endpoint" transact '"Orders"' \
+    '{"op":"select","table":"Item","where":[["name","==","bolt"]],"columns":["n"]}' '{"op":"delete","table":"Item","where":[]}' \
+    --jq '[.[0]]'
+  want 1 '' rpcx call "$endpoint" nothing
+  said 'unknown method'
+  ok "${endpoint##*concat+}: calls, errors that are strings"
+done
+
+# The server asks `echo` after five idle seconds: an error for an answer and it hangs up at once, none and it does so five
+# seconds later. The update comes after that.
+rpcx subscribe "$tcp" monitor '["Orders","m1",{"Item":{"columns":["name","n"]}}]' --method update --count 1 \
+  --jq '.[1].Item[].new.n' --on 'echo=jq:.' --for 30s >answered 2>answered.err &
+answered=$!
+rpcx subscribe "$tcp" monitor '["Orders","m2",{"Item":{"columns":["name","n"]}}]' --method update --count 1 \
+  --jq '.[1].Item[].new.n' --for 30s >unanswered 2>unanswered.err &
+unanswered=$!
+started+=("$answered" "$unanswered")
+
+status=0
+wait "$unanswered" || status=$?
+echo "unanswered: status $status; $(cat unanswered.err)"
+want 0 7 echo "$status"
+want 0 '' cat unanswered
+
+want 0 uuid rpcx call "$tcp" transact '"Orders"' '{"op":"insert","table":"Item","row":{"name":"nut","n":77}}' \
+  --jq '.[0].uuid[0]' -r
+status=0
+wait "$answered" || status=$?
+want 0 0 echo "$status"
+want 0 77 cat answered
+want 0 '' cat answered.err
+ok "with its echo answered the connection lives on, without it ends with status 7"

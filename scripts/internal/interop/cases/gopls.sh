@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# gopls (lsp framing) over exec and tcp: its requests carry our ids and must be answered before it says anything useful
+. "$INTEROP/lib.sh"
+needs_gopls
+needs node
+
+mkdir project
+printf 'module example.com/broken\n\ngo 1.26\n' >project/go.mod
+cat >project/main.go <<'GO'
+package main
+
+// answer says how many.
+func answer() int { return 42 }
+
+func main() { println(anwser()) }
+GO
+uri=file://$PWD/project
+
+# What gopls asks of its client, and what an editor would answer.
+hooks=(
+  --on 'workspace/configuration=jq:[.items[] | {}]'
+  --on 'window/workDoneProgress/create=json:null'
+  --on 'client/registerCapability=json:null'
+)
+
+# text FILE: the file as a JSON string (it holds no quotes, backslashes or control characters but these).
+text() { sed -e 's/\t/\\t/g' -e 's/$/\\n/' "$1" | tr -d '\n'; }
+
+initialize='{"processId":null,"rootUri":"'$uri'","workspaceFolders":[{"uri":"'$uri'","name":"broken"}],"capabilities":{
+  "workspace":{"configuration":true,"workspaceFolders":true,"didChangeConfiguration":{"dynamicRegistration":true},
+  "didChangeWatchedFiles":{"dynamicRegistration":true}},"window":{"workDoneProgress":true}}}'
+initialize=${initialize//$'\n'/}
+open='{"textDocument":{"uri":"'$uri'/main.go","languageId":"go","version":1,"text":"'$(text project/main.go)'"}}'
+hover='{"textDocument":{"uri":"'$uri'/main.go"},"position":{"line":3,"character":6}}'
+
+# converse ENDPOINT: what an editor does with a file that has an error, as a conversation in a pipe.
+converse() {
+  local endpoint=$1 id diagnosed='' hovered='' down='' message
+  coproc PEER { rpcx connect "$endpoint" "${hooks[@]}" 2>stderr; }
+  id=$PEER_PID
+  # The names that bash made vanish with the process.
+  exec {out}<&"${PEER[0]}" {in}>&"${PEER[1]}"
+  {
+    printf '{"id":1,"method":"initialize","params":%s}\n' "$initialize"
+    printf '{"method":"initialized","params":{}}\n'
+    printf '{"method":"textDocument/didOpen","params":%s}\n' "$open"
+  } >&"$in"
+  while IFS= read -r -t 60 message <&"$out"; do
+    printf '%s\n' "$message" >>"messages.$CASE"
+    case $message in
+      *'"method":"textDocument/publishDiagnostics"'*'undefined: anwser'*)
+        if [[ -z $diagnosed ]]; then
+          diagnosed=yes
+          printf '{"id":2,"method":"textDocument/hover","params":%s}\n' "$hover" >&"$in"
+        fi ;;
+      *'"id":2'*'answer says how many'* | *'answer says how many'*'"id":2'*)
+        hovered=yes
+        printf '{"id":3,"method":"shutdown"}\n' >&"$in" ;;
+      *'"id":3'*)
+        down=yes
+        printf '{"method":"exit"}\n' >&"$in"
+        exec {in}>&- ;;
+      *'"method":"workspace/configuration"'* | *'"method":"client/registerCapability"'*)
+        echo "$CASE: a request that a hook answers was printed: $message" >&2
+        bad=1 ;;
+    esac
+  done
+  exec {out}<&-
+  local status=0
+  wait "$id" || status=$?
+  if [[ $diagnosed$hovered$down != yesyesyes || $status -ne 0 ]]; then
+    bad=1
+    echo "$CASE: diagnosed ${diagnosed:-no}, hovered ${hovered:-no}, shut down ${down:-no}, status $status" >&2
+    cut -c 1-300 "messages.$CASE" stderr | sed 's/^/  /' >&2
+  fi
+}
+
+want 0 '{"name":"gopls","hover":true}' \
+  rpcx call lsp+exec:gopls initialize "$initialize" "${hooks[@]}" \
+  --jq '{name: .serverInfo.name, hover: .capabilities.hoverProvider}'
+ok "one call over exec, on a child that then is ended politely"
+
+converse lsp+exec:gopls
+ok "exec: diagnostics after its requests were answered by hooks, hover, shutdown"
+
+port=$(free_port)
+start 'listening on tcp' gopls "-listen=127.0.0.1:$port"
+reachable "$port"
+converse "lsp+tcp://127.0.0.1:$port"
+ok "tcp: the same"
+
+want 0 '1
+2' sh -c 'rpcx connect lsp+exec:gopls "$@" | grep -oE "\"id\":(1|2)\b" | cut -d: -f2' - "${hooks[@]}" <<IN
+{"id":1,"method":"initialize","params":$initialize}
+{"method":"initialized","params":{}}
+{"method":"textDocument/didOpen","params":$open}
+{"id":2,"method":"textDocument/hover","params":$hover}
+IN
+ok "a pipe whose input ends at once still gets every answer"

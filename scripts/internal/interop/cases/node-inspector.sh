@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Node's inspector: a protocol that wants no "jsonrpc" member, over ws
+. "$INTEROP/lib.sh"
+needs node
+
+cat >program.js <<'JS'
+let tick = 0;
+setInterval(() => console.log('tick', ++tick), 20);
+JS
+start 'Debugger listening on ws' node --inspect=127.0.0.1:0 program.js
+inspector=jsonrpc1+${line##* }
+
+want 0 42 rpcx call "$inspector" Runtime.evaluate expression='6 * 7' returnByValue:=true --jq .result.value
+want 0 "$(node --version)" rpcx call "$inspector" Runtime.evaluate expression=process.version -r --jq .result.value
+want 0 '{"a":[1,2,{"b":null}]}' \
+  rpcx call "$inspector" Runtime.evaluate '{"expression":"({a: [1, 2, {b: null}]})","returnByValue":true}' --jq .result.value
+ok "evaluating"
+
+want 1 '' rpcx call "$inspector" No.such
+said "No.such' wasn't found"
+want 4 '' rpcx call "$inspector" Runtime.evaluate expression='throw new Error("no")' --expect '.exceptionDetails == null' --jq empty
+ok "an unknown method is an error, and an expectation finds what the protocol calls a result"
+
+want 0 'tick
+tick
+tick' rpcx subscribe "$inspector" Runtime.enable --method Runtime.consoleAPICalled --jq '.args[0].value' -r --count 3
+ok "console events as a subscription"
+
+want 0 '{"id":7,"result":{}}' rpcx call "$inspector" --raw-request '{"id":7,"method":"Runtime.disable"}' --raw
+ok "a message as it stands, its own id"
+
+want 7 '' rpcx call "$inspector" Runtime.evaluate expression='process.kill(process.pid, "SIGKILL"), new Promise(() => {})' awaitPromise:=true
+ok "the far side's death is status 7"

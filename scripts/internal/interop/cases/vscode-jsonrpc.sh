@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# vscode-jsonrpc as the client of rpcx serve, over stdio and tcp: requests both ways, notifications, a stream
+. "$INTEROP/lib.sh"
+needs_packages
+
+cat >catalog.json <<'JSON'
+{"catalog":1,"dialect":"jsonrpc","info":{"name":"interop"},"methods":[
+  {"name":"add","kind":"call","run":"jq:.[0] + .[1]"},
+  {"name":"ticks","kind":"stream","run":"jq:range(.n)"}]}
+JSON
+
+# note is answered by a command for each notification: one at a time, or the lines would not be in order.
+options=(
+  --catalog catalog.json --hooks catalog.json
+  --on 'echo=jq:.'
+  --on 'refuse=deny:not today'
+  --on 'note=sh:cat >>notes'
+  --on 'greet=sh:rpcx call @ whoami - --jq "\"hello, \" + .name + \" at \" + (.asked.hour | tostring)"'
+)
+
+shown='42
+{"text":"ü€😀","n":1.5}
+-32601
+[-32001,"not today",null]
+true
+"hello, Ada at 9"
+"string"
+[0,1,2]'
+
+want 0 "$shown
+closed
+exit 0" node "$INTEROP/clients/vscode.js" stdio rpcx serve lsp+stdio: "${options[@]}"
+want 0 '{"n":1}
+{"n":2}
+{"n":3}' cat notes
+ok "over stdio"
+
+rm notes
+start '^\{"listening":' rpcx serve lsp+tcp://127.0.0.1:0 "${options[@]}"
+address=$(field listening)
+want 0 "$shown
+closed" node "$INTEROP/clients/vscode.js" tcp "${address##*:}"
+want 0 '{"n":1}
+{"n":2}
+{"n":3}' cat notes
+ok "over tcp"
+
+kill "$server"
+status=0
+wait "$server" || status=$?
+want 0 143 echo "$status"
+ok "a listener that is terminated ends with 143"

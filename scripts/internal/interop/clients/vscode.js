@@ -1,0 +1,65 @@
+// vscode-jsonrpc as the client of a server that it spawns or connects to.
+//
+//     node vscode.js stdio COMMAND ARGS...
+//     node vscode.js tcp PORT
+'use strict';
+
+const net = require('net');
+const { spawn } = require('child_process');
+const rpc = require('vscode-jsonrpc/node');
+
+const [how, ...rest] = process.argv.slice(2);
+let input, output, child;
+if (how === 'tcp') {
+  const socket = net.connect(Number(rest[0]), '127.0.0.1');
+  [input, output] = [socket, socket];
+} else {
+  child = spawn(rest[0], rest.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+  [input, output] = [child.stdout, child.stdin];
+}
+
+const peer = rpc.createMessageConnection(new rpc.StreamMessageReader(input), new rpc.StreamMessageWriter(output));
+const items = [];
+let ticked;
+const end = new Promise((resolve) => { ticked = resolve; });
+peer.onRequest('whoami', (params) => ({ name: 'Ada', asked: params }));
+peer.onNotification('ticks', (params) => {
+  if (params.done) ticked(); else items.push(params.result);
+});
+peer.onError(([error]) => console.log('error', error.message));
+peer.onClose(() => console.log('closed'));
+peer.listen();
+
+const show = (value) => console.log(JSON.stringify(value));
+
+async function converse() {
+  show(await peer.sendRequest('add', 20, 22));
+  show(await peer.sendRequest('echo', { text: 'ü€😀', n: 1.5 }));
+  show(await peer.sendRequest('nothing').catch((error) => error.code));
+  show(await peer.sendRequest('refuse').catch((error) => [error.code, error.message, error.data]));
+
+  // Many at once, answered in whatever order: each answer belongs to its own request.
+  const sums = await Promise.all([...Array(50).keys()].map((n) => peer.sendRequest('add', n, n)));
+  show(sums.every((sum, n) => sum === 2 * n));
+
+  // A request of the server's while ours is open, both numbered from the same start.
+  show(await peer.sendRequest('greet', { hour: 9 }));
+
+  for (const n of [1, 2, 3]) await peer.sendNotification('note', { n });
+
+  show(typeof (await peer.sendRequest('ticks', { n: 3 })));
+  await end;
+  show(items);
+
+  if (child) {
+    child.on('close', (code, signal) => console.log('exit', code ?? signal));
+    child.stdin.end();
+  } else {
+    peer.end();
+  }
+}
+
+converse().catch((error) => {
+  console.log('failed', error);
+  process.exit(1);
+});

@@ -1,0 +1,186 @@
+# shellcheck shell=bash
+# What every case of scripts/interop uses. A case begins with
+#
+#     #!/usr/bin/env bash
+#     # what it shows, in one line
+#     . "$INTEROP/lib.sh"
+#
+# and runs in an empty folder of its own, with rpcx on the PATH.
+set -euo pipefail
+
+# Nothing of the user's own reaches a case.
+unset RPCX_ENDPOINT RPCX_ERRORS NODE_OPTIONS
+export NO_COLOR=1 XDG_CONFIG_HOME="$PWD/config" XDG_STATE_HOME="$PWD/state" XDG_CACHE_HOME="$PWD/cache"
+export XDG_RUNTIME_DIR="$PWD/run"
+mkdir -m 0700 "$XDG_RUNTIME_DIR"
+
+started=()
+bad=0
+
+finish() {
+  local status=$? pid
+  for pid in ${started[@]+"${started[@]}"}; do
+    kill "$pid" 2>/dev/null || true
+  done
+  for pid in ${started[@]+"${started[@]}"}; do
+    # What does not end when asked is a fault of the case, but must not outlive it.
+    timeout 5 tail --pid="$pid" -f /dev/null || kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  if [[ $status -ne 0 ]]; then exit "$status"; fi
+  if [[ $bad -ne 0 ]]; then exit 1; fi
+}
+trap finish EXIT
+trap 'exit 143' TERM INT
+
+# needs PROGRAM...: fails the case where one is not there.
+needs() {
+  local program
+  for program; do
+    if ! type -P "$program" >/dev/null; then
+      echo "$CASE: $program is missing" >&2
+      exit 1
+    fi
+  done
+}
+
+# needs_packages: the npm packages as package-lock.json pins them.
+needs_packages() {
+  needs node npm
+  local stamp=$INTEROP/node_modules/.package-lock.json
+  if [[ ! -e $stamp || $INTEROP/package-lock.json -nt $stamp ]]; then
+    npm ci --prefix "$INTEROP" --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+    touch "$stamp"
+  fi
+}
+
+# needs_gopls: gopls as its module pins it, on the PATH.
+needs_gopls() {
+  needs go
+  (cd "$INTEROP/gopls" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/gopls" golang.org/x/tools/gopls)
+}
+
+# start PATTERN COMMAND...: starts a server and waits for a line of its output (either stream) that matches the extended
+# regular expression PATTERN. The line is left in $line, the process in $server, all of the output in server-PID.log.
+start() {
+  local pattern=$1 fifo fd log
+  shift
+  fifo=$(mktemp -u "$PWD/start.XXXXXX")
+  mkfifo "$fifo"
+  "$@" >"$fifo" 2>&1 </dev/null &
+  server=$!
+  started+=("$server")
+  log=$PWD/server-$server.log
+  exec {fd}<"$fifo"
+  rm "$fifo"
+  while IFS= read -r -t 60 line <&"$fd"; do
+    printf '%s\n' "$line" >>"$log"
+    if [[ $line =~ $pattern ]]; then
+      cat <&"$fd" >>"$log" & # it must never block on its own output
+      exec {fd}<&-
+      return 0
+    fi
+  done
+  echo "$CASE: $1 never printed a line like $pattern" >&2
+  cat "$log" >&2 || true
+  exit 1
+}
+
+# logged COUNT PATTERN: waits until the server started last has printed so many lines that match.
+logged() {
+  local deadline=$((SECONDS + 10)) seen
+  until seen=$(grep -cE -- "$2" "$PWD/server-$server.log" || true); [[ $seen -ge $1 ]]; do
+    if [[ $SECONDS -ge $deadline ]]; then
+      bad=1
+      echo "$CASE: the server printed $seen lines like '$2', not $1" >&2
+      return 0
+    fi
+    sleep 0.05
+  done
+}
+
+# stop: ends what start started last.
+stop() {
+  kill "$server" 2>/dev/null || true
+  wait "$server" 2>/dev/null || true
+}
+
+# field NAME: that member of the JSON object in $line (numbers and plain strings, which is all that servers announce).
+field() {
+  local pattern="\"$1\":\"?([^,\"}]+)"
+  if [[ $line =~ $pattern ]]; then
+    printf '%s' "${BASH_REMATCH[1]}"
+  else
+    echo "$CASE: no $1 in $line" >&2
+    exit 1
+  fi
+}
+
+# want STATUS STDOUT COMMAND...: runs the command (its stdin is ours) and compares both, to the byte. Its stderr is left in
+# the file stderr. A deviation is told in full and fails the case in the end.
+want() {
+  local status=$1 output=$2 got=0
+  shift 2
+  timeout --kill-after=5 60 "$@" >stdout 2>stderr || got=$?
+  if [[ -n $output ]]; then printf '%s\n' "$output" >wanted; else : >wanted; fi
+  if [[ $got -eq $status ]] && cmp -s wanted stdout; then return 0; fi
+  bad=1
+  {
+    echo "$CASE: not as wanted:"
+    printf '  %q' "$@"
+    echo
+    echo "  status: $got, wanted $status"
+    diff -u --label wanted --label stdout wanted stdout | cut -c 1-2000 | sed 's/^/  /' || true
+    cut -c 1-2000 stderr | sed 's/^/  stderr: /'
+  } >&2
+}
+
+# said PATTERN: the last command's stderr has a line that matches.
+said() {
+  if grep -qE -- "$1" stderr; then return 0; fi
+  bad=1
+  {
+    echo "$CASE: nothing like '$1' on stderr:"
+    sed 's/^/  stderr: /' stderr
+  } >&2
+}
+
+# quiet: the last command's stderr is empty.
+quiet() {
+  if [[ ! -s stderr ]]; then return 0; fi
+  bad=1
+  {
+    echo "$CASE: stderr should be empty:"
+    sed 's/^/  stderr: /' stderr
+  } >&2
+}
+
+# ok TEXT: one shown thing, said only if nothing before it went wrong.
+ok() {
+  if [[ $bad -eq 0 ]]; then echo "ok $CASE: $*"; else echo "not ok $CASE: $*"; fi
+}
+
+# certificate: cert.pem and key.pem for 127.0.0.1, made with Go's own generator.
+certificate() {
+  needs go
+  go run "$(go env GOROOT)/src/crypto/tls/generate_cert.go" --host 127.0.0.1 --ca --ecdsa-curve P256 2>certificate.log ||
+    { cat certificate.log >&2; exit 1; }
+}
+
+# free_port: a TCP port of the loopback interface that nothing uses now, for servers that do not say which one they got.
+free_port() {
+  needs node
+  node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); });'
+}
+
+# reachable PORT: waits until something accepts connections there.
+reachable() {
+  local deadline=$((SECONDS + 30))
+  until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do
+    if [[ $SECONDS -ge $deadline ]]; then
+      echo "$CASE: nothing listens on port $1" >&2
+      exit 1
+    fi
+    sleep 0.05
+  done
+}
