@@ -40,7 +40,7 @@ func FaultText(f *wire.Fault) string {
 		text += ": " + f.Hint
 	}
 	if len(f.Fix) > 0 {
-		if !strings.ContainsAny(text[len(text)-1:], "?!.;") {
+		if strings.TrimRight(text, "?!.;") == text {
 			text += ";"
 		}
 		text += " try: " + QuoteAll(f.Fix)
@@ -48,34 +48,35 @@ func FaultText(f *wire.Fault) string {
 	return CleanLine(text)
 }
 
-// message is the message of a failure with the causes that it does not hold.
+// message is the message of a failure, with what else is known of it and not
+// said in it.
 func message(f *wire.Fault) string {
 	text := f.Message
-	add := func(s string) {
+	add := func(key, s string) {
 		switch {
 		case text == "":
 			text = s
-		case s != "" && !strings.Contains(text, s):
+		case !strings.Contains(text, key):
 			text += ": " + s
 		}
 	}
-	if f.RPC != nil && !strings.Contains(text, f.RPC.Message) || text == "" && f.RPC != nil {
-		add(f.RPC.Error())
+	if f.RPC != nil {
+		add(f.RPC.Message, f.RPC.Error())
 	}
 	if f.Close != nil {
-		add(f.Close.Error())
+		add(f.Close.Reason, f.Close.Error())
 	}
 	if f.Child != nil {
-		add(f.Child.String())
+		add(f.Child.String(), f.Child.String())
 	}
 	if f.HTTP != nil {
-		if status := strconv.Itoa(f.HTTP.Status); !strings.Contains(text, status) {
-			add("HTTP " + status)
-		}
-		add(strings.TrimSpace(f.HTTP.Body))
+		add(strconv.Itoa(f.HTTP.Status), "HTTP "+strconv.Itoa(f.HTTP.Status))
+		body := strings.TrimSpace(f.HTTP.Body)
+		first, _, _ := strings.Cut(body, "\n")
+		add(strings.TrimSpace(first), excerpt([]byte(body)))
 	}
-	if f.Err != nil {
-		add(f.Err.Error())
+	if f.Err != nil && text == "" {
+		text = f.Err.Error()
 	}
 	if text == "" {
 		text = string(f.Kind)
