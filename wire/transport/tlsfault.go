@@ -31,6 +31,10 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 		return f
 	}
 	why := explain(f, limit, err)
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "proxyconnect" {
+		why = "the proxy: " + why
+	}
 	f.Message = fmt.Sprintf("cannot connect to %s: %s", where, why)
 	return f
 }

@@ -1,0 +1,216 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+)
+
+// sessionHeader is what some servers (MCP's) know a client by: what they give
+// is given back.
+const sessionHeader = "Mcp-Session-Id"
+
+// An httpConn sends each message as a POST, whose answer holds any number of
+// messages. It is a wire.Exchanger; Send is there for who does not know that.
+type httpConn struct {
+	*httpDialer
+	http    *http.Client
+	max     int
+	session atomic.Pointer[string]
+
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	closing sync.Once
+	mu      sync.Mutex     // guards going.Add against going.Wait
+	going   sync.WaitGroup // exchanges
+	queue   chan []byte    // what Send received
+}
+
+// dialHTTP makes the client of http, https and http+unix. It connects to
+// nothing yet: the first exchange does.
+func dialHTTP(_ context.Context, a Address, c Config) (wire.Conn, error) {
+	d, err := newHTTPDialer(a, c)
+	if err != nil {
+		return nil, err
+	}
+	if a.Scheme == "https" {
+		c.warnInsecure(d.where)
+	}
+	h := &httpConn{httpDialer: d, max: c.Options.WithDefaults().MaxMessage, queue: make(chan []byte)}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.http = d.client(http.ProxyFromEnvironment)
+	h.http.CheckRedirect = keepPosting
+	return h, nil
+}
+
+// keepPosting follows 307 and 308, which repeat the POST, and nothing that
+// would make a GET of it.
+func keepPosting(req *http.Request, via []*http.Request) error {
+	switch {
+	case req.Method != http.MethodPost:
+		return http.ErrUseLastResponse
+	case len(via) >= 10:
+		return errors.New("redirected ten times")
+	}
+	return nil
+}
+
+// Recv waits for what Send receives, and for Close. Exchange hands its answers
+// to its caller.
+func (h *httpConn) Recv() ([]byte, error) {
+	select {
+	case msg := <-h.queue:
+		return msg, nil
+	case <-h.ctx.Done():
+		return nil, h.gone()
+	}
+}
+
+// Send is Exchange whose answers come by Recv. It returns when the last of
+// them was taken.
+func (h *httpConn) Send(msg []byte) error {
+	return h.Exchange(context.Background(), msg, func(m []byte) {
+		select {
+		case h.queue <- bytes.Clone(m):
+		case <-h.ctx.Done():
+		}
+	})
+}
+
+func (h *httpConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: net.ErrClosed} }
+
+// closedFault is the failure of one exchange whose connection ended.
+func closedFault(where string, ce *wire.CloseError) *wire.Fault {
+	f := wire.NewFault(wire.Closed, where+": "+ce.Error(), nil)
+	f.Close = ce
+	return f
+}
+
+// Close ends the exchanges that are going on.
+func (h *httpConn) Close() error {
+	h.closing.Do(func() {
+		h.mu.Lock()
+		h.cancel()
+		h.mu.Unlock()
+		done := make(chan struct{})
+		go func() { h.going.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(h.c.closeTimeout()):
+		}
+		h.http.CloseIdleConnections()
+	})
+	return nil
+}
+
+// begin counts an exchange, unless the connection is closed.
+func (h *httpConn) begin() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return false
+	}
+	h.going.Add(1)
+	return true
+}
+
+// Exchange posts msg and calls recv for each message of the answer. It ends
+// early with ctx's error.
+func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
+	if !h.begin() {
+		return closedFault(h.where, h.gone())
+	}
+	defer h.going.Done()
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)()
+
+	err := h.post(both, msg, recv)
+	switch {
+	case err == nil:
+		return nil
+	case h.ctx.Err() != nil:
+		return closedFault(h.where, h.gone())
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return err
+}
+
+func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) error {
+	// A copy: the transport may read it even after the answer has come.
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(bytes.Clone(msg)))
+	if err != nil {
+		return wire.NewFault(wire.Usage, h.where+": not a valid address", err)
+	}
+	req.Header = h.header.Clone()
+	req.Host = h.hostHeader
+	setDefault(req.Header, "Content-Type", "application/json")
+	setDefault(req.Header, "Accept", "application/json, text/event-stream")
+	if id := h.session.Load(); id != nil {
+		setDefault(req.Header, sessionHeader, *id)
+	}
+	var reached atomic.Bool // some connection: the message may have arrived
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { reached.Store(true) },
+	}))
+	resp, err := h.http.Do(req)
+	if err != nil {
+		return h.notAnswered(ctx, reached.Load(), err)
+	}
+	defer resp.Body.Close()
+	if id := resp.Header.Get(sessionHeader); id != "" {
+		h.session.Store(&id)
+	}
+	return h.answer(resp, recv)
+}
+
+func setDefault(h http.Header, name, value string) {
+	if _, ok := h[http.CanonicalHeaderKey(name)]; !ok {
+		h.Set(name, value)
+	}
+}
+
+// notAnswered tells a far side that could not be reached from one that went
+// away after it may have had the message. (A certificate of ours is refused
+// when the connection seems to stand.)
+func (h *httpConn) notAnswered(ctx context.Context, reached bool, err error) error {
+	f := dialFault(ctx, h.where, h.c.connectTimeout(), err)
+	if !reached || f.Kind != wire.Unreachable || f.HTTP != nil {
+		return f
+	}
+	err = innermost(err)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the far side hung up without an answer")
+	}
+	return closedFault(h.where, &wire.CloseError{Err: err})
+}
+
+// redirected is the Fault of an answer that sends us elsewhere with a GET.
+func (h *httpConn) redirected(resp *http.Response) error {
+	to := "nowhere"
+	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.String() != "" {
+		u = resp.Request.URL.ResolveReference(u)
+		a := Address{Scheme: u.Scheme, Host: u.Host, URLPath: urlPath(u)}
+		to = a.String()
+	}
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d %s to %s, where a POST would become a GET",
+		h.where, resp.StatusCode, http.StatusText(resp.StatusCode), to), nil)
+	f.HTTP = &wire.HTTP{Status: resp.StatusCode}
+	if strings.HasPrefix(to, "http") {
+		f.Hint = "name that address"
+	}
+	return f
+}

@@ -1,0 +1,137 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"rpcx/wire"
+)
+
+// answer hands the messages of an answer to recv.
+func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	good := resp.StatusCode/100 == 2
+	switch {
+	case good && media == "text/event-stream":
+		return h.broken(readEvents(resp.Body, h.max, recv))
+	case good && (media == "application/x-ndjson" || media == "application/jsonl"):
+		return h.broken(readLines(resp.Body, h.max, recv))
+	case resp.StatusCode/100 == 3:
+		return h.redirected(resp)
+	}
+	body, err := readBody(resp.Body, resp.ContentLength, h.max)
+	if err != nil {
+		return h.broken(err)
+	}
+	switch {
+	case good && len(body) == 0:
+		return nil
+	case good && (isJSON(media) || json.Valid(body)):
+		recv(body)
+		return nil
+	case good:
+		return h.notJSON(resp.StatusCode, media, body)
+	case isJSON(media) && isMessage(resp.StatusCode, body):
+		recv(body)
+		return nil
+	}
+	return httpFault(h.where+" answered", resp.StatusCode, body)
+}
+
+// broken is what became of a reply that had begun: a Fault as it is, and all
+// else the end of the connection that carried it.
+func (h *httpConn) broken(err error) error {
+	if err == nil || wire.AsFault(err) != nil {
+		return err
+	}
+	if err == io.ErrUnexpectedEOF {
+		err = errors.New("the far side hung up in the middle of an answer")
+	}
+	return closedFault(h.where, &wire.CloseError{Err: innermost(err)})
+}
+
+func (h *httpConn) notJSON(status int, media string, body []byte) error {
+	if media == "" {
+		media = "something"
+	}
+	msg := fmt.Sprintf("%s answered with %s that is not JSON", h.where, media)
+	if line := firstLine(body); line != "" {
+		msg += ": " + line
+	}
+	f := wire.NewFault(wire.Protocol, msg, nil)
+	f.HTTP = &wire.HTTP{Status: status, Body: strings.ToValidUTF8(string(body[:min(len(body), maxErrorBody)]), "\uFFFD")}
+	return f
+}
+
+func isJSON(media string) bool {
+	return media == "application/json" || media == "application/json-rpc" || media == "application/jsonrequest" ||
+		strings.HasSuffix(media, "+json")
+}
+
+// isMessage reports whether the body of a refusal is itself the answer: many
+// servers send a JSON-RPC error with a status of 4xx or 5xx. The errors of
+// gateways are objects with an "error" too; what says that authority is missing
+// is taken for a message only if it has what only JSON-RPC has.
+func isMessage(status int, body []byte) bool {
+	var m struct {
+		JSONRPC, ID, Result, Error json.RawMessage
+	}
+	if bytes.HasPrefix(body, []byte("[")) {
+		var batch []json.RawMessage
+		if json.Unmarshal(body, &batch) != nil || len(batch) == 0 {
+			return false
+		}
+		body = batch[0]
+	}
+	if json.Unmarshal(body, &m) != nil {
+		return false
+	}
+	if m.JSONRPC != nil || m.ID != nil && (m.Result != nil || m.Error != nil) {
+		return true
+	}
+	auth := status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
+	return !auth && (m.Result != nil || bytes.HasPrefix(m.Error, []byte("{")))
+}
+
+// readBody reads a whole body, without the blanks around it and a byte order
+// mark. Memory follows the bytes that come, not the length that was announced.
+func readBody(r io.Reader, length int64, max int) ([]byte, error) {
+	var b bytes.Buffer
+	if length > 0 {
+		b.Grow(int(min(length, 512<<10)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(r, int64(max)+1)); err != nil {
+		return nil, err
+	}
+	if b.Len() > max {
+		return nil, tooLong(max)
+	}
+	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
+}
+
+// readLines calls recv for each line that is not blank, the last one also
+// without its end.
+func readLines(r io.Reader, max int, recv func([]byte)) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 0, 64<<10), max+2) // with its CRLF
+	for s.Scan() {
+		line := bytes.TrimSpace(s.Bytes())
+		if len(line) > max {
+			return tooLong(max)
+		}
+		if len(line) > 0 {
+			recv(line)
+		}
+	}
+	if s.Err() == bufio.ErrTooLong {
+		return tooLong(max)
+	}
+	return s.Err()
+}

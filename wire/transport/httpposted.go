@@ -1,0 +1,240 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// settle is how long the first message of an answer is held back: what comes
+// after it makes the answer an event stream, for whoever accepts one.
+const settle = 20 * time.Millisecond
+
+// ErrNoStream is what Send returns for a message that the far side of a POST
+// cannot be told, as it takes one answer and no event stream.
+var ErrNoStream = errors.New("the far side accepts one answer and no event stream")
+
+// A posted is one POST to our listener: Recv gives its body and then io.EOF,
+// and what is sent until Close is the answer. It is a wire.OneShot and a
+// wire.Batcher.
+type posted struct {
+	body   []byte
+	w      http.ResponseWriter
+	gone   context.Context // ends when the far side hangs up
+	stream bool            // the far side accepts an event stream
+	plain  bool            // and JSON
+	limit  time.Duration
+
+	mu       sync.Mutex
+	first    []byte // held back; nil: none
+	events   bool   // the answer is an event stream
+	out      []byte
+	timer    *time.Timer
+	err      error // nothing can be written any more
+	closed   bool
+	finish   chan struct{} // closed by Close
+	finished chan struct{} // closed when the answer is out
+
+	read bool // by Recv alone
+}
+
+func newPosted(w http.ResponseWriter, r *http.Request, body []byte, c Config) *posted {
+	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+	p := &posted{
+		body: body, w: w, gone: r.Context(), limit: c.closeTimeout(),
+		stream: strings.Contains(accept, "text/event-stream"),
+		finish: make(chan struct{}), finished: make(chan struct{}),
+	}
+	p.plain = !p.stream || strings.Contains(accept, "json") || strings.Contains(accept, "*/*")
+	return p
+}
+
+// OneShot is the mark of wire.OneShot.
+func (p *posted) OneShot() {}
+
+// Gone is closed when the far side has hung up, and nobody will read an
+// answer. Whoever works for this exchange may watch it.
+func (p *posted) Gone() <-chan struct{} { return p.gone.Done() }
+
+// Recv returns the body of the POST, then io.EOF, and a *wire.CloseError when
+// the far side has hung up or after Close.
+func (p *posted) Recv() ([]byte, error) {
+	if err := p.over(); err != nil {
+		return nil, err
+	}
+	if p.read {
+		return nil, io.EOF
+	}
+	p.read = true
+	return p.body, nil
+}
+
+func (p *posted) over() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.overLocked()
+}
+
+func (p *posted) overLocked() error {
+	switch {
+	case p.closed:
+		return &wire.CloseError{Clean: true, Err: net.ErrClosed}
+	case p.err != nil:
+		return &wire.CloseError{Err: p.err}
+	case p.gone.Err() != nil:
+		return &wire.CloseError{Err: errors.New("the far side hung up before its answer")}
+	}
+	return nil
+}
+
+// Send adds a message to the answer.
+func (p *posted) Send(msg []byte) error {
+	if err := p.SendBuffered(msg); err != nil {
+		return err
+	}
+	return p.Flush()
+}
+
+// SendBuffered holds the first message back for a moment, since an answer of
+// one message needs no event stream.
+func (p *posted) SendBuffered(msg []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.overLocked(); err != nil {
+		return err
+	}
+	switch {
+	case p.events:
+	case !p.stream:
+		if p.first != nil || hasMethod(msg) {
+			return ErrNoStream
+		}
+		p.first = bytes.Clone(msg)
+		return nil
+	case p.plain && p.first == nil:
+		p.first = bytes.Clone(msg)
+		p.timer = time.AfterFunc(settle, p.late)
+		return nil
+	default:
+		p.startEvents()
+	}
+	p.out = appendEvent(p.out, msg)
+	if len(p.out) >= wsBuffer {
+		return p.flush()
+	}
+	return p.err
+}
+
+// late makes the answer an event stream, as there is more to come, or as it
+// takes its time.
+func (p *posted) late() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed && !p.events {
+		p.startEvents()
+		p.flush()
+	}
+}
+
+func (p *posted) startEvents() {
+	p.events = true
+	h := p.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	p.w.WriteHeader(http.StatusOK)
+	if p.first != nil {
+		p.out = appendEvent(p.out, p.first)
+		p.first = nil
+	}
+}
+
+// Flush writes the events that are held back.
+func (p *posted) Flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.events || p.closed {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *posted) flush() error {
+	if p.err == nil && len(p.out) > 0 {
+		if _, p.err = p.w.Write(p.out); p.err == nil {
+			p.err = http.NewResponseController(p.w).Flush()
+		}
+	}
+	p.out = p.out[:0]
+	if p.err != nil {
+		return &wire.CloseError{Err: p.err}
+	}
+	return nil
+}
+
+// Close ends the answer. It waits for it to be written, but no longer than the
+// Config's CloseTimeout: the rest is between the far side and the handler. A
+// Send that the far side has kept waiting for that long is cut off.
+func (p *posted) Close() error {
+	cut := time.AfterFunc(p.limit, func() {
+		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))
+	})
+	p.mu.Lock()
+	cut.Stop()
+	if !p.closed {
+		p.closed = true
+		if p.timer != nil {
+			p.timer.Stop()
+		}
+		close(p.finish)
+	}
+	p.mu.Unlock()
+	select {
+	case <-p.finished:
+	case <-time.After(p.limit):
+	}
+	return nil
+}
+
+// abandon marks the exchange as over before anyone had it.
+func (p *posted) abandon() {
+	p.closed = true
+	close(p.finished)
+}
+
+// serve is the handler's goroutine: the response must not be used after it,
+// and after Close nobody else uses it.
+func (p *posted) serve() {
+	defer close(p.finished)
+	<-p.finish
+	switch {
+	case p.events:
+		p.flush()
+	case p.first == nil:
+		p.w.WriteHeader(http.StatusNoContent)
+	default:
+		h := p.w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", strconv.Itoa(len(p.first)))
+		p.w.Write(p.first)
+	}
+}
+
+// hasMethod reports whether a message of ours asks or tells something, rather
+// than answers. Its members are our own codec's, so their names are exact.
+func hasMethod(msg []byte) bool {
+	var m struct {
+		Method json.RawMessage `json:"method"`
+	}
+	return json.Unmarshal(msg, &m) == nil && m.Method != nil
+}

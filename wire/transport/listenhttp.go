@@ -1,0 +1,219 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"rpcx/wire"
+)
+
+// An httpListener serves ws, wss, http, https, ws+unix and http+unix: each
+// upgrade, or each POST, is a Conn.
+type httpListener struct {
+	guard
+	c        Config
+	ws       bool
+	endpoint string
+	server   *http.Server
+	ready    chan wire.Conn
+	closed   chan struct{}
+	closing  sync.Once
+	serving  sync.WaitGroup
+
+	mu   sync.Mutex
+	idle map[net.Conn]struct{} // connections without a request
+}
+
+// listenHTTP binds a, and serves when it returns.
+func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
+	l := &httpListener{
+		c: c, ws: a.webSocket(), ready: make(chan wire.Conn), closed: make(chan struct{}),
+		idle: map[net.Conn]struct{}{},
+	}
+	secure := a.Scheme == "wss" || a.Scheme == "https"
+	l.server = l.newServer()
+	if secure {
+		cfg, err := c.TLS.server()
+		if err != nil {
+			return nil, err
+		}
+		l.server.TLSConfig = cfg
+	}
+	ln, err := l.bind(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if l.ws {
+		ln = wsNetListener{ln}
+	}
+	l.serving.Go(func() {
+		if secure {
+			l.server.ServeTLS(ln, "", "")
+		} else {
+			l.server.Serve(ln)
+		}
+	})
+	return l, nil
+}
+
+func (l *httpListener) newServer() *http.Server {
+	s := &http.Server{
+		Handler:           l,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ConnState:         l.state,
+		ErrorLog:          log.New(warner{l.c}, "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, netKey{}, c)
+		},
+	}
+	s.Protocols = new(http.Protocols)
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetHTTP2(!l.ws)
+	return s
+}
+
+// netKey is the key of a request's net.Conn in its context.
+type netKey struct{}
+
+// warner makes lines of a log into warnings.
+type warner struct{ c Config }
+
+func (w warner) Write(p []byte) (int, error) {
+	w.c.warn("%s", strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+// A wsNetListener accepts connections that a WebSocket can be on.
+type wsNetListener struct{ net.Listener }
+
+func (l wsNetListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &wsNet{Conn: c}, nil
+}
+
+// state keeps count of the connections that nobody's request is on: they end
+// with the listener, while all others belong to their Conn.
+func (l *httpListener) state(c net.Conn, s http.ConnState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s != http.StateNew && s != http.StateIdle {
+		delete(l.idle, c)
+		return
+	}
+	select {
+	case <-l.closed:
+		c.Close()
+	default:
+		l.idle[c] = struct{}{}
+	}
+}
+
+// Accept returns the next WebSocket, or the next POST.
+func (l *httpListener) Accept() (wire.Conn, error) {
+	select {
+	case c := <-l.ready:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Endpoint is the URL that a client writes.
+func (l *httpListener) Endpoint() string { return l.endpoint }
+
+// Close ends the listener. What was accepted goes on until its Conn closes.
+func (l *httpListener) Close() error {
+	l.closing.Do(func() {
+		close(l.closed)
+		over, cancel := context.WithCancel(context.Background())
+		cancel() // no waiting: only the listener ends, and keeping alive
+		l.server.Shutdown(over)
+		l.serving.Wait()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for c := range l.idle {
+			c.Close()
+		}
+	})
+	return nil
+}
+
+// hand gives a connection to Accept; false when nobody will come for it.
+func (l *httpListener) hand(ctx context.Context, c wire.Conn) bool {
+	select {
+	case <-l.closed:
+		return false
+	default:
+	}
+	select {
+	case l.ready <- c:
+		return true
+	case <-l.closed:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// ServeHTTP takes one request.
+func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !l.allow(w, r) {
+		return
+	}
+	if l.ws {
+		l.upgrade(w, r)
+		return
+	}
+	l.post(w, r)
+}
+
+func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {
+	under := underlying(r.Context().Value(netKey{}).(net.Conn))
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols:       l.c.Subprotocols,
+		InsecureSkipVerify: true, // the guard has looked at Origin, and more strictly
+	})
+	if err != nil {
+		return // it has answered
+	}
+	c := newWS(ws, under, l.c)
+	if !l.hand(context.Background(), c) {
+		c.CloseWith(int(websocket.StatusGoingAway), "the listener is closed")
+	}
+}
+
+func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
+	max := l.c.Options.WithDefaults().MaxMessage
+	body, err := readBody(http.MaxBytesReader(w, r.Body, int64(max)), r.ContentLength, max)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", max)
+		return
+	case err != nil:
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			refuse(w, http.StatusBadRequest, "the body could not be read")
+		}
+		return
+	}
+	c := newPosted(w, r, body, l.c)
+	if !l.hand(r.Context(), c) {
+		c.abandon()
+		refuse(w, http.StatusServiceUnavailable, "the listener is closed")
+		return
+	}
+	c.serve()
+}

@@ -1,0 +1,144 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"rpcx/wire"
+)
+
+// An eventStream reads server-sent events as the HTML standard has them, of
+// which only the data matters here: lines end with CR, LF or CRLF, an empty one
+// ends an event, several data lines are joined by LF, comments and all other
+// fields are skipped, and an event without data is none.
+type eventStream struct {
+	in     *bufio.Reader
+	max    int
+	line   []byte
+	data   []byte
+	some   bool // a data line was seen
+	skipLF bool // the line before ended with CR: an LF now belongs to it
+}
+
+// readEvents calls recv with the data of each event, which is valid during the
+// call, until r ends. An event that the end of r cuts off is dropped, as the
+// standard says, unless its data is a whole JSON value: some servers forget the
+// last empty line. Data longer than max is a Protocol Fault.
+func readEvents(r io.Reader, max int, recv func([]byte)) error {
+	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max}
+	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
+		s.in.Discard(3)
+	}
+	for {
+		whole, err := s.readLine()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if !whole {
+			if f := s.field(); f != nil {
+				return f
+			}
+			if s.some && json.Valid(s.data) {
+				recv(s.data)
+			}
+			return nil
+		}
+		if len(s.line) > 0 {
+			if f := s.field(); f != nil {
+				return f
+			}
+			continue
+		}
+		if len(s.data) > 0 {
+			recv(s.data)
+		}
+		s.reset()
+	}
+}
+
+// reset forgets the event, and a buffer that one large event left behind.
+func (s *eventStream) reset() {
+	s.data, s.some = s.data[:0], false
+	if cap(s.data) > largeMessage {
+		s.data = nil
+	}
+	if cap(s.line) > largeMessage {
+		s.line = nil
+	}
+}
+
+// readLine reads the next line into s.line. It is not whole where the input
+// ended (io.EOF) or failed before the line did. It never waits for the byte
+// after a CR.
+func (s *eventStream) readLine() (whole bool, err error) {
+	s.line = s.line[:0]
+	for {
+		if _, err := s.in.Peek(1); err != nil {
+			return false, err
+		}
+		b, _ := s.in.Peek(s.in.Buffered())
+		if s.skipLF {
+			s.skipLF = false
+			if b[0] == '\n' {
+				s.in.Discard(1)
+				continue
+			}
+		}
+		i := bytes.IndexAny(b, "\r\n")
+		if i >= 0 {
+			s.line = append(s.line, b[:i]...)
+			s.skipLF = b[i] == '\r'
+			s.in.Discard(i + 1)
+			return true, nil
+		}
+		s.line = append(s.line, b...)
+		s.in.Discard(len(b))
+		if len(s.line) > s.max+len("data: ") {
+			return false, tooLong(s.max)
+		}
+	}
+}
+
+// field takes the line into the event if it is one of data.
+func (s *eventStream) field() error {
+	value, ok := bytes.CutPrefix(s.line, []byte("data"))
+	if !ok || len(value) > 0 && value[0] != ':' {
+		return nil
+	}
+	if len(value) > 0 {
+		value = bytes.TrimPrefix(value[1:], []byte(" "))
+	}
+	if s.some {
+		s.data = append(s.data, '\n')
+	}
+	s.some = true
+	s.data = append(s.data, value...)
+	if len(s.data) > s.max {
+		return tooLong(s.max)
+	}
+	return nil
+}
+
+// tooLong is the Fault of a message over the limit.
+func tooLong(max int) error {
+	return wire.NewFault(wire.Protocol, fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", max), nil)
+}
+
+// appendEvent appends msg as one event. A line break between its tokens (there
+// is none elsewhere in JSON) begins a new data line.
+func appendEvent(b, msg []byte) []byte {
+	b = append(b, "data: "...)
+	for i, c := range msg {
+		switch {
+		case c == '\r' && i+1 < len(msg) && msg[i+1] == '\n':
+		case c == '\r' || c == '\n':
+			b = append(b, "\ndata: "...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, "\n\n"...)
+}
