@@ -1,0 +1,159 @@
+package params
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+	"rpcx/wire/schema"
+)
+
+// ForMethod is the Typer for one method of a catalog; nil where the catalog has
+// no schema for it. warn, which may be nil, is told what stays unchecked. A
+// schema that cannot be used is a usage Fault.
+func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer, error) {
+	if c == nil {
+		return nil, nil
+	}
+	for i, m := range c.Methods {
+		if m.Name != method || m.Params == nil {
+			continue
+		}
+		doc, err := c.Marshal()
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
+		}
+		s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/params", schema.Options{Warn: warn})
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, "params of "+method+" in the catalog: "+err.Error(), err)
+		}
+		return typer{s}, nil
+	}
+	return nil, nil
+}
+
+// A typer checks positional params by the names that they stand for.
+type typer struct{ *schema.Schema }
+
+func (t typer) Check(params json.RawMessage) error { return t.Schema.Check(t.ByName(params)) }
+
+// check refuses what does not fit. Functions have no JSON value, so params with
+// functions are not checked.
+func (p *parser) check(r Result) error {
+	if p.o.Typer == nil || p.o.NoCheck || len(r.Funcs) > 0 {
+		return nil
+	}
+	err := p.o.Typer.Check(r.Params)
+	if err == nil {
+		return nil
+	}
+	f := misfit(err, "")
+	if better := p.repair(r.Params); better != nil {
+		f.Err = &ArgError{Args: []string{string(better)}, Err: err}
+	}
+	return f
+}
+
+// misfit is the usage Fault for a value that does not fit, naming the place,
+// the rule and the nearest right spelling.
+func misfit(err error, arg string) *wire.Fault {
+	subject := "params"
+	if arg != "" {
+		subject = "parameter " + clip(arg)
+	}
+	var m *schema.Mismatch
+	if !errors.As(err, &m) {
+		return wire.NewFault(wire.Usage, subject+": "+err.Error(), &ArgError{Arg: arg, Err: err})
+	}
+	f := fault(fmt.Sprintf("%s: %s (rule %q of the schema)", subject, m, m.Rule), arg, "--no-check sends it all the same")
+	f.Err = &ArgError{Arg: arg, Err: err}
+	if m.Rule == "required" {
+		example := scan.AppendQuoted(nil, m.Property)
+		if m.Value != nil {
+			example = append(append(example, ':'), m.Value...)
+			f.Hint = fmt.Sprintf("for example %s", exampleWord(m.Property, m.Value, string(example)))
+		}
+	}
+	return f
+}
+
+// exampleWord is one word that gives a property a value.
+func exampleWord(name string, value json.RawMessage, member string) string {
+	text, isText := scan.Text(value)
+	switch {
+	case !IsKeyOp(name+"=") || len(name) > 60 || len(value) > 200:
+		return shell("{" + member + "}")
+	case isText:
+		return shell(name + "=" + text)
+	}
+	return shell(name + ":=" + string(value))
+}
+
+// repair mends params by the schema's own words; nil where that does not make
+// them fit. The result is one bare argument: a peer's words are never made into
+// key=value.
+func (p *parser) repair(params json.RawMessage) json.RawMessage {
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	if scan.Type(params) != 'o' {
+		return nil
+	}
+	for range 8 {
+		var m *schema.Mismatch
+		err := p.o.Typer.Check(params)
+		switch {
+		case err == nil && len(params) <= 4096:
+			return params
+		case !errors.As(err, &m):
+			return nil
+		}
+		root := fromJSON(params)
+		if n := root.at(m.Pointer); n == nil || !mend(n, m) && !p.retype(n, root, m.Pointer) {
+			return nil
+		}
+		params = root.append(nil)
+	}
+	return nil
+}
+
+// retype makes a string what the schema wants of its text.
+func (p *parser) retype(n, root *node, pointer string) bool {
+	text, ok := scan.Text(n.raw)
+	if !ok || n.kind != 0 {
+		return false
+	}
+	v, err := p.o.Typer.Coerce(root.names(pointer), text)
+	if err != nil || scan.Type(v) == 's' {
+		return false
+	}
+	n.raw = v
+	return true
+}
+
+// mend does what a Mismatch proposes to the node that it is about.
+func mend(n *node, m *schema.Mismatch) bool {
+	switch {
+	case m.Rule == "required" && m.Value != nil:
+		n.open()
+		if n.kind == 'o' && n.find(m.Property) < 0 {
+			n.add(m.Property, fromJSON(m.Value))
+			return true
+		}
+	case m.Property != "" && m.Nearest != "":
+		n.open()
+		if i := n.find(m.Property); n.kind == 'o' && i >= 0 && n.find(m.Nearest) < 0 {
+			quoted := scan.AppendQuoted(nil, m.Nearest)
+			n.keys[i] = quoted[1 : len(quoted)-1]
+			return true
+		}
+	case m.Property == "" && m.Value != nil:
+		*n = node{raw: m.Value}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package params
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/schema"
+)
+
+// fault is a usage Fault about one word.
+func fault(message, arg, hint string) *wire.Fault {
+	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: hint, Err: &ArgError{Arg: arg}}
+}
+
+// oneValue is the one JSON value in b, on one line and without blanks around it.
+func oneValue(b []byte) (json.RawMessage, error) {
+	if len(strings.TrimSpace(string(b))) == 0 {
+		return nil, errors.New("there is nothing")
+	}
+	if err := scan.Valid(b, wire.DefaultMaxDepth); err != nil {
+		return nil, place(b, err)
+	}
+	if !utf8.Valid(b) {
+		return nil, errors.New("not UTF-8")
+	}
+	start := scan.Skip(b, 0)
+	end, err := scan.Value(b, start, wire.DefaultMaxDepth)
+	if err != nil {
+		return nil, err
+	}
+	return scan.Compact(nil, b[start:end]), nil
+}
+
+// place adds line and column to an error in text of several lines.
+func place(b []byte, err error) error {
+	var se *scan.Error
+	if !errors.As(err, &se) || !strings.Contains(strings.TrimSpace(string(b)), "\n") {
+		return err
+	}
+	before := string(b[:min(max(se.Offset, 0), len(b))])
+	return fmt.Errorf("line %d, column %d: %s", 1+strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n'), se.What)
+}
+
+// A step is one part of a key.
+type step struct {
+	name string // of a property
+	more bool   // one more element of an array, written []
+}
+
+// parsePath takes a key apart: a.b nests, a[] appends, \. and \[ are literal.
+func parsePath(key string) ([]step, error) {
+	var path []step
+	var name []byte
+	appended := false // the last step was []
+	end := func() error {
+		if len(name) == 0 && !appended {
+			return fmt.Errorf("the key %s has an empty name", strconv.Quote(key))
+		}
+		if len(name) > 0 {
+			path = append(path, step{name: string(name)})
+		}
+		name = nil
+		return nil
+	}
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		switch {
+		case c == '.':
+			if err := end(); err != nil {
+				return nil, err
+			}
+			appended = false
+			continue
+		case c == '[':
+			if i+1 >= len(key) || key[i+1] != ']' {
+				return nil, fmt.Errorf(`in the key %s only [] may follow a name; \[ is a literal bracket`, strconv.Quote(key))
+			}
+			if err := end(); err != nil {
+				return nil, err
+			}
+			i++
+			path, appended = append(path, step{more: true}), true
+			continue
+		case c == '\\' && i+1 < len(key) && (key[i+1] == '.' || key[i+1] == '['):
+			i++
+			c = key[i]
+		}
+		if appended {
+			return nil, fmt.Errorf("in the key %s a dot must follow []", strconv.Quote(key))
+		}
+		name = append(name, c)
+	}
+	if err := end(); err != nil {
+		return nil, err
+	}
+	return path, nil
+}
+
+// names is a path as a Typer takes it.
+func names(path []step) []string {
+	list := make([]string, len(path))
+	for i, s := range path {
+		list[i] = s.name
+		if s.more {
+			list[i] = schema.Append
+		}
+	}
+	return list
+}
+
+// shell quotes a word for sh.
+func shell(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:=@%+,-", r)
+	}
+	if word != "" && strings.TrimFunc(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// clip is a word in quotes, shortened where it is long.
+func clip(word string) string {
+	if len(word) > 80 {
+		word = strings.ToValidUTF8(word[:80], "") + "…"
+	}
+	return strconv.Quote(word)
+}
+
+func source(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return name
+}
+
+func array(values []json.RawMessage) json.RawMessage {
+	b := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}

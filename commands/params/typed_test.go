@@ -1,0 +1,162 @@
+package params
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+const shop = `{"catalog":1,"methods":[{"name":"list","params":{"type":"object","additionalProperties":false,"required":["id"],"properties":{
+	"id":{"type":"string","examples":["o_001"]},"limit":{"type":"integer","minimum":1},"exact":{"type":"boolean"},
+	"status":{"enum":["open","shipped"]},"ref":{"type":["string","integer"]},"price":{"$ref":"#/$defs/money"},
+	"tags":{"type":"array","items":{"type":"integer"}},"to":{"type":"object","properties":{"zip":{"type":"integer"},"free":{}}},
+	"hex":{"anyOf":[{"type":"string","pattern":"^0x"},{"type":"integer"}]},"nothing":{"type":["null","integer"]},
+	"level":{"enum":[1,2,3]}}}},{"name":"free"}],"$defs":{"money":{"type":"number"}}}`
+
+func typed(t testing.TB, nocheck bool, args ...string) (Result, error) {
+	t.Helper()
+	c, err := catalog.Parse([]byte(shop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typer, err := ForMethod(c, "list", func(w string) { t.Errorf("warning: %s", w) })
+	if err != nil || typer == nil {
+		t.Fatal(typer, err)
+	}
+	return Parse(args, Options{Typer: typer, NoCheck: nocheck, ReadFile: files})
+}
+
+func TestTyping(t *testing.T) {
+	for _, c := range []struct{ arg, want string }{
+		{`limit=5`, `"limit":5`},
+		{`limit=12345678901234567890`, `"limit":12345678901234567890`},
+		{`limit=5.0`, `"limit":5.0`},
+		{`exact=true`, `"exact":true`},
+		{`status=open`, `"status":"open"`},
+		{`ref=5`, `"ref":"5"`},
+		{`ref:=5`, `"ref":5`},
+		{`price=1.10`, `"price":1.10`},
+		{`tags=[1,2]`, `"tags":[1,2]`},
+		{`tags[]=7`, `"tags":[7]`},
+		{`to.zip=40`, `"to":{"zip":40}`},
+		{`to.free=5`, `"to":{"free":"5"}`},
+		{`to={"zip":1}`, `"to":{"zip":1}`},
+		{`hex=0x1f`, `"hex":"0x1f"`},
+		{`hex=31`, `"hex":31`},
+		{`nothing=null`, `"nothing":null`},
+		{`level=2`, `"level":2`},
+	} {
+		r, err := typed(t, false, "id=o_001", c.arg)
+		if want := `{"id":"o_001",` + c.want + `}`; err != nil || string(r.Params) != want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", c.arg, r.Params, err, want)
+		}
+	}
+}
+
+func TestTypedRefusals(t *testing.T) {
+	for _, c := range []struct {
+		args    []string
+		message string
+		hint    string
+		better  string
+	}{
+		{nil, `params: lacks "id" (rule "required" of the schema)`, `id=o_001`, `{"id":"o_001"}`},
+		{[]string{`id=1`, `limit=many`}, `parameter "limit=many": /limit: got "many", want integer (rule "type"`, `--no-check`, ``},
+		{[]string{`id=1`, `to.zip=04`}, `/to/zip: got "04", want integer`, ``, ``},
+		{[]string{`id=1`, `limit=0`}, `params: /limit: 0 is less than 1 (rule "minimum"`, ``, ``},
+		{[]string{`id=1`, `limti=5`}, `has no property "limti"; did you mean limit?`, ``, `{"id":"1","limit":5}`},
+		{[]string{`id=1`, `statsu=open`}, `has no property "statsu"; did you mean status?`, ``, `{"id":"1","status":"open"}`},
+		{[]string{`idd=1`}, `has no property "idd"; did you mean id?`, ``, `{"id":"1"}`},
+		{[]string{`id=1`, `status=shiped`}, `/status: "shiped" is none of "open", "shipped"; did you mean shipped?`, ``, `{"id":"1","status":"shipped"}`},
+		{[]string{`id=1`, `exact=True`}, `/exact: got "True", want boolean; did you mean true?`, ``, ``},
+		{[]string{`id=1`, `level=4`}, `/level: 4 is none of 1, 2, 3`, ``, ``},
+		{[]string{`[1]`}, `/id: got number, want string`, ``, ``},
+	} {
+		_, err := typed(t, false, c.args...)
+		f := wire.AsFault(err)
+		if f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, c.message) || !strings.Contains(f.Hint, c.hint) {
+			t.Errorf("%q:\n got %+v\nwant %s [%s]", c.args, err, c.message, c.hint)
+			continue
+		}
+		var ae *ArgError
+		if !errors.As(err, &ae) || strings.Join(ae.Args, " ") != c.better {
+			t.Errorf("%q: better words %q, want %q", c.args, ae.Args, c.better)
+		}
+	}
+}
+
+func TestPositionalParamsAreCheckedByOrder(t *testing.T) {
+	if r, err := typed(t, false, `"o_001"`, `5`); err != nil || string(r.Params) != `["o_001",5]` {
+		t.Errorf("got %s, %v", r.Params, err)
+	}
+}
+
+func TestNoCheckSendsStrings(t *testing.T) {
+	r, err := typed(t, true, `limit=many`, `exact=true`, `zzz=1`)
+	if want := `{"limit":"many","exact":true,"zzz":"1"}`; err != nil || string(r.Params) != want {
+		t.Errorf("got %s, %v, want %s", r.Params, err, want)
+	}
+}
+
+func TestMethodsWithoutSchemaAreNotTyped(t *testing.T) {
+	c, err := catalog.Parse([]byte(shop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"free", "other"} {
+		if typer, err := ForMethod(c, name, nil); typer != nil || err != nil {
+			t.Errorf("%s: %v, %v", name, typer, err)
+		}
+	}
+	if typer, err := ForMethod(nil, "x", nil); typer != nil || err != nil {
+		t.Error(typer, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"a=1", "a.b:=[1]\x00a.c=2", "a[].b=1\x00a[]=2", "{\"a\":1}\x00a=2", "-", "-\x00x[]=1", "a:@=-", "a\\.b[][]=1",
+		"limti=5", "id=1\x00status=shiped", "cb@on=x", "id=1\x00to.zip=5\x00tags[]=1", "1\x00\"x\"", "{\"a\":1,\"a\":2}\x00a.b=3",
+	} {
+		f.Add(s, `{"x":[1]}`)
+	}
+	c, err := catalog.Parse([]byte(shop))
+	if err != nil {
+		f.Fatal(err)
+	}
+	typer, err := ForMethod(c, "list", nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, words, stdin string) {
+		args := strings.Split(words, "\x00")
+		for _, ty := range []Typer{nil, typer} {
+			r, err := Parse(args, Options{Typer: ty, Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
+			if err != nil {
+				if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
+					t.Fatalf("%q: %v is no usage fault", args, err)
+				}
+				continue
+			}
+			if r.Params == nil {
+				continue
+			}
+			if !json.Valid(r.Params) || strings.ContainsAny(string(r.Params), "\r\n") {
+				t.Fatalf("%q: %q is not JSON on one line", args, r.Params)
+			}
+			if k := scan.Type(r.Params); k != 'o' && k != 'a' {
+				t.Fatalf("%q: %s is neither object nor array", args, r.Params)
+			}
+			for pointer := range r.Funcs {
+				if n := fromJSON(r.Params).at(pointer); n == nil || string(n.append(nil)) != "null" {
+					t.Fatalf("%q: nothing at %s of %s", args, pointer, r.Params)
+				}
+			}
+		}
+	})
+}
