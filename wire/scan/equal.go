@@ -12,7 +12,7 @@ import (
 // stands several times in an object the last counts. Both are trusted to be
 // valid.
 func Equal(a, b []byte) bool {
-	a, b = trim(a), trim(b)
+	a, b = Trim(a), Trim(b)
 	if bytes.Equal(a, b) {
 		return true
 	}
@@ -33,14 +33,6 @@ func Equal(a, b []byte) bool {
 		return equalNumbers(a, b)
 	}
 	return false // true, false, null: they would have been the same bytes
-}
-
-func trim(b []byte) []byte {
-	b = b[Skip(b, 0):]
-	for len(b) > 0 && class[b[len(b)-1]]&isBlank != 0 {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 func equalElements(a, b []byte) bool {

@@ -91,6 +91,15 @@ func Skip(b []byte, i int) int {
 	return i
 }
 
+// Trim returns b without the blanks at its ends.
+func Trim(b []byte) []byte {
+	b = b[Skip(b, 0):]
+	for len(b) > 0 && class[b[len(b)-1]]&isBlank != 0 {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
 // Value returns the end of the JSON value that starts at b[i], which it checks
 // whole. depth is the greatest nesting of arrays and objects allowed: 0 allows
 // none, 1 a flat array or object. The error is an *Error. A number that reaches

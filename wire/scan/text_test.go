@@ -169,12 +169,12 @@ func checkText(t *testing.T, b []byte, valid bool) {
 		t.Fatalf("%q and %q are not equal", b, small)
 	}
 	var want string
-	if trimmed := trim(b); Type(trimmed) == 's' && utf8.Valid(b) && json.Unmarshal(b, &want) == nil {
+	if trimmed := Trim(b); Type(trimmed) == 's' && utf8.Valid(b) && json.Unmarshal(b, &want) == nil {
 		if got, ok := Text(trimmed); !ok || got != want {
 			t.Fatalf("Text(%q) = %q, %v; want %q", trimmed, got, ok, want)
 		}
 	}
-	if Type(trim(b)) == 'o' {
+	if Type(Trim(b)) == 'o' {
 		if got := Get(Splice(b, "new key", []byte(`[1]`)), "new key"); string(got) != "[1]" {
 			t.Fatalf("Splice into %q: %q", b, got)
 		}

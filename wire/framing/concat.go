@@ -1,0 +1,102 @@
+package framing
+
+import (
+	"bytes"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Concat is the framing of values that delimit themselves: several may stand
+// on a line, one may go over many. A line each is written. Garbage is noise up
+// to the end of its line; a value that the input's end cuts off is a Protocol
+// fault, as is one nested deeper than allowed.
+func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+	o = o.WithDefaults()
+	in := newInput(rwc, o)
+	src := &concatSource{in: in, noise: newNoise(o), finder: finder{depth: o.MaxDepth}}
+	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n"})
+}
+
+type concatSource struct {
+	noise
+	finder
+	in    *input
+	begun bool
+}
+
+func (s *concatSource) next() ([]byte, error) {
+	if !s.begun {
+		s.begun = true
+		s.in.skipMark()
+	}
+	for {
+		s.in.drop(scan.Skip(s.in.window(), 0))
+		win := s.in.window()
+		switch {
+		case len(win) == 0:
+			if err := s.in.more(); err != nil {
+				return nil, err
+			}
+		case !opens(win):
+			if err := s.garbage(0); err != nil {
+				return nil, err
+			}
+		default:
+			if msg, err := s.value(); msg != nil || err != nil {
+				return msg, err
+			}
+		}
+	}
+}
+
+// value reads the value that the window begins with; nil when it was garbage.
+func (s *concatSource) value() ([]byte, error) {
+	for {
+		win := s.in.window()
+		end, err := s.find(win)
+		bad, _ := err.(*scan.Error)
+		switch {
+		case max(end, s.seen) > s.in.max:
+			return nil, tooLong(s.in.max)
+		case bad != nil && bad.Deep:
+			return nil, broken("the far side sent a message nested deeper than %d", s.depth)
+		case bad != nil:
+			return nil, s.garbage(bad.Offset)
+		case end > 0:
+			s.in.drop(end)
+			return win[:end], nil
+		}
+		if err := s.in.more(); err == io.EOF {
+			return nil, broken("the input ended inside a message: %s", shown(s.in.window()))
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// garbage drops what is broken at the window's byte at: up to the end of that
+// line, or only up to its beginning if what breaks is the first byte of that
+// line and opens a value. It looks at no byte again but that one.
+func (s *concatSource) garbage(at int) error {
+	win := s.in.window()
+	if start := bytes.LastIndexByte(win[:at], '\n') + 1; start > 0 && opens(win[at:]) && scan.Skip(win, start) == at {
+		s.in.drop(start)
+		return s.lines(win[:start])
+	}
+	for {
+		win = s.in.window()
+		if n := bytes.IndexByte(win[at:], '\n'); n >= 0 {
+			s.in.drop(at + n + 1)
+			return s.lines(win[:at+n])
+		}
+		if at = len(win); at > s.in.max {
+			return tooLong(s.in.max)
+		}
+		if err := s.in.more(); err != nil {
+			s.in.drop(at)
+			return s.lines(s.in.buf[s.in.r-at : s.in.r])
+		}
+	}
+}

@@ -1,0 +1,141 @@
+// Package framing makes connections out of streams of bytes: five ways to tell
+// where a message ends.
+//
+//	line    a message is a line (NDJSON)
+//	lsp     Content-Length headers, an empty line, the message
+//	nul     a message ends with a NUL
+//	seq     a message stands between RS and LF (RFC 7464)
+//	concat  values that delimit themselves are read, a line each is written
+//
+// A message is handed on without the blanks around it. Whether it is JSON is
+// mostly left to the dialect, which can answer what is broken; the framings
+// only tell messages from noise, the lines that a child prints beside them:
+//
+//   - What begins with neither { nor [ is noise.
+//   - Where noise is tolerated (wire.Options.NoiseLimit), so is a line that
+//     begins like a message and cannot be one: with [ when it is not valid JSON
+//     ("[info] listening"), with { when its first key and colon or its last
+//     bracket are not there ("{starting}"). That is a cheap look at both ends
+//     and no second scan of each message; what is broken in between goes on to
+//     the dialect, as does all that begins with { or [ where noise is not
+//     tolerated.
+//
+// The first noise line over the limit is a Protocol fault.
+package framing
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"rpcx/wire"
+)
+
+// The framings. Each Conn is a wire.Idler and a wire.Batcher, and a
+// wire.HalfCloser if rwc has a method CloseWrite() error. Close closes rwc,
+// which has to unblock its Read and Write; what SendBuffered holds back then is
+// lost. A read that ends with neither io.EOF nor a *wire.CloseError or
+// *wire.Fault, which are passed on as they are, ends in a *wire.CloseError.
+var (
+	_ wire.Framing = Line
+	_ wire.Framing = LSP
+	_ wire.Framing = Nul
+	_ wire.Framing = Seq
+	_ wire.Framing = Concat
+)
+
+// byName is in the order in which help lists them.
+var byName = []struct {
+	name    string
+	framing wire.Framing
+}{{"line", Line}, {"lsp", LSP}, {"nul", Nul}, {"seq", Seq}, {"concat", Concat}}
+
+// Names lists the framings by the words of an endpoint.
+func Names() []string {
+	names := make([]string, 0, len(byName))
+	for _, f := range byName {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// ByName finds a framing.
+func ByName(name string) (wire.Framing, bool) {
+	for _, f := range byName {
+		if f.name == name {
+			return f.framing, true
+		}
+	}
+	return nil, false
+}
+
+// A source finds messages in an input. It returns no message without an error.
+type source interface {
+	next() ([]byte, error)
+}
+
+// conn is every framing's Conn: a source and an output over the same bytes.
+type conn struct {
+	output
+	in     *input
+	src    source
+	failed error // what Recv returned and will return from now on
+	rwc    io.ReadWriteCloser
+	once   sync.Once
+	closed error
+}
+
+// halfConn is a conn whose sending side can be ended by itself.
+type halfConn struct {
+	*conn
+	closeWrite func() error
+}
+
+func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
+	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w}}
+	if half, ok := rwc.(interface{ CloseWrite() error }); ok {
+		return &halfConn{conn: c, closeWrite: half.CloseWrite}
+	}
+	return c
+}
+
+// Recv implements wire.Conn.
+func (c *conn) Recv() ([]byte, error) {
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	c.in.settle()
+	msg, err := c.src.next()
+	c.failed = err
+	return msg, err
+}
+
+// OnIdle implements wire.Idler.
+func (c *conn) OnIdle(f func()) { c.in.idle = f }
+
+// Close implements wire.Conn.
+func (c *conn) Close() error {
+	c.once.Do(func() { c.closed = c.rwc.Close() })
+	return c.closed
+}
+
+// CloseSend implements wire.HalfCloser.
+func (c *halfConn) CloseSend() error {
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	return closeError(c.closeWrite())
+}
+
+// closeError makes of an error of the bytes below what a Conn may return.
+func closeError(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	var gone *wire.CloseError
+	var fault *wire.Fault
+	if errors.As(err, &gone) || errors.As(err, &fault) {
+		return err
+	}
+	return &wire.CloseError{Err: err}
+}

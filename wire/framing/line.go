@@ -1,0 +1,66 @@
+package framing
+
+import (
+	"bytes"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Line is the framing in which a message is a line, ended by LF or CRLF. Blank
+// lines are skipped; a last line needs no end. A message that holds line breaks
+// between its tokens is compacted before it is sent.
+func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+	o = o.WithDefaults()
+	in := newInput(rwc, o)
+	src := &lineSource{in: in, judge: judge{noise: newNoise(o), max: o.MaxMessage}}
+	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n"})
+}
+
+type lineSource struct {
+	judge
+	in    *input
+	begun bool
+}
+
+func (s *lineSource) next() ([]byte, error) {
+	if !s.begun {
+		s.begun = true
+		s.in.skipMark()
+	}
+	seen := 0
+	for {
+		win := s.in.window()
+		if n := bytes.IndexByte(win[seen:], '\n'); n >= 0 {
+			end := seen + n
+			s.in.drop(end + 1)
+			seen = 0
+			if msg, err := s.message(win[:end]); msg != nil || err != nil {
+				return msg, err
+			}
+			continue
+		}
+		seen = len(win)
+		if seen > s.max+1 { // the one may be a CR
+			return nil, tooLong(s.max)
+		}
+		if err := s.in.more(); err != nil {
+			win = s.in.window()
+			s.in.drop(len(win))
+			return s.last(win, err)
+		}
+	}
+}
+
+// oneLine is msg without line breaks.
+func oneLine(msg []byte) ([]byte, error) {
+	if bytes.IndexByte(msg, '\n') < 0 {
+		return msg, nil
+	}
+	msg = scan.Compact(make([]byte, 0, len(msg)), msg)
+	if bytes.IndexByte(msg, '\n') >= 0 {
+		return nil, wire.NewFault(wire.Usage, "a message that is not JSON and holds line breaks cannot be sent as a line", nil)
+	}
+	return msg, nil
+}

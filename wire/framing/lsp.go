@@ -1,0 +1,169 @@
+package framing
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// headerMost is how many bytes of header lines a message may have.
+const headerMost = 16 << 10
+
+// LSP is the framing of the Language Server Protocol: header lines, of which
+// Content-Length counts, an empty line, the message. Lines end with CRLF or LF.
+// A child's lines before the headers of a message are noise: those that are no
+// header, and those with an unknown name that end with a bare LF ("INFO: ...").
+func LSP(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+	o = o.WithDefaults()
+	in := newInput(rwc, o)
+	src := &lspSource{in: in, noise: newNoise(o), strict: o.Strict}
+	return newConn(rwc, in, src, wrap{head: func(dst []byte, size int) []byte {
+		dst = append(dst, "Content-Length: "...)
+		dst = strconv.AppendInt(dst, int64(size), 10)
+		return append(dst, "\r\n\r\n"...)
+	}})
+}
+
+type lspSource struct {
+	noise
+	in     *input
+	strict bool // until the first message
+	size   int  // of the message that the headers announce; -1: not said yet
+	lines  int  // header lines of this message
+}
+
+func (s *lspSource) next() ([]byte, error) {
+	if err := s.headers(); err != nil {
+		return nil, err
+	}
+	s.strict = false
+	for len(s.in.window()) < s.size {
+		if err := s.in.more(); err == io.EOF {
+			return nil, broken("the input ended inside a message: %d of %d bytes came", len(s.in.window()), s.size)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	msg := s.in.window()[:s.size]
+	s.in.drop(s.size)
+	return scan.Trim(msg), nil
+}
+
+// headers reads up to the empty line.
+func (s *lspSource) headers() error {
+	s.size, s.lines = -1, 0
+	total := 0
+	for {
+		line, err := s.headerLine()
+		if err != nil {
+			return err
+		}
+		if total += len(line); total > headerMost {
+			return broken("the far side sent headers of more than %d bytes", headerMost)
+		}
+		text, crlf := bytes.CutSuffix(line, []byte("\r"))
+		if len(scan.Trim(text)) == 0 {
+			if s.size >= 0 {
+				return nil
+			}
+			if s.lines > 0 {
+				return broken("the far side sent headers without Content-Length")
+			}
+			continue // blank lines between messages
+		}
+		if quiet, err := s.header(text, crlf); err != nil {
+			return err
+		} else if quiet {
+			total = 0
+		}
+	}
+}
+
+// header takes one header line; noise says that it was none.
+func (s *lspSource) header(line []byte, crlf bool) (noise bool, err error) {
+	name, value, ok := bytes.Cut(line, []byte(":"))
+	if !ok || !isToken(name) {
+		return true, s.line(line)
+	}
+	switch {
+	case strings.EqualFold(string(name), "Content-Length"):
+		s.lines++
+		return false, s.contentLength(string(scan.Trim(value)))
+	case strings.EqualFold(string(name), "Content-Type"):
+	case s.strict:
+		return false, broken("the far side sent a header that does not belong there: %s", shown(line))
+	case s.tolerated() && s.lines == 0 && !crlf:
+		return true, s.line(line)
+	}
+	s.lines++
+	return false, nil
+}
+
+func (s *lspSource) contentLength(value string) error {
+	for _, c := range []byte(value) {
+		if c < '0' || c > '9' {
+			value = ""
+		}
+	}
+	size, err := strconv.Atoi(value)
+	switch {
+	case value == "":
+		return broken("the far side sent a malformed Content-Length")
+	case err != nil || size > s.in.max:
+		return tooLong(s.in.max)
+	case s.size >= 0 && s.size != size:
+		return broken("the far side sent two different Content-Lengths, %d and %d", s.size, size)
+	}
+	s.size = size
+	return nil
+}
+
+// headerLine takes a line off the window, without its LF. What the end of the
+// input cuts off is noise, or a fault inside headers.
+func (s *lspSource) headerLine() ([]byte, error) {
+	seen := 0
+	for {
+		win := s.in.window()
+		if n := bytes.IndexByte(win[seen:], '\n'); n >= 0 {
+			s.in.drop(seen + n + 1)
+			return win[:seen+n], nil
+		}
+		most := headerMost
+		if s.tolerated() && s.lines == 0 {
+			most = max(most, s.in.max) // it may be noise
+		}
+		if seen = len(win); seen > most {
+			return nil, broken("the far side sent a header line of more than %d bytes: %s", most, shown(win))
+		}
+		err := s.in.more()
+		if err == nil {
+			continue
+		}
+		win = s.in.window()
+		s.in.drop(len(win))
+		switch {
+		case err != io.EOF:
+		case s.lines > 0:
+			return nil, broken("the input ended inside the headers of a message")
+		default:
+			if bad := s.line(win); bad != nil {
+				return nil, bad
+			}
+		}
+		return nil, err
+	}
+}
+
+// isToken says whether b can be a header's name.
+func isToken(b []byte) bool {
+	for _, c := range b {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return len(b) > 0
+}

@@ -1,0 +1,147 @@
+package framing
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// noise counts and passes on the lines that are no messages.
+type noise struct {
+	limit int
+	out   func(line []byte)
+	count int
+}
+
+func newNoise(o wire.Options) noise { return noise{limit: o.NoiseLimit, out: o.Noise} }
+
+// tolerated says whether there may be any.
+func (n *noise) tolerated() bool { return n.limit > 0 }
+
+// line takes one noise line; blank ones are free.
+func (n *noise) line(b []byte) error {
+	b = bytes.TrimRight(b, "\r\n")
+	if len(scan.Trim(b)) == 0 {
+		return nil
+	}
+	if n.count++; n.count > n.limit {
+		return n.fault(b)
+	}
+	if n.out != nil {
+		n.out(b)
+	}
+	return nil
+}
+
+// lines takes garbage of several lines.
+func (n *noise) lines(b []byte) error {
+	for line := range bytes.Lines(b) {
+		if err := n.line(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *noise) fault(b []byte) error {
+	text := "the far side sent what is not JSON: " + shown(b)
+	if n.limit > 0 {
+		text = fmt.Sprintf("the far side sent more than %d lines that are not JSON, the last: %s", n.limit, shown(b))
+	}
+	f := wire.NewFault(wire.Protocol, text, nil)
+	if strings.HasPrefix(strings.ToLower(string(b[:min(len(b), 15)])), "content-length:") {
+		f.Hint = "it speaks the framing lsp: put lsp+ before the endpoint's transport"
+	}
+	return f
+}
+
+// shown is the beginning of a far side's bytes, fit for a terminal.
+func shown(b []byte) string {
+	const most = 80
+	if len(b) > most {
+		return strconv.QuoteToGraphic(string(b[:most])) + "…"
+	}
+	return strconv.QuoteToGraphic(string(b))
+}
+
+// opens says whether b, which begins with no blank, begins like a message.
+func opens(b []byte) bool { return len(b) > 0 && (b[0] == '{' || b[0] == '[') }
+
+// plausible says whether b, which opens and has no blanks around it, can be
+// taken for a message where noise is tolerated. An object is looked at from
+// both ends only: messages are not to be scanned twice. Arrays are rare as
+// messages and common as the beginning of log lines, and are scanned whole.
+func plausible(b []byte) bool {
+	if b[0] == '[' {
+		err := scan.Valid(b, wire.DefaultMaxDepth)
+		bad, _ := err.(*scan.Error)
+		return bad == nil || bad.Deep // too deep is for the dialect to say
+	}
+	if b[len(b)-1] != '}' {
+		return false
+	}
+	i := scan.Skip(b, 1)
+	if b[i] != '"' {
+		return i == len(b)-1
+	}
+	// A depth of 0 is enough for a key.
+	end, err := scan.Value(b, i, 0)
+	if err != nil {
+		return false
+	}
+	end = scan.Skip(b, end)
+	return b[min(end, len(b)-1)] == ':'
+}
+
+// A judge tells messages from noise where the framing has already found their
+// ends.
+type judge struct {
+	noise
+	max int
+}
+
+// last judges what is left when the input has ended with err. After a
+// connection that broke only what is whole is a message.
+func (j *judge) last(rest []byte, err error) ([]byte, error) {
+	if err != io.EOF && scan.Valid(rest, wire.DefaultMaxDepth) != nil {
+		msg := scan.Trim(rest)
+		if j.tolerated() && len(msg) > 0 && !(opens(msg) && plausible(msg)) {
+			_ = j.line(rest) // why the connection broke says more
+		}
+		return nil, err
+	}
+	msg, bad := j.message(rest)
+	if msg == nil && bad == nil {
+		bad = err
+	}
+	return msg, bad
+}
+
+// message returns b without the blanks around it if it is a message, nil if it
+// is blank or noise.
+func (j *judge) message(b []byte) ([]byte, error) {
+	msg := scan.Trim(b)
+	switch {
+	case len(msg) == 0:
+		return nil, nil
+	case len(msg) > j.max:
+		return nil, tooLong(j.max)
+	case opens(msg) && (!j.tolerated() || plausible(msg)):
+		return msg, nil
+	}
+	return nil, j.line(b)
+}
+
+// tooLong is the Protocol fault for a message over the limit.
+func tooLong(max int) error {
+	return wire.NewFault(wire.Protocol, fmt.Sprintf("the far side sent a message over the limit of %d bytes (--max-message)", max), nil)
+}
+
+func broken(format string, args ...any) error {
+	return wire.NewFault(wire.Protocol, fmt.Sprintf(format, args...), nil)
+}

@@ -1,0 +1,99 @@
+package framing
+
+import (
+	"bytes"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Nul is the framing in which a message ends with a NUL; the last one needs
+// none. Lines before a message that are none are noise.
+func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+	o = o.WithDefaults()
+	in := newInput(rwc, o)
+	src := &nulSource{in: in, judge: judge{noise: newNoise(o), max: o.MaxMessage}}
+	return newConn(rwc, in, src, wrap{prepare: withoutNul, tail: "\x00"})
+}
+
+type nulSource struct {
+	judge
+	in    *input
+	begun bool
+}
+
+func (s *nulSource) next() ([]byte, error) {
+	if !s.begun {
+		s.begun = true
+		s.in.skipMark()
+	}
+	seen := 0
+	for {
+		if seen == 0 {
+			s.in.drop(scan.Skip(s.in.window(), 0))
+		}
+		win := s.in.window()
+		end := nulEnd(win, seen)
+		if end < 0 {
+			if seen = len(win); seen > s.max {
+				return nil, tooLong(s.max)
+			}
+			err := s.in.more()
+			if err == nil {
+				continue
+			}
+			win = s.in.window()
+			if end = s.part(win); end == len(win) {
+				s.in.drop(end)
+				return s.last(win, err)
+			}
+		} else {
+			end = s.part(win[:end])
+		}
+		s.in.drop(end + 1)
+		seen = 0
+		if msg, err := s.message(win[:end]); msg != nil || err != nil {
+			return msg, err
+		}
+	}
+}
+
+// nulEnd finds the end of what win begins with, of which seen bytes hold none:
+// a NUL, or for what is no message the end of its line.
+func nulEnd(win []byte, seen int) int {
+	end := bytes.IndexByte(win[seen:], 0)
+	if !opens(win) {
+		part := win[seen:]
+		if end >= 0 {
+			part = part[:end]
+		}
+		if line := bytes.IndexByte(part, '\n'); line >= 0 {
+			end = line
+		}
+	}
+	if end < 0 {
+		return end
+	}
+	return seen + end
+}
+
+// part returns how much of b is to be judged: all, or where that can be no
+// message the first line, which is noise; a message may stand behind it.
+func (s *nulSource) part(b []byte) int {
+	whole := scan.Trim(b)
+	if len(whole) == 0 || opens(whole) && (!s.tolerated() || plausible(whole)) {
+		return len(b)
+	}
+	if line := bytes.IndexByte(b, '\n'); line >= 0 {
+		return line
+	}
+	return len(b)
+}
+
+func withoutNul(msg []byte) ([]byte, error) {
+	if bytes.IndexByte(msg, 0) >= 0 {
+		return nil, wire.NewFault(wire.Usage, "a message that holds a NUL cannot be sent", nil)
+	}
+	return msg, nil
+}

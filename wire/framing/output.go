@@ -1,0 +1,118 @@
+package framing
+
+import (
+	"io"
+	"slices"
+	"sync"
+)
+
+// A wrap is how a framing writes a message.
+type wrap struct {
+	prepare func(msg []byte) ([]byte, error)  // nil: as it is
+	head    func(dst []byte, size int) []byte // appends what stands before a message; nil: nothing
+	tail    string
+}
+
+// An output collects messages and writes them. While one goroutine writes, the
+// messages of others collect, and the next write takes them all.
+type output struct {
+	dst  io.Writer
+	wrap wrap
+
+	writing sync.Mutex // held during a write; taken before mu
+	written uint64     // messages; guarded by writing
+
+	mu      sync.Mutex
+	pending []byte
+	queued  uint64 // messages
+	err     error  // the first write error
+
+	spare []byte // guarded by writing: the buffer that is not pending
+}
+
+// Send implements wire.Conn.
+func (o *output) Send(msg []byte) error {
+	n, err := o.add(msg)
+	if err != nil {
+		return err
+	}
+	o.writing.Lock()
+	defer o.writing.Unlock()
+	if o.written >= n { // someone else wrote it
+		return o.failure()
+	}
+	return o.write()
+}
+
+// SendBuffered implements wire.Batcher.
+func (o *output) SendBuffered(msg []byte) error {
+	_, err := o.add(msg)
+	return err
+}
+
+// Flush implements wire.Batcher.
+func (o *output) Flush() error {
+	o.writing.Lock()
+	defer o.writing.Unlock()
+	return o.write()
+}
+
+// add appends msg to what is pending and returns its number. Where enough is
+// pending it writes that first, so that a slow far side slows the sender.
+func (o *output) add(msg []byte) (uint64, error) {
+	if o.wrap.prepare != nil {
+		var err error
+		if msg, err = o.wrap.prepare(msg); err != nil {
+			return 0, err
+		}
+	}
+	o.mu.Lock()
+	for o.err == nil && len(o.pending) > 0 && len(o.pending)+len(msg) >= bufferSize {
+		o.mu.Unlock()
+		if err := o.Flush(); err != nil {
+			return 0, err
+		}
+		o.mu.Lock()
+	}
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	if len(msg) >= bufferSize {
+		o.pending = slices.Grow(o.pending, len(msg)+64)
+	}
+	if o.wrap.head != nil {
+		o.pending = o.wrap.head(o.pending, len(msg))
+	}
+	o.pending = append(append(o.pending, msg...), o.wrap.tail...)
+	o.queued++
+	return o.queued, nil
+}
+
+// write writes all that is pending; o.writing is held.
+func (o *output) write() error {
+	o.mu.Lock()
+	out, err := o.pending, o.err
+	o.pending = o.spare[:0]
+	o.written = o.queued
+	o.mu.Unlock()
+	if o.spare = out[:0]; cap(out) > bufferKept {
+		o.spare = nil
+	}
+	if err != nil || len(out) == 0 {
+		return err
+	}
+	if _, err = o.dst.Write(out); err == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = closeError(err)
+	return o.err
+}
+
+func (o *output) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}

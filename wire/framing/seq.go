@@ -1,0 +1,127 @@
+package framing
+
+import (
+	"bytes"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+const recordSeparator = 0x1e
+
+// Seq is the framing of RFC 7464: RS, a message, LF. An array or object is
+// handed on as soon as it is whole, over however many lines it goes. A text
+// that is none ends with its line or before the next RS and is handed on as it
+// is, for the dialect to answer; what is left of it before the next RS is
+// dropped. Anything else outside texts is noise.
+func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+	o = o.WithDefaults()
+	in := newInput(rwc, o)
+	src := &seqSource{in: in, noise: newNoise(o), finder: finder{depth: o.MaxMessage}}
+	return newConn(rwc, in, src, wrap{
+		prepare: oneLine,
+		head:    func(dst []byte, _ int) []byte { return append(dst, recordSeparator) },
+		tail:    "\n",
+	})
+}
+
+type seqSource struct {
+	noise
+	finder
+	in    *input
+	place place
+}
+
+type place uint8
+
+const (
+	between place = iota // texts
+	inText
+	behindBroken
+)
+
+func (s *seqSource) next() ([]byte, error) {
+	for {
+		s.in.drop(scan.Skip(s.in.window(), 0))
+		win := s.in.window()
+		switch {
+		case len(win) == 0:
+			if err := s.in.more(); err != nil {
+				return nil, err
+			}
+		case win[0] == recordSeparator:
+			s.in.drop(1)
+			s.place = inText
+		case s.place == inText:
+			msg, err := s.text()
+			if msg != nil || err != nil {
+				return msg, err
+			}
+		case s.place == behindBroken:
+			if n := bytes.IndexByte(win, recordSeparator); n >= 0 {
+				s.in.drop(n)
+			} else {
+				s.in.drop(len(win))
+			}
+		default:
+			b, err := s.upTo(0)
+			if err == nil || err == io.EOF {
+				err = s.line(b)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// text reads the text that the window begins with.
+func (s *seqSource) text() ([]byte, error) {
+	at := 0
+	for opens(s.in.window()) {
+		win := s.in.window()
+		end, err := s.find(win)
+		if bad, _ := err.(*scan.Error); bad != nil {
+			at = bad.Offset
+			break
+		}
+		if max(end, s.seen) > s.in.max {
+			return nil, tooLong(s.in.max)
+		}
+		if end > 0 {
+			s.place = between
+			s.in.drop(end)
+			return win[:end], nil
+		}
+		if err := s.in.more(); err != nil {
+			at = len(win)
+			break
+		}
+	}
+	s.place = behindBroken
+	b, err := s.upTo(at)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return scan.Trim(b), nil
+}
+
+// upTo drops and returns what stands before the first LF or RS at or behind
+// the window's byte at, or before the end of the input, with its error.
+func (s *seqSource) upTo(at int) ([]byte, error) {
+	for {
+		win := s.in.window()
+		if n := bytes.IndexAny(win[at:], "\n\x1e"); n >= 0 {
+			s.in.drop(at + n)
+			return win[:at+n], nil
+		}
+		if at = len(win); at > s.in.max {
+			return nil, tooLong(s.in.max)
+		}
+		if err := s.in.more(); err != nil {
+			s.in.drop(at)
+			return s.in.buf[s.in.r-at : s.in.r], err
+		}
+	}
+}
