@@ -19,6 +19,10 @@ const (
 	colorOff    = "\x1b[0m"
 )
 
+// maxIndent is the deepest level that is still set in: what nests deeper would
+// be blanks for the most part, megabytes of them where a peer means harm.
+const maxIndent = 100
+
 // append appends val, a valid JSON value, laid out. Keys keep their order,
 // numbers their digits and strings their escapes. Of something that is no JSON
 // it makes something, too.
@@ -105,7 +109,7 @@ func (l look) newline(dst []byte, depth int) []byte {
 		return dst
 	}
 	dst = append(dst, '\n')
-	for range depth {
+	for range min(depth, maxIndent) {
 		dst = append(dst, "  "...)
 	}
 	return dst

@@ -1,0 +1,330 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+func TestFault(t *testing.T) {
+	rpc := &wire.Error{Code: json.RawMessage("-32004"), Message: "no such order", Data: json.RawMessage(`{"id":"o_9"}`), Raw: json.RawMessage("{\"code\":-32004,\n\"message\":\"no such order\",\"data\":{\"id\":\"o_9\"}}")}
+	child := &wire.Child{Command: "plugin", Exit: 3, Stderr: []string{"starting", "no <config>"}}
+	tests := []struct {
+		name, text, json string
+		fault            wire.Fault
+	}{
+		{
+			"message", "rpcx: no such flag", `{"error":{"status":9,"kind":"usage","message":"no such flag"}}`,
+			wire.Fault{Kind: wire.Usage, Message: "no such flag", Err: errors.New("hidden cause")},
+		},
+		{
+			"nothing but a cause", "rpcx: the cause", `{"error":{"status":9,"kind":"internal","message":"the cause"}}`,
+			wire.Fault{Kind: wire.Internal, Err: errors.New("the cause")},
+		},
+		{"nothing", "rpcx: timeout", `{"error":{"status":9,"kind":"timeout","message":"timeout"}}`, wire.Fault{Kind: wire.Timeout}},
+		{
+			"a wrong name",
+			"rpcx: no method getOrdr: did you mean getOrder? try: rpcx call demo:orders getOrder 'id=o 1'",
+			`{"error":{"status":9,"kind":"usage","message":"no method getOrdr","method":"getOrdr","hint":"did you mean getOrder?","fix":["rpcx","call","demo:orders","getOrder","id=o 1"]}}`,
+			wire.Fault{Kind: wire.Usage, Message: "no method getOrdr", Method: "getOrdr", Hint: "did you mean getOrder?", Fix: []string{"rpcx", "call", "demo:orders", "getOrder", "id=o 1"}},
+		},
+		{
+			"a fix alone", "rpcx: a flag is missing; try: rpcx call --public", `{"error":{"status":9,"kind":"usage","message":"a flag is missing","fix":["rpcx","call","--public"]}}`,
+			wire.Fault{Kind: wire.Usage, Message: "a flag is missing", Fix: []string{"rpcx", "call", "--public"}},
+		},
+		{
+			"a peer's error", `rpcx: getOrder: no such order (code -32004): {"id":"o_9"}`,
+			`{"error":{"status":9,"kind":"rpc_error","message":"no such order (code -32004)","method":"getOrder","retryable":true,"rpc":{"code":-32004,"message":"no such order","data":{"id":"o_9"}}}}`,
+			wire.Fault{Kind: wire.RPCError, Method: "getOrder", Retryable: new(true), RPC: rpc},
+		},
+		{
+			"a close", "rpcx: slow: the answer was not in yet: connection closed with code 1011: going away",
+			`{"error":{"status":9,"kind":"closed","message":"the answer was not in yet: connection closed with code 1011: going away","method":"slow","close":{"code":1011,"reason":"going away"}}}`,
+			wire.Fault{Kind: wire.Closed, Message: "the answer was not in yet", Method: "slow", Close: &wire.CloseError{Code: 1011, Reason: "going away"}},
+		},
+		{
+			"a close without a code", "rpcx: connection lost: reset", `{"error":{"status":9,"kind":"closed","message":"connection lost: reset"}}`,
+			wire.Fault{Kind: wire.Closed, Close: &wire.CloseError{Err: errors.New("reset")}},
+		},
+		{
+			"a child", "rpcx: plugin ended with status 3: no <config>",
+			`{"error":{"status":9,"kind":"closed","message":"plugin ended with status 3: no <config>","child":{"command":"plugin","exit":3,"stderr":["starting","no <config>"]}}}`,
+			wire.Fault{Kind: wire.Closed, Close: &wire.CloseError{Child: child}},
+		},
+		{
+			"HTTP", "rpcx: ws://h/: 401 Unauthorized: token expired",
+			`{"error":{"status":9,"kind":"auth","message":"ws://h/: 401 Unauthorized: token expired","http":{"status":401,"body":"token expired\nat noon"}}}`,
+			wire.Fault{Kind: wire.Auth, Message: "ws://h/: 401 Unauthorized: token expired", HTTP: &wire.HTTP{Status: 401, Body: "token expired\nat noon"}},
+		},
+		{
+			"HTTP alone", "rpcx: HTTP 502: bad gateway", `{"error":{"status":9,"kind":"unreachable","message":"HTTP 502: bad gateway","http":{"status":502,"body":"bad gateway"}}}`,
+			wire.Fault{Kind: wire.Unreachable, HTTP: &wire.HTTP{Status: 502, Body: "bad gateway"}},
+		},
+		{
+			"a peer's words", `rpcx: m: \u001b[2Jgone two (code 1)`, `{"error":{"status":9,"kind":"rpc_error","message":"\u001b[2Jgone\ntwo (code 1)","method":"m","rpc":{"code":1,"message":"\u001b[2Jgone\ntwo"}}}`,
+			wire.Fault{Kind: wire.RPCError, Method: "m", RPC: &wire.Error{Code: json.RawMessage("1"), Message: "\x1b[2Jgone\ntwo"}},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for _, asJSON := range []bool{false, true} {
+				var out bytes.Buffer
+				NewConsole(&out, ConsoleOptions{JSON: asJSON}).Error(&test.fault, 9)
+				want := test.text
+				if asJSON {
+					want = test.json
+				}
+				if got := out.String(); got != want+"\n" {
+					t.Errorf("\n got %s\nwant %s", got, want)
+				}
+				if asJSON && !json.Valid(out.Bytes()) {
+					t.Error("no JSON")
+				}
+			}
+		})
+	}
+}
+
+// On a terminal a JSON error is one line that a terminal does not obey.
+func TestFaultJSONOnTerminal(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{JSON: true, Screen: Screen{Terminal: true}})
+	c.Error(&wire.Fault{Kind: wire.Usage, Message: "a\u009bb, c: d"}, 2)
+	if got, want := out.String(), `{"error":{"status":2,"kind":"usage","message":"a\u009bb, c: d"}}`+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLines(t *testing.T) {
+	show := func(c *Console) {
+		c.Event(wire.Event{Kind: wire.Log, Level: "WARN", Message: "disk\x1b[31m full\nnow"})
+		c.Event(wire.Event{Kind: wire.Log, Message: "plain"})
+		c.Event(wire.Event{Kind: wire.Log, Level: "info\x1b[2J", Message: "x"})
+		c.Event(wire.Event{Kind: wire.Guidance, Topic: "invalid_params", Action: "retry", Message: "id is wrong", Fix: []string{"rpcx", "call", "a b"}})
+		c.Event(wire.Event{Kind: wire.Gap, Missed: 3})
+		c.Warn("look out")
+		c.Note("serving")
+		c.Child([]byte("\x1b[31mred\x1b[0m"))
+		c.Event(wire.Event{Kind: wire.Progress, Message: "half", Fraction: json.RawMessage("0.5")})
+	}
+	plain := `warn: disk\u001b[31m full now
+log: plain
+info\u001b[2j: x
+guidance: invalid_params: id is wrong: retry try: rpcx call 'a b'
+rpcx: warning: 3 items were missed
+rpcx: warning: look out
+rpcx: serving
+`
+	var pipe bytes.Buffer
+	show(NewConsole(&pipe, ConsoleOptions{}))
+	if got, want := pipe.String(), plain+"\x1b[31mred\x1b[0m\n"; got != want {
+		t.Errorf("in a pipe\n got %q\nwant %q", got, want)
+	}
+	var terminal bytes.Buffer
+	show(NewConsole(&terminal, ConsoleOptions{Screen: Screen{Terminal: true, Width: 30}}))
+	want := plain + `\u001b[31mred\u001b[0m` + "\n" + "\r\x1b[K[##########..........]  50% …"
+	if got := terminal.String(); got != want {
+		t.Errorf("on a terminal\n got %q\nwant %q", got, want)
+	}
+	var color bytes.Buffer
+	NewConsole(&color, ConsoleOptions{Screen: Screen{Color: true}}).Log(wire.Event{Level: "error", Message: "\x1b[2Jx"})
+	if got, want := color.String(), "\x1b[31merror: \x1b[0m\\u001b[2Jx\n"; got != want {
+		t.Errorf("in colour\n got %q\nwant %q", got, want)
+	}
+	if NewConsole(&pipe, ConsoleOptions{}).Event(wire.Event{Kind: wire.Data}) {
+		t.Error("data is not for stderr")
+	}
+}
+
+// A bar is one line, drawn again in its place and gone before another line.
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
+	step := func(fraction, message string) {
+		c.Progress(wire.Event{Kind: wire.Progress, Fraction: json.RawMessage(fraction), Message: message})
+	}
+	step("0", "start\n")
+	for range 1000 {
+		step("0.1", "too soon to be drawn again")
+	}
+	step("1", "all")
+	c.Clear()
+	c.Clear()
+	step("", "counting")
+	c.Warn("x")
+	step("7", "more than all")
+	c.Clear()
+	want := "\r\x1b[K[....................]   0% start" +
+		"\r\x1b[K[####################] 100% all" + "\r\x1b[K" +
+		"\r\x1b[Kcounting" + "\r\x1b[K" + "rpcx: warning: x\n" +
+		"\r\x1b[K[####################] 100% more than all" + "\r\x1b[K"
+	if got := out.String(); got != want {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+	var dumb bytes.Buffer
+	NewConsole(&dumb, ConsoleOptions{Screen: Screen{Terminal: true, Dumb: true}}).Progress(wire.Event{Message: "x"})
+	if dumb.Len() != 0 {
+		t.Errorf("a dumb terminal got %q", dumb.String())
+	}
+}
+
+func TestLineWriter(t *testing.T) {
+	var out bytes.Buffer
+	w := NewConsole(&out, ConsoleOptions{}).Writer()
+	for _, piece := range []string{"a", "b\nc\r\n", "", "\nd"} {
+		fmt.Fprint(w, piece)
+	}
+	w.Flush()
+	w.Flush()
+	if got, want := out.String(), "ab\nc\n\nd\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	out.Reset()
+	fmt.Fprint(w, strings.Repeat("x", maxLine+1))
+	if out.Len() != maxLine+2 {
+		t.Errorf("%d bytes of an endless line", out.Len())
+	}
+}
+
+func TestTrace(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{})
+	c.Trace(wire.Send, []byte("{\"a\":\n \"x y\",\"Password\":\"hunter2\"}\n"), 13*time.Millisecond)
+	c.Trace(wire.Recv, []byte("no \x1b JSON"), 1500*time.Millisecond)
+	c.Trace(wire.Recv, []byte(`"`+strings.Repeat("é", 5000)+`"`), 0)
+	lines := strings.Split(out.String(), "\n")
+	if want := `> 0.013s {"a":"x y","Password":"…"}`; lines[0] != want {
+		t.Errorf("got %q, want %q", lines[0], want)
+	}
+	if want := `< 1.500s no \u001b JSON`; lines[1] != want {
+		t.Errorf("got %q, want %q", lines[1], want)
+	}
+	if want := `é… (10002 bytes)`; !strings.HasSuffix(lines[2], want) || len(lines[2]) > traced+40 {
+		t.Errorf("%d bytes that end in %q", len(lines[2]), lines[2][len(lines[2])-20:])
+	}
+}
+
+func TestRedact(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"a":1}`, `{"a":1}`},
+		{`{"password":"x"}`, `{"password":"…"}`},
+		{`{"params":[{"Api-Key" : "x" , "b":2},{"db_password":{"deep":[1,2]}}]}`, `{"params":[{"Api-Key" : "…" , "b":2},{"db_password":"…"}]}`},
+		{`{"pass\u0077ord":"x","secrets":["a"],"clientSecret":5}`, `{"pass\u0077ord":"…","secrets":"…","clientSecret":"…"}`},
+		{`{"accessToken":"x","token":"y","max_tokens":5,"token":17,"progressToken":"p","workDoneToken":"w"}`, `{"accessToken":"…","token":"…","max_tokens":5,"token":17,"progressToken":"p","workDoneToken":"w"}`},
+		{`{"headers":{"Authorization":"Bearer abc","Cookie":"a=b","X":"Bearer abc","Y":"bearer of news"}}`, `{"headers":{"Authorization":"…","Cookie":"…","X":"…","Y":"…"}}`},
+		{`["password","x",{"hasPassword":true,"password":null}]`, `["password","x",{"hasPassword":true,"password":null}]`},
+		{`{"password":"x`, `{"password":"…"`},
+		{`{"password":`, `{"password":`},
+		{`"`, `"`},
+		{``, ``},
+		{`plain text`, `plain text`},
+	}
+	for _, test := range tests {
+		if got := string(Redact([]byte(test.in))); got != test.want {
+			t.Errorf("%s\n got %s\nwant %s", test.in, got, test.want)
+		}
+	}
+}
+
+// Redaction keeps JSON what it is, and leaves nothing behind a name that it
+// knows.
+func FuzzRedact(f *testing.F) {
+	f.Add([]byte(`{"a":[{"token":"s3cr3t"}],"b":"Bearer s3cr3t"}`))
+	f.Add([]byte(`{"password":["s3cr3t",{"x":1}]}`))
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		got := Redact(msg)
+		if json.Valid(msg) && !json.Valid(got) {
+			t.Fatalf("%q became %q", msg, got)
+		}
+		if again := Redact(got); json.Valid(msg) && !bytes.Equal(again, got) {
+			t.Fatalf("%q became %q", got, again)
+		}
+	})
+}
+
+// Lines from many goroutines stay whole.
+func TestConsoleIsConcurrent(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				c.Progress(wire.Event{Message: "p"})
+				c.Warn("w")
+				c.Trace(wire.Send, []byte("1"), 0)
+				c.Clear()
+			}
+		})
+	}
+	wg.Wait()
+	c.Clear()
+	if n := strings.Count(out.String(), "rpcx: warning: w\n"); n != 400 {
+		t.Errorf("%d whole lines, want 400", n)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if s := Detect(file, "auto", func(string) string { return "" }); s.Terminal || s.Color || s.Width != 0 {
+		t.Errorf("a file is %+v", s)
+	}
+	for _, test := range []struct {
+		terminal bool
+		mode     string
+		env      string
+		want     bool
+	}{
+		{true, "auto", "TERM=xterm", true},
+		{false, "auto", "TERM=xterm", false},
+		{true, "auto", "TERM=dumb", false},
+		{true, "auto", "", false},
+		{true, "auto", "TERM=xterm NO_COLOR=1", false},
+		{false, "auto", "CLICOLOR_FORCE=1", true},
+		{false, "auto", "CLICOLOR_FORCE=0", false},
+		{true, "auto", "TERM=dumb CLICOLOR_FORCE=1", true},
+		{true, "auto", "TERM=xterm CLICOLOR_FORCE=1 NO_COLOR=1", false},
+		{false, "always", "TERM=dumb NO_COLOR=1", true},
+		{true, "never", "TERM=xterm CLICOLOR_FORCE=1", false},
+	} {
+		s := Screen{Terminal: test.terminal}
+		s.color(test.mode, environment(test.env))
+		if s.Color != test.want {
+			t.Errorf("terminal %v, --color %s, %s: %v", test.terminal, test.mode, test.env, s.Color)
+		}
+	}
+}
+
+func environment(s string) func(string) string {
+	return func(name string) string {
+		for pair := range strings.FieldsSeq(s) {
+			if value, ok := strings.CutPrefix(pair, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+func TestDetectTerminal(t *testing.T) {
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo terminals here")
+	}
+	defer f.Close()
+	if s := Detect(f, "auto", environment("TERM=xterm")); !s.Terminal || !s.Color || s.Dumb {
+		t.Errorf("a terminal is %+v", s)
+	}
+}
