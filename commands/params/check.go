@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"rpcx/wire"
@@ -12,29 +13,35 @@ import (
 	"rpcx/wire/schema"
 )
 
-// ForMethod is the Typer for one method of a catalog; nil where the catalog has
-// no schema for it. warn, which may be nil, is told what stays unchecked. A
-// schema that cannot be used is a usage Fault.
+// ForMethod is the Typer for one method of a catalog. Where the catalog, which
+// may be nil, has no schema for it, that takes everything. warn, which may be
+// nil, is told what stays unchecked. A schema that cannot be used is a usage
+// Fault.
 func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer, error) {
-	if c == nil {
-		return nil, nil
+	m := c.Method(method)
+	if m == nil || m.Params == nil {
+		return untyped{}, nil
 	}
-	for i, m := range c.Methods {
-		if m.Name != method || m.Params == nil {
-			continue
-		}
-		doc, err := c.Marshal()
-		if err != nil {
-			return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
-		}
-		s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/params", schema.Options{Warn: warn})
-		if err != nil {
-			return nil, wire.NewFault(wire.Usage, "params of "+method+" in the catalog: "+err.Error(), err)
-		}
-		return typer{s}, nil
+	doc, err := c.Marshal()
+	if err != nil {
+		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
 	}
-	return nil, nil
+	i := slices.Index(c.Names(), method)
+	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/params", schema.Options{Warn: warn})
+	if err != nil {
+		return nil, wire.NewFault(wire.Usage, "params of "+method+" in the catalog: "+err.Error(), err)
+	}
+	return typer{s}, nil
 }
+
+// untyped takes everything.
+type untyped struct{}
+
+func (untyped) Coerce(_ []string, text string) (json.RawMessage, error) {
+	return scan.AppendQuoted(nil, text), nil
+}
+
+func (untyped) Check(json.RawMessage) error { return nil }
 
 // A typer checks positional params by the names that they stand for.
 type typer struct{ *schema.Schema }

@@ -108,13 +108,16 @@ func TestMethodsWithoutSchemaAreNotTyped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"free", "other"} {
-		if typer, err := ForMethod(c, name, nil); typer != nil || err != nil {
-			t.Errorf("%s: %v, %v", name, typer, err)
+	for _, c := range []*catalog.Catalog{c, nil} {
+		for _, name := range []string{"free", "other"} {
+			typer, err := ForMethod(c, name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := Parse([]string{"a=5"}, Options{Typer: typer}); err != nil || string(r.Params) != `{"a":"5"}` {
+				t.Errorf("%s: %s, %v", name, r.Params, err)
+			}
 		}
-	}
-	if typer, err := ForMethod(nil, "x", nil); typer != nil || err != nil {
-		t.Error(typer, err)
 	}
 }
 

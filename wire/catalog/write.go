@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 )
 
 // Method finds a method by its name; nil where there is none.
@@ -64,30 +66,29 @@ func (c *Catalog) document() json.RawMessage {
 	return b
 }
 
-// StripRun returns a copy of c without its run members, at every depth: what
-// came over a connection, or from a file that was not given as hooks, must
-// never be run. Schemas, which may describe a property of that name, stay as
-// they are.
-func StripRun(c *Catalog) *Catalog {
-	if c == nil {
-		return nil
-	}
+// Clone returns a copy of c that can be changed member by member.
+func (c *Catalog) Clone() *Catalog {
 	out := *c
-	out.Methods = make([]Method, len(c.Methods))
-	for i, m := range c.Methods {
+	out.Methods, out.Classes, out.Defs = slices.Clone(c.Methods), slices.Clone(c.Classes), maps.Clone(c.Defs)
+	return &out
+}
+
+// StripRun drops the run members of c, at every depth: what came over a
+// connection, or from a file that was not given as hooks, must never be run.
+// Schemas, which may describe a property of that name, stay as they are.
+func StripRun(c *Catalog) {
+	if c == nil {
+		return
+	}
+	for i := range c.Methods {
+		m := &c.Methods[i]
 		m.Run = ""
 		m.Hints, m.Cache, m.Extra = strip(m.Hints), strip(m.Cache), strip(m.Extra)
-		out.Methods[i] = m
 	}
-	out.Classes = make([]json.RawMessage, len(c.Classes))
-	for i, class := range c.Classes {
-		out.Classes[i] = strip(class)
+	for i := range c.Classes {
+		c.Classes[i] = strip(c.Classes[i])
 	}
-	if c.Classes == nil {
-		out.Classes = nil
-	}
-	out.Extra, out.Info.Extra = strip(c.Extra), strip(c.Info.Extra)
-	return &out
+	c.Extra, c.Info.Extra = strip(c.Extra), strip(c.Info.Extra)
 }
 
 // schemaMembers are the members under which there are schemas.

@@ -1,0 +1,149 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+	"rpcx/wire/schema"
+)
+
+// A method is one that the catalog describes, with its schemas, which are
+// compiled when first needed.
+type method struct {
+	b       *backend
+	name    string
+	entry   *catalog.Method
+	pointer string // of the entry in the catalog
+
+	mu      sync.Mutex
+	schemas map[string]*schema.Schema // by their place below pointer; nil: not usable
+}
+
+// method is what the catalog says of name; nil where it says nothing.
+func (b *backend) method(name string) *method {
+	if b.o.Catalog == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m, ok := b.methods[name]; ok {
+		return m
+	}
+	for i := range b.o.Catalog.Methods {
+		if entry := &b.o.Catalog.Methods[i]; entry.Name == name {
+			m := &method{b: b, name: name, entry: entry, pointer: "/methods/" + strconv.Itoa(i), schemas: map[string]*schema.Schema{}}
+			b.methods[name] = m
+			return m
+		}
+	}
+	return nil
+}
+
+// document is the catalog as the schemas see it.
+func (b *backend) document() (json.RawMessage, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.doc == nil {
+		doc, err := b.o.Catalog.Marshal()
+		if err != nil {
+			return nil, err
+		}
+		b.doc = doc
+	}
+	return b.doc, nil
+}
+
+// schema compiles the schema at a place below the entry. One that cannot be
+// used is warned of, and nil.
+func (m *method) schema(place string) *schema.Schema {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.schemas[place]; ok {
+		return s
+	}
+	warn := func(text string) {
+		m.b.o.Warn(fmt.Sprintf("catalog: %s of %s: %s", strings.TrimPrefix(place, "/"), m.name, text))
+	}
+	var s *schema.Schema
+	doc, err := m.b.document()
+	if err == nil {
+		s, err = schema.Compile(doc, m.pointer+place, schema.Options{Warn: warn})
+	}
+	if err != nil {
+		warn(err.Error() + "; left unchecked")
+	}
+	m.schemas[place] = s
+	return s
+}
+
+// input checks params, and names positional ones where the schema wants names.
+func (m *method) input(params json.RawMessage) (json.RawMessage, error) {
+	if m.entry.Params == nil || !m.b.o.Check && scan.Type(params) != 'a' {
+		return params, nil
+	}
+	s := m.schema("/params")
+	if s == nil {
+		return params, nil
+	}
+	params = s.ByName(params)
+	if !m.b.o.Check {
+		return params, nil
+	}
+	err := s.Check(params)
+	var mis *schema.Mismatch
+	if errors.As(err, &mis) {
+		data := map[string]string{"pointer": mis.Pointer, "rule": mis.Rule}
+		return nil, wire.NewError(wire.CodeInvalidParams, "invalid params: "+mis.Error()).WithData(data)
+	}
+	return params, err
+}
+
+// output checks a result.
+func (m *method) output(result json.RawMessage) error {
+	if m.entry.Result == nil {
+		return nil
+	}
+	return m.fits("/result", "the result", result)
+}
+
+// event checks one event of a stream: by its content type, else as a result.
+func (m *method) event(ev wire.Event) error {
+	if ev.Kind != wire.Data {
+		return nil
+	}
+	if _, ok := m.entry.Events[ev.ContentType]; ok {
+		place := "/events/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(ev.ContentType)
+		return m.fits(place, "an event", ev.Data)
+	}
+	if ev.ContentType != "" || m.entry.Result == nil {
+		return nil
+	}
+	return m.fits("/result", "an event", ev.Data)
+}
+
+// fits checks what a hook said. The far side learns no more than that it was
+// wrong; the user here is told what.
+func (m *method) fits(place, what string, v json.RawMessage) error {
+	if !m.b.o.Check {
+		return nil
+	}
+	s := m.schema(place)
+	if s == nil {
+		return nil
+	}
+	if v == nil {
+		v = json.RawMessage("null")
+	}
+	if err := s.Check(v); err != nil {
+		m.b.o.Warn(fmt.Sprintf("hook %s: %s does not fit the catalog: %v", m.name, what, err))
+		return wire.NewError(wire.CodeInternal, what+" does not fit the catalog")
+	}
+	return nil
+}

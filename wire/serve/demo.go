@@ -1,0 +1,43 @@
+package serve
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rpcx/wire/catalog"
+)
+
+// demos are catalogs whose methods are answered by jq: their run members may be
+// obeyed, as they are ours.
+//
+//go:embed demo/*.json
+var demos embed.FS
+
+// Demo returns the catalog of an embedded demo, with its run members, fresh for
+// each call. ok is false where there is none of that name.
+func Demo(name string) (c *catalog.Catalog, ok bool) {
+	if !slices.Contains(DemoNames(), name) {
+		return nil, false
+	}
+	b, err := demos.ReadFile("demo/" + name + ".json")
+	if err != nil {
+		return nil, false
+	}
+	c, err = catalog.Parse(b)
+	if err != nil {
+		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test has seen to it that this cannot be
+	}
+	return c, true
+}
+
+// DemoNames lists the demos.
+func DemoNames() []string {
+	files, _ := demos.ReadDir("demo")
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".json"))
+	}
+	return names
+}

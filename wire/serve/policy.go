@@ -1,0 +1,42 @@
+package serve
+
+import "strings"
+
+// allows says whether the policy lets name be called.
+func (o Options) allows(name string) bool {
+	for _, p := range o.Deny {
+		if matches(p, name) {
+			return false
+		}
+	}
+	for _, p := range o.Allow {
+		if matches(p, name) {
+			return true
+		}
+	}
+	return len(o.Allow) == 0
+}
+
+// matches says whether pattern, in which "*" stands for any run of characters,
+// is all of name.
+func matches(pattern, name string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == name
+	}
+	name, ok := strings.CutPrefix(name, first)
+	if !ok {
+		return false
+	}
+	for {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(name, part)
+		}
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name, rest = name[i+len(part):], more
+	}
+}

@@ -1,0 +1,150 @@
+// Package serve answers a dialect's requests from hooks, within what a policy
+// allows and a catalog describes. It also holds the embedded demos, which are
+// data for it.
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+)
+
+// Options are what a backend answers with.
+type Options struct {
+	Catalog *catalog.Catalog // nil: nothing is described or checked
+	Hooks   *hook.Table      // nil: nothing is answered
+	// Allow and Deny are patterns of method names, in which "*" stands for any
+	// run of characters. Deny wins; where anything is allowed all else is denied.
+	Allow, Deny []string
+	Check       bool // params and results are checked against the catalog's schemas
+	Tell        bool // the far side may ask for the catalog
+	// Warn gets one line of what a user should know. May be nil.
+	Warn func(line string)
+	// TalkBack returns what gives the hooks of one connection the endpoint that
+	// leads back to it; suspend frees the slot of a hook that waits for a nested
+	// call. May be nil.
+	TalkBack func(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error)
+}
+
+// New returns the backend for any dialect's server.
+func New(o Options) dialect.Backend {
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	return &backend{o: o, methods: map[string]*method{}, told: sync.OnceValue(func() *catalog.Catalog { return told(o) })}
+}
+
+type backend struct {
+	o    Options
+	told func() *catalog.Catalog
+
+	mu      sync.Mutex
+	doc     json.RawMessage // the catalog as the schemas' document, made when first needed
+	methods map[string]*method
+}
+
+// Catalog is what the far side is told: no run members, nothing that is denied.
+func (b *backend) Catalog() *catalog.Catalog { return b.told() }
+
+func told(o Options) *catalog.Catalog {
+	if !o.Tell || o.Catalog == nil {
+		return nil
+	}
+	c := o.Catalog.Clone()
+	catalog.StripRun(c)
+	kept := c.Methods[:0]
+	for _, m := range c.Methods {
+		if o.allows(m.Name) {
+			kept = append(kept, m)
+		}
+	}
+	c.Methods = kept
+	return c
+}
+
+// Bind returns the responder for one connection.
+func (b *backend) Bind(c dialect.Caller) dialect.Responder {
+	r := &responder{b: b}
+	if b.o.Hooks == nil {
+		return r
+	}
+	binding := hook.Binding{Caller: c}
+	if b.o.TalkBack != nil {
+		binding.Endpoint = b.o.TalkBack(c, func(id string) func() { return r.bound.Suspend(id) })
+	}
+	r.bound = b.o.Hooks.Bind(binding)
+	return r
+}
+
+// A responder answers on one connection.
+type responder struct {
+	b     *backend
+	bound *hook.Bound // nil: there are no hooks
+}
+
+// Kind says how name is answered. What the policy denies has a kind, so that it
+// is refused and not unknown.
+func (r *responder) Kind(name string) (catalog.Kind, bool) {
+	o := r.b.o
+	switch {
+	case !o.allows(name):
+		return catalog.Call, true
+	case o.Hooks == nil || !o.Hooks.Match(name):
+		return "", false
+	}
+	if m := o.Catalog.Method(name); m != nil && m.Kind != "" {
+		return m.Kind, true
+	}
+	if o.Hooks.Streams(name) {
+		return catalog.Stream, true
+	}
+	return catalog.Call, true
+}
+
+// Respond answers one request: policy, params, hook, result.
+func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
+	if !r.b.o.allows(req.Method) {
+		return nil, wire.NewError(wire.CodeRefused, "refused by policy").WithData(map[string]string{"method": req.Method})
+	}
+	if r.bound == nil {
+		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
+	}
+	m := r.b.method(req.Method)
+	if m == nil {
+		return r.bound.Answer(ctx, req)
+	}
+	var err error
+	if req.Params, err = m.input(req.Params); err != nil {
+		if req.Notification {
+			r.b.o.Warn(fmt.Sprintf("notification %s: %v", req.Method, err))
+		}
+		return nil, err
+	}
+	if emit := req.Emit; emit != nil {
+		req.Emit = func(ev wire.Event) error {
+			if err := m.event(ev); err != nil {
+				return err
+			}
+			return emit(ev)
+		}
+	}
+	result, err := r.bound.Answer(ctx, req)
+	if err != nil || req.Stream || req.Notification {
+		return result, err
+	}
+	return result, m.output(result)
+}
+
+// Close ends what hooks run for this connection.
+func (r *responder) Close() error {
+	if r.bound == nil {
+		return nil
+	}
+	return r.bound.Close()
+}
