@@ -1,0 +1,191 @@
+package transport
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rpcx/wire"
+)
+
+// A Process is a child in a process group of its own. On Linux the system kills
+// it (it alone, not its group) when we are killed. Whoever started it calls End,
+// also after it has exited by itself.
+type Process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the child has been waited for
+	gone bool          // after done: nobody of the group was left then
+	err  error         // after done: of cmd.Wait
+}
+
+// StartProcess starts cmd, which must not have been started. It sets Setpgid
+// and on Linux Pdeathsig in cmd.SysProcAttr, and waits for the child in the
+// background: cmd.Wait must not be called. Where cmd has writers that are no
+// *os.File, set cmd.WaitDelay too, else a grandchild that keeps stdout open
+// holds up Done.
+//
+// Failures are *wire.Fault of the kinds NotFound and NotExecutable, else
+// Unreachable.
+func StartProcess(cmd *exec.Cmd) (*Process, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	processGroup(cmd.SysProcAttr)
+	if err := spawn.start(cmd); err != nil {
+		return nil, startFault(cmd, err)
+	}
+	p := &Process{cmd: cmd, done: make(chan struct{})}
+	go p.wait()
+	return p, nil
+}
+
+func (p *Process) wait() {
+	p.err = p.cmd.Wait()
+	// While one of its members lives, the group's number is not given to
+	// others. That nobody was left is remembered, so that no stranger gets a
+	// signal of ours later.
+	p.gone = !p.groupLives()
+	spawn.release()
+	close(p.done)
+}
+
+// Done is closed when the child has exited and, where cmd has writers, they
+// have got what it wrote. Its own children may still run.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Wait waits for Done and returns what cmd.Wait returned.
+func (p *Process) Wait() error {
+	<-p.done
+	return p.err
+}
+
+// Pid is the child's process id, which is that of its group too.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// exited reports whether Done is closed.
+func (p *Process) exited() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// waitFor waits for the child's exit, at most d.
+func (p *Process) waitFor(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-t.C:
+		return p.exited()
+	}
+}
+
+// Status is how the child ended: its exit status, or -1 and the signal's name.
+// Before Done it returns -1 and "".
+func (p *Process) Status() (exit int, signal string) {
+	if !p.exited() || p.cmd.ProcessState == nil {
+		return -1, ""
+	}
+	ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && ws.Signaled() {
+		return -1, unix.SignalName(ws.Signal())
+	}
+	return p.cmd.ProcessState.ExitCode(), ""
+}
+
+// Signal sends sig to the child's group, if any of it is left.
+func (p *Process) Signal(sig syscall.Signal) {
+	if !p.exited() || !p.gone {
+		syscall.Kill(-p.Pid(), sig)
+	}
+}
+
+// groupLives reports whether anybody is left in the child's group.
+func (p *Process) groupLives() bool {
+	return !errors.Is(syscall.Kill(-p.Pid(), 0), syscall.ESRCH)
+}
+
+// End asks the whole group to end (SIGTERM), and after grace makes it (SIGKILL).
+// It returns when nobody of it is left, at the latest a second after the
+// SIGKILL. After the child's own exit it does the same for whom it left behind.
+func (p *Process) End(grace time.Duration) {
+	p.Signal(syscall.SIGTERM)
+	if p.waitGroup(grace) {
+		return
+	}
+	p.Signal(syscall.SIGKILL)
+	p.waitFor(time.Second) // longer only for what no signal ends
+}
+
+// waitGroup waits until nobody of the group is left, at most d. The system
+// tells only of the child itself; for its own children we have to look.
+func (p *Process) waitGroup(d time.Duration) bool {
+	deadline := time.Now().Add(d)
+	if !p.waitFor(d) {
+		return false
+	}
+	for pause := time.Millisecond; !p.gone && p.groupLives(); pause = min(2*pause, 20*time.Millisecond) {
+		if time.Now().Add(pause).After(deadline) {
+			return false
+		}
+		time.Sleep(pause)
+	}
+	return true
+}
+
+// startFault says why cmd could not be started.
+func startFault(cmd *exec.Cmd, err error) *wire.Fault {
+	name := cmd.Path
+	if len(cmd.Args) > 0 {
+		name = cmd.Args[0]
+	}
+	fault := func(kind wire.FaultKind, why, hint string) *wire.Fault {
+		f := wire.NewFault(kind, name+": "+why, err)
+		f.Hint = hint
+		return f
+	}
+	switch {
+	case cmd.Dir != "" && !isDir(cmd.Dir):
+		return fault(wire.NotFound, "its working directory does not exist: "+cmd.Dir, "")
+	case errors.Is(err, exec.ErrDot):
+		return fault(wire.NotFound, "is only in the working directory, which is not searched", "./"+name)
+	case errors.Is(err, exec.ErrNotFound):
+		hint := ""
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			hint = "./" + name
+		}
+		return fault(wire.NotFound, "command not found", hint)
+	case errors.Is(err, fs.ErrNotExist):
+		if _, statErr := os.Stat(cmd.Path); statErr == nil {
+			return fault(wire.NotExecutable, "the interpreter that its first line names does not exist", "")
+		}
+		return fault(wire.NotFound, "no such file", "")
+	case errors.Is(err, fs.ErrPermission):
+		return fault(wire.NotExecutable, "is not executable", "chmod +x "+quoteWord(name))
+	case errors.Is(err, syscall.ENOEXEC):
+		return fault(wire.NotExecutable, "is neither a program nor a script that begins with #!", "sh "+quoteWord(name))
+	case errors.Is(err, syscall.ENOTDIR):
+		return fault(wire.NotFound, "no such file", "")
+	}
+	var path *fs.PathError
+	why := err.Error()
+	if errors.As(err, &path) {
+		why = path.Err.Error()
+	}
+	return fault(wire.Unreachable, "cannot be started: "+strings.TrimSpace(why), "")
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,87 @@
+package transport
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"rpcx/wire"
+)
+
+// dialExec starts a child and speaks through its stdin and stdout.
+func dialExec(ctx context.Context, a Address, c Config) (wire.Conn, error) {
+	if len(a.Command) == 0 {
+		return nil, usage("%s: has no command", a.Scheme)
+	}
+	cmd := childCommand(a, c)
+	stdin, in, err := os.Pipe()
+	if err != nil {
+		return nil, noDescriptors(err)
+	}
+	defer stdin.Close()
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		return nil, noDescriptors(err)
+	}
+	defer stdout.Close()
+	cmd.Stdin, cmd.Stdout = stdin, stdout
+	s, err := startChild(ctx, cmd, childPipes{in: in, closeIn: in.Close, out: out}, c)
+	if err != nil {
+		in.Close()
+		out.Close()
+		return nil, err
+	}
+	return c.frame(s)
+}
+
+// childCommand is the command of an exec or ipc address.
+func childCommand(a Address, c Config) *exec.Cmd {
+	cmd := exec.Command(a.Command[0], a.Command[1:]...)
+	// Were we a child over Node's IPC, our child must not take our channel.
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, nodeChannelFD+"=") && !strings.HasPrefix(v, nodeChannelMode+"=") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, c.Env...)
+	return cmd
+}
+
+// startChild starts cmd with its stderr copied to c.Stderr. Where it has
+// no stdout of its own, that goes there too.
+func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c Config) (*childStream, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, wire.NewFault(wire.Unreachable, "not started: "+err.Error(), err)
+	}
+	pump, stderr, err := newStderrPump(c.Stderr)
+	if err != nil {
+		return nil, noDescriptors(err)
+	}
+	cmd.Stderr = stderr
+	if cmd.Stdout == nil {
+		cmd.Stdout = stderr // what a child over ipc prints is for people
+	}
+	p, err := StartProcess(cmd)
+	stderr.Close()
+	if err != nil {
+		pump.close(0)
+		return nil, err
+	}
+	return newChildStream(p, pipes, pump, c.closeTimeout()), nil
+}
+
+func noDescriptors(err error) *wire.Fault {
+	return wire.NewFault(wire.Unreachable, "no pipe for the child: "+err.Error(), err)
+}
+
+// frame puts c's framing around a stream of bytes.
+func (c Config) frame(s io.ReadWriteCloser) (wire.Conn, error) {
+	if c.Framing == nil {
+		s.Close()
+		return nil, wire.NewFault(wire.Internal, "a stream of bytes without a framing", nil)
+	}
+	return c.Framing(s, c.Options), nil
+}

@@ -1,0 +1,139 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+)
+
+// lingerPatience is how long Close reads what the far side still sends: closing
+// a socket with unread bytes may take back what was sent last.
+const lingerPatience = 10 * time.Millisecond
+
+// dialStream connects over tcp, tls or a Unix socket.
+func dialStream(ctx context.Context, a Address, c Config) (wire.Conn, error) {
+	limit := c.connectTimeout()
+	inTime, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	conn, err := connectStream(inTime, a, c)
+	if err != nil {
+		return nil, dialFault(ctx, a.String(), limit, err)
+	}
+	return c.frame(netStream{Conn: conn, insist: a.Scheme == "tls"})
+}
+
+func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
+	d := net.Dialer{KeepAliveConfig: c.keepAlive()}
+	if a.Scheme == "unix" {
+		if limit := maxUnixPath(); len(unixName(a.Path)) > limit {
+			return nil, usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(a.Path), a.Path)
+		}
+		return d.DialContext(ctx, "unix", unixName(a.Path))
+	}
+	host, port, err := net.SplitHostPort(a.Host)
+	if err == nil && port == "0" {
+		err = usage("%s: port 0 is for listeners only", a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Scheme == "tcp" {
+		return d.DialContext(ctx, "tcp", a.Host)
+	}
+	cfg, err := c.TLS.client(serverName(host))
+	if err != nil {
+		return nil, err
+	}
+	c.warnInsecure(a.String())
+	return (&tls.Dialer{NetDialer: &d, Config: cfg}).DialContext(ctx, "tcp", a.Host)
+}
+
+// serverName is the name that a certificate must be for.
+func serverName(host string) string {
+	if host == "" {
+		return "localhost" // where package net leads
+	}
+	name, _, _ := strings.Cut(host, "%") // no certificate names a zone
+	return name
+}
+
+// keepAlive is how often an idle TCP connection is probed.
+func (c Config) keepAlive() net.KeepAliveConfig {
+	if c.Ping <= 0 {
+		return net.KeepAliveConfig{} // package net's own: on
+	}
+	return net.KeepAliveConfig{Enable: true, Idle: c.Ping, Interval: c.Ping, Count: 3}
+}
+
+// A netStream is a net.Conn with errors of ours and an orderly Close.
+type netStream struct {
+	net.Conn
+	insist bool // a TLS alert about our certificate may come instead of the first bytes
+}
+
+// Read reads what the far side sends.
+func (s netStream) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	if err != nil && s.insist {
+		err = lateRefusal(err)
+	}
+	return n, err
+}
+
+// lateRefusal makes an Auth Fault of the alert by which a TLS 1.3 server
+// refuses a client's certificate: the handshake is over by then.
+func lateRefusal(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "remote error" {
+		f := wire.NewFault(wire.Closed, "", err)
+		if f.Message = explainTLS(f, err); f.Kind == wire.Auth {
+			return f
+		}
+	}
+	return err
+}
+
+// Write writes to the far side. Its errors are *wire.CloseError.
+func (s netStream) Write(b []byte) (int, error) {
+	n, err := s.Conn.Write(b)
+	if err != nil {
+		if errors.Is(err, net.ErrClosed) {
+			return n, &wire.CloseError{Clean: true}
+		}
+		return n, &wire.CloseError{Err: err}
+	}
+	return n, nil
+}
+
+// CloseWrite says that nothing more will be sent.
+func (s netStream) CloseWrite() error {
+	if c, ok := s.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return nil
+}
+
+// Close says so, reads what is there, and closes.
+func (s netStream) Close() error {
+	now := time.Now()
+	s.Conn.SetWriteDeadline(now.Add(lingerPatience)) // a Write that waits gives up
+	s.CloseWrite()
+	s.Conn.SetReadDeadline(now.Add(lingerPatience))
+	raw := s.Conn
+	if t, ok := raw.(*tls.Conn); ok {
+		raw = t.NetConn()
+	}
+	io.Copy(io.Discard, io.LimitReader(raw, 1<<20))
+	if err := s.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("closing: %w", err)
+	}
+	return nil
+}

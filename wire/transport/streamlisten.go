@@ -1,0 +1,161 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// listenStream binds tcp, tls or a Unix socket.
+func listenStream(ctx context.Context, a Address, c Config) (Listener, error) {
+	if c.Token != "" {
+		return nil, usageHint("ws:// and http:// can", "%s: cannot demand a token", a)
+	}
+	if a.Scheme == "unix" {
+		l, err := listenUnix(a.Path)
+		if err != nil {
+			return nil, err
+		}
+		return newStreamListener(l, nil, a.String(), c), nil
+	}
+	var cfg *tls.Config
+	if a.Scheme == "tls" {
+		var err error
+		if cfg, err = c.TLS.server(); err != nil {
+			return nil, err
+		}
+	} else {
+		c.TLS = TLS{} // which asks nobody for a certificate
+	}
+	l, host, err := listenTCP(ctx, a, c)
+	if err != nil {
+		return nil, err
+	}
+	return newStreamListener(l, cfg, a.Scheme+"://"+shownHost(host, l.Addr()), c), nil
+}
+
+// A streamListener hands out connections whose handshake is done.
+type streamListener struct {
+	net.Listener
+	endpoint string
+	c        Config
+	tls      *tls.Config
+
+	ready  chan net.Conn // of tls: past their handshake
+	closed chan struct{}
+	once   sync.Once
+	wg     sync.WaitGroup
+}
+
+// maxHandshakes bounds the TLS handshakes that go on at once.
+const maxHandshakes = 64
+
+func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c Config) *streamListener {
+	s := &streamListener{Listener: l, endpoint: endpoint, c: c, tls: cfg, ready: make(chan net.Conn), closed: make(chan struct{})}
+	if cfg != nil {
+		s.wg.Go(s.handshakes)
+	}
+	return s
+}
+
+// Endpoint is where it listens.
+func (s *streamListener) Endpoint() string { return s.endpoint }
+
+// Accept returns the next connection.
+func (s *streamListener) Accept() (wire.Conn, error) {
+	if s.tls == nil {
+		conn, err := s.accept()
+		if err != nil {
+			return nil, err
+		}
+		return s.c.frame(netStream{Conn: conn})
+	}
+	select {
+	case conn := <-s.ready:
+		return s.c.frame(netStream{Conn: conn, insist: true})
+	case <-s.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// accept is the listener's Accept, but waits out what passes by itself: too
+// many open files, a client that left.
+func (s *streamListener) accept() (net.Conn, error) {
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		conn, err := s.Listener.Accept()
+		if err == nil {
+			if tcp, ok := conn.(*net.TCPConn); ok && s.c.Ping > 0 {
+				tcp.SetKeepAliveConfig(s.c.keepAlive())
+			}
+			return conn, nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return nil, net.ErrClosed
+		}
+		s.c.warn("%s: %v", s.endpoint, err)
+		select {
+		case <-time.After(pause):
+		case <-s.closed:
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+// handshakes accepts for tls: a client that is slow in its handshake holds up
+// nobody else.
+func (s *streamListener) handshakes() {
+	slots := make(chan struct{}, maxHandshakes)
+	for {
+		conn, err := s.accept()
+		if err != nil {
+			return
+		}
+		slots <- struct{}{}
+		s.wg.Go(func() {
+			defer func() { <-slots }()
+			s.handshake(tls.Server(conn, s.tls))
+		})
+	}
+}
+
+func (s *streamListener) handshake(conn *tls.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.c.connectTimeout())
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-s.closed:
+			cancel()
+		case <-stop:
+		}
+	}()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		if !errors.Is(err, context.Canceled) {
+			s.c.warn("%s: %s: %v", s.endpoint, conn.RemoteAddr(), err)
+		}
+		return
+	}
+	select {
+	case s.ready <- conn:
+	case <-s.closed:
+		conn.Close()
+	}
+}
+
+// Close ends the listener, and with it the handshakes that go on.
+func (s *streamListener) Close() error {
+	err := s.Listener.Close()
+	s.once.Do(func() { close(s.closed) })
+	s.wg.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
