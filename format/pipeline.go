@@ -212,10 +212,10 @@ func (p *Pipeline) line(m wire.Message, ev *wire.Event) []byte {
 // emit writes what jq and the template make of a line, and counts the lines.
 func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
 	if p.filter == nil {
-		return 1, p.write(line, contentType)
+		return 1, p.write(ctx, line, contentType)
 	}
 	err = p.filter.Run(ctx, line, func(out json.RawMessage) (bool, error) {
-		if err := p.write(out, contentType); err != nil {
+		if err := p.write(ctx, out, contentType); err != nil {
 			return false, err
 		}
 		lines++
@@ -228,10 +228,10 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 }
 
 // write writes one value and the end of its line.
-func (p *Pipeline) write(val []byte, contentType string) error {
+func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) error {
 	switch {
 	case p.render != nil && p.render.Has(contentType):
-		return p.writeTemplate(val, contentType)
+		return p.writeTemplate(ctx, val, contentType)
 	case p.o.RawStrings && scan.Type(val) == 's':
 		text, _ := scan.Text(val)
 		if p.o.Terminal {
@@ -270,12 +270,15 @@ func hasBreak(b []byte) bool {
 	return bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0
 }
 
-func (p *Pipeline) writeTemplate(val []byte, contentType string) error {
+func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType string) error {
 	clean := func(s string) string { return s }
 	if p.o.Terminal {
 		clean = Clean
 	}
-	text, err := p.render.Execute(p.text[:0], contentType, val, clean)
+	text, err := p.render.Execute(ctx, p.text[:0], contentType, val, clean)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return wire.NewFault(wire.Helper, "--template: "+err.Error(), err)
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,11 +12,14 @@ import (
 	"text/template/parse"
 )
 
-// maxDepth bounds templates that call themselves.
-const maxDepth = 1000
+const (
+	maxDepth  = 1000     // of templates that call themselves
+	maxOutput = 64 << 20 // of a loop, whose length a peer may have said
+)
 
-// exec is one execution.
-type exec struct {
+// execution is one execution of a template.
+type execution struct {
+	ctx   context.Context
 	set   *Set
 	out   []byte
 	vars  []variable
@@ -36,14 +40,14 @@ const (
 	continues
 )
 
-func (x *exec) push(name string, v any) { x.vars = append(x.vars, variable{name, v}) }
+func (x *execution) push(name string, v any) { x.vars = append(x.vars, variable{name, v}) }
 
 // fail names the place of an error.
-func (x *exec) fail(n parse.Node, err error) error {
+func (x *execution) fail(n parse.Node, err error) error {
 	return fmt.Errorf("%s: %w", n, err)
 }
 
-func (x *exec) walk(dot any, node parse.Node) (flow, error) {
+func (x *execution) walk(dot any, node parse.Node) (flow, error) {
 	switch n := node.(type) {
 	case *parse.ListNode:
 		return x.list(dot, n)
@@ -71,7 +75,7 @@ func (x *exec) walk(dot any, node parse.Node) (flow, error) {
 	return next, nil // a comment
 }
 
-func (x *exec) list(dot any, n *parse.ListNode) (flow, error) {
+func (x *execution) list(dot any, n *parse.ListNode) (flow, error) {
 	if n == nil {
 		return next, nil
 	}
@@ -84,7 +88,7 @@ func (x *exec) list(dot any, n *parse.ListNode) (flow, error) {
 }
 
 // branch is if and with.
-func (x *exec) branch(dot any, n *parse.BranchNode, with bool) (flow, error) {
+func (x *execution) branch(dot any, n *parse.BranchNode, with bool) (flow, error) {
 	mark := len(x.vars)
 	defer func() { x.vars = x.vars[:mark] }()
 	v, err := x.pipe(dot, n.Pipe)
@@ -99,7 +103,7 @@ func (x *exec) branch(dot any, n *parse.BranchNode, with bool) (flow, error) {
 	return x.list(dot, n.List)
 }
 
-func (x *exec) rangeOver(dot any, n *parse.RangeNode) (flow, error) {
+func (x *execution) rangeOver(dot any, n *parse.RangeNode) (flow, error) {
 	mark := len(x.vars)
 	defer func() { x.vars = x.vars[:mark] }()
 	// The variables of the pipeline are the loop's own: declared here, set below.
@@ -113,6 +117,9 @@ func (x *exec) rangeOver(dot any, n *parse.RangeNode) (flow, error) {
 		x.vars = x.vars[:mark]
 		x.loopVariables(n.Pipe, key, elem)
 		f, err := x.list(elem, n.List)
+		if err == nil {
+			err = x.bounded()
+		}
 		return f != breaks, err
 	})
 	x.vars = x.vars[:mark]
@@ -122,8 +129,16 @@ func (x *exec) rangeOver(dot any, n *parse.RangeNode) (flow, error) {
 	return x.list(dot, n.ElseList)
 }
 
+// bounded ends loops of any length.
+func (x *execution) bounded() error {
+	if len(x.out) > maxOutput {
+		return fmt.Errorf("a loop prints more than %d bytes", maxOutput)
+	}
+	return x.ctx.Err()
+}
+
 // each calls f for the elements of v until it returns false.
-func (x *exec) each(n parse.Node, v any, f func(key, elem any) (bool, error)) error {
+func (x *execution) each(n parse.Node, v any, f func(key, elem any) (bool, error)) error {
 	switch v := v.(type) {
 	case nil:
 		return nil
@@ -153,7 +168,7 @@ func (x *exec) each(n parse.Node, v any, f func(key, elem any) (bool, error)) er
 	return x.fail(n, fmt.Errorf("cannot range over %s", kind(v)))
 }
 
-func (x *exec) loopVariables(p *parse.PipeNode, key, elem any) {
+func (x *execution) loopVariables(p *parse.PipeNode, key, elem any) {
 	values := []any{key, elem}
 	if len(p.Decl) == 1 {
 		values = values[1:]
@@ -167,7 +182,7 @@ func (x *exec) loopVariables(p *parse.PipeNode, key, elem any) {
 	}
 }
 
-func (x *exec) template(dot any, n *parse.TemplateNode) error {
+func (x *execution) template(dot any, n *parse.TemplateNode) error {
 	tree := x.set.trees[n.Name]
 	if tree == nil {
 		return fmt.Errorf("template %q is not defined", n.Name)
@@ -188,7 +203,7 @@ func (x *exec) template(dot any, n *parse.TemplateNode) error {
 }
 
 // pipe evaluates a pipeline and sets its variables.
-func (x *exec) pipe(dot any, p *parse.PipeNode) (any, error) {
+func (x *execution) pipe(dot any, p *parse.PipeNode) (any, error) {
 	if p == nil {
 		return nil, nil
 	}
@@ -206,7 +221,7 @@ func (x *exec) pipe(dot any, p *parse.PipeNode) (any, error) {
 	return v, nil
 }
 
-func (x *exec) assign(name string, v any) {
+func (x *execution) assign(name string, v any) {
 	for i := len(x.vars) - 1; i >= 0; i-- {
 		if x.vars[i].name == name {
 			x.vars[i].value = v
@@ -215,7 +230,7 @@ func (x *exec) assign(name string, v any) {
 	}
 }
 
-func (x *exec) commands(dot any, p *parse.PipeNode) (any, error) {
+func (x *execution) commands(dot any, p *parse.PipeNode) (any, error) {
 	var final []any // what the command before yielded
 	for _, c := range p.Cmds {
 		v, err := x.command(dot, c, final)
@@ -227,7 +242,7 @@ func (x *exec) commands(dot any, p *parse.PipeNode) (any, error) {
 	return final[0], nil
 }
 
-func (x *exec) command(dot any, c *parse.CommandNode, final []any) (any, error) {
+func (x *execution) command(dot any, c *parse.CommandNode, final []any) (any, error) {
 	if id, ok := c.Args[0].(*parse.IdentifierNode); ok {
 		return x.function(dot, c, id.Ident, final)
 	}
@@ -237,7 +252,7 @@ func (x *exec) command(dot any, c *parse.CommandNode, final []any) (any, error) 
 	return x.operand(dot, c.Args[0])
 }
 
-func (x *exec) function(dot any, c *parse.CommandNode, name string, final []any) (any, error) {
+func (x *execution) function(dot any, c *parse.CommandNode, name string, final []any) (any, error) {
 	args := make([]any, 0, len(c.Args))
 	for _, a := range c.Args[1:] {
 		v, err := x.operand(dot, a)
@@ -261,7 +276,7 @@ func decides(name string, v any) bool {
 	return name == "and" && !truth(v) || name == "or" && truth(v)
 }
 
-func (x *exec) operand(dot any, node parse.Node) (any, error) {
+func (x *execution) operand(dot any, node parse.Node) (any, error) {
 	switch n := node.(type) {
 	case *parse.DotNode:
 		return dot, nil
@@ -292,7 +307,7 @@ func (x *exec) operand(dot any, node parse.Node) (any, error) {
 }
 
 // variable finds a variable; the parser has seen to it that there is one.
-func (x *exec) variable(name string) any {
+func (x *execution) variable(name string) any {
 	for i := len(x.vars) - 1; i >= 0; i-- {
 		if x.vars[i].name == name {
 			return x.vars[i].value
@@ -302,7 +317,7 @@ func (x *exec) variable(name string) any {
 }
 
 // fields follows a path. A field of null is null, as in jq.
-func (x *exec) fields(n parse.Node, v any, path []string) (any, error) {
+func (x *execution) fields(n parse.Node, v any, path []string) (any, error) {
 	for _, name := range path {
 		switch object := v.(type) {
 		case nil:

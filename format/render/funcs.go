@@ -207,12 +207,11 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 
 // js is a text inside a string of JavaScript.
 func js(s string) string {
-	b, err := json.Marshal(s) // escapes <, > and &
-	if err != nil {
-		return ""
-	}
-	return strings.NewReplacer(`'`, `\'`, `=`, `\u003D`).Replace(string(b[1 : len(b)-1]))
+	b := marshal(s)
+	return jsEscapes.Replace(string(b[1 : len(b)-1]))
 }
+
+var jsEscapes = strings.NewReplacer(`'`, `\'`, `<`, `\u003C`, `>`, `\u003E`, `&`, `\u0026`, `=`, `\u003D`)
 
 func marshal(v any) []byte {
 	var b bytes.Buffer

@@ -10,6 +10,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,8 +114,9 @@ func (s *Set) name(contentType string) string {
 func (s *Set) Has(contentType string) bool { return s.name(contentType) != "" }
 
 // Execute appends what the template for contentType makes of val, a JSON value.
-// The template sees each string, and each key, as clean returns it.
-func (s *Set) Execute(dst []byte, contentType string, val []byte, clean func(string) string) ([]byte, error) {
+// The template sees each string, and each key, as clean returns it. Loops end
+// when ctx does.
+func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val []byte, clean func(string) string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(val))
 	dec.UseNumber()
 	var v any
@@ -129,7 +131,7 @@ func (s *Set) Execute(dst []byte, contentType string, val []byte, clean func(str
 	if tree == nil {
 		return dst, fmt.Errorf("%s holds nothing", name)
 	}
-	x := &exec{set: s, out: dst}
+	x := &execution{ctx: ctx, set: s, out: dst}
 	v = cleaned(v, clean)
 	x.push("$", v)
 	_, err := x.walk(v, tree.Root)
