@@ -1,0 +1,282 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// namesMost bounds the method names that are kept.
+const namesMost = 256
+
+var null = []byte("null")
+
+// Decode finds the messages in raw in one pass, which checks that the whole of
+// it is JSON. It allocates nothing for a message without an error.
+func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
+	clear(c.msgs)
+	c.msgs = c.msgs[:0]
+	if !utf8.Valid(raw) {
+		return c.broken(raw, "invalid UTF-8"), false, nil
+	}
+	i := scan.Skip(raw, 0)
+	if i < len(raw) && raw[i] == '[' {
+		return c.batch(raw, i)
+	}
+	m, end, bad := c.element(raw, i, c.o.MaxDepth)
+	if bad == nil && scan.Skip(raw, end) < len(raw) {
+		return c.broken(raw, "more than one JSON value in a message"), false, nil
+	}
+	if bad != nil {
+		return c.broken(raw, bad.Error()), false, nil
+	}
+	c.msgs = append(c.msgs, m)
+	return c.msgs, false, nil
+}
+
+// batch reads an array of messages. An empty one is one invalid message.
+func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
+	w := walker{b: raw, i: i + 1, depth: c.o.MaxDepth - 1, close: ']', first: true}
+	for w.next() {
+		m, end, bad := c.element(raw, w.i, w.depth)
+		if bad != nil {
+			return c.broken(raw, bad.Error()), false, nil
+		}
+		w.i = end
+		c.msgs = append(c.msgs, m)
+	}
+	if w.err == nil && scan.Skip(raw, w.i) < len(raw) {
+		return c.broken(raw, "more than one JSON value in a message"), false, nil
+	}
+	if w.err != nil {
+		return c.broken(raw, w.err.Error()), false, nil
+	}
+	if len(c.msgs) == 0 {
+		c.msgs = append(c.msgs, invalid(raw, nil, "an empty batch"))
+		return c.msgs, false, nil
+	}
+	return c.msgs, true, nil
+}
+
+// element reads one message at raw[i], which may be any value.
+func (c *codec) element(raw []byte, i, depth int) (wire.Message, int, error) {
+	if i < len(raw) && raw[i] == '{' {
+		f, end, err := c.read(raw, i, depth)
+		if err != nil {
+			return wire.Message{}, 0, err
+		}
+		return c.message(f, raw[i:end]), end, nil
+	}
+	end, err := scan.Value(raw, i, depth)
+	if err != nil {
+		return wire.Message{}, 0, err
+	}
+	return invalid(raw[i:end], nil, "a message is an object"), end, nil
+}
+
+// broken is a whole input that is no JSON.
+func (c *codec) broken(raw []byte, what string) []wire.Message {
+	clear(c.msgs)
+	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
+	c.msgs = append(c.msgs[:0], wire.Message{Kind: wire.Invalid, Raw: raw, Err: e})
+	return c.msgs
+}
+
+func invalid(raw []byte, id wire.ID, what string) wire.Message {
+	e := wire.NewError(wire.CodeInvalidRequest, "Invalid Request").WithData(what)
+	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
+}
+
+// fields are the members of a message that matter, as they stand; nil: absent.
+// Of several with one name the last counts.
+type fields struct {
+	version, id, method, params, result, err []byte
+	// Of params, where it is an object.
+	stream, item, itemErr, target []byte
+	done                          bool
+}
+
+// read takes the object at raw[i] apart.
+func (c *codec) read(raw []byte, i, depth int) (f fields, end int, err error) {
+	w := object(raw, i, depth)
+	for w.next() {
+		switch {
+		case w.is("params"):
+			f.params = w.params(&f)
+		case w.is("method"):
+			f.method = w.value()
+		case w.is("id"):
+			f.id = w.value()
+		case w.is("result"):
+			f.result = w.value()
+		case w.is("jsonrpc"):
+			f.version = w.value()
+		case w.is("error"):
+			f.err = w.value()
+		default:
+			w.value()
+		}
+	}
+	return f, w.i, w.err
+}
+
+// params reads the value of params, and what an item has in it.
+func (w *walker) params(f *fields) []byte {
+	f.stream, f.item, f.itemErr, f.target, f.done = nil, nil, nil, nil, false
+	if w.i >= len(w.b) || w.b[w.i] != '{' {
+		return w.value()
+	}
+	start := w.i
+	in := object(w.b, w.i, w.depth)
+	for in.next() {
+		switch {
+		case in.is("subscription"), in.is("subscription_id"), in.is("subscriptionId"):
+			f.stream = in.value()
+		case in.is("result"):
+			f.item = in.value()
+		case in.is("error"):
+			f.itemErr = in.value()
+		case in.is("done"):
+			f.done = string(in.value()) == "true"
+		case in.is("id"):
+			f.target = in.value()
+		default:
+			in.value()
+		}
+	}
+	w.i, w.err = in.i, in.err
+	return w.b[start:w.i]
+}
+
+// message says what the object in raw is.
+func (c *codec) message(f fields, raw []byte) wire.Message {
+	failed := f.err != nil && !isNull(f.err)
+	answer := f.result != nil || f.err != nil
+	switch {
+	case f.method == nil && answer, answer && f.id != nil && f.params == nil && (failed || f.result != nil):
+		return c.response(f, raw, failed)
+	case f.method == nil:
+		return invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
+	}
+	method, ok := c.name(f.method)
+	m := wire.Message{Kind: wire.Request, ID: f.id, Method: method, Params: f.params, Body: f.params, Raw: raw}
+	two := string(f.version) == `"2.0"`
+	switch {
+	case !ok:
+		return invalid(raw, idOrNil(f.id), "the method is not a string")
+	case f.id == nil, isNull(f.id) && !two:
+		m.Kind, m.ID = wire.Notification, nil
+	case !isID(f.id) && !isNull(f.id):
+		return invalid(raw, nil, "the id is neither a string nor a number nor null")
+	}
+	switch t := scan.Type(f.params); {
+	case f.params == nil, t == 'o', t == 'a':
+	case t == '0':
+		m.Params, m.Body = nil, nil
+	case two:
+		return invalid(raw, idOrNil(f.id), "params is neither an object nor an array")
+	}
+	if m.Kind == wire.Notification {
+		c.stream(&m, &f)
+	}
+	return m
+}
+
+// response reads an answer. One that is none is Invalid and Final: it fails its
+// call and is not answered.
+func (c *codec) response(f fields, raw []byte, failed bool) wire.Message {
+	m := wire.Message{Kind: wire.Response, ID: f.id, Raw: raw, Body: f.result}
+	if f.id != nil && !isID(f.id) && !isNull(f.id) {
+		m = invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
+		m.Final = true
+		return m
+	}
+	switch {
+	case failed:
+		m.Err, m.Body = parseError(f.err), nil
+	case f.result == nil:
+		m.Body = null
+	}
+	return m
+}
+
+// stream makes an item of a notification that names a stream, and a Cancel of
+// one that cancels.
+func (c *codec) stream(m *wire.Message, f *fields) {
+	switch {
+	case f.target != nil && (m.Method == lspCancel || m.Method == c.o.CancelMethod) && isID(f.target):
+		m.Kind, m.Target = wire.Cancel, f.target
+		return
+	case f.stream == nil || !isID(f.stream):
+		return
+	}
+	m.Kind, m.Stream, m.Final = wire.Item, f.stream, f.done
+	switch {
+	case f.itemErr != nil && !isNull(f.itemErr):
+		m.Err, m.Body, m.Final = parseError(f.itemErr), nil, true
+	case f.item != nil || f.done:
+		m.Body = f.item
+	}
+}
+
+// name is the text of a method, allocated once for each name.
+func (c *codec) name(token []byte) (string, bool) {
+	if s, ok := c.names[string(token)]; ok {
+		return s, true
+	}
+	s, ok := scan.Text(token)
+	if ok && len(token) <= 256 {
+		if len(c.names) >= namesMost {
+			clear(c.names)
+		}
+		c.names[string(token)] = s
+	}
+	return s, ok
+}
+
+// parseError reads an error in any of the shapes that servers give it.
+func parseError(val []byte) *wire.Error {
+	e := &wire.Error{Raw: val}
+	if text, ok := scan.Text(val); ok {
+		e.Message = text
+		return e
+	}
+	if scan.Type(val) != 'o' {
+		e.Message = string(scan.Compact(nil, val))
+		return e
+	}
+	e.Code, e.Data = scan.Get(val, "code"), scan.Get(val, "data")
+	message := scan.Get(val, "message")
+	text, ok := scan.Text(message)
+	switch {
+	case ok:
+		e.Message = text
+	case message != nil && !isNull(message):
+		e.Message = string(scan.Compact(nil, message))
+	case e.Code == nil:
+		e.Message = string(scan.Compact(nil, val))
+	}
+	if e.Code != nil && !isID(e.Code) {
+		e.Code = nil
+	}
+	if r := scan.Get(e.Data, "retryable"); r != nil {
+		var yes bool
+		if json.Unmarshal(r, &yes) == nil {
+			e.Retryable = &yes
+		}
+	}
+	return e
+}
+
+func isNull(val []byte) bool { return bytes.Equal(val, null) }
+
+// idOrNil is id where it can be one.
+func idOrNil(id []byte) wire.ID {
+	if isID(id) {
+		return id
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+// Package jsonrpc speaks JSON-RPC 2.0 and 1.0, both roles. What it writes is
+// exact; what it reads is either version, whichever it writes: a missing
+// "jsonrpc" member, "error":null beside a result, errors that are strings, and
+// notifications with "id":null are all understood.
+//
+// Streams are read as they are found in the wild: a notification whose params
+// name a subscription (subscription, subscription_id or subscriptionId) is an
+// item of it, "done":true or an "error" beside it its end; and further
+// responses with the id of the subscribe request are items too.
+//
+// Version 1 writes params only where some are given. ovsdb-server wants "[]"
+// even then, and Node's inspector an object or nothing: the user writes them.
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Version says which JSON-RPC is written.
+type Version int
+
+// The versions.
+const (
+	V1 Version = 1 // no "jsonrpc" member, notifications with "id":null, result and error both in each answer
+	V2 Version = 2
+)
+
+// lspCancel is the notification that LSP cancels a request with. It is
+// understood everywhere and written where Options say so.
+const lspCancel = "$/cancelRequest"
+
+// Options choose what a codec writes. The zero value is version 2.
+type Options struct {
+	Version Version
+	// CancelMethod is the notification that cancels a request of ours, with
+	// {"id":…} as params: "$/cancelRequest" in LSP. "": there is none, and a
+	// cancelled call is only forgotten.
+	CancelMethod string
+	// MaxDepth is the greatest nesting that is read. 0 means
+	// wire.DefaultMaxDepth.
+	MaxDepth int
+}
+
+// codec is the state for one connection.
+type codec struct {
+	o     Options
+	last  int64
+	msgs  []wire.Message
+	names map[string]string // method names that came, so that each is allocated once
+}
+
+// NewCodec returns the codec for one connection. It is a dialect.Describer too.
+func NewCodec(o Options) dialect.Codec {
+	if o.Version != V1 {
+		o.Version = V2
+	}
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = wire.DefaultMaxDepth
+	}
+	return &codec{o: o, names: map[string]string{}}
+}
+
+// Encode writes op. Its ids are integers from 1. The Final of what it returns
+// says that the first answer is the only one.
+func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
+	if len(op.Funcs) > 0 {
+		return wire.Message{}, wire.NewFault(wire.Usage, "JSON-RPC has no function values (@on)", nil)
+	}
+	switch op.Kind {
+	case dialect.Call, dialect.Subscribe:
+		return c.request(op), nil
+	case dialect.Notify:
+		return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: c.write(nil, op.Method, op.Params, op.Extra)}, nil
+	case dialect.Cancel:
+		return c.cancel(op)
+	case dialect.Unsub:
+		return c.unsubscribe(op)
+	case dialect.Raw:
+		return c.raw(op)
+	}
+	return wire.Message{}, wire.ErrUnsupported
+}
+
+func (c *codec) request(op dialect.Op) wire.Message {
+	c.last++
+	id := strconv.AppendInt(nil, c.last, 10)
+	return wire.Message{
+		Kind: wire.Request, ID: id, Method: op.Method,
+		Final: op.Kind != dialect.Subscribe,
+		Raw:   c.write(id, op.Method, op.Params, op.Extra),
+	}
+}
+
+// write makes a request, or without id a notification.
+func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) []byte {
+	b := make([]byte, 0, 64+len(method)+len(params)+len(extra))
+	b = append(b, '{')
+	if c.o.Version == V2 {
+		b = append(b, `"jsonrpc":"2.0",`...)
+	}
+	switch {
+	case id != nil:
+		b = append(append(append(b, `"id":`...), id...), ',')
+	case c.o.Version == V1:
+		b = append(b, `"id":null,`...)
+	}
+	b = scan.AppendQuoted(append(b, `"method":`...), method)
+	if len(params) > 0 {
+		b = scan.Compact(append(b, `,"params":`...), params)
+	}
+	if inner := bytes.TrimSpace(extra); len(inner) > 2 && inner[0] == '{' {
+		if inner = bytes.TrimSpace(inner[1 : len(inner)-1]); len(inner) > 0 {
+			b = scan.Compact(append(b, ','), inner)
+		}
+	}
+	return append(b, '}')
+}
+
+func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
+	if c.o.CancelMethod == "" || len(op.OfID) == 0 {
+		return wire.Message{}, wire.ErrUnsupported
+	}
+	params := append(append([]byte(`{"id":`), op.OfID...), '}')
+	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, c.o.CancelMethod, params, nil)}, nil
+}
+
+// unsubscribe ends a stream: with its id, or for one that has none with the
+// params of the request that opened it.
+func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
+	method := op.Unsubscribe
+	if method == "" && op.Of != nil {
+		var known bool
+		if method, known = unsubscribeName(op.Of.Method); !known && op.Stream == nil {
+			return wire.Message{}, wire.ErrUnsupported
+		}
+	}
+	if method == "" {
+		return wire.Message{}, wire.ErrUnsupported
+	}
+	var params json.RawMessage
+	switch {
+	case op.Stream != nil:
+		params = append(append([]byte{'['}, op.Stream...), ']')
+	case op.Of != nil:
+		params = op.Of.Params
+	}
+	return c.request(dialect.Op{Kind: dialect.Unsub, Method: method, Params: params}), nil
+}
+
+// raw passes a whole message on as it stands.
+func (c *codec) raw(op dialect.Op) (wire.Message, error) {
+	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
+		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
+	}
+	raw := bytes.Clone(op.Params)
+	m := wire.Message{Kind: wire.Notification, Raw: raw, Final: true}
+	if i := scan.Skip(raw, 0); raw[i] == '{' {
+		if f, _, err := c.read(raw, i, c.o.MaxDepth); err == nil {
+			m = c.message(f, raw)
+		}
+	}
+	m.Raw, m.Final = raw, true
+	if m.Kind != wire.Request {
+		m.ID = nil
+	}
+	return m, nil
+}
+
+// Opened finds the stream in the answer to a subscribe request: its id, or an
+// object that names it. true, null and {} are acknowledgements, after which
+// items come with the request's id; anything else is the one item.
+func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
+	if op.Kind != dialect.Subscribe {
+		return nil, true
+	}
+	switch scan.Type(resp.Body) {
+	case 's', 'n':
+		return wire.ID(resp.Body), false
+	case 't', '0':
+		return nil, false
+	case 'o':
+		return openedObject(resp.Body, c.o.MaxDepth)
+	}
+	return nil, true
+}
+
+func openedObject(body []byte, depth int) (stream wire.ID, final bool) {
+	final = false
+	m := scan.Object(body, depth)
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		if isSubscription(key) && isID(val) {
+			return val, false
+		}
+		final = true
+	}
+	return nil, final
+}
+
+// isSubscription says that a member of this name holds a stream's id.
+func isSubscription(key []byte) bool {
+	switch string(key) {
+	case "subscription", "subscription_id", "subscriptionId":
+		return true
+	}
+	return false
+}
+
+// isID says that a valid value can be an id: a string or a number.
+func isID(val []byte) bool {
+	t := scan.Type(val)
+	return t == 's' || t == 'n'
+}

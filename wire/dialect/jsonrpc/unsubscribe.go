@@ -1,0 +1,59 @@
+package jsonrpc
+
+import "strings"
+
+// unsubscribeName is the method that ends a stream of method: by the patterns
+// that are in use (known), else as our own server has it.
+//
+//	eth_subscribe → eth_unsubscribe      chain_subscribeNewHeads → chain_unsubscribeNewHeads
+//	fooSubscribe → fooUnsubscribe        chainHead_v1_follow → chainHead_v1_unfollow
+//	SUBSCRIBE → UNSUBSCRIBE              watchOrders → watchOrders_unsubscribe (not known)
+func unsubscribeName(method string) (name string, known bool) {
+	for _, w := range [...]struct{ do, undo string }{
+		{"subscribe", "unsubscribe"},
+		{"Subscribe", "Unsubscribe"},
+		{"SUBSCRIBE", "UNSUBSCRIBE"},
+		{"_follow", "_unfollow"},
+		{"Follow", "Unfollow"},
+	} {
+		i := strings.LastIndex(method, w.do)
+		if i < 0 || continues(method, i, i+len(w.do)) {
+			continue
+		}
+		return method[:i] + w.undo + method[i+len(w.do):], true
+	}
+	return method + "_unsubscribe", false
+}
+
+// continues says that method[i:j] is only a part of a word.
+func continues(method string, i, j int) bool {
+	if j < len(method) && lower(method[j]) {
+		return true
+	}
+	return i > 0 && lower(method[i]) && lower(method[i-1])
+}
+
+func lower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// ends says that calling name may end a stream of method.
+func ends(name, method string) bool {
+	derived, _ := unsubscribeName(method)
+	return name == derived || name == method+"_unsubscribe"
+}
+
+// subscribeNames are the methods whose streams name might end.
+func subscribeNames(name string) []string {
+	var names []string
+	if base, ok := strings.CutSuffix(name, "_unsubscribe"); ok {
+		names = append(names, base)
+	}
+	for _, w := range [...]struct{ undo, do string }{
+		{"unsubscribe", "subscribe"}, {"Unsubscribe", "Subscribe"}, {"UNSUBSCRIBE", "SUBSCRIBE"},
+		{"_unfollow", "_follow"}, {"Unfollow", "Follow"},
+	} {
+		if i := strings.LastIndex(name, w.undo); i >= 0 {
+			names = append(names, name[:i]+w.do+name[i+len(w.undo):])
+		}
+	}
+	return names
+}

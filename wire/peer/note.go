@@ -1,0 +1,62 @@
+package peer
+
+import "rpcx/wire"
+
+// A NoteKind is what a Note is about.
+type NoteKind uint8
+
+// The kinds of note.
+const (
+	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
+	NoteUnhandledNotification                 // a notification that nothing took
+	NoteFailedNotification                    // the handler of a notification failed
+	NoteUnknownResponse                       // a response to no call of ours, or a second one
+	NoteStrayError                            // an error without id, and not exactly one call that it can belong to
+	NoteMalformed                             // a message that is none
+	NoteBusy                                  // a request was answered with "busy"
+	NoteDropped                               // notifications were lost: they came faster than they were handled
+	NotePanic                                 // a handler panicked
+	NoteUnsent                                // an answer of ours could not be sent
+)
+
+// A Note is something that a user may want to be told though no call failed
+// with it.
+type Note struct {
+	Kind   NoteKind
+	Method string      // "": none, or not known
+	Text   string      // a line for people, lower case
+	Err    *wire.Error // of a stray error; else nil
+}
+
+// note tells n. The lock is not held.
+func (p *Peer) note(n Note) {
+	if p.o.Note != nil {
+		p.o.Note(n)
+	}
+}
+
+// later keeps n until the lock is given up (tellNotes).
+func (p *Peer) later(n Note) {
+	if p.o.Note != nil {
+		p.toNote = append(p.toNote, n)
+	}
+}
+
+// unlockAndTell gives up the lock and tells what was kept under it.
+func (p *Peer) unlockAndTell() {
+	notes := p.toNote
+	p.toNote = nil
+	p.mu.Unlock()
+	for _, n := range notes {
+		p.note(n)
+	}
+}
+
+// excerpt is the beginning of a message, for a note.
+func excerpt(raw []byte) string {
+	const most = 200
+	if len(raw) > most {
+		return string(raw[:most]) + "…"
+	}
+	return string(raw)
+}

@@ -1,0 +1,258 @@
+// Package peer is the engine: calls in two directions over one connection, in
+// any dialect. Who asks and who answers is one thing here; a client and a
+// server differ only in the handler that they bring.
+//
+// One goroutine reads, decodes and routes. One that exists only while something
+// waits to be sent writes, many messages at once. Each request of the far side
+// has a goroutine of its own; its notifications share one, so that they stay in
+// order. All of them are gone when Close returns.
+//
+// What goes where: a response belongs to our call with its id; an item to the
+// stream that it names, else to our call with its id; what nobody wants is a
+// notification. Ids of the far side's requests are never compared with ours.
+package peer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// The defaults of Options.
+const (
+	defaultInbound = 1024 + 64
+	defaultBuffer  = 8 << 20
+	defaultDrain   = 60 * time.Second
+	defaultClose   = 2 * time.Second
+)
+
+// Options are what a Peer needs beside its connection. The zero value is
+// usable.
+type Options struct {
+	// Handler is called once, with the peer, before anything is read; what it
+	// sends comes first. It may return nil. Without a handler every request is
+	// answered with -32601.
+	Handler func(c dialect.Caller) dialect.Handler
+	// MaxInbound is the number of requests of the far side that may be in
+	// flight; further ones are answered -32000 "busy", retryable. 0 means 1,088.
+	MaxInbound int
+	// StreamBuffer is how many bytes of messages a stream queues before the
+	// reader stops. 0 means 8 MiB.
+	StreamBuffer int
+	// MaxMessage is the greatest message that the connection brings: how far a
+	// stream may go beyond StreamBuffer while the reader cannot stop. 0 means
+	// wire.DefaultMaxMessage.
+	MaxMessage int
+	// Drain bounds how long requests are still answered after the far side has
+	// said that it sends no more. 0 means 60 s. A wire.OneShot has no bound.
+	Drain time.Duration
+	// CloseTimeout bounds each step of Close. 0 means 2 s.
+	CloseTimeout time.Duration
+	// Tap sees every message. May be nil.
+	Tap wire.Tap
+	// Note is told what a user may want to know though no call failed with it.
+	// It is called without any lock, from several goroutines. May be nil.
+	Note func(Note)
+	// Incoming, when set, sees every request, notification and response or item
+	// that no call wants, in the order in which they came, on the reader's
+	// goroutine, before they are dispatched. The message may be kept. true means
+	// that it is taken: a request then stays open until Answer or RejectOpen.
+	// It may be called from within Open's and Notify's effects on the far side
+	// at any time, so it must not wait for an answer.
+	Incoming func(m wire.Message) bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxInbound <= 0 {
+		o.MaxInbound = defaultInbound
+	}
+	if o.StreamBuffer <= 0 {
+		o.StreamBuffer = defaultBuffer
+	}
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = wire.DefaultMaxMessage
+	}
+	if o.Drain <= 0 {
+		o.Drain = defaultDrain
+	}
+	if o.CloseTimeout <= 0 {
+		o.CloseTimeout = defaultClose
+	}
+	return o
+}
+
+// A Peer is one end of a connection. All its methods may be called from any
+// goroutine.
+type Peer struct {
+	conn      wire.Conn
+	exchanger wire.Exchanger // conn, when one message is one exchange
+	batcher   wire.Batcher   // conn, when it can hold back
+	idler     bool           // conn tells when it is about to wait
+	codec     dialect.Codec
+	o         Options
+	handler   dialect.Handler
+
+	ctx     context.Context // of handlers: ends when the peer closes
+	cancel  context.CancelFunc
+	xctx    context.Context // of exchanges: ends a little later, so that answers get out
+	xcancel context.CancelFunc
+	once    sync.Once      // Close
+	wg      sync.WaitGroup // every goroutine but the reader
+	done    chan struct{}  // closed as the reader's last deed
+	err     error          // why it ended; read after done
+	recvMu  sync.Mutex     // for exchanges, which receive side by side: one at a time is routed
+
+	mu      sync.Mutex // for all below; the codec is called under it
+	change  gate       // opens when something happened that the reader or a closer waits for
+	room    gate       // opens when there is room to send
+	state   state
+	ours    bool  // we ended it
+	abort   error // why we gave the connection up
+	lost    error // why it ended, once it has
+	closeAt chan struct{}
+
+	calls     map[string]*stream // ours, by id token
+	streams   map[string]*stream // ours, by stream token
+	watches   []*stream
+	dirty     []*stream // have messages, and a consumer that was not woken
+	waiting   int       // calls without their first response
+	awaiting  int       // those of them whose answer may be a stream
+	over      int       // streams that queue too much
+	early     early
+	late      recent             // streams that ended: what still comes of them is dropped
+	left      map[string]*stream // calls that nobody waits for, by id token: their responses are dropped
+	greetings []wire.Message     // what the far side said unprompted
+
+	out      []outgoing // waits to be sent
+	spare    []outgoing // the writer's other slice
+	outBytes int
+	writing  bool
+
+	active    map[*inbound]struct{}
+	taken     map[string][]*inbound // by Incoming, by id token
+	owed      int                   // requests of theirs without their first answer
+	news      []wire.Message        // notifications that wait
+	newsBytes int
+	notifying bool
+	toNote    []Note // collected under the lock
+}
+
+// A state says what may still happen on a connection. They follow each other.
+type state uint8
+
+const (
+	open    state = iota
+	eof           // the far side sends no more, but reads
+	closing       // we are about to close: nothing new begins
+	ended         // nothing can be sent
+)
+
+// New returns a peer that reads conn at once. It owns conn from then on.
+func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
+	p := &Peer{
+		conn:    conn,
+		codec:   codec,
+		o:       o.withDefaults(),
+		done:    make(chan struct{}),
+		closeAt: make(chan struct{}),
+		calls:   map[string]*stream{},
+		streams: map[string]*stream{},
+		left:    map[string]*stream{},
+		active:  map[*inbound]struct{}{},
+		taken:   map[string][]*inbound{},
+	}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.xctx, p.xcancel = context.WithCancel(context.Background())
+	p.exchanger, _ = conn.(wire.Exchanger)
+	p.batcher, _ = conn.(wire.Batcher)
+	if idler, ok := conn.(wire.Idler); ok {
+		p.idler = true
+		idler.OnIdle(p.wakeAll)
+	}
+	if o.Handler != nil {
+		p.handler = o.Handler(p)
+	}
+	go p.read()
+	return p
+}
+
+// Codec is the codec that New was given.
+func (p *Peer) Codec() dialect.Codec { return p.codec }
+
+// Done is closed when the connection has ended and nothing of p runs.
+func (p *Peer) Done() <-chan struct{} { return p.done }
+
+// Err is why the connection ended: nil before Done, after our own Close and
+// after a clean end, else a *wire.Fault.
+func (p *Peer) Err() error {
+	select {
+	case <-p.done:
+		return p.err
+	default:
+		return nil
+	}
+}
+
+// Greet runs the dialect's greeting, where it has one.
+func (p *Peer) Greet(ctx context.Context) error {
+	if g, ok := p.codec.(dialect.Greeter); ok {
+		return g.Greet(ctx, p)
+	}
+	return nil
+}
+
+// Call calls method and returns its result; of several data events, the last.
+// An error that the far side answered is a *wire.Error. When ctx ends first,
+// the far side is told where the dialect can say so.
+func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (result json.RawMessage, err error) {
+	s, err := p.Open(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		m, err := s.Next(ctx)
+		switch {
+		case err == io.EOF:
+			return result, nil
+		case err != nil:
+			_ = s.Cancel(ctx)
+			return nil, err
+		}
+		ev, err := p.codec.Event(m)
+		switch {
+		case err != nil:
+			_ = s.Cancel(ctx)
+			return nil, err
+		case ev.Kind == wire.Failure && ev.Err != nil:
+			_ = s.Cancel(ctx)
+			return nil, ev.Err.Clone()
+		case ev.Kind == wire.Data:
+			result = bytes.Clone(ev.Data)
+		}
+	}
+}
+
+// gate lets goroutines wait, without the lock, for what happens under it.
+type gate struct{ c chan struct{} }
+
+// wait returns a channel that the next pass closes.
+func (g *gate) wait() <-chan struct{} {
+	if g.c == nil {
+		g.c = make(chan struct{})
+	}
+	return g.c
+}
+
+// pass lets everyone go who waits.
+func (g *gate) pass() {
+	if g.c != nil {
+		close(g.c)
+		g.c = nil
+	}
+}

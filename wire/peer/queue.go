@@ -1,0 +1,94 @@
+package peer
+
+import "rpcx/wire"
+
+// The sizes of a queue's chunks.
+const (
+	chunkBytes = 64 << 10
+	chunkCount = 256
+	overhead   = 192 // what a queued message costs beside its bytes
+)
+
+// chunk is a run of messages whose bytes lie in one buffer. It is filled by the
+// reader, then read by the consumer without a lock, then filled again.
+type chunk struct {
+	buf  []byte
+	msgs []wire.Message
+	size int
+	next *chunk
+}
+
+// queue is a list of chunks: the reader fills the last, the consumer takes the
+// first. In steady state two or three chunks go round and nothing is allocated.
+type queue struct {
+	first, last *chunk
+	free        *chunk
+	size        int // bytes queued, overhead included
+	single      chunk
+	one         [1]wire.Message
+}
+
+// push copies m to the end. The first message gets exactly the room it needs:
+// most calls have one answer.
+func (q *queue) push(m *wire.Message) {
+	c := q.last
+	if c == nil || c != &q.single && len(c.msgs) == chunkCount || cap(c.buf)-len(c.buf) < len(m.Raw) {
+		c = q.grow(len(m.Raw))
+	}
+	var kept wire.Message
+	kept, c.buf = m.CopyTo(c.buf)
+	c.msgs = append(c.msgs, kept)
+	n := len(m.Raw) + overhead
+	c.size += n
+	q.size += n
+}
+
+// grow appends a chunk with room for n bytes.
+func (q *queue) grow(n int) *chunk {
+	var c *chunk
+	switch {
+	case q.single.msgs == nil:
+		c = &q.single
+		c.msgs, c.buf = q.one[:0], make([]byte, 0, n)
+	case q.free != nil && cap(q.free.buf) >= n:
+		c, q.free = q.free, q.free.next
+	default:
+		c = &chunk{buf: make([]byte, 0, max(chunkBytes, n)), msgs: make([]wire.Message, 0, chunkCount)}
+	}
+	c.next = nil
+	if q.last == nil {
+		q.first = c
+	} else {
+		q.last.next = c
+	}
+	q.last = c
+	return c
+}
+
+// take removes and returns the first chunk; nil when there is none.
+func (q *queue) take() *chunk {
+	c := q.first
+	if c == nil {
+		return nil
+	}
+	if q.first = c.next; q.first == nil {
+		q.last = nil
+	}
+	q.size -= c.size
+	return c
+}
+
+// recycle makes c, which take returned, ready to be filled again. Chunks of one
+// huge message are given up, so that memory stays flat, and so are those beyond
+// a few.
+func (q *queue) recycle(c *chunk) {
+	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.free != nil && q.free.next != nil {
+		return
+	}
+	clear(c.msgs) // errors that were cloned
+	c.buf, c.msgs, c.size = c.buf[:0], c.msgs[:0], 0
+	c.next, q.free = q.free, c
+}
+
+// drop forgets all that is queued.
+func (q *queue) drop() { q.first, q.last, q.free, q.size = nil, nil, nil, 0 }

@@ -1,0 +1,364 @@
+package peer
+
+import (
+	"bytes"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// receiveAll reads until the connection ends, and says why it did.
+func (p *Peer) receiveAll() error {
+	for {
+		raw, err := p.conn.Recv()
+		if err != nil {
+			return err
+		}
+		if p.o.Tap != nil {
+			p.o.Tap(wire.Recv, raw)
+		}
+		if err := p.receive(raw, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// receive decodes and routes what came as one; in is the call whose exchange
+// brought it, nil for a connection in both directions. It waits afterwards
+// while somebody must catch up first. An error ends the connection.
+func (p *Peer) receive(raw []byte, in *stream) error {
+	if p.exchanger != nil {
+		p.recvMu.Lock()
+	}
+	p.mu.Lock()
+	p.releaseEarly()
+	msgs, batch, err := p.codec.Decode(raw)
+	if err == nil {
+		var g *group
+		if batch {
+			g = &group{}
+		}
+		for i := range msgs {
+			p.route(&msgs[i], g, in)
+		}
+		p.releaseEarly()
+		if g != nil {
+			g.complete = true
+			p.sendGroup(g)
+		}
+	}
+	if p.exchanger != nil {
+		p.recvMu.Unlock()
+	}
+	p.throttle(in)
+	p.unlockAndTell()
+	return err
+}
+
+// throttle waits while reading on would only fill memory. It never waits while
+// somebody needs an answer that is still to be read. The lock is held, but
+// given up while it waits.
+func (p *Peer) throttle(in *stream) {
+	for p.mustStop(in) {
+		c := p.change.wait()
+		p.wakeDirty()
+		p.unlockAndTell()
+		<-c
+		p.mu.Lock()
+	}
+}
+
+func (p *Peer) mustStop(in *stream) bool {
+	switch {
+	case p.state >= closing:
+		return false
+	case p.outBytes > floodBytes: // answers that the far side does not read
+		return true
+	case in != nil: // an exchange is read on its own: nobody else waits for it
+		return in.over
+	}
+	return (p.over > 0 || p.newsFull()) && p.waiting == 0 && p.owed == 0
+}
+
+// route gives one message to whom it belongs. The lock is held.
+func (p *Peer) route(m *wire.Message, g *group, in *stream) {
+	seen := p.watched(m)
+	switch m.Kind {
+	case wire.Response:
+		p.response(m, in)
+	case wire.Item:
+		p.item(m)
+	case wire.Request:
+		p.request(m, g)
+	case wire.Notification:
+		p.notification(m)
+	case wire.Cancel:
+		p.cancelled(m)
+	case wire.Greeting:
+		p.greeted(m)
+	case wire.Invalid:
+		p.invalid(m, g, in, seen)
+	}
+}
+
+// response routes an answer to a call of ours.
+func (p *Peer) response(m *wire.Message, in *stream) {
+	s := p.calls[string(m.ID)]
+	if s == nil && noID(m.ID) {
+		if m.Err == nil {
+			p.unclaimed(m)
+			return
+		}
+		if s = p.sole(in); s == nil {
+			p.stray(m)
+			return
+		}
+	}
+	switch {
+	case s == nil && p.left[string(m.ID)] != nil:
+		p.tooLate(p.left[string(m.ID)], m)
+	case s == nil:
+		p.unclaimed(m)
+	case !s.waiting: // the dialect's items have the request's id
+		m.Kind, m.Stream = wire.Item, nil
+		m.Final = m.Final || m.Err != nil
+		p.deliver(s, m)
+	default:
+		p.answered(s, m)
+	}
+}
+
+// answered takes the first response to s: it may open a stream, of which items
+// may have come before.
+func (p *Peer) answered(s *stream, m *wire.Message) {
+	var token wire.ID
+	m.Final = true
+	if m.Err == nil && s.op.Kind != dialect.Raw && s.op.Kind != dialect.Unsub && s.op.Kind != dialect.Cancel {
+		token, m.Final = p.codec.Opened(s.op, *m)
+		m.Stream = token
+	}
+	p.wait(s, false)
+	p.deliver(s, m)
+	if token == nil || s.ended {
+		return
+	}
+	p.name(s, token)
+	items := p.early.take(token)
+	for i := range items {
+		p.deliver(s, &items[i])
+	}
+}
+
+// tooLate drops the response to a call that nobody waits for. A stream that it
+// opens is ended.
+func (p *Peer) tooLate(s *stream, m *wire.Message) {
+	delete(p.left, s.id)
+	if m.Err != nil || s.named || s.op.Kind != dialect.Subscribe && s.op.Kind != dialect.Call {
+		return
+	}
+	token, final := p.codec.Opened(s.op, *m)
+	if final || token == nil {
+		return
+	}
+	p.late.add(string(token))
+	p.early.take(token)
+	p.say(dialect.Op{
+		Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id),
+		Stream: token.Clone(), Unsubscribe: s.op.Unsubscribe,
+	})
+}
+
+// item routes one piece of a stream: by its stream, else by its id.
+func (p *Peer) item(m *wire.Message) {
+	if m.Stream != nil {
+		if s := p.streams[string(m.Stream)]; s != nil {
+			p.deliver(s, m)
+			return
+		}
+	}
+	if len(m.ID) > 0 {
+		if s := p.calls[string(m.ID)]; s != nil {
+			p.wait(s, false)
+			p.deliver(s, m)
+			return
+		}
+		if p.left[string(m.ID)] != nil {
+			return
+		}
+	}
+	switch {
+	case m.Stream != nil && p.late.has(m.Stream):
+	case m.Stream != nil && p.awaiting > 0 && p.early.keep(m, p.o.StreamBuffer):
+		if m.Final && p.awaiting == 1 {
+			p.adopt(m.Stream)
+		}
+	default:
+		p.unclaimed(m)
+	}
+}
+
+// adopt gives a stream that came to its end before any response named it to the
+// one call that can have asked for it.
+func (p *Peer) adopt(token wire.ID) {
+	for _, s := range p.calls {
+		if !s.waiting || s.single {
+			continue
+		}
+		p.wait(s, false)
+		p.name(s, token)
+		items := p.early.take(token)
+		for i := range items {
+			p.deliver(s, &items[i])
+		}
+		p.leaveBehind(s) // its response may still come
+		return
+	}
+}
+
+// releaseEarly makes notifications of items that no call can want any more.
+func (p *Peer) releaseEarly() {
+	for p.awaiting == 0 && len(p.early.items) > 0 {
+		items := p.early.items
+		p.early = early{}
+		for i := range items {
+			p.unclaimed(&items[i])
+		}
+	}
+}
+
+// unclaimed takes what no call of ours wants.
+func (p *Peer) unclaimed(m *wire.Message) {
+	if m.Kind == wire.Item {
+		m.Kind, m.Body, m.Final, m.Err = wire.Notification, m.Params, false, nil
+		p.notification(m)
+		return
+	}
+	if !p.incoming(m) {
+		p.later(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
+	}
+}
+
+// stray takes an error that belongs to no call.
+func (p *Peer) stray(m *wire.Message) {
+	if !p.incoming(m) {
+		p.later(Note{Kind: NoteStrayError, Text: "the far side says: " + m.Err.Error(), Err: m.Err.Clone()})
+	}
+}
+
+// sole is the call that an error without id belongs to: that of its exchange,
+// else the only one that waits; nil when there are none or several.
+func (p *Peer) sole(in *stream) *stream {
+	if in != nil {
+		if in.waiting {
+			return in
+		}
+		return nil
+	}
+	if p.waiting != 1 {
+		return nil
+	}
+	for _, s := range p.calls {
+		if s.waiting {
+			return s
+		}
+	}
+	return nil
+}
+
+// invalid takes a message that is none. A broken answer fails its call; what
+// the far side may want an answer to gets one.
+func (p *Peer) invalid(m *wire.Message, g *group, in *stream, seen bool) {
+	what := "a malformed message came"
+	if m.Err != nil {
+		what += ": " + m.Err.Message
+	}
+	s := p.calls[string(m.ID)]
+	switch {
+	case len(m.ID) > 0 && s != nil && m.Method == "":
+		p.malformed(s, what)
+		return
+	case m.Final: // an answer, of which an answer would be no use
+		p.later(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
+		return
+	case in != nil:
+		in.malformed = what
+	case looksBroken(m):
+		if s := p.sole(nil); s != nil {
+			p.malformed(s, what)
+			return
+		}
+	}
+	if seen { // by a watch: the far side does not speak this dialect, and somebody knows
+		return
+	}
+	p.later(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
+	if in != nil {
+		return
+	}
+	p.answerInvalid(m, g)
+}
+
+func (p *Peer) malformed(s *stream, what string) {
+	p.forget(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + quoted(s.op.Method)})
+}
+
+// looksBroken says that m was meant as a message: it is no JSON, but begins
+// like an object or an array. With one call waiting it is taken for its answer.
+func looksBroken(m *wire.Message) bool {
+	t := bytes.TrimLeft(m.Raw, " \t\r\n")
+	return isParseError(m) && len(t) > 0 && (t[0] == '{' || t[0] == '[')
+}
+
+func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }
+
+// greeted keeps what the far side says before all else, for those who ask later.
+func (p *Peer) greeted(m *wire.Message) {
+	if len(p.greetings) < 8 {
+		p.greetings = append(p.greetings, m.Clone())
+	}
+}
+
+func noID(id wire.ID) bool { return len(id) == 0 || string(id) == "null" }
+
+// watch opens a stream of what comes in: every message, or those of op.Method.
+// A greeting of that method that has come already is its first message.
+func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := newStream(p, op)
+	if p.state != open {
+		why := p.lost
+		if p.state == eof {
+			why = io.EOF
+		}
+		return nil, closedFault(why, op.Method, "")
+	}
+	p.watches = append(p.watches, s)
+	for i := range p.greetings {
+		if m := p.greetings[i]; op.Method != "" && m.Method == op.Method {
+			m.Final = false
+			p.deliver(s, &m)
+			p.rouse(s)
+		}
+	}
+	return s, nil
+}
+
+// watched gives m to the watches and says whether one of them took it.
+func (p *Peer) watched(m *wire.Message) (seen bool) {
+	if m.Kind == wire.Invalid && isParseError(m) { // no JSON: nobody could read it
+		return false
+	}
+	for _, w := range p.watches {
+		if w.op.Method != "" && w.op.Method != m.Method {
+			continue
+		}
+		seen = true
+		final := m.Final // of its stream, not of the watch
+		m.Final = false
+		p.deliver(w, m)
+		m.Final = final
+	}
+	return seen
+}

@@ -1,0 +1,326 @@
+package peer
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// wakeBytes is how much may wait in a stream before its consumer is woken
+// although the connection has more at once.
+const wakeBytes = 64 << 10
+
+// stream is one operation of ours and the messages that answer it. It is in the
+// tables from before its message is sent until its final message, its failure
+// or Cancel.
+type stream struct {
+	p     *Peer
+	op    dialect.Op
+	id    string  // of the request; "": none
+	own   wire.ID // the id that the user gave, where ours replaced it; nil: none
+	token string  // of the stream that the answer opened; "": none
+	named bool    // token counts
+	// single: its first response is its only answer (Encode said Final).
+	single  bool
+	waiting bool // for its first response
+	stop    context.CancelFunc
+	// malformed is what came in its exchange and was no message.
+	malformed string
+
+	queue
+	over  bool  // queues more than it should
+	ended bool  // nothing more is queued
+	err   error // io.EOF after the final message, else why it failed
+	asks  bool  // the consumer waits for wake
+	dirty bool  // in the peer's list of streams to wake
+	wake  chan struct{}
+
+	dropped atomic.Bool // Cancel was called: what the consumer still holds is void
+
+	taken *chunk // the consumer's; read without the lock
+	pos   int
+}
+
+func newStream(p *Peer, op dialect.Op) *stream {
+	return &stream{p: p, op: op, wake: make(chan struct{}, 1)}
+}
+
+// Next returns the next message. It allocates nothing when one is queued. Only
+// one goroutine may be in Next. The first message of a Subscribe is its
+// response, of Kind Response, and not an item.
+func (s *stream) Next(ctx context.Context) (wire.Message, error) {
+	if c := s.taken; c != nil && s.pos < len(c.msgs) && !s.dropped.Load() {
+		s.pos++
+		return c.msgs[s.pos-1], nil
+	}
+	return s.refill(ctx)
+}
+
+// refill takes the next chunk, for which it waits. Messages that were queued
+// before a stream ended outlive ctx; those of a live stream do not, so that a
+// stream that never pauses can be left.
+func (s *stream) refill(ctx context.Context) (wire.Message, error) {
+	p := s.p
+	for {
+		p.mu.Lock()
+		s.recycle(s.taken)
+		s.taken, s.pos = nil, 0
+		if s.ended || ctx.Err() == nil {
+			s.taken = s.take()
+		}
+		if s.taken != nil {
+			s.pos = 1
+			p.relieve(s)
+			p.mu.Unlock()
+			return s.taken.msgs[0], nil
+		}
+		if s.ended {
+			p.mu.Unlock()
+			return wire.Message{}, s.err
+		}
+		if err := ctx.Err(); err != nil {
+			p.mu.Unlock()
+			return wire.Message{}, err
+		}
+		s.asks = true
+		p.mu.Unlock()
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Cancel tells the far side and forgets the stream. Messages that are queued
+// are dropped; Next returns io.EOF from then on.
+func (s *stream) Cancel(ctx context.Context) error {
+	p := s.p
+	p.mu.Lock()
+	if s.ended {
+		p.mu.Unlock()
+		return nil
+	}
+	s.dropped.Store(true)
+	goodbye := p.leaveStream(s, io.EOF)
+	s.drop()
+	p.mu.Unlock()
+	if goodbye == nil {
+		return nil
+	}
+	_, err := goodbye.Next(ctx)
+	if err != nil && err != io.EOF {
+		_ = goodbye.Cancel(ctx)
+		return err
+	}
+	return nil
+}
+
+// leaveStream ends s with err on our side and asks the far side to end it on
+// its own. It returns the call that asks, where it has an answer. The lock is
+// held.
+func (p *Peer) leaveStream(s *stream, err error) *stream {
+	unanswered := s.waiting
+	p.forget(s, err)
+	switch {
+	case s.op.Kind == dialect.Watch:
+		return nil
+	case s.stop != nil: // the exchange is the call
+		s.stop()
+		return nil
+	case unanswered:
+		p.leaveBehind(s)
+		p.say(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)})
+		return nil
+	}
+	op := dialect.Op{Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe}
+	if s.named {
+		op.Stream = wire.ID(s.token)
+	}
+	if bye, ok := p.say(op); ok {
+		return bye
+	}
+	op.Kind = dialect.Cancel
+	bye, _ := p.say(op)
+	return bye
+}
+
+// say sends op, where the dialect can say it and the connection can carry it.
+// It returns the call that waits for the answer, if there is one. It does not
+// wait for room: there is at most one such message for each call.
+func (p *Peer) say(op dialect.Op) (*stream, bool) {
+	if p.state != open {
+		return nil, true
+	}
+	msg, err := p.codec.Encode(op)
+	if err != nil {
+		return nil, false
+	}
+	if len(msg.ID) == 0 {
+		p.send(outgoing{msg: msg.Raw})
+		return nil, true
+	}
+	s := newStream(p, op)
+	s.single = true
+	p.register(s, msg)
+	p.send(outgoing{msg: msg.Raw, call: s})
+	return s, true
+}
+
+// register puts s into the table of calls. The lock is held.
+func (p *Peer) register(s *stream, msg wire.Message) {
+	s.id = string(msg.ID)
+	s.single = s.single || msg.Final
+	p.calls[s.id] = s
+	p.wait(s, true)
+	p.change.pass() // the reader must not stop now
+}
+
+// wait notes that s waits for its first response, or does no more.
+func (p *Peer) wait(s *stream, on bool) {
+	if s.waiting == on {
+		return
+	}
+	s.waiting = on
+	n := 1
+	if !on {
+		n = -1
+	}
+	p.waiting += n
+	if !s.single {
+		p.awaiting += n
+	}
+}
+
+// forget takes s out of every table and ends it: after what is queued its
+// consumer gets err. The lock is held.
+func (p *Peer) forget(s *stream, err error) {
+	if s.ended {
+		return
+	}
+	p.wait(s, false)
+	if p.calls[s.id] == s {
+		delete(p.calls, s.id)
+	}
+	if s.named {
+		p.late.add(s.token)
+		if p.streams[s.token] == s {
+			delete(p.streams, s.token)
+		}
+	}
+	if s.op.Kind == dialect.Watch {
+		p.watches = slices.DeleteFunc(p.watches, func(w *stream) bool { return w == s })
+	}
+	s.ended, s.err = true, err
+	if s.over {
+		s.over = false
+		p.over--
+		p.change.pass()
+	}
+	p.rouse(s)
+}
+
+// leaveBehind keeps s, which nobody waits for, under its id: its response, if it
+// still comes, is no surprise, and a stream that it opens must be ended.
+func (p *Peer) leaveBehind(s *stream) {
+	if s.id == "" {
+		return
+	}
+	if len(p.left) >= recentMost {
+		for id := range p.left { // any: most will never be answered
+			delete(p.left, id)
+			break
+		}
+	}
+	p.left[s.id] = s
+}
+
+// name enters s in the table of streams under token.
+func (p *Peer) name(s *stream, token wire.ID) {
+	s.token, s.named = string(token), true
+	p.streams[s.token] = s
+	p.late.remove(s.token)
+}
+
+// deliver queues m for s and wakes its consumer now or when the connection has
+// nothing more at once. The lock is held.
+func (p *Peer) deliver(s *stream, m *wire.Message) {
+	if s.ended {
+		return
+	}
+	if s.own != nil {
+		m = restored(m, s.own)
+	}
+	s.push(m)
+	if m.Final {
+		p.forget(s, io.EOF)
+		return
+	}
+	if s.size > p.o.StreamBuffer {
+		p.overflow(s)
+	}
+	switch {
+	case !p.idler || s.size >= wakeBytes:
+		p.rouse(s)
+	case !s.dirty:
+		s.dirty = true
+		p.dirty = append(p.dirty, s)
+	}
+}
+
+// overflow notes that s queues too much, and ends it when it queues a whole
+// message too much, which happens only while the reader cannot stop.
+func (p *Peer) overflow(s *stream) {
+	if !s.over {
+		s.over = true
+		p.over++
+	}
+	if s.size <= p.o.StreamBuffer+p.o.MaxMessage {
+		return
+	}
+	p.leaveStream(s, &wire.Fault{
+		Kind: wire.IO, Method: s.op.Method,
+		Message: "the output is too slow: too much waits to be read, and reading had to go on for an answer",
+	})
+}
+
+// relieve lets the reader go on when s has room again. The lock is held.
+func (p *Peer) relieve(s *stream) {
+	if s.over && s.size <= p.o.StreamBuffer {
+		s.over = false
+		p.over--
+		p.change.pass()
+	}
+}
+
+// rouse wakes the consumer of s, if it waits. The lock is held.
+func (p *Peer) rouse(s *stream) {
+	if !s.asks {
+		return
+	}
+	s.asks = false
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// wakeAll wakes the consumers of what has been collected. The connection calls
+// it when it is about to wait.
+func (p *Peer) wakeAll() {
+	p.mu.Lock()
+	p.wakeDirty()
+	p.mu.Unlock()
+}
+
+func (p *Peer) wakeDirty() {
+	for _, s := range p.dirty {
+		s.dirty = false
+		p.rouse(s)
+	}
+	clear(p.dirty)
+	p.dirty = p.dirty[:0]
+}
