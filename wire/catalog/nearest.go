@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -8,12 +9,12 @@ import (
 // Nearest finds the name that was most likely meant by a name that does not
 // exist; "" where none is near enough to be offered.
 func Nearest(name string, names []string) string {
-	if name == "" || len(name) > 128 {
+	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
 	}
 	best, bestDistance := "", 1<<30
 	for _, n := range names {
-		if n == name || n == "" || len(n) > 128 {
+		if n == "" || len(n) > 128 {
 			continue
 		}
 		d := distance(plain(name), plain(n))
@@ -32,7 +33,7 @@ func Nearest(name string, names []string) string {
 func completed(name string, names []string) string {
 	found := ""
 	for _, n := range names {
-		if len(name) < 3 || n == name || !strings.HasPrefix(plain(n), plain(name)) {
+		if len(name) < 3 || !strings.HasPrefix(plain(n), plain(name)) {
 			continue
 		}
 		if found != "" {
