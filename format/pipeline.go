@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strings"
 	"sync"
 
 	"rpcx/format/render"
@@ -13,41 +12,6 @@ import (
 	"rpcx/wire/jq"
 	"rpcx/wire/scan"
 )
-
-// Options say what a Pipeline prints. The zero value prints payloads, one a
-// line.
-type Options struct {
-	// What a line is: the payload of a data event; with Events the whole event,
-	// of every kind; with Raw the message that the event came in. Until, the
-	// expectations, JQ and Template work on the line, whichever it is.
-	Events, Raw bool
-	Null        bool // lines end with NUL in place of LF
-
-	Pretty   bool // indented; never with Raw
-	Color    bool
-	Terminal bool // the writer is a terminal: control characters become visible
-
-	JQ         string // "": none
-	RawStrings bool   // a string is printed without quotes and escapes
-	Vars       map[string]json.RawMessage
-	Template   string // a file or a directory; "": none
-
-	Select string // looks at the whole message; "": all are taken
-	Until  string
-	Count  int64 // a limit on the data events printed; 0: none
-
-	Expect      []string // each must hold for every line
-	ExpectAny   []string // each must hold for some line
-	ExpectNone  []string // none may hold for any line
-	ExpectError string   // a code, or a dialect's word for the class of an error; "": none
-	ExpectCount *int64   // how many data events are printed; nil: not demanded
-
-	// Debug gets what jq's debug and stderr print. May be nil.
-	Debug io.Writer
-	// BeforeWrite is called before bytes leave for the writer; Console.Clear
-	// belongs here where both are terminals. May be nil.
-	BeforeWrite func()
-}
 
 // Stats are what a Pipeline has printed.
 type Stats struct {
@@ -88,41 +52,6 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	}
 	p.out.init(w, o.BeforeWrite)
 	return p, nil
-}
-
-func (p *Pipeline) compile() error {
-	for _, e := range []struct {
-		flag, source string
-		program      **jq.Program
-	}{{"--select", p.o.Select, &p.sel}, {"--until", p.o.Until, &p.until}, {"--jq", p.o.JQ, &p.filter}} {
-		if e.source == "" {
-			continue
-		}
-		program, err := compileJQ(e.flag, e.source, p.o)
-		if err != nil {
-			return err
-		}
-		*e.program = program
-	}
-	if err := p.judge.compile(p.o); err != nil {
-		return err
-	}
-	if p.o.Template == "" {
-		return nil
-	}
-	set, err := render.Load(p.o.Template)
-	if err != nil {
-		return wire.NewFault(wire.Usage, "--template: "+err.Error(), err)
-	}
-	p.render = set
-	return nil
-}
-
-// compileJQ compiles an expression of the user's own: it may read the
-// environment, as in jq.
-func compileJQ(flag, source string, o Options) (*jq.Program, error) {
-	program, err := jq.Compile(source, jq.Options{Vars: o.Vars, Env: true, Stderr: o.Debug})
-	return program, named(flag, err)
 }
 
 // Print takes one event, and the message that it came in, through the
@@ -285,17 +214,6 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 	p.text = bytes.TrimSuffix(text, []byte("\n"))
 	p.out.bytes(p.text)
 	return p.end()
-}
-
-// named puts the flag before a failure of its expression.
-func named(flag string, err error) error {
-	f := wire.AsFault(err)
-	if f == nil {
-		return err
-	}
-	c := *f
-	c.Message = flag + ": " + strings.TrimPrefix(f.Error(), "jq: ")
-	return &c
 }
 
 // Error judges an error that ended a call, after Print has had its event. It

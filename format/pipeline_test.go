@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -288,6 +289,26 @@ func TestFlush(t *testing.T) {
 	print(`"` + strings.Repeat("x", 2*bufferSize) + `"`)
 	if out.Len() < bufferSize {
 		t.Error("a full buffer is kept back")
+	}
+}
+
+// Idle may come from the reader's goroutine while another prints.
+func TestPipelineIsConcurrent(t *testing.T) {
+	var out bytes.Buffer
+	p, _ := New(&out, Options{JQ: "."})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 200 {
+			p.Idle()
+			p.Stats()
+		}
+	})
+	for range 200 {
+		_, _ = p.Print(t.Context(), wire.Message{}, data("1").ev)
+	}
+	wg.Wait()
+	if err := p.Finish(); err != nil || out.String() != strings.Repeat("1\n", 200) {
+		t.Errorf("%v, %d bytes", err, out.Len())
 	}
 }
 
