@@ -1,0 +1,210 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// A line is a command line taken apart. The library's own parsing ends at an
+// argument such as -1, takes ' -x' for a flag and prints help for the argument
+// `help`; so flags are told from arguments here, by the same table of flags,
+// and the library is handed both in an order that it cannot mistake.
+type line struct {
+	cmd     *cli.Command
+	path    []string // the command's words
+	flags   []string // each with its value: --name=value
+	args    []string
+	dash    int // how many arguments stood before "--"; -1: there was none
+	help    bool
+	version bool
+}
+
+// argv is the line for the library. Arguments never reach its parser as they
+// are: they follow "--".
+func (l *line) argv() []string {
+	argv := append([]string{"rpcx"}, l.path...)
+	return append(append(append(argv, l.flags...), "--"), l.args...)
+}
+
+// pairs are flags that take two words, as in jq: --arg NAME VALUE.
+var pairs = map[string]bool{"arg": true, "argjson": true}
+
+// parse takes words (without the program's name) apart.
+func parse(root *cli.Command, words []string) (*line, error) {
+	l := &line{cmd: root, dash: -1}
+	for i := 0; i < len(words); {
+		word := words[i]
+		i++
+		switch {
+		case word == "--":
+			l.dash = len(l.args)
+			l.args = append(l.args, words[i:]...)
+			i = len(words)
+		case isFlag(word):
+			n, err := l.flag(word, words[i:])
+			if err != nil {
+				return l, err
+			}
+			i += n
+		case len(l.cmd.Commands) > 0:
+			if err := l.descend(word); err != nil {
+				return l, err
+			}
+		default:
+			l.args = append(l.args, word)
+		}
+	}
+	return l, nil
+}
+
+// isFlag says that a word looks like a flag: -1 and ' -x' do not.
+func isFlag(word string) bool {
+	return len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
+}
+
+// descend goes to the subcommand that word names.
+func (l *line) descend(word string) error {
+	if word == "help" && l.cmd.Name == "rpcx" {
+		l.help = true
+		return nil
+	}
+	var names []string
+	for _, sub := range l.cmd.Commands {
+		if sub.Name == word {
+			l.cmd, l.path = sub, append(l.path, word)
+			return nil
+		}
+		names = append(names, sub.Name)
+	}
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command %q", word), nil)
+	f.Hint = "see rpcx --help"
+	if near := catalog.Nearest(word, names); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	}
+	return f
+}
+
+// flag reads one word of flags and returns how many of the following words it
+// took.
+func (l *line) flag(word string, rest []string) (int, error) {
+	if name, ok := strings.CutPrefix(word, "--"); ok {
+		name, value, given := strings.Cut(name, "=")
+		return l.long(name, value, given, rest)
+	}
+	return l.short(word[1:], rest)
+}
+
+func (l *line) long(name, value string, given bool, rest []string) (int, error) {
+	switch name {
+	case "help":
+		l.help = true
+		return 0, nil
+	case "version":
+		l.version = true
+		return 0, nil
+	}
+	f := l.lookup(name)
+	if f == nil || len(name) < 2 {
+		return 0, l.unknown("--" + name)
+	}
+	if !takesValue(f) {
+		l.add(name, value, given)
+		return 0, nil
+	}
+	if given {
+		l.add(name, value, true)
+		return 0, nil
+	}
+	return l.take(name, rest)
+}
+
+// take gives a flag the following word, or the following two as NAME=VALUE.
+func (l *line) take(name string, rest []string) (int, error) {
+	need := 1
+	if pairs[name] {
+		need = 2
+	}
+	if len(rest) < need {
+		what := "a value"
+		if need == 2 {
+			what = "a name and a value"
+		}
+		return 0, l.usage("--%s needs %s", name, what)
+	}
+	l.add(name, strings.Join(rest[:need], "="), true)
+	return need, nil
+}
+
+// short reads a bundle of one-letter flags, the last of which may take the rest
+// of the word, or the next one, as its value.
+func (l *line) short(letters string, rest []string) (int, error) {
+	for i, r := range letters {
+		name := string(r)
+		if name == "h" {
+			l.help = true
+			continue
+		}
+		f := l.lookup(name)
+		if f == nil {
+			return 0, l.unknown("-" + letters)
+		}
+		if !takesValue(f) {
+			l.add(f.Names()[0], "", false)
+			continue
+		}
+		if value := letters[i+len(name):]; value != "" {
+			l.add(f.Names()[0], strings.TrimPrefix(value, "="), true)
+			return 0, nil
+		}
+		return l.take(f.Names()[0], rest)
+	}
+	return 0, nil
+}
+
+func (l *line) add(name, value string, given bool) {
+	if given {
+		name += "=" + value
+	}
+	l.flags = append(l.flags, "--"+name)
+}
+
+// lookup finds a flag of the command; of any command, as long as none was
+// named, so that common flags may stand before the command.
+func (l *line) lookup(name string) cli.Flag {
+	flags := l.cmd.Flags
+	if len(l.path) == 0 {
+		flags = (&commonFlags{}).flags()
+	}
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func (l *line) unknown(word string) error {
+	f := l.usage("there is no flag %s", word)
+	near := cli.SuggestFlag(l.cmd.Flags, strings.TrimLeft(word, "-"), true)
+	if near != "" && len(word) > 2 {
+		f.Hint = "did you mean " + near + "?"
+	}
+	return f
+}
+
+func (l *line) usage(format string, args ...any) *wire.Fault {
+	f := wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
+	f.Hint = "see rpcx " + strings.Join(append(slices.Clone(l.path), "--help"), " ")
+	return f
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}

@@ -1,0 +1,207 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/commands/params"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// callOptions are what `call` was given.
+type callOptions struct {
+	clientFlags
+	params     paramFlags
+	notify     bool
+	batch      bool
+	jobs       int64
+	unordered  bool
+	rawRequest string
+}
+
+const defaultIdle = 60 * time.Second
+
+func callCommand(a *app) *cli.Command {
+	o := &callOptions{}
+	flags := append([]cli.Flag{
+		boolean("", "notify", "n", "send a notification: no answer is expected", &o.notify),
+		boolean("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
+		number("", "jobs", "with --batch, `N` calls in flight (16)", &o.jobs),
+		boolean("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
+		text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
+	}, o.params.flags()...)
+	return &cli.Command{
+		Name:        "call",
+		Usage:       "make one call and print its result",
+		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
+		Description: callDescription + "\n\n" + paramsDescription,
+		Metadata: map[string]any{examplesKey: []Example{
+			{"A call of the embedded demo", "rpcx call demo:orders getOrder id=o_001"},
+			{"One member of a result, without quotes", "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
+			{"Answer the peer when it calls back", `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:{approved: (.total < 100)}'`},
+			{"What would be sent", "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
+			{"Assert in CI", "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"paid\"'"},
+		}},
+		Flags:  append(flags, o.flags(a, "60s")...),
+		Action: func(ctx context.Context, _ *cli.Command) error { return runCall(ctx, a, o) },
+	}
+}
+
+const callDescription = `One call: its data goes to stdout, one JSON value a line, and its end is the end of
+the command, whatever else arrives meanwhile. What the peer asks of us is answered by
+--on and --hooks; what nothing answers gets -32601.`
+
+const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
+nests and a[] appends; or JSON: one object or array is the params whole, several values
+are positional; - reads the params from stdin.`
+
+func runCall(ctx context.Context, a *app, o *callOptions) error {
+	e, rest, err := a.endpoint(o.conn.dialect)
+	if err != nil {
+		return err
+	}
+	if err := o.exclude(a.line, rest); err != nil {
+		return err
+	}
+	print, err := a.printer(&o.out, format.Options{})
+	if err != nil {
+		return err
+	}
+	cat, err := loadCatalog(o.params.catalog)
+	if err != nil {
+		return err
+	}
+	if o.batch {
+		return runBatch(ctx, a, o, e, cat)
+	}
+	op, err := o.operation(a, e, rest, cat)
+	if err != nil {
+		return err
+	}
+	if o.params.dryRun {
+		return dryRun(e, op)
+	}
+	return o.converse(ctx, a, e, op, cat, print)
+}
+
+// exclude refuses what makes no sense together.
+func (o *callOptions) exclude(l *line, rest []string) error {
+	switch {
+	case o.batch && (o.notify || o.rawRequest != "" || len(rest) > 0):
+		return l.usage("--batch takes its calls from stdin alone")
+	case o.rawRequest != "" && (o.notify || len(rest) > 0):
+		return l.usage("--raw-request is the whole message: no method, no params")
+	case !o.batch && o.rawRequest == "" && len(rest) == 0:
+		return l.usage("a method is missing")
+	case !o.batch && (o.unordered || o.jobs != 0):
+		return l.usage("--jobs and --unordered go with --batch")
+	}
+	return nil
+}
+
+// operation is what is to be sent.
+func (o *callOptions) operation(a *app, e session.Endpoint, rest []string, cat *catalog.Catalog) (dialect.Op, error) {
+	if o.rawRequest != "" {
+		msg, err := rawRequest(o.rawRequest)
+		return dialect.Op{Kind: dialect.Raw, Params: msg}, err
+	}
+	op := dialect.Op{Kind: dialect.Call, Method: rest[0]}
+	if o.notify {
+		op.Kind = dialect.Notify
+	}
+	r, err := readParams(a, e, op.Method, rest[1:], o.params, cat)
+	op.Params, op.Funcs = r.Params, r.Funcs
+	return op, err
+}
+
+// readParams reads the arguments after METHOD.
+func readParams(a *app, e session.Endpoint, method string, args []string, p paramFlags, cat *catalog.Catalog) (params.Result, error) {
+	po := params.Options{
+		NoCheck: p.noCheck, Stdin: os.Stdin, ReadFile: os.ReadFile, Funcs: session.SpecOf(e).Funcs,
+	}
+	if cat != nil {
+		typer, err := params.ForMethod(cat, method, a.console.Warn)
+		if err != nil {
+			return params.Result{}, suggestMethod(a, err, method, cat)
+		}
+		po.Typer = typer
+	}
+	return params.Parse(args, po)
+}
+
+// rawRequest reads --raw-request.
+func rawRequest(given string) (json.RawMessage, error) {
+	msg := []byte(given)
+	if given == "-" {
+		var err error
+		if msg, err = readAll(stdin()); err != nil {
+			return nil, wire.NewFault(wire.Usage, "reading stdin: "+err.Error(), err)
+		}
+	}
+	msg = trimBlank(msg)
+	if err := scan.Valid(msg, wire.DefaultMaxDepth); err != nil {
+		return nil, wire.NewFault(wire.Usage, "--raw-request is no JSON: "+err.Error(), err)
+	}
+	return msg, nil
+}
+
+// dryRun prints the message that would be sent.
+func dryRun(e session.Endpoint, op dialect.Op) error {
+	m, err := session.SpecOf(e).NewCodec(e, wire.Options{}).Encode(op)
+	if err != nil {
+		return err
+	}
+	return say(os.Stdout, string(m.Raw)+"\n")
+}
+
+// converse makes the call.
+func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, cat *catalog.Catalog, print *format.Pipeline) (err error) {
+	idle := time.Duration(o.time.idle)
+	if idle == 0 {
+		idle = defaultIdle
+	}
+	cl := start(ctx, time.Duration(o.time.timeout), idle)
+	defer cl.stop()
+	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing(conv, &o.hooks, err)) }()
+	cl.touch()
+	if op.Kind == dialect.Notify {
+		return why(cl.ctx, conv.Notify(cl.ctx, op))
+	}
+	st, err := conv.Open(cl.ctx, op)
+	if err != nil || st == nil {
+		return why(cl.ctx, err)
+	}
+	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
+	err = c.run()
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+		suggest(a, f, cat)
+		return errors.Join(err, print.Flush())
+	}
+	return errors.Join(err, print.Finish())
+}
+
+// closing closes conv and adds the failure of a hook where it counts: when the
+// answer may have depended on it, or always with --strict-hooks.
+func closing(conv session.Conversation, h *hookFlags, err error) error {
+	_ = conv.Close()
+	if failed := conv.HookFailure(); failed != nil {
+		if f := worst(err); h.strict || (f != nil && f.Kind == wire.RPCError) {
+			return failed
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rpcx/wire"
+)
+
+// A clock bounds one call: --timeout as a whole, --idle from message to
+// message. Its context ends with a Fault of kind Timeout as the cause.
+type clock struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	whole  *time.Timer
+	idle   *time.Timer
+	every  time.Duration
+}
+
+// start starts the clock; zero durations bound nothing.
+func start(ctx context.Context, whole, idle time.Duration) *clock {
+	c := &clock{every: idle}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	if whole > 0 {
+		c.whole = time.AfterFunc(whole, func() {
+			c.cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("not done within %v (--timeout)", whole), nil))
+		})
+	}
+	if idle > 0 {
+		c.idle = time.AfterFunc(idle, func() {
+			c.cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", idle), nil))
+		})
+	}
+	return c
+}
+
+// touch says that a message came.
+func (c *clock) touch() {
+	if c.idle != nil {
+		c.idle.Reset(c.every)
+	}
+}
+
+// stop ends the clock.
+func (c *clock) stop() {
+	for _, t := range []*time.Timer{c.whole, c.idle} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	c.cancel(nil)
+}
+
+// why replaces the bare error of an ended context by what ended it.
+func why(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
+		return cause
+	}
+	return err
+}

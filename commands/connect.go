@@ -1,0 +1,163 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+func connectCommand(a *app) *cli.Command {
+	o := &clientFlags{}
+	return &cli.Command{
+		Name:        "connect",
+		Usage:       "converse: messages from stdin to the peer, the peer's to stdout",
+		ArgsUsage:   "ENDPOINT",
+		Description: connectDescription,
+		Metadata: map[string]any{examplesKey: []Example{
+			{"Two messages, and what comes of them", `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
+			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
+		}},
+		Flags:  o.flags(a, "none"),
+		Action: func(ctx context.Context, _ *cli.Command) error { return runConnect(ctx, a, o) },
+	}
+}
+
+const connectDescription = `Each line of stdin is one message; each message of the peer is one compact line on
+stdout. A line with "method" gets "jsonrpc" where the dialect wants it and it is missing;
+an id is never invented. A request of the peer that a hook matches is answered by it and
+not printed; any other is printed, and stdin owns the answer. At the end of stdin the
+requests that nobody answered get -32603, the answers owed to us are waited for, and the
+conversation ends.`
+
+func runConnect(ctx context.Context, a *app, o *clientFlags) error {
+	e, rest, err := a.endpoint(o.conn.dialect)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return a.line.usage("connect takes an endpoint and nothing else, not %q", rest[0])
+	}
+	print, err := a.printer(&o.out, format.Options{})
+	if err != nil {
+		return err
+	}
+	cl := start(ctx, time.Duration(o.time.timeout), time.Duration(o.time.idle))
+	defer cl.stop()
+	conv, err := a.open(cl.ctx, e, o, nil, true)
+	if err != nil {
+		return err
+	}
+	pipe, err := conv.Raw()
+	if err == nil {
+		err = (&connection{app: a, pipe: pipe, print: print, clock: cl, dialect: e.Dialect}).run()
+	}
+	err = errors.Join(err, closing(conv, &o.hooks, err))
+	return errors.Join(err, print.Finish())
+}
+
+// A connection joins stdin and stdout to a conversation.
+type connection struct {
+	app     *app
+	pipe    *session.RawPipe
+	print   *format.Pipeline
+	clock   *clock
+	dialect string
+}
+
+func (c *connection) run() error {
+	c.pipe.Watch()
+	printed := make(chan error, 1)
+	go func() { printed <- c.show() }()
+	fed := make(chan error, 1)
+	go func() { fed <- c.feed() }()
+	select {
+	case err := <-fed:
+		if err == nil {
+			err = c.pipe.Finish(c.clock.ctx)
+		}
+		c.pipe.Stop()
+		return errors.Join(why(c.clock.ctx, err), <-printed)
+	case err := <-printed:
+		return errors.Join(err, c.ended())
+	case <-c.clock.ctx.Done():
+		c.pipe.Stop()
+		<-printed
+		return why(c.clock.ctx, c.clock.ctx.Err())
+	}
+}
+
+// ended says why the far side went while stdin was open.
+func (c *connection) ended() error { return c.pipe.Err() }
+
+// show prints what comes in.
+func (c *connection) show() error {
+	for {
+		m, idle, err := c.pipe.Recv()
+		if errors.Is(err, io.EOF) {
+			c.print.Idle()
+			return nil
+		}
+		c.clock.touch()
+		stop, err := c.print.Print(context.Background(), m, wire.Event{Kind: wire.Data, Data: m.Raw})
+		if err != nil || stop {
+			c.pipe.Stop()
+			return err
+		}
+		if idle {
+			c.print.Idle()
+		}
+	}
+}
+
+// feed sends the lines of stdin. A line that is no message is refused and named,
+// and the rest goes on.
+func (c *connection) feed() error {
+	in := stdin()
+	var refused error
+	for n := 1; ; n++ {
+		line, err := readLine(in)
+		if line = trimBlank(line); len(line) > 0 {
+			if serr := c.send(n, line); serr != nil {
+				if f := wire.AsFault(serr); f == nil || f.Kind != wire.Usage {
+					return serr
+				}
+				c.app.console.Warn(serr.Error())
+				refused = wire.NewFault(wire.Usage, "a line of stdin was no message", nil)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return refused
+		}
+		if err != nil {
+			return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
+		}
+	}
+}
+
+func (c *connection) send(n int, line []byte) error {
+	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
+		return lineFault(n, err.Error())
+	}
+	if scan.Type(line) != 'o' && scan.Type(line) != 'a' {
+		return lineFault(n, "a message is an object, or an array of them")
+	}
+	if c.dialect == "jsonrpc" && scan.Type(line) == 'o' && scan.Get(line, "jsonrpc") == nil {
+		line = scan.Splice(line, "jsonrpc", []byte(`"2.0"`))
+	}
+	return c.pipe.Send(c.clock.ctx, line)
+}
+
+func lineFault(n int, what string) error {
+	f := wire.NewFault(wire.Usage, "", nil)
+	f.Message = "line " + strconv.Itoa(n) + " of stdin was not sent: " + what
+	return f
+}

@@ -1,0 +1,146 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// A consumer prints the events of one call or stream until it ends.
+type consumer struct {
+	app    *app
+	conv   session.Conversation
+	stream dialect.Stream
+	print  *format.Pipeline
+	clock  *clock
+	method string
+	watch  bool // every message is wanted, chosen by --select
+	choose bool // --select is given
+	lasts  bool // the stream is not over with one answer
+}
+
+// waiter is a stream that knows whether a message waits.
+type waiter interface{ Waiting() bool }
+
+// run reads to the end. What it returns is the outcome of the command, but for
+// what Finish of the pipeline says.
+func (c *consumer) run() error {
+	waiting, _ := c.stream.(waiter)
+	for {
+		if waiting == nil || !waiting.Waiting() {
+			c.print.Idle()
+		}
+		m, err := c.stream.Next(c.clock.ctx)
+		if err != nil {
+			return c.end(err)
+		}
+		c.clock.touch()
+		stop, err := c.message(m)
+		if stop || err != nil {
+			c.cancel()
+			return err
+		}
+	}
+}
+
+// end is the outcome when no more messages come.
+func (c *consumer) end(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if c.clock.ctx.Err() != nil {
+		c.cancel()
+		return why(c.clock.ctx, err)
+	}
+	return named(err, c.method)
+}
+
+// cancel tells the far side that nobody wants the rest.
+func (c *consumer) cancel() {
+	ctx, done := goodbye(c.clock.ctx)
+	defer done()
+	_ = c.stream.Cancel(ctx)
+}
+
+// message takes one message; stop says that no more are wanted.
+func (c *consumer) message(m wire.Message) (stop bool, err error) {
+	ctx := context.WithoutCancel(c.clock.ctx)
+	if c.choose {
+		ok, err := c.print.Selects(ctx, m)
+		if err != nil || !ok {
+			return err != nil, err
+		}
+	}
+	if c.opens(m) {
+		return false, nil
+	}
+	ev, err := c.event(m)
+	if err != nil {
+		return true, err
+	}
+	c.tell(ev)
+	stop, err = c.print.Print(ctx, m, ev)
+	if err != nil {
+		return true, err
+	}
+	if ev.Kind == wire.Failure && (m.Final || ev.Final || !c.watch) {
+		return c.failure(ctx, m, ev)
+	}
+	return stop, nil
+}
+
+// opens says that m is but the answer that opens a stream.
+func (c *consumer) opens(m wire.Message) bool {
+	return c.lasts && !c.watch && m.Kind == wire.Response && m.Err == nil && !m.Final
+}
+
+// event is what a user sees of m. What --select chose is data, whatever it is.
+func (c *consumer) event(m wire.Message) (wire.Event, error) {
+	if c.watch && c.choose {
+		return wire.Event{Kind: wire.Data, Data: m.Raw}, nil
+	}
+	return c.conv.Event(m)
+}
+
+// tell shows people what is not data.
+func (c *consumer) tell(ev wire.Event) {
+	c.app.console.Event(ev)
+}
+
+// failure is an error event: expected, or the outcome.
+func (c *consumer) failure(ctx context.Context, m wire.Message, ev wire.Event) (bool, error) {
+	met, err := c.print.Error(ctx, ev.Err)
+	if met || err != nil {
+		return true, err
+	}
+	return m.Final || ev.Final, rpcFault(c.method, ev.Err)
+}
+
+// rpcFault is the failure of a call that the peer answered with an error.
+func rpcFault(method string, e *wire.Error) *wire.Fault {
+	f := &wire.Fault{
+		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable,
+		Message: fmt.Sprintf("%s: %s", method, e.Error()),
+	}
+	if method == "" {
+		f.Message = e.Error()
+	}
+	return f
+}
+
+// named says which call a failure ended.
+func named(err error, method string) error {
+	f := wire.AsFault(err)
+	if f == nil || method == "" || f.Method != "" {
+		return err
+	}
+	g := *f
+	g.Method = method
+	return &g
+}

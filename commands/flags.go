@@ -1,0 +1,212 @@
+package commands
+
+import (
+	"github.com/urfave/cli/v3"
+)
+
+// Groups of flags that commands share. Each is a struct that the library fills
+// and a method that makes the flags anew.
+
+const (
+	groupCommon     = "Common"
+	groupConnection = "Connection"
+	groupTime       = "Time"
+	groupOutput     = "Output"
+	groupExpect     = "Expectations"
+	groupHooks      = "Answering the peer"
+	groupParams     = "Parameters"
+	groupListen     = "Listening"
+)
+
+func boolean(group, name, short, usage string, to *bool) cli.Flag {
+	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
+	if short != "" {
+		f.Aliases = []string{short}
+	}
+	return f
+}
+
+func text(group, name, short, usage string, to *string) cli.Flag {
+	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
+	if short != "" {
+		f.Aliases = []string{short}
+	}
+	return f
+}
+
+func list(group, name, short, usage string, to *[]string) cli.Flag {
+	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
+	if short != "" {
+		f.Aliases = []string{short}
+	}
+	return f
+}
+
+func generic(group, name, usage string, to cli.Value) cli.Flag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
+}
+
+func number(group, name, usage string, to *int64) cli.Flag {
+	return &cli.Int64Flag{Name: name, Usage: usage, Category: group, Destination: to, Value: *to, HideDefault: true}
+}
+
+// commonFlags are every command's.
+type commonFlags struct {
+	verbose bool
+	errors  string
+	color   string
+}
+
+func (c *commonFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		boolean(groupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.verbose),
+		text(groupCommon, "errors", "", "show failures as `text|json`", &c.errors),
+		text(groupCommon, "color", "", "colour `auto|always|never`", &c.color),
+	}
+}
+
+// connFlags say how to reach a peer.
+type connFlags struct {
+	dialect      string
+	headers      []string
+	subprotocols []string
+	cacert       string
+	cert         string
+	key          string
+	insecure     bool
+	connect      duration
+	ping         duration
+	maxMessage   size
+	token        string
+	noise        int64
+}
+
+func (c *connFlags) flags() []cli.Flag {
+	c.noise = -1
+	return append(c.sharedFlags(),
+		list(groupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
+		boolean(groupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
+		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
+		text(groupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
+	)
+}
+
+// sharedFlags are those that a listener has too.
+func (c *connFlags) sharedFlags() []cli.Flag {
+	return []cli.Flag{
+		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1", &c.dialect),
+		list(groupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
+		text(groupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
+		text(groupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),
+		text(groupConnection, "key", "", "our private key in `FILE` (PEM)", &c.key),
+		generic(groupConnection, "ping", "send a keep-alive ping every `DURATION`; a peer that does not answer is gone", &c.ping),
+		generic(groupConnection, "max-message", "refuse messages over `SIZE` (64M)", &c.maxMessage),
+		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", &c.noise),
+	}
+}
+
+// timeFlags bound a call.
+type timeFlags struct {
+	timeout duration
+	idle    duration
+	given   bool // --idle was given
+}
+
+func (t *timeFlags) flags(idle string) []cli.Flag {
+	return []cli.Flag{
+		generic(groupTime, "timeout", "give up after `DURATION`, whatever comes", &t.timeout),
+		generic(groupTime, "idle", "give up when nothing comes for `DURATION` ("+idle+")", &t.idle),
+	}
+}
+
+// outFlags say what is printed.
+type outFlags struct {
+	jq          string
+	rawStrings  bool
+	args        []string
+	jsonArgs    []string
+	template    string
+	events      bool
+	raw         bool
+	null        bool
+	pretty      bool
+	compact     bool
+	expect      []string
+	expectAny   []string
+	expectNone  []string
+	expectError string
+	expectCount int64
+}
+
+func (o *outFlags) flags() []cli.Flag {
+	o.expectCount = -1
+	return []cli.Flag{
+		text(groupOutput, "jq", "q", "print what the jq program `EXPR` makes of each value", &o.jq),
+		boolean(groupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
+		list(groupOutput, "arg", "", "`NAME VALUE`: $NAME is the text VALUE in every jq program", &o.args),
+		list(groupOutput, "argjson", "", "`NAME VALUE`: $NAME is the JSON VALUE in every jq program", &o.jsonArgs),
+		text(groupOutput, "template", "", "render each value with the Go template in `FILE` (a directory holds one for each content type)", &o.template),
+		boolean(groupOutput, "events", "", "print whole events, progress and log lines included", &o.events),
+		boolean(groupOutput, "raw", "", "print the messages that came, unchanged", &o.raw),
+		boolean(groupOutput, "null", "0", "end each value with NUL in place of a line feed", &o.null),
+		boolean(groupOutput, "pretty", "", "indent, as on a terminal", &o.pretty),
+		boolean(groupOutput, "compact", "c", "one line a value, as in a pipe", &o.compact),
+		list(groupExpect, "expect", "", "demand that the jq program `EXPR` holds for each value (else status 4)", &o.expect),
+		list(groupExpect, "expect-any", "", "demand that `EXPR` holds for some value", &o.expectAny),
+		list(groupExpect, "expect-none", "", "demand that `EXPR` holds for no value", &o.expectNone),
+		text(groupExpect, "expect-error", "", "demand an error with this `CODE`", &o.expectError),
+		number(groupExpect, "expect-count", "demand exactly `N` values", &o.expectCount),
+	}
+}
+
+// hookFlags say what answers the peer.
+type hookFlags struct {
+	on      []string
+	files   []string
+	timeout duration
+	jobs    int64
+	strict  bool
+}
+
+func (h *hookFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		list(groupHooks, "on", "", "answer the peer's `NAME=ANSWER`: a command, co:CMD, jq:EXPR, json:VALUE, deny, ... (see HOOKS)", &h.on),
+		list(groupHooks, "hooks", "", "answer with the executables of a directory, or the run members of a catalog (`DIR|FILE`)", &h.files),
+		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", &h.timeout),
+		number(groupHooks, "hook-jobs", "run at most `N` hooks at once (16)", &h.jobs),
+		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails here", &h.strict),
+	}
+}
+
+// paramFlags say how parameters are read.
+type paramFlags struct {
+	catalog string
+	noCheck bool
+	dryRun  bool
+}
+
+func (p *paramFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		text(groupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.catalog),
+		boolean(groupParams, "no-check", "", "send parameters that the catalog refuses, as strings", &p.noCheck),
+		boolean(groupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &p.dryRun),
+	}
+}
+
+// clientFlags are those of every command that connects.
+type clientFlags struct {
+	conn  connFlags
+	time  timeFlags
+	out   outFlags
+	hooks hookFlags
+}
+
+func (c *clientFlags) flags(a *app, idle string) []cli.Flag {
+	var all []cli.Flag
+	for _, group := range [][]cli.Flag{
+		c.out.flags(), c.conn.flags(), c.time.flags(idle), c.hooks.flags(), a.common.flags(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}

@@ -1,0 +1,169 @@
+// Package commands is the command tree of rpcx: what a user types and what
+// comes back as bytes and as a status.
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/format"
+	"rpcx/wire"
+)
+
+// version is set by scripts/build.
+var version = ""
+
+// app is one run of the program.
+type app struct {
+	common  commonFlags
+	line    *line
+	console *format.Console
+	started time.Time
+	out     format.Screen // what stdout is
+	err     format.Screen // what stderr is
+}
+
+// Main runs rpcx with the arguments of a process and returns its exit status.
+func Main(args []string) int {
+	a := &app{started: time.Now()}
+	a.detect(args)
+	err := a.run(args[1:])
+	if err == nil {
+		return 0
+	}
+	var own exitStatus
+	if errors.As(err, &own) {
+		return own.code
+	}
+	f := worst(err)
+	st := statusOf(f.Kind)
+	if !quiet(f) {
+		a.console.Error(f, st.code)
+	}
+	return st.code
+}
+
+// run parses and executes. A panic is a defect of ours and says so.
+func (a *app) run(words []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", r), nil)
+			if a.common.verbose {
+				fmt.Fprintf(os.Stderr, "%s", debug.Stack())
+			}
+		}
+	}()
+	root := tree(a)
+	a.line, err = parse(root, words)
+	switch {
+	case a.line.help && (err == nil || a.line.cmd == root):
+		return help(os.Stdout, a.line)
+	case err != nil:
+		return err
+	case a.line.version:
+		return say(os.Stdout, "rpcx "+Version()+"\n")
+	case a.line.cmd.Action == nil:
+		return a.line.usage("no command given")
+	}
+	ctx, stop := signals(context.Background())
+	defer stop()
+	err = root.Run(ctx, a.line.argv())
+	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
+		err = errors.Join(err, cause)
+	}
+	return err
+}
+
+// tree is the command tree, made anew for each run since the library keeps
+// state in it.
+func tree(a *app) *cli.Command {
+	root := &cli.Command{
+		Name:        "rpcx",
+		Usage:       "call, stream and answer JSON-RPC that talks back",
+		Description: rootDescription,
+		Commands: []*cli.Command{
+			callCommand(a), subscribeCommand(a), connectCommand(a), serveCommand(a), describeCommand(a),
+		},
+	}
+	harden(root)
+	return root
+}
+
+const rootDescription = `rpcx makes a shell script a full peer of any bidirectional JSON-RPC system. It
+calls, it streams, and it answers the calls that come back, through hooks.
+
+An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
+unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, demo:orders. A framing (line, lsp,
+nul, seq, concat) and a dialect (jsonrpc, jsonrpc1) may stand before it, as in
+lsp+exec:gopls or jsonrpc1+ws://host/.`
+
+// harden makes the library behave: nothing on stdout but data, no exit inside
+// it, no splitting at commas.
+func harden(root *cli.Command) {
+	root.ExitErrHandler = func(context.Context, *cli.Command, error) {}
+	_ = root.Walk(func(c *cli.Command) error {
+		c.HideHelp, c.HideHelpCommand, c.HideVersion = true, true, true
+		c.DisableSliceFlagSeparator = true
+		c.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+			f := wire.NewFault(wire.Usage, err.Error(), err)
+			f.Hint = "see " + strings.TrimSpace(cmd.FullName()) + " --help"
+			return f
+		}
+		return nil
+	})
+}
+
+// Tree is the command tree as data, for the manual and the completions.
+func Tree() Doc { return docOf(tree(&app{})) }
+
+// Version is the version of this binary.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+// early finds a flag's value before anything is parsed, so that a usage error
+// has the form that was asked for.
+func early(args []string, flag, value string) string {
+	for i, word := range args {
+		if word == "--" {
+			break
+		}
+		if v, ok := strings.CutPrefix(word, flag+"="); ok {
+			value = v
+		}
+		if word == flag && i+1 < len(args) {
+			value = args[i+1]
+		}
+	}
+	return value
+}
+
+// detect looks at the standard streams.
+func (a *app) detect(args []string) {
+	color := early(args, "--color", "auto")
+	a.out = format.Detect(os.Stdout, color, os.Getenv)
+	a.err = format.Detect(os.Stderr, color, os.Getenv)
+	json := early(args, "--errors", os.Getenv("RPCX_ERRORS")) == "json"
+	a.console = format.NewConsole(os.Stderr, format.ConsoleOptions{Screen: a.err, JSON: json})
+}
+
+// say writes text to stdout; a failure is one of the stream.
+func say(w *os.File, text string) error {
+	if _, err := w.WriteString(text); err != nil {
+		return writeFault(err)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package commands
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The scripts in testdata/script run the real program as a user would. Beyond
+// testscript's own commands they have:
+//
+//	status N PROGRAM ARGS…   runs it and demands exit status N
+//	await FILE [TEXT]        waits until FILE exists (and holds TEXT)
+//	absent PATTERN           demands that no process's command line holds it
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"status": exitStatusIs, "await": await, "absent": absent,
+}
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"rpcx": func() { os.Exit(Main(os.Args)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	flag.Parse()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Cmds:                scriptCommands,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			runtime := filepath.Join(env.WorkDir, "run")
+			env.Setenv("XDG_RUNTIME_DIR", runtime)
+			env.Setenv("HOME", env.WorkDir)
+			return os.MkdirAll(runtime, 0o700)
+		},
+	})
+}
+
+func exitStatusIs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("status %d, want %d", got, want)
+	}
+}
+
+const patience = 20 * time.Second
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: await FILE [TEXT]")
+	}
+	file, text := ts.MkAbs(args[0]), strings.Join(args[1:], " ")
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), text) {
+			return
+		} else if _, serr := os.Stat(file); serr == nil && text == "" {
+			return
+		}
+	}
+	ts.Fatalf("%s did not come to hold %q within %v", args[0], text, patience)
+}
+
+func absent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: absent PATTERN")
+	}
+	var found string
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if found = processWith(args[0]); found == "" {
+			return
+		}
+	}
+	ts.Fatalf("still running: %s", found)
+}
+
+// processWith returns the command line of a process that holds pattern.
+func processWith(pattern string) string {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		line := strings.ReplaceAll(string(b), "\x00", " ")
+		if strings.Contains(line, pattern) {
+			return line
+		}
+	}
+	return ""
+}

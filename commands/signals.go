@@ -1,0 +1,66 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"rpcx/wire"
+)
+
+// farewell bounds what is said to the far side when we go.
+const farewell = 2 * time.Second
+
+// signals returns a context that the first SIGINT or SIGTERM ends, with a Fault
+// as its cause; the second ends the process at once. A write to a closed pipe
+// becomes an error in place of a signal, so that the far side can be told.
+func signals(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	got := make(chan os.Signal, 2)
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case s := <-got:
+				f := signalFault(s)
+				if n > 0 {
+					os.Exit(statusOf(f.Kind).code)
+				}
+				cancel(f)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(got)
+		close(done)
+		cancel(nil)
+	}
+}
+
+func signalFault(s os.Signal) *wire.Fault {
+	if s == os.Interrupt {
+		return wire.NewFault(wire.Interrupted, "interrupted", nil)
+	}
+	return wire.NewFault(wire.Terminated, "terminated", nil)
+}
+
+// writeFault says why a write to stdout failed.
+func writeFault(err error) *wire.Fault {
+	if errors.Is(err, syscall.EPIPE) {
+		return wire.NewFault(wire.PipeClosed, "stdout was closed", err)
+	}
+	return wire.NewFault(wire.IO, "writing stdout: "+err.Error(), err)
+}
+
+// goodbye is a context for what is said to the far side after ctx has ended.
+func goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), farewell)
+}

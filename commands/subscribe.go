@@ -1,0 +1,162 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// subscribeOptions are what `subscribe` was given.
+type subscribeOptions struct {
+	clientFlags
+	params      paramFlags
+	count       int64
+	until       string
+	length      duration
+	choose      string
+	method      string
+	unsubscribe string
+}
+
+func subscribeCommand(a *app) *cli.Command {
+	o := &subscribeOptions{}
+	flags := append([]cli.Flag{
+		number("", "count", "stop after `N` values", &o.count),
+		text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
+		generic("", "for", "stop after `DURATION`", &o.length),
+		text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
+		text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
+		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
+	}, o.params.flags()...)
+	return &cli.Command{
+		Name:        "subscribe",
+		Usage:       "print the events of a stream until it ends",
+		ArgsUsage:   "ENDPOINT [METHOD [PARAMS...]]",
+		Description: subscribeDescription + "\n\n" + paramsDescription,
+		Metadata: map[string]any{examplesKey: []Example{
+			{"Three events of the demo's stream", "rpcx subscribe demo:orders watchOrders --count 3"},
+			{"New heads of an Ethereum node, their numbers only", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
+			{"Notifications of one method, with nothing sent", "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
+		}},
+		Flags:  append(flags, o.flags(a, "none")...),
+		Action: func(ctx context.Context, _ *cli.Command) error { return runSubscribe(ctx, a, o) },
+	}
+}
+
+const subscribeDescription = `The events go to stdout, one JSON value a line, until the stream ends, a limit is
+reached or a signal comes; the peer is told before rpcx goes. METHOD may be left out
+where --method or --select says what to take: nothing is sent then.`
+
+func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
+	e, rest, err := a.endpoint(o.conn.dialect)
+	if err != nil {
+		return err
+	}
+	if len(rest) == 0 && o.choose == "" && o.method == "" {
+		f := a.line.usage("a method is missing")
+		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
+		return f
+	}
+	print, err := a.printer(&o.out, format.Options{Count: o.count, Until: o.until, Select: o.choose})
+	if err != nil {
+		return err
+	}
+	cat, err := loadCatalog(o.params.catalog)
+	if err != nil {
+		return err
+	}
+	op := dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
+	if len(rest) > 0 {
+		op.Method = rest[0]
+		r, err := readParams(a, e, op.Method, rest[1:], o.params, cat)
+		if err != nil {
+			return err
+		}
+		op.Params, op.Funcs = r.Params, r.Funcs
+		if o.params.dryRun {
+			return dryRun(e, op)
+		}
+	}
+	cl := start(ctx, time.Duration(o.time.timeout), time.Duration(o.time.idle))
+	defer cl.stop()
+	if o.length > 0 {
+		end := time.AfterFunc(time.Duration(o.length), func() { cl.cancel(errEnough) })
+		defer end.Stop()
+	}
+	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
+	if err != nil {
+		return err
+	}
+	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: op.Method, lasts: true, choose: o.choose != ""}
+	err = o.consume(c, op)
+	return errors.Join(err, closing(conv, &o.hooks, err), print.Finish())
+}
+
+// errEnough ends a stream as asked: --for is over.
+var errEnough = errors.New("the time asked for is over")
+
+// consume opens the stream and reads it.
+func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
+	c.watch = o.choose != "" || o.method != ""
+	if c.watch {
+		watch := dialect.Op{Kind: dialect.Watch, Method: o.method}
+		if c.stream, err = c.conv.Open(c.clock.ctx, watch); err != nil {
+			return why(c.clock.ctx, err)
+		}
+	}
+	if op.Method != "" {
+		st, err := c.conv.Open(c.clock.ctx, op)
+		if err != nil {
+			return why(c.clock.ctx, err)
+		}
+		if !c.watch {
+			c.stream = st
+		} else {
+			defer (&consumer{clock: c.clock, stream: st}).cancel()
+			if err := first(c, st); err != nil {
+				return err
+			}
+		}
+	}
+	return o.outcome(c, c.run())
+}
+
+// first waits for the answer to the request that starts what --method or
+// --select takes.
+func first(c *consumer, st dialect.Stream) error {
+	m, err := st.Next(c.clock.ctx)
+	if err != nil {
+		return c.end(err)
+	}
+	if m.Err != nil {
+		return rpcFault(c.method, m.Err.Clone())
+	}
+	return nil
+}
+
+// outcome says which ends are as asked.
+func (o *subscribeOptions) outcome(c *consumer, err error) error {
+	cause := context.Cause(c.clock.ctx)
+	if errors.Is(cause, errEnough) {
+		return nil
+	}
+	f := wire.AsFault(err)
+	switch {
+	case f == nil:
+		return err
+	case f.Kind == wire.Timeout && o.time.idle > 0 && f == wire.AsFault(cause):
+		return nil // --idle is a normal end here
+	case f.Kind == wire.Closed && c.watch && f.Close != nil && f.Close.Clean:
+		return nil // nothing was promised: the peer ended in good order
+	case f.Kind == wire.RPCError:
+		suggest(c.app, f, nil)
+	}
+	return err
+}
+

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// A Server is a bound listener, whose connections are answered by hooks and a
+// catalog.
+type Server struct {
+	endpoint Endpoint
+	options  Options
+	side     *side
+	listener transport.Listener
+
+	mu    sync.Mutex
+	peers map[*peer.Peer]bool
+	wg    sync.WaitGroup
+	done  bool
+	alone bool // one connection is all there will ever be (stdio)
+	fault error
+}
+
+// Listen binds e and returns when a client could connect.
+func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
+	if e.Demo != "" || e.Socket != "" {
+		return nil, usage("%s cannot be listened on", e)
+	}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, alone: e.Address.Scheme == "stdio"}
+	var err error
+	if s.side, err = newSide(SpecOf(e), e, o, true); err != nil {
+		return nil, err
+	}
+	cfg, err := transportConfig(e, o)
+	if err == nil {
+		s.listener, err = transport.Listen(ctx, e.Address, cfg)
+	}
+	if err != nil {
+		_ = s.side.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Endpoint is where it listens, as a client writes it, with the dialect and the
+// framing; "" for stdio.
+func (s *Server) Endpoint() string {
+	at := s.listener.Endpoint()
+	if at == "" {
+		return ""
+	}
+	if s.endpoint.Framing != "" {
+		at = s.endpoint.Framing + "+" + at
+	}
+	if s.endpoint.Dialect != defaultDialect {
+		at = s.endpoint.Dialect + "+" + at
+	}
+	return at
+}
+
+// Serve answers until Close; on stdio until its one connection ends, whose
+// failure it then returns.
+func (s *Server) Serve() error {
+	for {
+		conn, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			s.wg.Wait()
+			return s.fault
+		}
+		if err != nil {
+			return err
+		}
+		s.wg.Go(func() { s.converse(conn) })
+	}
+}
+
+// converse serves one connection to its end.
+func (s *Server) converse(conn wire.Conn) {
+	o := peer.Options{Handler: s.side.accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain}
+	p := peer.New(conn, SpecOf(s.endpoint).NewCodec(s.endpoint, s.options.Transport.Options), o)
+	s.mu.Lock()
+	s.peers[p] = true
+	done := s.done
+	s.mu.Unlock()
+	if !done {
+		<-p.Done()
+	}
+	err := p.Err()
+	_ = p.Close()
+	s.mu.Lock()
+	delete(s.peers, p)
+	if s.alone {
+		s.fault = err
+	}
+	s.mu.Unlock()
+	if s.alone {
+		_ = s.listener.Close()
+	}
+}
+
+// Close ends the listener and its connections, each in good order, and waits.
+func (s *Server) Close() error {
+	err := s.listener.Close()
+	s.mu.Lock()
+	s.done = true
+	var closing sync.WaitGroup
+	for p := range s.peers {
+		closing.Go(func() { _ = p.Close() })
+	}
+	s.mu.Unlock()
+	closing.Wait()
+	s.wg.Wait()
+	return errors.Join(err, s.side.Close())
+}
+
+// HookFailure is the first failure of a hook, nil when there was none.
+func (s *Server) HookFailure() error { return s.side.failure() }

@@ -1,0 +1,61 @@
+// Package session puts the pieces together: an endpoint is dialled, tapped,
+// given to a peer and greeted; a listener's connections are served; a hook
+// talks back on the connection that it answers. Commands hold a Conversation
+// and never a peer.
+package session
+
+import (
+	"context"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// A Conversation is what commands hold: a connection of their own, or one that
+// another process of ours has.
+type Conversation interface {
+	// Open starts op; its answer is a stream, of one message for most calls.
+	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
+	// Notify sends op and expects no answer.
+	Notify(ctx context.Context, op dialect.Op) error
+	// Describe asks for what the far side offers.
+	Describe(ctx context.Context) (*catalog.Catalog, error)
+	// Event is what a user sees of a message of a stream.
+	Event(m wire.Message) (wire.Event, error)
+	// Raw is the traffic itself. It is a usage fault where Options.Raw was not
+	// set.
+	Raw() (*RawPipe, error)
+	// HookFailure is the first failure of a hook here (status 8), nil when
+	// there was none.
+	HookFailure() error
+	// Err says why the conversation ended: nil while it lasts and when it ended
+	// in good order.
+	Err() error
+	// Close says goodbye, ends what is pending and leaves nothing behind.
+	Close() error
+}
+
+// Options are what Open and Listen need beside the endpoint.
+type Options struct {
+	Transport transport.Config // Framing is set by Open
+	Hooks     []hook.Entry
+	Hook      hook.Options
+	Catalog   *catalog.Catalog // schemas for what hooks are given and answer; and what a server tells
+	Allow     []string         // a server's policy, patterns of methods
+	Deny      []string
+	Raw       bool // Raw will be used: what no hook answers is its to answer
+	Greeting  time.Duration
+	Tap       wire.Tap
+	Note      func(peer.Note) // things a user may want to know; may be nil
+	Drain     time.Duration   // see peer.Options
+}
+
+const defaultGreeting = 15 * time.Second
+
+// NoiseLimit is how many lines that are no messages a child may print.
+const NoiseLimit = 100

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/transport"
+)
+
+// A Spec is one row of the table of dialects: all that the rest of rpcx knows
+// of it.
+type Spec struct {
+	Name      string
+	NewCodec  func(e Endpoint, o wire.Options) dialect.Codec
+	NewServer func(b dialect.Backend) dialect.Server
+
+	Subprotocols []string         // offered on WebSocket
+	Binary       transport.Binary // what a binary message means
+	Duplex       bool             // it needs both directions: no HTTP POST
+	Funcs        bool             // it has function values (key@on=NAME)
+}
+
+const defaultDialect = "jsonrpc"
+
+// specs is the table of dialects.
+func specs() []Spec {
+	row := func(name string, v jsonrpc.Version) Spec {
+		return Spec{
+			Name: name,
+			NewCodec: func(e Endpoint, o wire.Options) dialect.Codec {
+				return jsonrpc.NewCodec(jsonrpc.Options{Version: v, CancelMethod: cancelMethod(e), MaxDepth: o.MaxDepth})
+			},
+			NewServer: func(b dialect.Backend) dialect.Server { return jsonrpc.NewServer(v, b) },
+		}
+	}
+	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1)}
+}
+
+// cancelMethod is how a pending call is given up: JSON-RPC has no way, the
+// Language Server Protocol does, and its framing tells it.
+func cancelMethod(e Endpoint) string {
+	if e.Framing == "lsp" {
+		return "$/cancelRequest"
+	}
+	return ""
+}
+
+// Dialects are the names of the table.
+func Dialects() []string {
+	var names []string
+	for _, s := range specs() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// SpecOf returns the row of e's dialect.
+func SpecOf(e Endpoint) Spec {
+	s, _ := specOf(e.Dialect)
+	return s
+}
+
+func specOf(name string) (Spec, error) {
+	for _, s := range specs() {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	f := usage("unknown dialect %q", name)
+	if near := catalog.Nearest(name, Dialects()); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	}
+	return Spec{}, f
+}

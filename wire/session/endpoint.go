@@ -1,0 +1,172 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/framing"
+	"rpcx/wire/serve"
+	"rpcx/wire/transport"
+)
+
+// An Endpoint names a peer and how to reach it (section 2 of the design).
+type Endpoint struct {
+	Dialect string            // a row of the table of dialects
+	Framing string            // "" means the transport's own
+	Address transport.Address // of a transport; zero for the two below
+	Demo    string            // the name of an embedded server; "" elsewhere
+	Socket  string            // the path of a Conversation's socket; "" elsewhere
+	Hook    string            // with Socket: the hook that asks, as its endpoint says it
+}
+
+// ParseEndpoint takes an endpoint apart: `[dialect+][framing+]transport:…`.
+// dialect is what --dialect says, "" when it was not given. "@" alone stands
+// for $RPCX_ENDPOINT. Errors are usage faults, but for a name that leads
+// nowhere, which is Unreachable.
+func ParseEndpoint(text, dialect string) (Endpoint, error) {
+	if text == "@" {
+		if text = os.Getenv("RPCX_ENDPOINT"); text == "" {
+			return Endpoint{}, usage("@ stands for $RPCX_ENDPOINT, which is not set")
+		}
+	}
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		return Endpoint{}, wire.NewFault(wire.Unreachable, fmt.Sprintf("no session or profile is named %q", name), nil)
+	}
+	e, rest := prefixes(text)
+	if dialect != "" {
+		if e.Dialect != "" && e.Dialect != dialect {
+			return Endpoint{}, usage("the endpoint says dialect %s, --dialect says %s", e.Dialect, dialect)
+		}
+		if _, err := specOf(dialect); err != nil {
+			return Endpoint{}, err
+		}
+		e.Dialect = dialect
+	}
+	return e, e.target(rest)
+}
+
+// prefixes takes the dialect and the framing off.
+func prefixes(text string) (e Endpoint, rest string) {
+	rest = text
+	for {
+		scheme, _, found := strings.Cut(rest, ":")
+		word, after, plus := strings.Cut(scheme, "+")
+		if !found || !plus {
+			return e, rest
+		}
+		_, err := specOf(word)
+		switch _, isFraming := framing.ByName(word); {
+		case err == nil && e.Dialect == "" && e.Framing == "":
+			e.Dialect = word
+		case isFraming && e.Framing == "":
+			e.Framing = word
+		default:
+			return e, rest
+		}
+		rest = after + rest[len(scheme):]
+	}
+}
+
+// target reads what follows the prefixes.
+func (e *Endpoint) target(rest string) error {
+	scheme, after, _ := strings.Cut(rest, ":")
+	switch scheme {
+	case "demo":
+		return e.demo(after)
+	case "conversation":
+		if e.Dialect != "" || e.Framing != "" {
+			return usage("conversation: takes no dialect and no framing")
+		}
+		e.Socket, e.Hook, _ = strings.Cut(after, "#")
+		if e.Socket == "" {
+			return usage("conversation: needs the path of a socket")
+		}
+		return nil
+	}
+	if e.Dialect == "" {
+		e.Dialect = defaultDialect
+	}
+	var err error
+	if e.Address, err = transport.Parse(rest); err != nil {
+		return badTransport(rest, err)
+	}
+	if e.Framing == "" {
+		return nil
+	}
+	if !byteTransports[e.Address.Scheme] {
+		return usage("%s: has its own framing: leave %s+ out", e.Address.Scheme, e.Framing)
+	}
+	return nil
+}
+
+func (e *Endpoint) demo(name string) error {
+	if name == "" {
+		name = "orders"
+	}
+	c, ok := serve.Demo(name)
+	if !ok {
+		f := usage("there is no demo named %q: there are %s", name, strings.Join(serve.DemoNames(), ", "))
+		if near := catalog.Nearest(name, serve.DemoNames()); near != "" {
+			f.Hint = "did you mean demo:" + near + "?"
+		}
+		return f
+	}
+	if e.Framing != "" {
+		return usage("demo: has no framing: leave %s+ out", e.Framing)
+	}
+	its := c.Dialect
+	if its == "" {
+		its = defaultDialect
+	}
+	if e.Dialect != "" && e.Dialect != its {
+		return usage("demo:%s speaks %s, not %s", name, its, e.Dialect)
+	}
+	e.Demo, e.Dialect = name, its
+	return nil
+}
+
+// badTransport adds the nearest dialect or framing where a prefix was not
+// understood, such as "lps+exec:".
+func badTransport(rest string, err error) error {
+	scheme, _, _ := strings.Cut(rest, ":")
+	word, _, plus := strings.Cut(scheme, "+")
+	if !plus {
+		return err
+	}
+	near := catalog.Nearest(word, append(Dialects(), framing.Names()...))
+	if near == "" {
+		return err
+	}
+	return &wire.Fault{
+		Kind: wire.Usage, Message: fmt.Sprintf("%q is no dialect, framing or transport", word),
+		Hint: "did you mean " + near + "+" + rest[len(word)+1:] + "?",
+	}
+}
+
+// byteTransports take a framing.
+var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}
+
+// String is the endpoint as it may be shown: redacted.
+func (e Endpoint) String() string {
+	switch {
+	case e.Demo != "":
+		return "demo:" + e.Demo
+	case e.Socket != "":
+		return "conversation:" + e.Socket
+	}
+	s := e.Address.String()
+	if e.Framing != "" {
+		s = e.Framing + "+" + s
+	}
+	if e.Dialect != defaultDialect {
+		s = e.Dialect + "+" + s
+	}
+	return s
+}
+
+func usage(format string, args ...any) *wire.Fault {
+	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
+}

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+	"rpcx/wire/serve"
+)
+
+// A side is what answers the far side: hooks and, as a server, a catalog,
+// behind the dialect's server. One side serves all connections of a listener.
+type side struct {
+	spec     Spec
+	endpoint Endpoint
+	table    *hook.Table
+	server   dialect.Server
+
+	mu      sync.Mutex
+	sockets map[dialect.Caller]*socket
+	failed  error
+}
+
+// newSide makes the answering side. serving says that we are the server: the
+// catalog is told to whoever asks.
+func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
+	s := &side{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}}
+	ho := o.Hook
+	ho.Dialect = spec.Name
+	next := ho.OnFailure
+	ho.OnFailure = func(method string, err error) {
+		s.noteFailure(err)
+		if next != nil {
+			next(method, err)
+		}
+	}
+	var err error
+	if s.table, err = hook.NewTable(ho, o.Hooks...); err != nil {
+		return nil, err
+	}
+	backend := serve.New(serve.Options{
+		Catalog: o.Catalog, Hooks: s.table, Allow: o.Allow, Deny: o.Deny,
+		Check: o.Catalog != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
+	})
+	s.server = spec.NewServer(backend)
+	return s, nil
+}
+
+// accept is the peer's handler for a connection.
+func (s *side) accept(c dialect.Caller) dialect.Handler {
+	return &sideHandler{Handler: s.server.Accept(c), side: s, caller: c}
+}
+
+// sideHandler closes the connection's socket with the handler.
+type sideHandler struct {
+	dialect.Handler
+	side   *side
+	caller dialect.Caller
+}
+
+func (h *sideHandler) Close() error {
+	h.side.dropSocket(h.caller)
+	return h.Handler.Close()
+}
+
+// answers says whether a hook answers method.
+func (s *side) answers(method string) bool { return s.table.Match(method) }
+
+// talkBack gives the hooks of one connection the way back to it: its endpoint,
+// bound when first asked for. suspend frees the slot of a hook that waits.
+func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error) {
+	return func() (string, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		sock := s.sockets[c]
+		if sock == nil {
+			var err error
+			if sock, err = newSocket(c, s.spec, s.endpoint, suspend); err != nil {
+				return "", err
+			}
+			s.sockets[c] = sock
+		}
+		return sock.endpoint(), nil
+	}
+}
+
+func (s *side) dropSocket(c dialect.Caller) {
+	s.mu.Lock()
+	sock := s.sockets[c]
+	delete(s.sockets, c)
+	s.mu.Unlock()
+	if sock != nil {
+		sock.Close()
+	}
+}
+
+func (s *side) noteFailure(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		s.failed = err
+	}
+}
+
+// failure is the first failure of a hook, as a Fault of kind Helper.
+func (s *side) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		return nil
+	}
+	if f := wire.AsFault(s.failed); f != nil && f.Kind == wire.Helper {
+		return f
+	}
+	return wire.NewFault(wire.Helper, s.failed.Error(), s.failed)
+}
+
+func (s *side) Close() error {
+	err := s.server.Close()
+	s.mu.Lock()
+	left := s.sockets
+	s.sockets = map[dialect.Caller]*socket{}
+	s.mu.Unlock()
+	for _, sock := range left {
+		sock.Close()
+	}
+	return err
+}
