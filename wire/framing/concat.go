@@ -81,18 +81,25 @@ func (s *concatSource) value() ([]byte, error) {
 // line and opens a value. It looks at no byte again but that one.
 func (s *concatSource) garbage(at int) error {
 	win := s.in.window()
+	if at > s.in.max {
+		return tooLong(s.in.max)
+	}
 	if start := bytes.LastIndexByte(win[:at], '\n') + 1; start > 0 && opens(win[at:]) && scan.Skip(win, start) == at {
 		s.in.drop(start)
 		return s.lines(win[:start])
 	}
 	for {
 		win = s.in.window()
-		if n := bytes.IndexByte(win[at:], '\n'); n >= 0 {
-			s.in.drop(at + n + 1)
-			return s.lines(win[:at+n])
+		end := bytes.IndexByte(win[at:], '\n')
+		if end >= 0 {
+			win = win[:at+end]
 		}
 		if at = len(win); at > s.in.max {
 			return tooLong(s.in.max)
+		}
+		if end >= 0 {
+			s.in.drop(at + 1)
+			return s.lines(win)
 		}
 		if err := s.in.more(); err != nil {
 			s.in.drop(at)

@@ -108,14 +108,17 @@ func TestScenarios(t *testing.T) {
 }
 
 func TestAnySizeUpToTheLimit(t *testing.T) {
-	sizes := []int{2, 1000, 63 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 65 << 10, 20 << 20, 10, 1 << 20, 2}
+	var msgs [][]byte
+	for _, size := range []int{2, 1000, 63 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 65 << 10, 20 << 20, 10, 1 << 20, 2} {
+		msgs = append(msgs, object(size))
+	}
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
 			framing, _ := ByName(name)
 			sent := &stream{Reader: strings.NewReader("")}
 			out := framing(sent, wire.Options{})
-			for _, size := range sizes {
-				if err := out.Send(object(size)); err != nil {
+			for _, msg := range msgs {
+				if err := out.Send(msg); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -125,9 +128,9 @@ func TestAnySizeUpToTheLimit(t *testing.T) {
 				func(r io.Reader) io.Reader { return &pieces{r, 1000} },
 			} {
 				in := framing(&stream{Reader: wrap(bytes.NewReader(sent.Bytes()))}, wire.Options{MaxMessage: 20 << 20, NoiseLimit: 1})
-				for _, size := range sizes {
-					if msg, err := in.Recv(); err != nil || !bytes.Equal(msg, object(size)) {
-						t.Fatalf("%d bytes: got %d, %v", size, len(msg), err)
+				for _, want := range msgs {
+					if msg, err := in.Recv(); err != nil || !bytes.Equal(msg, want) {
+						t.Fatalf("%d bytes: got %d, %v", len(want), len(msg), err)
 					}
 				}
 				if _, err := in.Recv(); err != io.EOF {

@@ -32,19 +32,22 @@ func (s *lineSource) next() ([]byte, error) {
 	seen := 0
 	for {
 		win := s.in.window()
-		if n := bytes.IndexByte(win[seen:], '\n'); n >= 0 {
-			end := seen + n
-			s.in.drop(end + 1)
+		end := bytes.IndexByte(win[seen:], '\n')
+		if end >= 0 {
+			win = win[:seen+end]
+		}
+		if len(win) > s.max+1 { // the one may be a CR
+			return nil, tooLong(s.max)
+		}
+		if end >= 0 {
+			s.in.drop(len(win) + 1)
 			seen = 0
-			if msg, err := s.message(win[:end]); msg != nil || err != nil {
+			if msg, err := s.message(win); msg != nil || err != nil {
 				return msg, err
 			}
 			continue
 		}
 		seen = len(win)
-		if seen > s.max+1 { // the one may be a CR
-			return nil, tooLong(s.max)
-		}
 		if err := s.in.more(); err != nil {
 			win = s.in.window()
 			s.in.drop(len(win))

@@ -128,9 +128,9 @@ func (s *lspSource) headerLine() ([]byte, error) {
 	seen := 0
 	for {
 		win := s.in.window()
-		if n := bytes.IndexByte(win[seen:], '\n'); n >= 0 {
-			s.in.drop(seen + n + 1)
-			return win[:seen+n], nil
+		end := bytes.IndexByte(win[seen:], '\n')
+		if end >= 0 {
+			win = win[:seen+end]
 		}
 		most := headerMost
 		if s.tolerated() && s.lines == 0 {
@@ -138,6 +138,10 @@ func (s *lspSource) headerLine() ([]byte, error) {
 		}
 		if seen = len(win); seen > most {
 			return nil, broken("the far side sent a header line of more than %d bytes: %s", most, shown(win))
+		}
+		if end >= 0 {
+			s.in.drop(seen + 1)
+			return win, nil
 		}
 		err := s.in.more()
 		if err == nil {

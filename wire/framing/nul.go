@@ -35,10 +35,13 @@ func (s *nulSource) next() ([]byte, error) {
 		}
 		win := s.in.window()
 		end := nulEnd(win, seen)
+		if end >= 0 {
+			win = win[:end]
+		}
+		if seen = len(win); seen > s.max {
+			return nil, tooLong(s.max)
+		}
 		if end < 0 {
-			if seen = len(win); seen > s.max {
-				return nil, tooLong(s.max)
-			}
 			err := s.in.more()
 			if err == nil {
 				continue
@@ -49,7 +52,7 @@ func (s *nulSource) next() ([]byte, error) {
 				return s.last(win, err)
 			}
 		} else {
-			end = s.part(win[:end])
+			end = s.part(win)
 		}
 		s.in.drop(end + 1)
 		seen = 0

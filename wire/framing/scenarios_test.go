@@ -27,6 +27,7 @@ var lineScenarios = []scenario{
 	{name: "too much noise", framing: "line", limit: 2, in: "one\n\ntwo\n" + a + "\nthr\x1b[31mee" + strings.Repeat("e", 100) + "\n", want: []string{a}, noise: []string{"one", "two"},
 		fault: `more than 2 lines that are not JSON, the last: "thr\x1b[31mee`},
 	{name: "too long", framing: "line", max: 8, in: a + " \n" + b + "\n", want: []string{a}, fault: "limit of 8 bytes"},
+	{name: "noise too long", framing: "line", max: 50, limit: 3, in: "x" + strings.Repeat("0", 60) + "\n", fault: "limit of 50 bytes"},
 	{name: "just not too long", framing: "line", max: len(b), in: b + "\r\n", want: []string{b}},
 }
 
@@ -69,6 +70,7 @@ var nulScenarios = []scenario{
 	{name: "noise before the last", framing: "nul", limit: 5, in: "[info] x\n" + a, want: []string{a}, noise: []string{"[info] x"}},
 	{name: "noise at the end", framing: "nul", limit: 5, in: a + "\x00[x\n{y", want: []string{a}, noise: []string{"[x", "{y"}},
 	{name: "too much noise", framing: "nul", limit: 1, in: "one\ntwo\n" + a + "\x00", noise: []string{"one"}, fault: `"two"`},
+	{name: "noise too long", framing: "nul", max: 50, limit: 3, in: "[\n" + strings.Repeat("0", 60) + "\x00", fault: "limit of 50 bytes"},
 	{name: "too long", framing: "nul", max: 7, in: a + "\x00" + b + "\x00", want: []string{a}, fault: "limit of 7 bytes"},
 }
 
@@ -85,6 +87,7 @@ var seqScenarios = []scenario{
 	{name: "deeper than a stack should be", framing: "seq", in: "\x1e" + strings.Repeat("[", 1100) + strings.Repeat("]", 1100), want: []string{strings.Repeat("[", 1100) + strings.Repeat("]", 1100)}},
 	{name: "noise on a listener", framing: "seq", in: a + "\n\x1e" + a + "\n", fault: `"{\"a\":1}"`},
 	{name: "noise", framing: "seq", limit: 4, in: "hello\nx\x1e" + a + " y\nz\n\x1e" + b + "\n", want: []string{a, b}, noise: []string{"hello", "x", "y", "z"}},
+	{name: "text too long", framing: "seq", max: 50, in: "\x1e" + strings.Repeat("0", 60) + "\n", fault: "limit of 50 bytes"},
 	{name: "too long", framing: "seq", max: 7, in: "\x1e" + a + "\n\x1e" + b + "\n", want: []string{a}, fault: "limit of 7 bytes"},
 }
 
@@ -104,5 +107,6 @@ var concatScenarios = []scenario{
 	{name: "cut off", framing: "concat", in: a + `{"b":`, want: []string{a}, fault: `ended inside a message: "{\"b\":"`},
 	{name: "deep", framing: "concat", depth: 3, in: "[[[]]][[[[]]]]", want: []string{"[[[]]]"}, fault: "nested deeper than 3"},
 	{name: "deeper than usual", framing: "concat", depth: 1100, in: strings.Repeat("[", 1100) + strings.Repeat("]", 1100), want: []string{strings.Repeat("[", 1100) + strings.Repeat("]", 1100)}},
+	{name: "noise too long", framing: "concat", max: 50, limit: 3, in: strings.Repeat("0", 60) + "\n", fault: "limit of 50 bytes"},
 	{name: "too long", framing: "concat", max: 7, in: a + b, want: []string{a}, fault: "limit of 7 bytes"},
 }

@@ -112,12 +112,16 @@ func (s *seqSource) text() ([]byte, error) {
 func (s *seqSource) upTo(at int) ([]byte, error) {
 	for {
 		win := s.in.window()
-		if n := bytes.IndexAny(win[at:], "\n\x1e"); n >= 0 {
-			s.in.drop(at + n)
-			return win[:at+n], nil
+		end := bytes.IndexAny(win[at:], "\n\x1e")
+		if end >= 0 {
+			win = win[:at+end]
 		}
 		if at = len(win); at > s.in.max {
 			return nil, tooLong(s.in.max)
+		}
+		if end >= 0 {
+			s.in.drop(at)
+			return win, nil
 		}
 		if err := s.in.more(); err != nil {
 			s.in.drop(at)
