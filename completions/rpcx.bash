@@ -1,0 +1,162 @@
+# bash completion for rpcx. Made by scripts/gen; do not edit.
+
+# Splits the line before the cursor into _rpcx_words, quotes taken away. A quote
+# that is still open is left in _rpcx_open.
+_rpcx_split() {
+	local line=$1 word='' quote='' char i inside=no
+	_rpcx_words=()
+	for ((i = 0; i < ${#line}; i++)); do
+		char=${line:i:1}
+		case $quote$char in
+		[\ $'\t']) if [[ $inside == yes ]]; then _rpcx_words+=("$word"); fi; word='' inside=no ;;
+		\'\' | \"\") quote='' ;;
+		\' | \") quote=$char inside=yes ;;
+		\\ | \"\\) ((++i)); word+=${line:i:1} inside=yes ;;
+		*) word+=$char inside=yes ;;
+		esac
+	done
+	_rpcx_words+=("$word")
+	_rpcx_open=$quote
+}
+
+# Offers those of the words in $1 that begin with $cur.
+_rpcx_offer() {
+	local word
+	for word in $1; do
+		if [[ $word == "$cur"* ]]; then COMPREPLY+=("$word"); fi
+	done
+}
+
+# Offers file names (or with -d folders) for what of $cur follows $1.
+_rpcx_files() {
+	local name
+	while IFS= read -r name; do
+		COMPREPLY+=("$1$name")
+	done < <(compgen "${2:--f}" -- "${cur#"$1"}")
+	compopt -o filenames -o nospace 2>/dev/null
+}
+
+_rpcx_endpoint() {
+	local before='' word again=yes
+	while [[ $again == yes ]]; do
+		again=no
+		for word in $_rpcx_prefixes; do
+			if [[ $cur == "$word"* ]]; then before+=$word cur=${cur#"$word"} again=yes; fi
+		done
+	done
+	case $cur in
+	*unix:*) _rpcx_files "${cur%%unix:*}unix:" ;;
+	exec:* | ipc:*) _rpcx_files "${cur%%:*}:" ;;
+	*)
+		_rpcx_offer "$_rpcx_transports"
+		_rpcx_offer "$_rpcx_prefixes"
+		compopt -o nospace 2>/dev/null
+		;;
+	esac
+	cur=$before$cur
+	COMPREPLY=("${COMPREPLY[@]/#/$before}")
+}
+
+_rpcx() {
+	local cur flag path='' args=0 i word subs flags endpoint kind choices _rpcx_words _rpcx_open
+	COMPREPLY=()
+	_rpcx_split "${COMP_LINE:0:COMP_POINT}"
+	cur=${_rpcx_words[${#_rpcx_words[@]} - 1]}
+	_rpcx_command ''
+	for ((i = 1; i < ${#_rpcx_words[@]} - 1; i++)); do
+		word=${_rpcx_words[i]} flag=''
+		case $word in
+		--) args=2; flags='' ; break ;;
+		--*=* ) ;;
+		-*) _rpcx_value "$word"; if [[ -n $kind ]]; then flag=$word; ((++i)); fi ;;
+		*)
+			if [[ $args -eq 0 && " $subs " == *" $word "* ]]; then
+				path+="${path:+ }$word"
+				_rpcx_command "$path"
+			else
+				((++args))
+			fi
+			;;
+		esac
+	done
+
+	if [[ -n $flag && $i -eq ${#_rpcx_words[@]} ]]; then
+		_rpcx_value "$flag"
+	elif [[ $cur == --*=* ]]; then
+		_rpcx_value "${cur%%=*}"
+		cur=${cur#*=}
+	else
+		kind=''
+	fi
+	case $kind in
+	files) _rpcx_files '' ;;
+	dirs) _rpcx_files '' -d ;;
+	words) _rpcx_offer "$choices" ;;
+	'')
+		case $cur in
+		-*) _rpcx_offer "$flags" ;;
+		*)
+			if [[ $args -eq 0 && -n $subs ]]; then
+				_rpcx_offer "$subs"
+			elif [[ $args -eq 0 && -n $endpoint ]]; then
+				_rpcx_endpoint
+			fi
+			;;
+		esac
+		;;
+	esac
+
+	# Inside quotes bash replaces the word whole.
+	if [[ -n $_rpcx_open ]]; then return; fi
+	local whole=${cur%"${cur##*["$COMP_WORDBREAKS"]}"}
+	for i in "${!COMPREPLY[@]}"; do
+		COMPREPLY[i]=${COMPREPLY[i]#"$whole"}
+	done
+}
+
+_rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders'
+_rpcx_prefixes='jsonrpc+ jsonrpc1+ line+ lsp+ nul+ seq+ concat+'
+
+# Sets what the command with the path $1 has.
+_rpcx_command() {
+	case $1 in
+	'')
+		subs='call subscribe connect serve describe' endpoint=''
+		flags='--help --version'
+		;;
+	'call')
+		subs='' endpoint='yes'
+		flags='--notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'subscribe')
+		subs='' endpoint='yes'
+		flags='--count --until --for --select --method --unsubscribe --catalog --no-check --dry-run --jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'connect')
+		subs='' endpoint='yes'
+		flags='--jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'serve')
+		subs='' endpoint='yes'
+		flags='--on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --verbose --errors --color --help'
+		;;
+	'describe')
+		subs='' endpoint='yes'
+		flags='--json --jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	esac
+}
+
+# Sets how the value of the flag $1 is completed; nothing when it takes none.
+_rpcx_value() {
+	kind='' choices=''
+	case $1 in
+	--allow | --allow-origin | --arg | --argjson | --connect-timeout | --count | --deny | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --header | --hook-jobs | --hook-timeout | --idle | --jobs | --jq | --max-message | --method | --noise | --on | --ping | --raw-request | --select | --subprotocol | --timeout | --token-command | --unsubscribe | --until | -H | -q) kind=anything ;;
+	--cacert | --catalog | --cert | --hooks | --key | --template | --token) kind=files ;;
+	--color) kind=words choices='auto always never' ;;
+	--dialect) kind=words choices='jsonrpc jsonrpc1' ;;
+	--errors) kind=words choices='text json' ;;
+	esac
+}
+
+complete -F _rpcx rpcx

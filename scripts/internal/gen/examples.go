@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// example is a shell session that is run as a test, and shown.
+//
+// In a script below commands/testdata/script it begins with a comment "# doc:
+// TITLE" and ends at the next blank line. Of its lines, "exec" and "status N"
+// are shown as they would be typed, with what they are given on stdin; "cmp
+// stdout FILE" shows that file, which the script holds, as their output; other
+// lines are the test's own affair.
+type example struct {
+	title string
+	text  string
+}
+
+// readExamples reads all examples in a folder of scripts, in the order of the
+// files' names.
+func readExamples(dir string) ([]example, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil {
+		return nil, err
+	}
+	var all []example
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		script, held := parseArchive(string(b))
+		found, err := examplesIn(script, held)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// parseArchive takes a txtar file apart.
+func parseArchive(text string) (script string, held map[string]string) {
+	held = map[string]string{}
+	at := ""
+	var b strings.Builder
+	keep := func() {
+		if at == "" {
+			script = b.String()
+		} else {
+			held[at] = b.String()
+		}
+		b.Reset()
+	}
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(trimmed, "-- "); ok && strings.HasSuffix(name, " --") {
+			keep()
+			at = strings.TrimSpace(strings.TrimSuffix(name, " --"))
+			continue
+		}
+		b.WriteString(line)
+	}
+	keep()
+	return script, held
+}
+
+func examplesIn(script string, held map[string]string) ([]example, error) {
+	var all []example
+	var now *example
+	stdin := ""
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		if title, ok := strings.CutPrefix(line, "# doc:"); ok {
+			all = append(all, example{title: strings.TrimSpace(title)})
+			now = &all[len(all)-1]
+			continue
+		}
+		if line == "" || now == nil {
+			now, stdin = nil, ""
+			continue
+		}
+		verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "! "), " ")
+		switch verb {
+		case "stdin":
+			stdin = " <" + rest
+		case "status":
+			_, rest, _ = strings.Cut(rest, " ")
+			fallthrough
+		case "exec":
+			now.add("$ " + strings.TrimSuffix(rest, "&") + stdin)
+			stdin = ""
+		case "cmp":
+			from, file, _ := strings.Cut(rest, " ")
+			text, ok := held[strings.TrimSpace(file)]
+			if from != "stdout" {
+				continue
+			}
+			if !ok {
+				return nil, fmt.Errorf("the example %q shows %s, which the script does not hold", now.title, file)
+			}
+			now.add(strings.TrimRight(text, "\n"))
+		}
+	}
+	for _, e := range all {
+		if e.text == "" {
+			return nil, fmt.Errorf("the example %q shows nothing", e.title)
+		}
+	}
+	return all, nil
+}
+
+func (e *example) add(text string) {
+	if e.text != "" {
+		e.text += "\n"
+	}
+	e.text += strings.TrimRight(text, " ")
+}

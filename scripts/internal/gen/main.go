@@ -1,0 +1,106 @@
+// Command gen makes what is written down twice: man/, completions/ and the
+// marked blocks of README.md, from the command tree and from the scripts that
+// are run as tests.
+//
+//	scripts/gen [--check]
+//
+// With --check it writes nothing, names what is stale and ends with status 1.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"rpcx/commands"
+)
+
+func main() {
+	check := len(os.Args) == 2 && os.Args[1] == "--check"
+	if len(os.Args) > 1 && !check {
+		fmt.Fprintln(os.Stderr, "usage: scripts/gen [--check]")
+		os.Exit(2)
+	}
+	if err := run(check); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// run makes every file and writes those that differ, or says so.
+func run(check bool) error {
+	files, err := generate()
+	if err != nil {
+		return err
+	}
+	stale := false
+	for _, f := range files {
+		old, err := os.ReadFile(f.name)
+		if err == nil && bytes.Equal(old, f.text) {
+			continue
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if check {
+			fmt.Fprintf(os.Stderr, "gen: %s is stale\n", f.name)
+			stale = true
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(f.name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.name, f.text, 0o644); err != nil {
+			return err
+		}
+		fmt.Println(f.name)
+	}
+	if stale {
+		return errors.New("run scripts/gen and commit what it writes")
+	}
+	return nil
+}
+
+// file is one generated file.
+type file struct {
+	name string
+	text []byte
+}
+
+// generate makes all files, in the folder of the repository.
+func generate() ([]file, error) {
+	root := commands.Tree()
+	examples, err := readExamples("commands/testdata/script")
+	if err != nil {
+		return nil, err
+	}
+	vals, err := newValues(root)
+	if err != nil {
+		return nil, err
+	}
+	man, err := manual(root, commands.ExitStatuses(), examples)
+	if err != nil {
+		return nil, err
+	}
+	files := []file{
+		{"man/rpcx.1", man},
+		{"completions/rpcx.bash", bashCompletion(root, vals)},
+		{"completions/_rpcx", zshCompletion(root, vals)},
+		{"completions/rpcx.fish", fishCompletion(root, vals)},
+	}
+	readme, err := os.ReadFile("README.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		return files, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := fillBlocks(readme, root, commands.ExitStatuses(), examples)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, file{"README.md", text}), nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"rpcx/commands"
+)
+
+const (
+	blockBegin = "<!-- gen:"
+	blockEnd   = "<!-- end -->"
+)
+
+// fillBlocks replaces what stands between "<!-- gen:NAME -->" and "<!-- end
+// -->". NAME is commands (a table), statuses (a table), examples (all of them),
+// or example TITLE.
+func fillBlocks(text []byte, root commands.Doc, statuses []commands.StatusDoc, examples []example) ([]byte, error) {
+	var out bytes.Buffer
+	rest := string(text)
+	for {
+		before, after, ok := strings.Cut(rest, blockBegin)
+		out.WriteString(before)
+		if !ok {
+			return out.Bytes(), nil
+		}
+		name, after, ok := strings.Cut(after, " -->")
+		if !ok {
+			return nil, fmt.Errorf("README.md: %s without its -->", blockBegin)
+		}
+		_, rest2, ok := strings.Cut(after, blockEnd)
+		if !ok {
+			return nil, fmt.Errorf("README.md: the block %q has no %s", name, blockEnd)
+		}
+		block, err := readmeBlock(name, root, statuses, examples)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, "%s%s -->\n%s%s", blockBegin, name, block, blockEnd)
+		rest = rest2
+	}
+}
+
+func readmeBlock(name string, root commands.Doc, statuses []commands.StatusDoc, examples []example) (string, error) {
+	var b strings.Builder
+	switch title, one := strings.CutPrefix(name, "example "); {
+	case one:
+		for _, e := range examples {
+			if e.title == title {
+				fmt.Fprintf(&b, "```console\n%s\n```\n", e.text)
+				return b.String(), nil
+			}
+		}
+		return "", fmt.Errorf("README.md: no script has the example %q", title)
+	case name == "examples":
+		for i, e := range examples {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(&b, "%s:\n\n```console\n%s\n```\n", e.title, e.text)
+		}
+	case name == "commands":
+		b.WriteString("| command | what it does |\n| --- | --- |\n")
+		walk(root, nil, func(path []string, d commands.Doc) {
+			if len(d.Commands) == 0 {
+				fmt.Fprintf(&b, "| `%s %s` | %s |\n", strings.Join(path, " "), cell(d.Args), cell(d.Usage))
+			}
+		})
+	case name == "statuses":
+		b.WriteString("| status | name | meaning |\n| --- | --- | --- |\n")
+		for _, s := range statuses {
+			fmt.Fprintf(&b, "| %d | %s | %s |\n", s.Code, s.Name, cell(s.Meaning))
+		}
+	default:
+		return "", fmt.Errorf("README.md: there is no block %q", name)
+	}
+	return b.String(), nil
+}
+
+// cell is text inside a table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

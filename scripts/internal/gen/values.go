@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rpcx/commands"
+)
+
+// What stands in an endpoint before and as its transport. Completion offers
+// these; what an endpoint may be is decided by wire/transport.
+var (
+	prefixes   = []string{"jsonrpc+", "jsonrpc1+", "line+", "lsp+", "nul+", "seq+", "concat+"}
+	transports = []string{
+		"ws://", "wss://", "http://", "https://", "tcp://", "tls://",
+		"unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "demo:orders",
+	}
+)
+
+// kind is what completion offers for a flag's value.
+type kind int
+
+const (
+	anything kind = iota // nothing is offered
+	files
+	dirs
+	words
+)
+
+// value is how a flag's value is completed.
+type value struct {
+	kind  kind
+	words []string
+}
+
+// values holds, for each flag that takes a value, by its name with dashes, how
+// the value is completed.
+type values map[string]value
+
+// newValues reads the values of all flags below root. A flag's name means the
+// same in every command, which is checked, so that a completion need not know
+// which command it is in.
+func newValues(root commands.Doc) (values, error) {
+	all := values{}
+	var err error
+	walk(root, nil, func(_ []string, d commands.Doc) {
+		for _, f := range d.Flags {
+			for _, name := range f.Names {
+				v, known := all[dashed(name)]
+				switch {
+				case f.Arg == "" && known, known && !same(v, valueOf(f.Arg)):
+					err = fmt.Errorf("the flag %s takes different values in different commands", dashed(name))
+				case f.Arg != "":
+					all[dashed(name)] = valueOf(f.Arg)
+				}
+			}
+		}
+	})
+	return all, err
+}
+
+func same(a, b value) bool { return a.kind == b.kind && slices.Equal(a.words, b.words) }
+
+// valueOf reads what a flag's help shows for its value.
+func valueOf(arg string) value {
+	switch {
+	case arg == "DIALECT":
+		return value{words, []string{"jsonrpc", "jsonrpc1"}}
+	case arg == "DIR":
+		return value{kind: dirs}
+	case strings.Contains(arg, "FILE"):
+		return value{kind: files}
+	case strings.Contains(arg, "|") && arg == strings.ToLower(arg):
+		return value{words, strings.Split(arg, "|")}
+	}
+	return value{}
+}
+
+// dashed is a flag's name as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// walk calls do for d and everything below it, with the words of its path
+// after the program's own name.
+func walk(d commands.Doc, path []string, do func(path []string, d commands.Doc)) {
+	do(path, d)
+	for _, sub := range d.Commands {
+		walk(sub, append(slices.Clone(path), sub.Name), do)
+	}
+}
+
+// flagsOf are all flags of a command as they are typed, with those that the
+// program answers itself.
+func flagsOf(path []string, d commands.Doc) []commands.FlagDoc {
+	all := append(slices.Clone(d.Flags), commands.FlagDoc{Names: []string{"help", "h"}, Usage: "show help"})
+	if len(path) == 0 {
+		all = append(all, commands.FlagDoc{Names: []string{"version"}, Usage: "show the version"})
+	}
+	return all
+}
+
+// takesEndpoint says whether a command's first argument is an endpoint.
+func takesEndpoint(d commands.Doc) bool {
+	return strings.HasPrefix(d.Args, "ENDPOINT") || strings.HasPrefix(d.Args, "LISTEN")
+}
+
+// quoted is s as one word for a shell.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
