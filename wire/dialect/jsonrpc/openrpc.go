@@ -1,0 +1,268 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// What a catalog says beyond OpenRPC is written with this prefix.
+const ours = "x-rpcx-"
+
+// Describe asks for the OpenRPC document with rpc.discover. It returns
+// wire.ErrUnsupported where the far side does not have it.
+func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
+	doc, err := caller.Call(ctx, discover, nil)
+	var e *wire.Error
+	switch {
+	case errors.As(err, &e) && string(e.Code) == "-32601":
+		return nil, wire.ErrUnsupported
+	case err != nil:
+		return nil, err
+	}
+	cat, err := FromOpenRPC(doc)
+	if err != nil {
+		return nil, err
+	}
+	if c.o.Version == V1 {
+		cat.Dialect = "jsonrpc1"
+	}
+	return cat, nil
+}
+
+// FromOpenRPC reads an OpenRPC document. What has no place in a catalog is kept
+// in its extra members. Failures are Faults of kind Protocol.
+func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
+	if err := scan.Valid(doc, wire.DefaultMaxDepth); err != nil || scan.Type(bytes.TrimSpace(doc)) != 'o' {
+		return nil, badDocument("it is not a JSON object")
+	}
+	doc = bytes.ReplaceAll(doc, []byte(`"#/components/schemas/`), []byte(`"#/$defs/`))
+	c := &catalog.Catalog{Catalog: 1, Dialect: "jsonrpc", Methods: []catalog.Method{}}
+	var extra builder
+	var methods, components []byte
+	for key, val := range each(doc) {
+		switch key {
+		case "info":
+			readInfo(c, &extra, val)
+		case "methods":
+			methods = val
+		case "components":
+			components = val
+			readComponents(c, &extra, val)
+		case ours + "classes":
+			_ = json.Unmarshal(val, &c.Classes)
+		case ours + "constants":
+			c.Constants = val
+		case ours + "extra":
+			extra.merge(val)
+		default:
+			extra.add(key, val)
+		}
+	}
+	c.Extra = extra.json()
+	if scan.Type(methods) != 'a' {
+		return nil, badDocument("it has no methods")
+	}
+	descriptors := scan.Get(components, "contentDescriptors")
+	for val := range elements(methods) {
+		m, ok := readMethod(val, descriptors)
+		if ok {
+			c.Methods = append(c.Methods, m)
+		}
+	}
+	return c, nil
+}
+
+func badDocument(what string) error {
+	return wire.NewFault(wire.Protocol, "the answer to rpc.discover is no OpenRPC document: "+what, nil)
+}
+
+func readInfo(c *catalog.Catalog, extra *builder, info []byte) {
+	var rest builder
+	for key, val := range each(info) {
+		switch key {
+		case "title":
+			c.Info.Name = textOf(val)
+		case "version":
+			c.Info.Version = textOf(val)
+		case "description":
+			c.Info.Description = textOf(val)
+		default:
+			rest.add(key, val)
+		}
+	}
+	if rest.b != nil {
+		extra.add("info", rest.json())
+	}
+}
+
+func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
+	var rest builder
+	for key, val := range each(components) {
+		if key != "schemas" {
+			rest.add(key, val)
+			continue
+		}
+		for name, schema := range each(val) {
+			if c.Defs == nil {
+				c.Defs = map[string]json.RawMessage{}
+			}
+			c.Defs[name] = schema
+		}
+	}
+	if rest.b != nil {
+		extra.add("components", rest.json())
+	}
+}
+
+// readMethod reads one method object. A reference to a method is skipped.
+func readMethod(val, descriptors []byte) (catalog.Method, bool) {
+	m := catalog.Method{Kind: catalog.Notify} // unless there is a result
+	var extra builder
+	var params, structure, whole []byte
+	summary, kind := "", ""
+	for key, v := range each(val) {
+		switch key {
+		case "name":
+			m.Name = textOf(v)
+		case "description":
+			m.Description = textOf(v)
+		case "summary":
+			summary = textOf(v)
+		case "params":
+			params = v
+		case "paramStructure":
+			structure = v
+		case "result":
+			m.Kind = catalog.Call
+			m.Result = readResult(resolve(v, descriptors), &extra)
+		case ours + "params":
+			whole = v
+		case ours + "kind":
+			kind = textOf(v)
+		case ours + "events":
+			_ = json.Unmarshal(v, &m.Events)
+		case ours + "effects":
+			_ = json.Unmarshal(v, &m.Effects)
+		case ours + "hints":
+			m.Hints = v
+		case ours + "cache":
+			m.Cache = v
+		case ours + "extra":
+			extra.merge(v)
+		default:
+			extra.add(key, v)
+		}
+	}
+	if kind != "" {
+		m.Kind = catalog.Kind(kind)
+	}
+	switch {
+	case summary != "" && m.Description == "":
+		m.Description = summary
+	case summary != "":
+		extra.add("summary", scan.AppendQuoted(nil, summary))
+	}
+	m.Params = whole
+	if whole == nil {
+		m.Params = paramsSchema(params, textOf(structure), descriptors)
+	}
+	m.Extra = extra.json()
+	return m, m.Name != ""
+}
+
+// readResult is the schema of a result; what else its descriptor says is kept.
+func readResult(val []byte, extra *builder) json.RawMessage {
+	var schema json.RawMessage
+	var rest builder
+	for key, v := range each(val) {
+		switch {
+		case key == "schema":
+			schema = v
+		case key == "name" && textOf(v) == "result":
+		default:
+			rest.add(key, v)
+		}
+	}
+	if rest.b != nil {
+		extra.add("result", rest.json())
+	}
+	if s := string(schema); s == "{}" || s == "true" {
+		return nil
+	}
+	return schema
+}
+
+// paramsSchema makes one schema of a list of parameters: of an object where
+// they go by name, of an array where they go by position, of both where either
+// will do.
+func paramsSchema(params []byte, structure string, descriptors []byte) json.RawMessage {
+	var props, items builder
+	var required []byte
+	n, least := 0, 0
+	for val := range elements(params) {
+		d := resolve(val, descriptors)
+		name, schema := scan.Get(d, "name"), described(d)
+		n++
+		props.add(textOf(name), schema)
+		items.element(schema)
+		if string(scan.Get(d, "required")) == "true" {
+			required = append(append(required, ','), name...)
+			least = n
+		}
+	}
+	var o builder
+	switch {
+	case n == 0:
+		return nil
+	case structure == "by-position":
+		o.add("type", []byte(`"array"`))
+	case structure == "by-name":
+		o.add("type", []byte(`"object"`))
+	default:
+		o.add("type", []byte(`["object","array"]`))
+	}
+	if structure != "by-position" {
+		o.add("properties", props.json())
+		if required != nil {
+			o.add("required", append(append([]byte{'['}, required[1:]...), ']'))
+		}
+	}
+	if structure != "by-name" {
+		o.add("prefixItems", items.array())
+		if least > 0 {
+			o.add("minItems", itoa(least))
+		}
+	}
+	return o.json()
+}
+
+// described is the schema of a parameter, with the parameter's description
+// where the schema has none.
+func described(descriptor []byte) []byte {
+	schema := scan.Get(descriptor, "schema")
+	if schema == nil {
+		schema = []byte("{}")
+	}
+	text := scan.Get(descriptor, "description")
+	if text == nil || scan.Type(schema) != 'o' || scan.Get(schema, "description") != nil {
+		return schema
+	}
+	return scan.Splice(schema, "description", text)
+}
+
+// resolve follows a reference into components.contentDescriptors.
+func resolve(val, descriptors []byte) []byte {
+	const prefix = "#/components/contentDescriptors/"
+	ref := textOf(scan.Get(val, "$ref"))
+	if len(ref) > len(prefix) && ref[:len(prefix)] == prefix {
+		return scan.Get(descriptors, ref[len(prefix):])
+	}
+	return val
+}

@@ -1,0 +1,208 @@
+package jsonrpc
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// discover is the method of OpenRPC's service discovery.
+const discover = "rpc.discover"
+
+// server answers on all connections of a listener. It keeps nothing but what
+// its connections keep.
+type server struct{ b dialect.Backend }
+
+// NewServer returns a server of what b offers: its calls and jobs (the result is
+// the last data), its streams as section 8 of the design has them, and
+// rpc.discover where b tells its catalog.
+func NewServer(_ Version, b dialect.Backend) dialect.Server { return &server{b: b} }
+
+// Accept returns the handler for one connection.
+func (s *server) Accept(c dialect.Caller) dialect.Handler {
+	return &handler{server: s, r: s.b.Bind(c), streams: map[string]*subscription{}}
+}
+
+// Close does nothing: handlers end with their connections.
+func (s *server) Close() error { return nil }
+
+// handler answers on one connection.
+type handler struct {
+	server *server
+	r      dialect.Responder
+
+	mu      sync.Mutex
+	streams map[string]*subscription // by id token
+}
+
+// subscription is a stream that we write.
+type subscription struct {
+	method string
+	id     wire.ID
+	cancel context.CancelFunc
+	ended  bool // by NAME_unsubscribe: nothing more is sent
+}
+
+// Close ends what answers on this connection.
+func (h *handler) Close() error { return h.r.Close() }
+
+// Handle answers one request or notification.
+func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	method := in.Msg.Method
+	kind, ok := h.r.Kind(method)
+	switch {
+	case !ok && method == discover:
+		return h.discover()
+	case !ok:
+		if answer, mine := h.unsubscribe(method, in.Msg.Params); mine {
+			return answer, nil
+		}
+		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
+	case in.Msg.Kind == wire.Notification:
+		return h.r.Respond(ctx, dialect.Request{
+			Method: method, Params: in.Msg.Params, Notification: true,
+			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
+		})
+	case kind == catalog.Stream:
+		in.Answered = true
+		return nil, h.stream(ctx, in)
+	}
+	return h.call(ctx, in)
+}
+
+func (h *handler) discover() (json.RawMessage, error) {
+	c := h.server.b.Catalog()
+	if c == nil {
+		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", discover)
+	}
+	return ToOpenRPC(c), nil
+}
+
+// call answers with one result: what Respond returns, else the last data that
+// it emitted (a job's).
+func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	var last json.RawMessage
+	result, err := h.r.Respond(ctx, dialect.Request{
+		Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID,
+		Emit: func(ev wire.Event) error {
+			if ev.Kind == wire.Data {
+				last = ev.Data
+			}
+			return nil
+		},
+	})
+	if result == nil {
+		result = last
+	}
+	return result, err
+}
+
+// stream answers with a subscription id, then the items, then the end.
+func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &subscription{method: in.Msg.Method, id: newID(), cancel: cancel}
+	h.mu.Lock()
+	h.streams[string(s.id)] = s
+	h.mu.Unlock()
+	defer h.remove(s)
+	if err := in.Emit(wire.Event{Kind: wire.Opened, Stream: s.id}); err != nil {
+		return err
+	}
+	emit := func(ev wire.Event) error {
+		if h.isEnded(s) {
+			return context.Canceled
+		}
+		ev.Stream = s.id
+		return in.Emit(ev)
+	}
+	failed := false
+	_, err := h.r.Respond(ctx, dialect.Request{
+		Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Stream: true,
+		Emit: func(ev wire.Event) error {
+			switch {
+			case ev.Kind == wire.Done: // said once, below
+				return nil
+			case ev.Kind == wire.Failure:
+				failed = true
+			case failed: // the error was the end
+				return context.Canceled
+			}
+			return emit(ev)
+		},
+	})
+	switch {
+	case failed:
+		return nil
+	case err != nil:
+		return emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
+	}
+	return emit(wire.Event{Kind: wire.Done, Final: true})
+}
+
+func (h *handler) remove(s *subscription) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.streams, string(s.id))
+}
+
+func (h *handler) isEnded(s *subscription) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return s.ended
+}
+
+// unsubscribe ends a stream of this connection. mine is false for what is no
+// unsubscribe method of ours.
+func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
+	for _, name := range subscribeNames(method) {
+		if kind, ok := h.r.Kind(name); ok && kind == catalog.Stream {
+			mine = true
+		}
+	}
+	if !mine {
+		return nil, false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.streams[string(subscriptionIn(params))]
+	if s == nil || s.ended || !ends(method, s.method) {
+		return json.RawMessage("false"), true
+	}
+	s.ended = true
+	s.cancel()
+	return json.RawMessage("true"), true
+}
+
+// subscriptionIn finds a stream's id in params: the first element, or the
+// member that names it.
+func subscriptionIn(params json.RawMessage) []byte {
+	switch scan.Type(params) {
+	case 'a':
+		m := scan.Array(params, wire.DefaultMaxDepth)
+		_, val, _ := m.Next()
+		return val
+	case 'o':
+		m := scan.Object(params, wire.DefaultMaxDepth)
+		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+			if isSubscription(key) || string(key) == "id" {
+				return val
+			}
+		}
+	}
+	return nil
+}
+
+// newID is a stream's id, which nobody guesses.
+func newID() wire.ID {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return wire.ID(`"` + hex.EncodeToString(b[:]) + `"`)
+}
