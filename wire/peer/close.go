@@ -114,7 +114,7 @@ func (p *Peer) read() {
 	}
 	p.mu.Lock()
 	p.enter(ended)
-	p.lost, p.err = err, p.verdict(err)
+	p.err = p.verdict(err)
 	p.mu.Unlock()
 	close(p.closeAt)
 	p.cancel()

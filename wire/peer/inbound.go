@@ -113,8 +113,14 @@ func (p *Peer) incoming(m *wire.Message) bool {
 
 // serve runs the handler of one request and answers with what it returns.
 func (p *Peer) serve(in *inbound) {
+	ev := failure(wire.NewError(wire.CodeInternal, "internal error"))
+	defer func() { p.served(in, ev) }() // whatever becomes of the handler's goroutine
+	ev = p.run(in)
+}
+
+// served answers with the last event of in and gives up its place.
+func (p *Peer) served(in *inbound, ev wire.Event) {
 	defer in.cancel()
-	ev := p.run(in)
 	p.mu.Lock()
 	defer p.unlockAndTell()
 	in.closed = true
