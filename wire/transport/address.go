@@ -180,6 +180,9 @@ func (a *Address) parseSocket(path string) *wire.Fault {
 		}
 		path = abs
 	}
+	if home, ok := strings.CutPrefix(path, "~/"); ok {
+		return usageHint(a.Scheme+":$HOME/"+home+", for your shell to expand, or "+a.Scheme+":./~/"+home, "%s: a ~ is expanded by nobody here", a.Scheme)
+	}
 	if path == "" {
 		return usageHint(a.Scheme+":/path/to/socket", "%s: names no socket", a.Scheme)
 	}

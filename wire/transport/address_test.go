@@ -67,6 +67,7 @@ func TestParseAddressRefuses(t *testing.T) {
 		{"tcp://[zz:1]:80", "no IPv6", ""},
 		{"unix:", "no socket", ""},
 		{"unix://tmp/x", "two slashes", "unix:tmp/x or unix:/tmp/x"},
+		{"unix:~/x", "~", "unix:$HOME/x"},
 		{"unix:a\x00b", "NUL", ""},
 		{"ws+unix::/p", "no socket", ""},
 		{"ws+unix:/s:/a#b", "no URL path", ""},

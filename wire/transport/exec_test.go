@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -232,6 +233,28 @@ func TestExecChildInheritsNoDescriptorOfOurs(t *testing.T) {
 		t.Errorf("the child has %s, want %s", got, want)
 	}
 	other.Close()
+}
+
+func TestExecManyAtOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 24 {
+		wg.Go(func() {
+			c, err := dial(t.Context(), "exec:cat", Config{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			msg := fmt.Appendf(nil, "[%d]", i)
+			if err := c.Send(msg); err != nil {
+				t.Error(err)
+			}
+			if got, err := c.Recv(); err != nil || !bytes.Equal(got, msg) {
+				t.Errorf("%s came back as %s, %v", msg, got, err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestExecChildHasItsEnvironment(t *testing.T) {

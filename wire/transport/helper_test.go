@@ -100,7 +100,7 @@ var helpers = map[string]func(){
 				fmt.Fprintf(os.Stderr, "recv: %v\n", err)
 				break
 			}
-			if string(msg) == `"close"` {
+			if string(msg) == `["close"]` {
 				go func() { time.Sleep(50 * time.Millisecond); conn.Close() }()
 				continue
 			}

@@ -60,7 +60,7 @@ func joinIPC(c Config) (wire.Conn, error) {
 	}
 	os.Unsetenv(nodeChannelFD)
 	os.Unsetenv(nodeChannelMode)
-	return newIPCConn(netStream{Conn: conn}, c)
+	return newIPCConn(newNetStream(conn), c)
 }
 
 // inheritedSocket takes over the descriptor with that number.

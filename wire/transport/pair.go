@@ -33,7 +33,13 @@ func (e *pairEnd) OnIdle(f func())       { e.onIdle = f }
 func (e *pairEnd) Recv() ([]byte, error) { return e.in.pop(e.onIdle) }
 func (e *pairEnd) Send(msg []byte) error { return e.out.push(msg) }
 func (e *pairEnd) CloseSend() error      { e.out.end(pairEnded); return nil }
-func (e *pairEnd) Close() error          { e.out.end(pairClosed); e.in.end(pairAbandoned); return nil }
+
+// Close tells the far side last, which by then can send nothing more.
+func (e *pairEnd) Close() error {
+	e.in.end(pairAbandoned)
+	e.out.end(pairClosed)
+	return nil
+}
 
 // The states of a queue, in the order in which they can follow each other.
 const (

@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"rpcx/wire"
@@ -27,7 +29,7 @@ func dialStream(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if err != nil {
 		return nil, dialFault(ctx, a.String(), limit, err)
 	}
-	return c.frame(netStream{Conn: conn, insist: a.Scheme == "tls"})
+	return c.frame(newNetStream(conn))
 }
 
 func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
@@ -36,7 +38,7 @@ func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
 		if limit := maxUnixPath(); len(unixName(a.Path)) > limit {
 			return nil, usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(a.Path), a.Path)
 		}
-		return d.DialContext(ctx, "unix", unixName(a.Path))
+		return dialUnix(ctx, &d, unixName(a.Path))
 	}
 	host, port, err := net.SplitHostPort(a.Host)
 	if err == nil && port == "0" {
@@ -54,6 +56,22 @@ func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
 	}
 	c.warnInsecure(a.String())
 	return (&tls.Dialer{NetDialer: &d, Config: cfg}).DialContext(ctx, "tcp", a.Host)
+}
+
+// dialUnix tries again while the listener's queue is full: for TCP the system
+// waits by itself, for a Unix socket it says EAGAIN at once.
+func dialUnix(ctx context.Context, d *net.Dialer, name string) (net.Conn, error) {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		conn, err := d.DialContext(ctx, "unix", name)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return conn, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // serverName is the name that a certificate must be for.
@@ -77,12 +95,22 @@ func (c Config) keepAlive() net.KeepAliveConfig {
 type netStream struct {
 	net.Conn
 	insist bool // a TLS alert about our certificate may come instead of the first bytes
+	closed atomic.Bool
+}
+
+func newNetStream(conn net.Conn) *netStream {
+	_, isTLS := conn.(*tls.Conn)
+	return &netStream{Conn: conn, insist: isTLS}
 }
 
 // Read reads what the far side sends.
-func (s netStream) Read(b []byte) (int, error) {
+func (s *netStream) Read(b []byte) (int, error) {
 	n, err := s.Conn.Read(b)
-	if err != nil && s.insist {
+	switch {
+	case err == nil:
+	case s.closed.Load():
+		err = &wire.CloseError{Clean: true}
+	case s.insist:
 		err = lateRefusal(err)
 	}
 	return n, err
@@ -102,19 +130,19 @@ func lateRefusal(err error) error {
 }
 
 // Write writes to the far side. Its errors are *wire.CloseError.
-func (s netStream) Write(b []byte) (int, error) {
+func (s *netStream) Write(b []byte) (int, error) {
 	n, err := s.Conn.Write(b)
-	if err != nil {
-		if errors.Is(err, net.ErrClosed) {
-			return n, &wire.CloseError{Clean: true}
-		}
-		return n, &wire.CloseError{Err: err}
+	switch {
+	case err == nil:
+		return n, nil
+	case s.closed.Load():
+		return n, &wire.CloseError{Clean: true}
 	}
-	return n, nil
+	return n, &wire.CloseError{Err: err}
 }
 
 // CloseWrite says that nothing more will be sent.
-func (s netStream) CloseWrite() error {
+func (s *netStream) CloseWrite() error {
 	if c, ok := s.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
 	}
@@ -122,7 +150,10 @@ func (s netStream) CloseWrite() error {
 }
 
 // Close says so, reads what is there, and closes.
-func (s netStream) Close() error {
+func (s *netStream) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
 	now := time.Now()
 	s.Conn.SetWriteDeadline(now.Add(lingerPatience)) // a Write that waits gives up
 	s.CloseWrite()

@@ -73,11 +73,11 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.c.frame(netStream{Conn: conn})
+		return s.c.frame(newNetStream(conn))
 	}
 	select {
 	case conn := <-s.ready:
-		return s.c.frame(netStream{Conn: conn, insist: true})
+		return s.c.frame(newNetStream(conn))
 	case <-s.closed:
 		return nil, net.ErrClosed
 	}
