@@ -133,7 +133,7 @@ func follow(b []byte, path []step) (val []byte, ok bool, err error) {
 			return nil, false, nil
 		}
 	}
-	return bytes.TrimRight(b, " \t\r\n"), true, nil
+	return scan.Trim(b), true, nil
 }
 
 // member is the last member of that name.

@@ -3,7 +3,6 @@ package jq
 import (
 	"encoding/json"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
@@ -55,23 +54,14 @@ func normalize(val []byte) (json.RawMessage, error) {
 
 // plain tells whether the inside of a string token is what Encode would write.
 func plain(s []byte) bool {
-	for _, c := range s {
-		if c < ' ' || c == '\\' || c >= 0x7f {
-			return !escaped(s) && utf8.Valid(s)
-		}
-	}
-	return true
-}
-
-// escaped tells whether s has what Encode writes as an escape, or an escape
-// already.
-func escaped(s []byte) bool {
+	ascii := true
 	for _, c := range s {
 		if c < ' ' || c == '\\' || c == 0x7f {
-			return true
+			return false
 		}
+		ascii = ascii && c < utf8.RuneSelf
 	}
-	return false
+	return ascii || utf8.Valid(s)
 }
 
 // A decoder reads a value that is known to be valid.
@@ -143,11 +133,7 @@ func (d *decoder) more(end byte) bool {
 	return true
 }
 
-func (d *decoder) blanks() {
-	for d.i < len(d.b) && (d.b[d.i] == ' ' || d.b[d.i] == '\n' || d.b[d.i] == '\r' || d.b[d.i] == '\t') {
-		d.i++
-	}
-}
+func (d *decoder) blanks() { d.i = scan.Skip(d.b, d.i) }
 
 // text reads a string token.
 func (d *decoder) text() string {
@@ -170,58 +156,14 @@ func (d *decoder) text() string {
 	return unescape(raw)
 }
 
-// unescape is the text that the inside of a string token stands for.
+// unescape is the text that the inside of a string token stands for. Each byte
+// that is no UTF-8 becomes U+FFFD.
 func unescape(raw []byte) string {
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); {
-		switch c := raw[i]; {
-		case c == '\\' && raw[i+1] == 'u':
-			r := hex4(raw[i+2:])
-			i += 6
-			if utf16.IsSurrogate(r) {
-				low := rune(0)
-				if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
-					low = hex4(raw[i+2:])
-				}
-				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-					i += 6
-				}
-			}
-			out = utf8.AppendRune(out, r)
-		case c == '\\':
-			out = append(out, unescaped(raw[i+1]))
-			i += 2
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-			i++
-		default:
-			r, n := utf8.DecodeRune(raw[i:])
-			out = utf8.AppendRune(out, r)
-			i += n
-		}
+	s := scan.Key(raw)
+	if utf8.ValidString(s) {
+		return s
 	}
-	return string(out)
-}
-
-func unescaped(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
-}
-
-func hex4(b []byte) rune {
-	n, _ := strconv.ParseUint(string(b[:4]), 16, 32)
-	return rune(n)
+	return string([]rune(s))
 }
 
 func numeric(c byte) bool {

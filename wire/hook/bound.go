@@ -1,0 +1,266 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/jq"
+)
+
+// A Binding is one connection, as hooks see it.
+type Binding struct {
+	// Caller is the way back to the far side, for jq's rpc. May be nil.
+	Caller dialect.Caller
+	// Endpoint is where a command finds this connection: its RPCX_ENDPOINT is
+	// that, "#" and the hook's id. It is called for every command, so that it can
+	// bind a socket when first needed. May be nil.
+	Endpoint func() (string, error)
+}
+
+// A Bound answers on one connection and owns the processes that do so.
+type Bound struct {
+	t       *Table
+	binding Binding
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup // answers under way, and what ends processes
+	coWG    sync.WaitGroup // co-processes
+
+	mu      sync.Mutex
+	closed  bool
+	running map[string]*holder
+	cos     map[*Answer]*coprocess
+	warned  bool // that there is no endpoint
+}
+
+// Bind returns the Bound for one connection.
+func (t *Table) Bind(b Binding) *Bound {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Bound{
+		t: t, binding: b, ctx: ctx, cancel: cancel,
+		running: map[string]*holder{}, cos: map[*Answer]*coprocess{},
+	}
+}
+
+var (
+	// errNotMine is a hook's way to leave the answer to the next in the chain.
+	errNotMine = errors.New("left to the next hook")
+	errClosed  = errors.New("the connection is closed")
+)
+
+// Answer answers r. The error is a *wire.Error where the far side should get
+// one, and ctx's error when ctx or the connection ended first. Where r.Stream is
+// set, what comes goes to r.Emit, and a result that is no stream is its only
+// item. A notification has no answer: failures are only warned of.
+func (b *Bound) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
+	ctx, leave, err := b.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	r.Stream = r.Stream && r.Emit != nil
+	c := b.t.find(r.Method)
+	if c == nil {
+		return nil, notFound()
+	}
+	for _, a := range c.answers {
+		out, err := b.answer(ctx, c, a, r)
+		switch {
+		case err == errNotMine:
+			continue
+		case err != nil && r.Notification:
+			b.noteFailed(c, r, err)
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case r.Stream && a.Kind != Lines && a.Kind != JQ && !r.Notification:
+			return out, r.Emit(wire.Event{Kind: wire.Data, Data: out})
+		}
+		return out, nil
+	}
+	if r.Notification {
+		return nil, nil
+	}
+	return nil, notFound()
+}
+
+func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not found") }
+
+// noteFailed warns of an error that nobody gets to see as an answer.
+func (b *Bound) noteFailed(c *chain, r dialect.Request, err error) {
+	var e *wire.Error
+	if errors.As(err, &e) && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
+		b.t.warn(c, r.Method, "the notification failed: %s", e.Message)
+	}
+}
+
+// answer is one hook's answer.
+func (b *Bound) answer(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
+	switch a.Kind {
+	case JSON:
+		return a.constant(), nil
+	case Deny:
+		return nil, wire.NewError(wire.CodeRefused, a.Text)
+	case JQ:
+		return b.answerJQ(ctx, c, a.prog, r)
+	case Co:
+		return b.answerCo(ctx, c, a, r)
+	}
+	return b.answerCommand(ctx, c, a, r)
+}
+
+// answerJQ runs a jq expression. Where r is no stream, its last output counts.
+func (b *Bound) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
+	ctx, stop := b.bound(ctx, r)
+	defer stop()
+	in := r.Params
+	if in == nil {
+		in = json.RawMessage("null")
+	}
+	last := json.RawMessage("null")
+	err := prog.Run(withCaller(ctx, b.binding.Caller), in, func(out json.RawMessage) (bool, error) {
+		last = out
+		if r.Stream && !r.Notification {
+			return true, r.Emit(wire.Event{Kind: wire.Data, Data: out})
+		}
+		return true, nil
+	})
+	var rpc *wire.Error
+	switch {
+	case err == nil:
+		return last, nil
+	case errors.Is(context.Cause(ctx), errLate):
+		return nil, b.t.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &rpc):
+		return nil, rpc
+	case wire.AsFault(err) == nil:
+		return nil, err // of Emit
+	}
+	return nil, b.t.fail(c, r.Method, "%v", err)
+}
+
+// errLate is the cause of a context's end that is the hook's own time limit.
+var errLate = errors.New("the hook is out of time")
+
+// bound returns ctx with the time limit for one hook.
+func (b *Bound) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
+	if d := b.t.o.timeout(r.Stream); d > 0 {
+		return context.WithTimeoutCause(ctx, d, errLate)
+	}
+	return context.WithCancel(ctx)
+}
+
+// enter returns ctx so that Close ends it, too.
+func (b *Bound) enter(ctx context.Context) (context.Context, func(), error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, nil, errClosed
+	}
+	b.wg.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(b.ctx, func() { cancel(errClosed) })
+	return ctx, func() { stop(); cancel(nil); b.wg.Done() }, nil
+}
+
+// Close ends every process of this connection, with its group, and returns when
+// they have ended and no Answer is under way. It may be called twice.
+func (b *Bound) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	cos := b.cos
+	b.cos = map[*Answer]*coprocess{}
+	b.mu.Unlock()
+	for _, co := range cos {
+		go co.leave()
+	}
+	b.cancel()
+	done := make(chan struct{})
+	go func() {
+		b.wg.Wait()
+		b.coWG.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-time.After(closeBound):
+		return errors.New("hooks did not end in time")
+	}
+}
+
+// closeBound is more than every process needs that is ended by force.
+const closeBound = 10 * time.Second
+
+// A holder is a command that runs, with the slot that it holds.
+type holder struct {
+	slots     *slots
+	mu        sync.Mutex
+	suspended int
+	ended     bool
+}
+
+// hold waits for a slot and makes an id for the command that gets it.
+func (b *Bound) hold(ctx context.Context) (id string, release func(), err error) {
+	if err := b.t.slots.acquire(ctx); err != nil {
+		return "", nil, err
+	}
+	h := &holder{slots: &b.t.slots}
+	id = b.newID()
+	b.mu.Lock()
+	b.running[id] = h
+	b.mu.Unlock()
+	return id, func() {
+		b.mu.Lock()
+		delete(b.running, id)
+		b.mu.Unlock()
+		h.end()
+	}, nil
+}
+
+func (b *Bound) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
+
+// Suspend frees the slot of the command with that hook id, because a nested call
+// of it is pending; resume takes it again, without waiting. Both do nothing
+// where no such command runs, so resume may come late.
+func (b *Bound) Suspend(hook string) (resume func()) {
+	b.mu.Lock()
+	h := b.running[hook]
+	b.mu.Unlock()
+	if h == nil {
+		return func() {}
+	}
+	h.change(+1)
+	return sync.OnceFunc(func() { h.change(-1) })
+}
+
+func (h *holder) change(by int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := h.suspended
+	h.suspended += by
+	switch {
+	case h.ended:
+	case before == 0:
+		h.slots.release()
+	case h.suspended == 0:
+		h.slots.retake()
+	}
+}
+
+func (h *holder) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended && h.suspended == 0 {
+		h.slots.release()
+	}
+	h.ended = true
+}

@@ -1,0 +1,150 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rpcx/wire/dialect"
+)
+
+func TestCoProcess(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{Endpoint: func() (string, error) { return "conversation:/x", nil }},
+		`*=co:echo start >> $T/starts; env | grep '^RPCX_' >> $T/env; while read -r line; do printf '%s\n' "$line" >> $T/lines
+			case $line in
+			*ping\"*) echo '{"id":1,"result":[1.0,"<>"]}' ;;
+			*fail\"*) echo '{"id":2,"error":{"code":7,"message":"no","x":1}}' ;;
+			*text\"*) echo '{"id":3,"error":"no"}' ;;
+			*null\"*) echo '{"error":null,"result":null,"id":4}' ;;
+			*half\"*) echo '{"id":5}' ;;
+			*noise\"*) echo noise; echo more; echo '{"id":99,"result":1}'; echo '{"id":6,"result":6}' ;;
+			esac; done`)
+	expect(t, "result", w.call("ping", "{\n\"a\":1}"), `[1.0,"<>"]`)
+	expect(t, "error", w.call("fail", ""), `error {"code":7,"message":"no","x":1}`)
+	expect(t, "error that is a string", w.call("text", ""), `error {"code":-32000,"message":"no"}`)
+	expect(t, "null", w.call("null", ""), `null`)
+	expect(t, "neither", w.call("half", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	expect(t, "noise", w.call("noise", ""), `6`)
+	if out, err := w.Answer(t.Context(), dialect.Request{Method: "note", Params: raw("[5]"), Notification: true}); out != nil || err != nil {
+		t.Errorf("%s, %v", out, err)
+	}
+	until(t, "the notification is there", func() bool { return strings.Contains(w.read("lines"), `{"method":"note","params":[5]}`+"\n") })
+	expect(t, "first line", strings.SplitAfter(w.read("lines"), "\n")[0], `{"id":1,"method":"ping","params":{"a":1}}`+"\n")
+	expect(t, "starts", w.read("starts"), "start\n")
+	expect(t, "environment", w.read("env"), "RPCX_ENDPOINT=conversation:/x#h1\n")
+	expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is no answer: "noise"`)
+}
+
+func TestCoOutOfOrder(t *testing.T) {
+	w := newWorld(t, Options{Jobs: 1}, Binding{}, `m=co:read a; read b; read c; for id in 3 1 2; do echo '{"id":'$id',"result":'$id'0}'; done; cat >/dev/null`)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	got := map[string]bool{}
+	for range 3 {
+		wg.Go(func() {
+			s := w.call("m", "")
+			mu.Lock()
+			defer mu.Unlock()
+			got[s] = true
+		})
+	}
+	wg.Wait()
+	if !got["10"] || !got["20"] || !got["30"] {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestCoLateAnswerIsDropped(t *testing.T) {
+	w := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{},
+		`m=co:read a; while ! [ -e $T/go ]; do sleep 0.01; done; echo '{"id":1,"result":"late"}'; read b; echo '{"id":2,"result":2}'; cat >/dev/null`)
+	expect(t, "out of time", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	expect(t, "failure", w.failures(), "hook m: out of time after 300ms")
+	w.write("go", "")
+	expect(t, "the next call", w.call("m", ""), "2")
+}
+
+func TestCoDies(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{},
+		`m=co:read a; read b; echo $$ >> $T/died; sleep 1000 & echo $! > $T/grandchild; exit 3`,
+		`idle=co:read a; echo '{"id":1,"result":1}'; echo why >&2; exit 4`,
+		`words=co:read a; echo '{"id":1,"result":"last words"}'`,
+		`none=co:/nonexistent/co 2>/dev/null`)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { expect(t, "pending", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`) })
+	}
+	wg.Wait()
+	w.pidGone("grandchild")
+	const died = "hook m: the co-process did not answer: it ended with status 3"
+	expect(t, "failures", w.failures(), died+"\n"+died)
+	for range 2 {
+		wg.Go(func() { w.call("m", "") })
+	}
+	wg.Wait()
+	if got := strings.Count(w.read("died"), "\n"); got != 2 {
+		t.Errorf("%d of 2 co-processes", got)
+	}
+	expect(t, "idle", w.call("idle", ""), "1")
+	until(t, "its end is told", func() bool {
+		return strings.HasSuffix(w.warned(), "hook idle: the co-process ended with status 4: why")
+	})
+	for range 3 {
+		expect(t, "last words", w.call("words", ""), `"last words"`)
+		until(t, "it is gone", func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.Bound.mu.Lock()
+			defer w.Bound.mu.Unlock()
+			for _, co := range w.cos {
+				if co.c.pattern == "words" && !over(co.done) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	expect(t, "cannot be run", w.call("none", ""), `error {"code":-32603,"message":"the hook failed"}`)
+}
+
+func TestCoIsOneForEachConnection(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, `m=co:while read -r l; do i=$((i+1)); echo "{\"id\":$i,\"result\":$i}"; done`)
+	other := w.table.Bind(Binding{})
+	defer other.Close()
+	o := &world{t: t, Bound: other}
+	expect(t, "first", w.call("m", "")+w.call("m", ""), "12")
+	expect(t, "second", o.call("m", "")+w.call("m", ""), "13")
+}
+
+func TestCoCloseEndsIt(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{},
+		`polite=co:echo $$ > $T/polite; while read -r l; do echo '{"id":1,"result":1}'; done; echo bye > $T/bye`,
+		`rude=co:trap '' TERM; sleep 1000 & echo $$ > $T/rude; while :; do sleep 0.1; done`,
+		`full=co:echo $$ > $T/full; sleep 1000`)
+	expect(t, "polite", w.call("polite", ""), "1")
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { w.ask(ctx, dialect.Request{Method: "rude"}) })
+	for i := range 5 { // more than a pipe holds, for who never reads
+		wg.Go(func() {
+			w.ask(ctx, dialect.Request{Method: "full", Params: raw(fmt.Sprintf(`[%d,"%s"]`, i, strings.Repeat("x", 100_000)))})
+		})
+	}
+	until(t, "all run", func() bool { return w.exists("rude") && w.exists("full") })
+	cancel()
+	wg.Wait()
+	start := time.Now()
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("Close took %v", d)
+	}
+	expect(t, "the polite one came to its end", w.read("bye"), "bye\n")
+	for _, pid := range []string{"polite", "rude", "full"} {
+		w.pidGone(pid)
+	}
+	expect(t, "warnings", w.warned(), "")
+}

@@ -1,0 +1,123 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// An outcome is how a command ended.
+type outcome struct {
+	value  []byte      // its stdout; of lines the last data
+	err    *wire.Error // of lines: the last error, where no data came after it
+	exit   int
+	signal string
+	start  error // it could not be started
+	feed   error // why its stdout was not read to the end
+	ctx    error // why it was not let to its end
+	stderr *tail
+}
+
+// answerCommand runs a command for one request.
+func (b *Bound) answerCommand(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
+	id, release, err := b.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	ctx, stop := b.bound(ctx, r)
+	defer stop()
+	o := &outcome{stderr: b.t.newTail()}
+	feed := o.readAll
+	if a.Kind == Lines {
+		feed = func(stdout io.Reader) error { return o.readLines(stdout, r) }
+	}
+	b.run(ctx, o, a.Text, b.environ(id, &r), paramsLine(r.Params), feed)
+	return b.result(ctx, c, a, r, o)
+}
+
+// paramsLine is params as one line, null where there are none.
+func paramsLine(params json.RawMessage) []byte {
+	if params == nil {
+		return []byte("null\n")
+	}
+	return append(scan.Compact(nil, params), '\n')
+}
+
+var errTooLong = errors.New("printed more than 64 MiB")
+
+func (o *outcome) readAll(stdout io.Reader) error {
+	var buf bytes.Buffer
+	_, err := buf.ReadFrom(io.LimitReader(stdout, maxOutput+1))
+	if o.value = buf.Bytes(); buf.Len() > maxOutput {
+		return errTooLong
+	}
+	return err
+}
+
+// run runs command with stdin and lets feed read its stdout, and sets how all
+// that ended in o. It returns when the command has ended: at the latest when ctx
+// ends or feed fails, and then it has been ended with its process group.
+func (b *Bound) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
+	p, err := startShell(command, env)
+	if err != nil {
+		o.start = err
+		return
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		p.stdin.Write(stdin) // who does not read it need not
+		p.stdin.Close()
+	})
+	var held error
+	wg.Go(func() { held = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
+	fed := make(chan error, 1)
+	go func() { fed <- feed(&pipe{f: p.stdout, exited: p.Done()}) }()
+
+	exited, cancelled, feeding := p.Done(), ctx.Done(), true
+	for exited != nil || feeding {
+		select {
+		case <-exited:
+			exited = nil
+			p.hurry()
+		case <-cancelled:
+			cancelled = nil
+			o.ctx = ctx.Err()
+			exited = p.force()
+		case err := <-fed:
+			feeding = false
+			if o.feed = err; err != nil && !left(err) {
+				exited = p.force()
+			}
+		}
+	}
+	p.stdin.Close()
+	wg.Wait()
+	p.closePipes()
+	o.exit, o.signal = p.Status()
+	if left(o.feed) || left(held) {
+		b.wg.Go(func() { p.End(grace) }) // it left somebody behind who keeps the pipes open
+	}
+	if left(o.feed) {
+		o.feed = nil
+	}
+}
+
+// force ends p with its group and makes readers of its pipes come to an end. It
+// returns nil, for the channel that need not be waited for any more.
+func (p *process) force() <-chan struct{} {
+	p.End(grace)
+	if over(p.Done()) {
+		p.hurry()
+	} else {
+		p.closePipes() // no signal ends it
+	}
+	return nil
+}

@@ -1,0 +1,347 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// TestStatus is the table of section 4 of the design.
+func TestStatus(t *testing.T) {
+	const failed = `error {"code":-32603,"message":"the hook failed"}`
+	tests := []struct {
+		answer, want string
+		failure      string // of OnFailure; "": none
+	}{
+		{`echo '{"a":1.10}'`, `{"a":1.10}`, ""},
+		{`printf ' [1,\n 2 ] \n\n'`, `[1,2]`, ""},
+		{`printf 12345678901234567890`, `12345678901234567890`, ""},
+		{`true`, `null`, ""},
+		{`echo`, `null`, ""},
+		{`cat`, `{"x": 1}`, ""},
+		{`echo hello`, failed, `hook m: printed what is not one JSON value: "hello"; text: makes a string of it`},
+		{`echo 1 2`, failed, `hook m: printed what is not one JSON value: "1 2"; text: makes a string of it`},
+		{`echo 1; echo 2`, failed, `hook m: printed what is not one JSON value: "1\n2"; text: makes a string of it`},
+		{`printf '"\377"'`, `"` + "\uFFFD" + `"`, ""},
+		{`echo '{"code":7,"message":"no","data":[1.0],"x":2}'; exit 3`, `error {"code":7,"message":"no","data":[1.0],"x":2}`, ""},
+		{`echo '{"code":"E1","message":""}'; exit 64`, `error {"code":"E1","message":""}`, ""},
+		{`echo '{"code":7,"message":"no"}'`, `{"code":7,"message":"no"}`, ""},
+		{`echo '{"code":null,"message":"no"}'; exit 3`, `error {"code":-32000,"message":"the hook ended with status 3","data":{"exit_status":3,"stderr":""}}`, ""},
+		{`exit 64`, `error {"code":-32602,"message":"invalid params"}`, ""},
+		{`echo why >&2; echo; exit 65`, `error {"code":-32602,"message":"why"}`, ""},
+		{`exit 69`, `error {"code":-32000,"message":"unavailable","data":{"retryable":true}}`, ""},
+		{`echo later >&2; exit 75`, `error {"code":-32000,"message":"later","data":{"retryable":true}}`, ""},
+		{`exit 77`, `error {"code":-32001,"message":"refused"}`, ""},
+		{`exit 100`, `error {"code":-32601,"message":"method not found"}`, ""},
+		{`echo 5; exit 100`, `error {"code":-32601,"message":"method not found"}`, ""},
+		{`exit 126`, failed, `hook m: ended with status 126`},
+		{`/nonexistent/x 2>/dev/null`, failed, `hook m: ended with status 127`},
+		{`kill -9 $$`, failed, `hook m: was ended by SIGKILL`},
+		{`echo bad >&2; kill -TERM $$`, failed, `hook m: was ended by SIGTERM: bad`},
+		{`echo a >&2; printf 'b <c>\n\n' >&2; exit 1`, `error {"code":-32000,"message":"b <c>","data":{"exit_status":1,"stderr":"a\nb \u003cc\u003e\n\n"}}`, ""},
+		{`exit 255`, `error {"code":-32000,"message":"the hook ended with status 255","data":{"exit_status":255,"stderr":""}}`, ""},
+		{`text:echo hi`, `"hi"`, ""},
+		{`text:printf 'a\nb\r\n'`, `"a\nb"`, ""},
+		{`text:printf 'a\n\n'`, `"a\n"`, ""},
+		{`text:printf '<\377>'`, `"<` + "\uFFFD" + `>"`, ""},
+		{`text:true`, `""`, ""},
+		{`text:exit 77`, `error {"code":-32001,"message":"refused"}`, ""},
+		{`text:echo '{"code":1,"message":"m"}'; exit 9`, `error {"code":1,"message":"m"}`, ""},
+		{`json: {"a" : 1.0} `, `{"a" : 1.0}`, ""},
+		{`deny`, `error {"code":-32001,"message":"refused"}`, ""},
+		{`deny:not you`, `error {"code":-32001,"message":"not you"}`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.answer, func(t *testing.T) {
+			w := newWorld(t, Options{}, Binding{}, "m="+tt.answer)
+			expect(t, "answer", w.call("m", `{"x": 1}`), tt.want)
+			expect(t, "failures", w.failures(), tt.failure)
+			expect(t, "warnings", w.warned(), tt.failure)
+			if got := w.table.Failures(); (got == 1) != (tt.failure != "") {
+				t.Errorf("%d failures", got)
+			}
+		})
+	}
+}
+
+func TestNothingAnswers(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, "m=json:1")
+	expect(t, "answer", w.call("other", ""), `error {"code":-32601,"message":"method not found"}`)
+}
+
+func TestParamsReachStdin(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, "m=read -r line; printf '%s' \"$line\"; if read -r more; then echo more; fi", "cat=text:cat")
+	expect(t, "absent", w.call("cat", ""), `"null"`)
+	expect(t, "as they are", w.call("cat", `{"a" : "\u0041"}`), `"{\"a\" : \"\\u0041\"}"`)
+	expect(t, "on one line", w.call("m", "{\n \"a\" : [\r\n1 ] }"), `{"a":[1]}`)
+}
+
+func TestBigParams(t *testing.T) {
+	big := `"` + strings.Repeat("x", 1<<20) + `"`
+	w := newWorld(t, Options{}, Binding{},
+		"unread=echo 1",
+		"closed=exec <&-; echo 2",
+		"first=head -c 300000 /dev/zero | tr '\\0' ' '; cat",
+		"noise=head -c 300000 /dev/zero | tr '\\0' 'x' >&2; cat",
+	)
+	expect(t, "a hook that does not read", w.call("unread", big), "1")
+	expect(t, "a hook that closes stdin", w.call("closed", big), "2")
+	for _, m := range []string{"first", "noise"} {
+		if got := w.call(m, big); got != big {
+			t.Errorf("%s: %d bytes came back, of %d", m, len(got), len(big))
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("RPCX_METHOD", "stale")
+	t.Setenv("RPCX_OBJECT", "stale")
+	t.Setenv("RPCX_ERRORS", "json")
+	t.Setenv("KEPT", "yes")
+	const show = `text:env | grep -E '^(RPCX_|KEPT)' | sort`
+	binding := Binding{Endpoint: func() (string, error) { return "conversation:/tmp/x", nil }}
+	w := newWorld(t, Options{Dialect: "jsonrpc", Session: "work"}, binding, "*="+show)
+	got := w.ask(t.Context(), dialect.Request{
+		Method: "$(touch x)", ID: wire.ID(`"a b"`),
+		Vars: map[string]string{"RPCX_STATE": "on", "ARTIFACTS": "1", "RPCX_OBJECT": "nul\x00", "RPCX_BIG": strings.Repeat("x", 5<<10), "RPCX_A B": "1", "PATH=x": "1", "RPCX_": "1"},
+	})
+	expect(t, "all set", got, `"KEPT=yes\nRPCX_ARTIFACTS=1\nRPCX_DIALECT=jsonrpc\nRPCX_ENDPOINT=conversation:/tmp/x#h1\nRPCX_ERRORS=json\nRPCX_ID=\"a b\"\nRPCX_METHOD=$(touch x)\nRPCX_SESSION=work\nRPCX_STATE=on"`)
+
+	w = newWorld(t, Options{}, Binding{}, "*="+show)
+	got = w.ask(t.Context(), dialect.Request{Method: strings.Repeat("m", 4097), ID: wire.ID(`"` + strings.Repeat("i", 5<<10) + `"`)})
+	expect(t, "too long", got, `"KEPT=yes\nRPCX_ERRORS=json"`)
+	got = w.ask(t.Context(), dialect.Request{Method: "a\x00b", ID: wire.ID(strings.Repeat("1", 4096))})
+	expect(t, "NUL, and just short enough", got, `"KEPT=yes\nRPCX_ERRORS=json\nRPCX_ID=`+strings.Repeat("1", 4096)+`"`)
+
+	w = newWorld(t, Options{}, Binding{Endpoint: func() (string, error) { return "", errors.New("no folder") }}, "m=text:echo ${RPCX_ENDPOINT-unset}")
+	expect(t, "no endpoint", w.call("m", "")+w.call("m", ""), `"unset""unset"`)
+	expect(t, "said once", w.warned(), "hooks cannot talk back: no folder")
+}
+
+func TestStderrComesLiveInWholeLines(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, `m=printf 'one\ntw' >&2; while ! [ -e $T/go ]; do sleep 0.01; done; printf 'o' >&2`)
+	done := make(chan string)
+	go func() { done <- w.call("m", "") }()
+	until(t, "the first line is there", func() bool { return w.stderr.String() == "one\n" })
+	w.write("go", "")
+	expect(t, "answer", <-done, "null")
+	expect(t, "stderr", w.stderr.String(), "one\ntwo\n")
+}
+
+func TestStderrTailIsBounded(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, `m=i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done >&2; exit 4`)
+	var got struct {
+		Data struct{ Stderr string }
+	}
+	answer := strings.TrimPrefix(w.call("m", ""), "error ")
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || !strings.HasPrefix(answer, `{"code":-32000,"message":"line 2999"`) {
+		t.Fatal(answer)
+	}
+	if s := got.Data.Stderr; len(s) != 4096 || !strings.HasSuffix(s, "line 2998\nline 2999\n") {
+		t.Errorf("%d bytes kept", len(s))
+	}
+}
+
+func TestTimeoutEndsTheGroup(t *testing.T) {
+	w := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{},
+		`m=sleep 1000 & echo $! > $T/grandchild; echo $$ > $T/child; wait`,
+		`stubborn=trap '' TERM; echo $$ > $T/stubborn; while :; do sleep 0.1; done`,
+	)
+	expect(t, "answer", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	expect(t, "failure", w.failures(), "hook m: out of time after 300ms")
+	w.pidGone("child")
+	w.pidGone("grandchild")
+	expect(t, "answer", w.call("stubborn", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	w.pidGone("stubborn")
+}
+
+func TestCancelEndsTheGroup(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan string)
+	go func() { done <- w.ask(ctx, dialect.Request{Method: "m"}) }()
+	until(t, "the hook runs", func() bool { return w.exists("grandchild") })
+	cancel()
+	expect(t, "answer", <-done, "failed: context canceled")
+	w.pidGone("grandchild")
+	expect(t, "failures", w.failures(), "")
+}
+
+func TestCloseEndsTheGroup(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
+	done := make(chan string)
+	go func() { done <- w.call("m", "") }()
+	until(t, "the hook runs", func() bool { return w.exists("grandchild") })
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	expect(t, "answer", <-done, "failed: context canceled")
+	w.pidGone("grandchild")
+	expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
+}
+
+func TestGrandchildThatKeepsStdoutOpen(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{},
+		`m=sleep 1000 & echo $! > $T/grandchild; echo 5`,
+		`chatty=(echo $$ > $T/chatty; while :; do echo x; sleep 0.02; done) & echo 5; exit 0`,
+		`silent=sleep 1000 >/dev/null 2>&1 & echo $! > $T/daemon; echo 6`,
+		`lines=lines:sleep 1000 & echo $! > $T/ofLines; echo 7`,
+	)
+	start := time.Now()
+	expect(t, "answer", w.call("m", ""), "5")
+	w.pidGone("grandchild")
+	expect(t, "answer", w.call("lines", ""), "7")
+	w.pidGone("ofLines")
+	if got := w.call("chatty", ""); got != "5" && !strings.HasPrefix(got, "error") {
+		t.Errorf("got %s", got)
+	}
+	expect(t, "answer", w.call("silent", ""), "6")
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("it took %v", d)
+	}
+	// What holds none of our pipes is a daemon by intent.
+	w.write("stop", "")
+	expect(t, "the daemon lives", newWorld(t, Options{}, Binding{}, "m=kill "+strings.TrimSpace(w.read("daemon"))).call("m", ""), "null")
+}
+
+func TestOutputLimit(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, `m=tr '\0' ' ' < /dev/zero`)
+	expect(t, "answer", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	expect(t, "failure", w.failures(), "hook m: printed more than 64 MiB")
+}
+
+func TestChains(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{},
+		`a=exit 100`, `a=lines:exit 100`, `a=jq:.x`, `a=json:1`,
+		`b=exit 100`, `b=exit 100`, `b*=json:2`,
+		`c=exit 77`, `c=json:3`,
+		`d=exit 100`, `d=deny`,
+	)
+	expect(t, "the third answers", w.call("a", `{"x":7}`), "7")
+	expect(t, "a chain ends with its name", w.call("b", ""), `error {"code":-32601,"message":"method not found"}`)
+	expect(t, "an error ends a chain", w.call("c", ""), `error {"code":-32001,"message":"refused"}`)
+	expect(t, "a refusal", w.call("d", ""), `error {"code":-32001,"message":"refused"}`)
+}
+
+func TestNotifications(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{},
+		`ok=echo not JSON; cat > $T/got`, `bad=echo why >&2; exit 3`, `killed=kill -9 $$`, `next=exit 100`, `lines=lines:echo x`, `jq=jq:error("e")`, `deny=deny`)
+	for _, m := range []string{"ok", "bad", "killed", "next", "lines", "jq", "deny", "none"} {
+		out, err := w.Answer(t.Context(), dialect.Request{Method: m, Params: raw(`[1]`), Notification: true})
+		if m != "none" && (out != nil && m != "jq" || err != nil) {
+			t.Errorf("%s: %s, %v", m, out, err)
+		}
+	}
+	expect(t, "what it got", w.read("got"), "[1]\n")
+	expect(t, "warnings", w.warned(), strings.Join([]string{
+		"hook bad: the notification failed: why",
+		"hook killed: was ended by SIGKILL",
+		`hook jq: jq: error: e`,
+		"hook deny: the notification failed: refused",
+	}, "\n"))
+	expect(t, "failures", w.failures(), "hook killed: was ended by SIGKILL\nhook jq: jq: error: e")
+}
+
+func TestWarningsHoldNoEscapes(t *testing.T) {
+	w := newWorld(t, Options{}, Binding{}, `*=echo x`)
+	w.call("\x1b[2J"+strings.Repeat("y", 500), "")
+	if got := w.warned(); strings.ContainsRune(got, 0x1b) || len(got) > 300 || !strings.HasPrefix(got, `hook * ("\x1b[2Jyyy`) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSlots(t *testing.T) {
+	// Each of these waits for the other's file; with one slot they would never
+	// end unless the slot of the first is given up.
+	meet := func(mine, other string) string {
+		return fmt.Sprintf(`%s=touch $T/%[1]s; while ! [ -e $T/%s ]; do sleep 0.01; done; echo '"%[1]s"'`, mine, other)
+	}
+	w := newWorld(t, Options{Jobs: 1}, Binding{}, meet("a", "b"), meet("b", "a"), "quick=jq:.")
+	var wg sync.WaitGroup
+	wg.Go(func() { expect(t, "a", w.call("a", ""), `"a"`) })
+	until(t, "a runs", func() bool { return w.exists("a") })
+	started := make(chan struct{})
+	wg.Go(func() { close(started); expect(t, "b", w.call("b", ""), `"b"`) })
+	<-started
+	expect(t, "jq needs no slot", w.call("quick", "1"), "1")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	expect(t, "who waits can give up", w.ask(ctx, dialect.Request{Method: "b"}), "failed: context deadline exceeded")
+	if w.exists("b") {
+		t.Fatal("b runs beside a")
+	}
+	w.Suspend("nobody")()
+	resume := w.Suspend("h1")
+	until(t, "b runs", func() bool { return w.exists("b") })
+	resume()
+	resume()
+	wg.Wait()
+	w.Suspend("h1")()
+	if w.table.slots.free != 1 {
+		t.Errorf("%d slots are free", w.table.slots.free)
+	}
+}
+
+func TestSlotsAreServedInOrder(t *testing.T) {
+	s := &slots{free: 2}
+	ctx := t.Context()
+	for range 2 {
+		if err := s.acquire(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 5
+	served := make(chan int, n)
+	giveUp, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	for i := range n {
+		c := ctx
+		if i == 2 {
+			c = giveUp
+		}
+		wg.Go(func() {
+			if s.acquire(c) == nil {
+				served <- i
+			}
+		})
+		until(t, "it waits", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == i+1 })
+	}
+	cancel()
+	until(t, "one gave up", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == n-1 })
+	s.retake() // as if one resumed: three are out
+	s.release()
+	select {
+	case i := <-served:
+		t.Fatalf("%d got a slot beyond the bound", i)
+	default:
+	}
+	for _, want := range []int{0, 1, 3, 4} {
+		s.release()
+		if got := <-served; got != want {
+			t.Errorf("%d was served, want %d", got, want)
+		}
+	}
+	wg.Wait()
+	s.release()
+	s.release()
+	if s.free != 2 {
+		t.Errorf("%d are free", s.free)
+	}
+}
+
+func TestHooksRunTogether(t *testing.T) {
+	w := newWorld(t, Options{Jobs: 3}, Binding{}, `m=read n; touch $T/$n; while ! [ -e $T/1 -a -e $T/2 -a -e $T/3 ]; do sleep 0.01; done; echo $n`)
+	var wg sync.WaitGroup
+	for _, n := range []string{"1", "2", "3"} {
+		wg.Go(func() { expect(t, n, w.call("m", n), n) })
+	}
+	wg.Wait()
+}

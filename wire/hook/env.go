@@ -1,0 +1,72 @@
+package hook
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/dialect"
+)
+
+const maxVar = 4 << 10 // bytes of a variable; what is longer stays unset
+
+// inherited is our own environment without what our own starter was told of the
+// message that it answers. RPCX_ERRORS is the user's wish and stays.
+func inherited() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "RPCX_") && !strings.HasPrefix(v, "RPCX_ERRORS=")
+	})
+}
+
+var variable = regexp.MustCompile(`^RPCX_[A-Z][A-Z0-9_]*$`)
+
+// environ is the environment of a hook with that id; r is nil for a
+// co-process.
+func (b *Bound) environ(id string, r *dialect.Request) []string {
+	env := slices.Clone(b.t.env)
+	set := func(name, value string) {
+		if value != "" && len(value) <= maxVar && !strings.ContainsRune(value, 0) {
+			env = append(env, name+"="+value)
+		}
+	}
+	set("RPCX_DIALECT", b.t.o.Dialect)
+	set("RPCX_SESSION", b.t.o.Session)
+	set("RPCX_ENDPOINT", b.endpoint(id))
+	if r == nil {
+		return env
+	}
+	set("RPCX_METHOD", r.Method)
+	set("RPCX_ID", string(r.ID))
+	for name, value := range r.Vars {
+		if !strings.HasPrefix(name, "RPCX_") {
+			name = "RPCX_" + name
+		}
+		if variable.MatchString(name) {
+			set(name, value)
+		}
+	}
+	return env
+}
+
+// endpoint leads the hook with that id to this connection.
+func (b *Bound) endpoint(id string) string {
+	if b.binding.Endpoint == nil {
+		return ""
+	}
+	e, err := b.binding.Endpoint()
+	if err == nil {
+		return e + "#" + id
+	}
+	b.mu.Lock()
+	first := !b.warned
+	b.warned = true
+	b.mu.Unlock()
+	if first && b.t.o.Warn != nil {
+		b.t.o.Warn("hooks cannot talk back: " + err.Error())
+	}
+	return ""
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,111 @@
+package hook
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rpcx/wire/catalog"
+)
+
+// FromDir returns a hook for each executable file in dir, named for what it
+// answers, in the order of their names. Folders, hidden files, files that are
+// not executable and editors' copies (NAME~) are passed over. A folder or a file
+// that others can write is refused. Errors are usage Faults.
+func FromDir(dir string) ([]Entry, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, usage("hooks: %v", err)
+	}
+	if err := trusted(abs); err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(abs)
+	if err != nil {
+		return nil, usage("hooks: %v", err)
+	}
+	var entries []Entry
+	for _, f := range files {
+		name, path := f.Name(), filepath.Join(abs, f.Name())
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
+			continue
+		}
+		if err := trusted(path); err != nil {
+			return nil, err
+		}
+		entries = append(entries, Entry{Pattern: name, Answer: Answer{Kind: Sh, Text: "exec " + quote(path)}})
+	}
+	if len(entries) == 0 {
+		f := usage("hooks: no executable file in %s", dir)
+		f.Hint = "chmod +x the files there, or give a catalog file"
+		return nil, f
+	}
+	return entries, nil
+}
+
+// FromFile reads a catalog and returns the hooks that its run members are. A
+// file that others can write is refused. Errors are usage Faults.
+func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
+	if err := trusted(path); err != nil {
+		return nil, nil, err
+	}
+	c, err := catalog.Load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := FromCatalog(c)
+	if err != nil {
+		return nil, nil, inside(path, err)
+	}
+	return entries, c, nil
+}
+
+// FromCatalog returns the hooks that the run members of c are. Call it only for
+// a catalog that is ours: a file given as hooks, an embedded demo.
+func FromCatalog(c *catalog.Catalog) ([]Entry, error) {
+	var entries []Entry
+	for _, m := range c.Methods {
+		if m.Run == "" {
+			continue
+		}
+		a, err := ParseAnswer(m.Run)
+		if err != nil {
+			return nil, inside("method "+m.Name, err)
+		}
+		entries = append(entries, Entry{Pattern: m.Name, Answer: a})
+	}
+	return entries, nil
+}
+
+// trusted refuses what others than its owner can write, and what belongs to
+// neither us nor root.
+func trusted(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return usage("hooks: %v", err)
+	}
+	what := "others can write it"
+	if info.Mode().Perm()&0o022 == 0 {
+		if ours(info) {
+			return nil
+		}
+		what = "it belongs to somebody else"
+	}
+	f := usage("hooks: %s is refused: %s", path, what)
+	if info.Mode().Perm()&0o022 != 0 {
+		f.Hint = "chmod go-w " + quote(path)
+	}
+	return f
+}
+
+// ours tells whether the owner is us or root. Root trusts whom it gave a file to.
+func ours(info fs.FileInfo) bool {
+	uid := os.Geteuid()
+	owner, ok := ownerOf(info)
+	return !ok || uid == 0 || owner == uid || owner == 0
+}
+
+// quote is s as one word of sh.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,141 @@
+// Package hook answers what the far side asks of us: with a shell command, a
+// co-process, a jq expression or a constant (section 4 of the design).
+//
+// An Entry is one NAME=ANSWER. A Table holds all of them and the limits that
+// they share; Bind makes of it the Bound that answers on one connection and
+// owns what runs for it. What the far side says reaches a command on its stdin
+// and in RPCX_ variables, never in its command line.
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+)
+
+// A Kind is a way to answer.
+type Kind string
+
+// The kinds of answer, by their prefixes.
+const (
+	Sh    Kind = "sh"    // a shell command; stdout is one JSON value, nothing is null
+	Text  Kind = "text"  // a shell command; stdout becomes a string
+	Lines Kind = "lines" // a shell command; each stdout line is an event as it is written
+	Co    Kind = "co"    // one process for all calls of a connection
+	JQ    Kind = "jq"    // a jq expression over the params
+	JSON  Kind = "json"  // a constant
+	Deny  Kind = "deny"  // a refusal
+)
+
+var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
+
+// An Answer is what stands behind the "=" of a hook, checked.
+type Answer struct {
+	Kind Kind
+	Text string // the command, the jq expression, the constant, the refusal's text
+	prog *jq.Program
+}
+
+// An Entry is one hook.
+type Entry struct {
+	Pattern string // a name; "*" stands for any run of characters
+	Answer  Answer
+}
+
+// Parse reads NAME=ANSWER, split at the first "=". Errors are usage Faults.
+func Parse(spec string) (Entry, error) {
+	name, text, ok := strings.Cut(spec, "=")
+	if !ok || name == "" {
+		return Entry{}, usage("a hook is NAME=ANSWER: %q", spec)
+	}
+	answer, err := ParseAnswer(text)
+	if err != nil {
+		return Entry{}, inside("hook "+name, err)
+	}
+	return Entry{name, answer}, nil
+}
+
+var prefixed = regexp.MustCompile(`^[a-z]+:`)
+
+// ParseAnswer reads an ANSWER. jq expressions are compiled and constants are
+// checked. Errors are usage Faults.
+func ParseAnswer(s string) (Answer, error) {
+	kind, text := Sh, s
+	prefix := prefixed.FindString(s)
+	switch {
+	case s == "inbox":
+		return Answer{}, usage("inbox needs a session: connect ENDPOINT --session NAME")
+	case s == string(Deny):
+		kind, text = Deny, "refused"
+	case prefix != "":
+		kind, text = Kind(strings.TrimSuffix(prefix, ":")), s[len(prefix):]
+	}
+	a := Answer{Kind: kind, Text: text}
+	switch kind {
+	case Sh, Text, Lines, Co:
+		if strings.TrimSpace(text) == "" {
+			return a, usage("%q holds no command", s)
+		}
+		if strings.ContainsRune(text, 0) {
+			return a, usage("a command cannot hold a NUL")
+		}
+	case JQ:
+		var err error
+		a.prog, err = jq.Compile(text, jq.Options{Funcs: functions})
+		return a, err
+	case JSON:
+		if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {
+			return a, usage("%q is no JSON: %v", s, err)
+		}
+	case Deny:
+		if text == "" {
+			a.Text = "refused"
+		}
+	default:
+		return a, unknownKind(s, string(kind))
+	}
+	return a, nil
+}
+
+func unknownKind(s, kind string) error {
+	f := usage("%q: there is no answer of kind %q", s, kind)
+	words := []string{"inbox"}
+	for _, k := range kinds {
+		words = append(words, string(k))
+	}
+	if near := catalog.Nearest(kind, words); near != "" {
+		f.Hint = fmt.Sprintf("did you mean %s:? A command that begins so is written sh:%s", near, s)
+	} else {
+		f.Hint = "a command that begins so is written sh:" + s
+	}
+	return f
+}
+
+// constant is the value of a JSON answer, as it was written.
+func (a Answer) constant() json.RawMessage {
+	return json.RawMessage(strings.TrimSpace(a.Text))
+}
+
+// command tells whether the answer is a process of its own for each call.
+func (a Answer) command() bool { return slices.Contains([]Kind{Sh, Text, Lines}, a.Kind) }
+
+func usage(format string, args ...any) *wire.Fault {
+	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
+}
+
+// inside puts where it happened before what a usage Fault says.
+func inside(where string, err error) error {
+	if f := wire.AsFault(err); f != nil {
+		c := *f
+		c.Message = where + ": " + f.Message
+		return &c
+	}
+	return wire.NewFault(wire.Usage, where+": "+err.Error(), err)
+}

@@ -1,0 +1,216 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		spec, pattern string
+		kind          Kind
+		text          string
+	}{
+		{"getOrder=./cmd --flag", "getOrder", Sh, "./cmd --flag"},
+		{"a=b=c", "a", Sh, "b=c"},
+		{"a=sh:text:x", "a", Sh, "text:x"},
+		{"res:verb=text:date", "res:verb", Text, "date"},
+		{"get*=lines:tail -f x", "get*", Lines, "tail -f x"},
+		{"*=co:./c", "*", Co, "./c"},
+		{"a=jq:.x | {y: .}", "a", JQ, ".x | {y: .}"},
+		{`a=json: {"a":1.10} `, "a", JSON, ` {"a":1.10} `},
+		{"a=deny", "a", Deny, "refused"},
+		{"a=deny:not today", "a", Deny, "not today"},
+		{"a=deny:", "a", Deny, "refused"},
+		{"a=denyall", "a", Sh, "denyall"},
+		{"a=inboxes", "a", Sh, "inboxes"},
+		{"a=C:x", "a", Sh, "C:x"},
+	}
+	for _, tt := range tests {
+		e, err := Parse(tt.spec)
+		if err != nil || e.Pattern != tt.pattern || e.Answer.Kind != tt.kind || e.Answer.Text != tt.text {
+			t.Errorf("Parse(%q) = %+v, %v", tt.spec, e, err)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	tests := []struct{ spec, message, hint string }{
+		{"getOrder", `a hook is NAME=ANSWER: "getOrder"`, ""},
+		{"=x", `a hook is NAME=ANSWER: "=x"`, ""},
+		{"a=", `hook a: "" holds no command`, ""},
+		{"a=text: ", `hook a: "text: " holds no command`, ""},
+		{"a=co:", `hook a: "co:" holds no command`, ""},
+		{"a=tex:date", `hook a: "tex:date": there is no answer of kind "tex"`, "did you mean text:? A command that begins so is written sh:tex:date"},
+		{"a=inbox:x", `hook a: "inbox:x": there is no answer of kind "inbox"`, "a command that begins so is written sh:inbox:x"},
+		{"a=zzzzzzz:x", `hook a: "zzzzzzz:x": there is no answer of kind "zzzzzzz"`, "a command that begins so is written sh:zzzzzzz:x"},
+		{"a=inbox", `hook a: inbox needs a session: connect ENDPOINT --session NAME`, ""},
+		{"a=jq:.a |", `hook a: jq: unexpected EOF at offset 4 of: .a |`, ""},
+		{"a=jq:input", `hook a: jq: input(s)/0 is not allowed in: input`, ""},
+		{"a=json:{", `hook a: "json:{" is no JSON: `, ""},
+		{"a=json:", `hook a: "json:" is no JSON: `, ""},
+		{"a=echo \x00", "hook a: a command cannot hold a NUL", ""},
+	}
+	for _, tt := range tests {
+		_, err := Parse(tt.spec)
+		f := wire.AsFault(err)
+		if f == nil || f.Kind != wire.Usage || !strings.HasPrefix(f.Message, tt.message) || f.Hint != tt.hint {
+			t.Errorf("Parse(%q): %+v", tt.spec, f)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"a=b", "a=jq:.", "*=deny", "a=json:1", "=", "a=x:y", "a=inbox"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, spec string) {
+		e, err := Parse(spec)
+		if err != nil {
+			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage || fault.Message == "" {
+				t.Fatalf("%q: %#v", spec, err)
+			}
+			return
+		}
+		table, err := NewTable(Options{}, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !table.Match(e.Pattern) {
+			t.Fatalf("%q does not match itself", e.Pattern)
+		}
+	})
+}
+
+func TestPatterns(t *testing.T) {
+	var entries []Entry
+	for _, s := range []string{"*=json:0", "get*=json:1", "get*er=json:2", "getOrder=json:3", "*Order=json:4", "g.t*=json:5", "getOrder=json:6", "a*b*c=json:7", "über*=json:8"} {
+		e, err := Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	table, err := NewTable(Options{}, entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := table.Bind(Binding{})
+	defer b.Close()
+	w := &world{t: t, Bound: b}
+	for name, want := range map[string]string{
+		"getOrder": "3", "getUser": "2", "getX": "1", "listOrder": "4", "goto": "0", "got": "0", "g.tx": "5", "gxtx": "0",
+		"abc": "7", "a-b-c": "7", "acb": "0", "": "0", "a\nb\nc": "7", "überall": "8", "GetOrder": "4",
+	} {
+		expect(t, name, w.call(name, ""), want)
+	}
+	expect(t, "Names", strings.Join(table.Names(), " "), "getOrder")
+	only, _ := NewTable(Options{}, entries[3])
+	if only.Match("getorder") || only.Match("getOrder ") || !only.Match("getOrder") {
+		t.Error("an exact name matches another")
+	}
+	expect(t, "equal patterns", order(t, "a*=json:1", "*a=json:2"), "1")
+	expect(t, "equal patterns", order(t, "*a=json:2", "a*=json:1"), "2")
+}
+
+func order(t *testing.T, specs ...string) string {
+	w := newWorld(t, Options{}, Binding{}, specs...)
+	return w.call("a", "")
+}
+
+func TestFromDir(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "it's; $(here)")
+	put := func(name, content string, mode os.FileMode) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromDir(dir); err == nil {
+		t.Error("an empty folder is no mistake")
+	}
+	put("getOrder", "#!/bin/sh\nprintf '{\"got\":%s}' \"$(cat)\"\n", 0o755)
+	put("watch*", "#!/bin/sh\necho 1\n", 0o700)
+	put("README", "read me", 0o644)
+	put(".hidden", "#!/bin/sh\n", 0o755)
+	put("getOrder~", "#!/bin/sh\n", 0o755)
+	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := FromDir(dir)
+	if err != nil || len(entries) != 2 || entries[0].Pattern != "getOrder" || entries[1].Pattern != "watch*" {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	table, err := NewTable(Options{}, entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, Bound: table.Bind(Binding{})}
+	defer w.Close()
+	expect(t, "a file's answer", w.call("getOrder", `[1]`), `{"got":[1]}`)
+
+	put("getOrder", "#!/bin/sh\n", 0o775)
+	_, err = FromDir(dir)
+	refused(t, err, "others can write it")
+	put("getOrder", "#!/bin/sh\n", 0o755)
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	_, err = FromDir(dir)
+	refused(t, err, "others can write it")
+	_, err = FromDir(filepath.Join(dir, "none"))
+	refused(t, err, "no such file")
+}
+
+func refused(t *testing.T, err error, why string) {
+	t.Helper()
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, why) {
+		t.Errorf("got %v, want a usage fault with %q", err, why)
+	}
+}
+
+func TestFromFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hooks.json")
+	put := func(content string, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(`{"catalog":1,"info":{},"methods":[{"name":"a","run":"json:1"},{"name":"b"},{"name":"c","run":"jq:.x"}]}`, 0o644)
+	entries, c, err := FromFile(path)
+	if err != nil || len(entries) != 2 || entries[1].Pattern != "c" || entries[1].Answer.Kind != JQ || len(c.Methods) != 3 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	put(`{"catalog":1,"info":{},"methods":[{"name":"a","run":"jq:{"}]}`, 0o644)
+	_, _, err = FromFile(path)
+	refused(t, err, "method a: jq: unexpected EOF")
+	put(`{"catalog":1,"info":{},"methods":[]}`, 0o666)
+	_, _, err = FromFile(path)
+	refused(t, err, "others can write it")
+	put(`no catalog`, 0o644)
+	_, _, err = FromFile(path)
+	refused(t, err, "hooks.json")
+}
+
+func TestFromCatalogKeepsOrder(t *testing.T) {
+	entries, err := FromCatalog(&catalog.Catalog{Methods: []catalog.Method{{Name: "z", Run: "deny"}, {Name: "a", Run: "./x"}}})
+	if err != nil || len(entries) != 2 || entries[0].Pattern != "z" || entries[1].Answer.Text != "./x" {
+		t.Errorf("%+v, %v", entries, err)
+	}
+}

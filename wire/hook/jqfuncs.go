@@ -1,0 +1,120 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/jq"
+)
+
+// functions are what a hook's jq has beside jq's own.
+var functions = []jq.Func{
+	{Name: "sleep", Arity: 1, Call: jqSleep},
+	{Name: "rpc", Arity: 2, Call: jqRPC},
+	{Name: "fail", Arity: 2, Call: jqFail},
+}
+
+// callerKey is where a context has the way back to the far side.
+type callerKey struct{}
+
+func withCaller(ctx context.Context, c dialect.Caller) context.Context {
+	if c == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// jqSleep is sleep(SECONDS): its input, later.
+func jqSleep(ctx context.Context, in any, args []any) (any, error) {
+	seconds, ok := jq.Number(args[0])
+	if !ok || !(seconds >= 0) {
+		return nil, errors.New("sleep wants a number of seconds")
+	}
+	t := time.NewTimer(time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2)))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return in, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// jqRPC is rpc(METHOD; PARAMS): what the far side answers to this call.
+func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
+	method, ok := args[0].(string)
+	if !ok {
+		return nil, errors.New("rpc wants the name of a method")
+	}
+	var params json.RawMessage
+	if args[1] != nil {
+		var err error
+		if params, err = jq.Encode(args[1]); err != nil {
+			return nil, err
+		}
+	}
+	c, ok := ctx.Value(callerKey{}).(dialect.Caller)
+	if !ok {
+		return nil, errors.New("rpc: there is nobody to call here")
+	}
+	res, err := c.Call(ctx, method, params)
+	if err != nil {
+		return nil, caught(err)
+	}
+	return jq.Decode(res)
+}
+
+// jqFail is fail(CODE; TEXT): the answer is that error.
+func jqFail(_ context.Context, _ any, args []any) (any, error) {
+	code, err := jq.Encode(args[0])
+	if err != nil {
+		return nil, err
+	}
+	_, number := jq.Number(args[0])
+	_, text := args[0].(string)
+	if !number && !text {
+		return nil, fmt.Errorf("fail wants a number or a string for its code, not %s", code)
+	}
+	message, ok := args[1].(string)
+	if !ok {
+		b, err := jq.Encode(args[1])
+		if err != nil {
+			return nil, err
+		}
+		message = string(b)
+	}
+	return nil, thrown{&wire.Error{Code: code, Message: message}}
+}
+
+// caught makes a far side's error one that try catches as an object.
+func caught(err error) error {
+	var e *wire.Error
+	if errors.As(err, &e) {
+		return thrown{e}
+	}
+	return err
+}
+
+// A thrown error is caught by jq's try as an object with code and message.
+type thrown struct{ rpc *wire.Error }
+
+// Error is the error's text.
+func (t thrown) Error() string { return t.rpc.Error() }
+
+// Unwrap is the error.
+func (t thrown) Unwrap() error { return t.rpc }
+
+// Value is the error as an object.
+func (t thrown) Value() any {
+	v, err := jq.Decode(t.rpc.JSON())
+	if err != nil {
+		return t.rpc.Message
+	}
+	return v
+}

@@ -1,0 +1,212 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A world is a Bound with all that it tells.
+type world struct {
+	*Bound
+	t      *testing.T
+	table  *Table
+	dir    string // where the test's files are; hooks get it as $T
+	stderr lockedBuffer
+
+	mu       sync.Mutex
+	warnings []string
+	failed   []string
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newWorld(t *testing.T, o Options, b Binding, specs ...string) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	t.Setenv("T", w.dir)
+	var entries []Entry
+	for _, s := range specs {
+		e, err := Parse(s)
+		if err != nil {
+			t.Fatalf("Parse(%q): %v", s, err)
+		}
+		entries = append(entries, e)
+	}
+	o.Stderr = &w.stderr
+	o.Warn = func(line string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.warnings = append(w.warnings, line)
+	}
+	o.OnFailure = func(method string, err error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Helper || f.Method != method {
+			t.Errorf("OnFailure(%q, %#v)", method, err)
+		}
+		w.failed = append(w.failed, err.Error())
+	}
+	var err error
+	if w.table, err = NewTable(o, entries...); err != nil {
+		t.Fatal(err)
+	}
+	w.Bound = w.table.Bind(b)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return w
+}
+
+// call asks for method and returns the answer, or the error as JSON.
+func (w *world) call(method, params string) string {
+	w.t.Helper()
+	return w.ask(w.t.Context(), dialect.Request{Method: method, Params: raw(params), ID: wire.ID("1")})
+}
+
+func (w *world) ask(ctx context.Context, r dialect.Request) string {
+	w.t.Helper()
+	out, err := w.Answer(ctx, r)
+	return text(out, err)
+}
+
+func text(out json.RawMessage, err error) string {
+	var e *wire.Error
+	switch {
+	case errors.As(err, &e):
+		return "error " + string(e.JSON())
+	case err != nil:
+		return "failed: " + err.Error()
+	}
+	return string(out)
+}
+
+func raw(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return json.RawMessage(s)
+}
+
+// stream asks for method as a stream and returns its events.
+func (w *world) stream(method, params string) ([]string, string) {
+	w.t.Helper()
+	var events []string
+	_, err := w.Answer(w.t.Context(), dialect.Request{
+		Method: method, Params: raw(params), ID: wire.ID("1"), Stream: true,
+		Emit: func(e wire.Event) error {
+			events = append(events, string(e.AppendJSON(nil)))
+			return nil
+		},
+	})
+	if err != nil {
+		return events, text(nil, err)
+	}
+	return events, ""
+}
+
+func (w *world) warned() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.warnings, "\n")
+}
+
+func (w *world) failures() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.failed, "\n")
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w *world) write(name, content string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.path(name), []byte(content), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) read(name string) string {
+	w.t.Helper()
+	b, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (w *world) exists(name string) bool {
+	_, err := os.Stat(w.path(name))
+	return err == nil
+}
+
+// until polls for what only the system can tell.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain waited until %s", what)
+		}
+	}
+}
+
+// pidGone waits until the process whose id is in a file has ended.
+func (w *world) pidGone(name string) {
+	w.t.Helper()
+	until(w.t, name+" holds a number", func() bool {
+		b, _ := os.ReadFile(w.path(name))
+		return strings.HasSuffix(string(b), "\n")
+	})
+	pid, err := strconv.Atoi(strings.TrimSpace(w.read(name)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	until(w.t, "process "+strconv.Itoa(pid)+" is gone", func() bool {
+		if syscall.Kill(pid, 0) != nil {
+			return true
+		}
+		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		return strings.HasPrefix(rest, "Z") // dead, and nobody asked for its status
+	})
+}
+
+func expect(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+	}
+}

@@ -1,0 +1,189 @@
+package hook
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"rpcx/wire/transport"
+)
+
+const (
+	maxOutput = 64 << 20               // bytes of a command's stdout, or of a line of it
+	tailSize  = 4 << 10                // bytes of stderr that are kept
+	grace     = time.Second            // between SIGTERM and SIGKILL
+	linger    = 100 * time.Millisecond // for who keeps a pipe open after the command has exited
+	afterExit = 1 << 20                // bytes that are read from them: more than a pipe holds
+)
+
+// A process is sh with a command, in a process group of its own.
+type process struct {
+	*transport.Process
+	stdin, stdout, stderr *os.File // our ends
+}
+
+// startShell starts sh -c command.
+func startShell(command string, env []string) (*process, error) {
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Env = env
+	p := &process{}
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+	}()
+	for i := range 3 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			p.closePipes()
+			return nil, err
+		}
+		switch i {
+		case 0:
+			theirs, p.stdin, cmd.Stdin = append(theirs, r), w, r
+		case 1:
+			theirs, p.stdout, cmd.Stdout = append(theirs, w), r, w
+		case 2:
+			theirs, p.stderr, cmd.Stderr = append(theirs, w), r, w
+		}
+	}
+	var err error
+	if p.Process, err = transport.StartProcess(cmd); err != nil {
+		p.closePipes()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) closePipes() {
+	for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// hurry wakes readers of p's pipes, now that p has exited.
+func (p *process) hurry() {
+	p.stdout.SetReadDeadline(time.Now())
+	p.stderr.SetReadDeadline(time.Now())
+}
+
+// ending is how p has exited, in words, and whether that was in good order.
+func (p *process) ending() (how string, ok bool) {
+	exit, signal := p.Status()
+	if signal != "" {
+		return "was ended by " + signal, false
+	}
+	return "ended with status " + itoa(exit), exit == 0
+}
+
+// A pipe reads what a process writes until the end of it. What was written
+// before the process's own exit is read whole, however late; but those who then
+// still keep the pipe open are waited for only a little, in sum. Its last error
+// is os.ErrDeadlineExceeded where there are such.
+type pipe struct {
+	f      *os.File
+	exited <-chan struct{}
+	waited time.Duration // since then
+	late   int           // bytes read since then
+}
+
+// Read is as io.Reader has it. When exited is closed somebody has to wake it
+// (hurry).
+func (p *pipe) Read(b []byte) (int, error) {
+	for {
+		late := over(p.exited)
+		if late {
+			if p.waited >= linger || p.late > afterExit {
+				return 0, os.ErrDeadlineExceeded
+			}
+			p.f.SetReadDeadline(time.Now().Add(linger - p.waited))
+		}
+		start := time.Now()
+		n, err := p.f.Read(b)
+		if late {
+			p.waited += time.Since(start)
+			p.late += n
+		}
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+	}
+}
+
+// left tells whether err is a pipe's way to say that others keep it open.
+func left(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
+
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// A tail passes whole lines on and keeps the end of all.
+type tail struct {
+	to   func(lines []byte)
+	line []byte
+	end  []byte
+}
+
+// Write never fails.
+func (t *tail) Write(b []byte) (int, error) {
+	t.end = append(t.end, b[max(0, len(b)-tailSize):]...)
+	if over := len(t.end) - tailSize; over > 0 {
+		t.end = append(t.end[:0], t.end[over:]...)
+	}
+	t.line = append(t.line, b...)
+	n := strings.LastIndexByte(string(t.line), '\n') + 1
+	if len(t.line) > 64<<10 {
+		n = len(t.line)
+	}
+	if n > 0 {
+		t.to(t.line[:n])
+		t.line = append(t.line[:0], t.line[n:]...)
+	}
+	return len(b), nil
+}
+
+// flush passes on a last line without an end.
+func (t *tail) flush() {
+	if len(t.line) > 0 {
+		t.to(append(t.line, '\n'))
+		t.line = nil
+	}
+}
+
+// text is the end of all, at most tailSize.
+func (t *tail) text() string { return strings.ToValidUTF8(string(t.end), "\uFFFD") }
+
+// last is the last line that holds something.
+func (t *tail) last() string {
+	text := strings.TrimSpace(t.text())
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// newTail is the tail of a hook's stderr.
+func (t *Table) newTail() *tail {
+	return &tail{to: func(lines []byte) {
+		if t.o.Stderr != nil {
+			t.stderr.Lock()
+			defer t.stderr.Unlock()
+			t.o.Stderr.Write(lines)
+		}
+	}}
+}
+
+// copyTail reads r to its end.
+func copyTail(t *tail, r io.Reader) error {
+	_, err := io.Copy(t, r)
+	t.flush()
+	return err
+}

@@ -1,0 +1,66 @@
+package hook
+
+import (
+	"context"
+	"sync"
+)
+
+// slots bound how many commands run at once. Who waits is served in order.
+type slots struct {
+	mu      sync.Mutex
+	free    int // negative: some were retaken beyond the bound
+	waiting []chan struct{}
+}
+
+// acquire waits for a slot until ctx ends.
+func (s *slots) acquire(ctx context.Context) error {
+	s.mu.Lock()
+	if s.free > 0 && len(s.waiting) == 0 {
+		s.free--
+		s.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	s.waiting = append(s.waiting, turn)
+	s.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, w := range s.waiting {
+		if w == turn {
+			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
+			return ctx.Err()
+		}
+	}
+	s.handOn() // our turn came at the same moment
+	return ctx.Err()
+}
+
+// release gives a slot back.
+func (s *slots) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.handOn()
+}
+
+// handOn gives a slot to who waits first, if anybody does. s.mu is held.
+func (s *slots) handOn() {
+	s.free++
+	if s.free > 0 && len(s.waiting) > 0 {
+		s.free--
+		close(s.waiting[0])
+		s.waiting = s.waiting[1:]
+	}
+}
+
+// retake takes a slot at once, if need be beyond the bound: who had one and gave
+// it up for a while cannot wait for another without the danger of a deadlock.
+func (s *slots) retake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free--
+}

@@ -1,0 +1,134 @@
+package hook
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Statuses of a command with a meaning of their own: those of sysexits.h, and
+// our 100.
+const (
+	exUsage       = 64
+	exDataErr     = 65
+	exUnavailable = 69
+	exTempFail    = 75
+	exNoPerm      = 77
+	exNotMine     = 100
+)
+
+// result is what the far side gets for an outcome: the table of section 4.
+func (b *Bound) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
+	fail := func(format string, args ...any) (json.RawMessage, error) {
+		return nil, b.t.fail(c, r.Method, format, args...)
+	}
+	said := ""
+	if last := o.stderr.last(); last != "" {
+		said = ": " + last
+	}
+	switch {
+	case o.start != nil:
+		return fail("%v", o.start)
+	case o.ctx != nil && errors.Is(context.Cause(ctx), errLate):
+		return fail("out of time after %v", b.t.o.timeout(r.Stream))
+	case o.ctx != nil:
+		return nil, o.ctx
+	case errors.Is(o.feed, errTooLong), errors.As(o.feed, new(notJSON)):
+		return fail("%v", o.feed)
+	case o.feed != nil:
+		return nil, o.feed // of Emit
+	case o.signal != "":
+		return fail("was ended by %s%s", o.signal, said)
+	case o.exit != 0:
+		return b.refusal(c, r, o)
+	case r.Notification:
+		return nil, nil
+	case o.err != nil:
+		return nil, o.err
+	case a.Kind == Text:
+		return wire.AppendString(nil, strings.ToValidUTF8(chomp(string(o.value)), "\uFFFD")), nil
+	}
+	v, err := value(o.value)
+	if err != nil {
+		return fail("%v", err)
+	}
+	return v, nil
+}
+
+// refusal is what the far side gets for a status other than 0.
+func (b *Bound) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
+	if o.err != nil {
+		return nil, o.err
+	}
+	if e := errorObject(o.value); e != nil {
+		return nil, e
+	}
+	last := o.stderr.last()
+	switch o.exit {
+	case exNotMine:
+		return nil, errNotMine
+	case exUsage, exDataErr:
+		return nil, wire.NewError(wire.CodeInvalidParams, cmp.Or(last, "invalid params"))
+	case exUnavailable, exTempFail:
+		return nil, wire.NewError(wire.CodeServer, cmp.Or(last, "unavailable")).WithData(map[string]bool{"retryable": true})
+	case exNoPerm:
+		return nil, wire.NewError(wire.CodeRefused, cmp.Or(last, "refused"))
+	case 126, 127:
+		return nil, b.t.fail(c, r.Method, "%s", cmp.Or(last, "ended with status "+itoa(o.exit)))
+	}
+	return nil, wire.NewError(wire.CodeServer, cmp.Or(last, fmt.Sprintf("the hook ended with status %d", o.exit))).WithData(struct {
+		Status int    `json:"exit_status"`
+		Stderr string `json:"stderr"`
+	}{o.exit, o.stderr.text()})
+}
+
+// notJSON is output that is no single JSON value.
+type notJSON struct{ text string }
+
+func (e notJSON) Error() string {
+	return fmt.Sprintf("printed what is not one JSON value: %q; text: makes a string of it", e.text)
+}
+
+// value is the one JSON value in out, null where there is nothing, as one line.
+func value(out []byte) (json.RawMessage, error) {
+	v := scan.Trim(out)
+	if len(v) == 0 {
+		return json.RawMessage("null"), nil
+	}
+	if scan.Valid(v, wire.DefaultMaxDepth) != nil {
+		return nil, notJSON{cut(string(v), 80)}
+	}
+	if !utf8.Valid(v) {
+		v = bytes.ToValidUTF8(v, []byte("\uFFFD"))
+	}
+	return scan.Compact(nil, v), nil
+}
+
+// errorObject is the error that out stands for, nil unless that is an object
+// with a code and a message.
+func errorObject(out []byte) *wire.Error {
+	v, err := value(out)
+	if err != nil || v[0] != '{' {
+		return nil
+	}
+	code, message := scan.Get(v, "code"), scan.Get(v, "message")
+	text, ok := scan.Text(message)
+	if t := scan.Type(code); !ok || t != 'n' && t != 's' {
+		return nil
+	}
+	return &wire.Error{Code: code, Message: text, Data: scan.Get(v, "data"), Raw: v}
+}
+
+// chomp is s without its last line break, as $(…) has it but for one only.
+func chomp(s string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
+}

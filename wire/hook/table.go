@@ -1,0 +1,200 @@
+package hook
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+)
+
+// The defaults of Options.
+const (
+	DefaultJobs    = 16
+	DefaultTimeout = 60 * time.Second
+)
+
+// Options are what all hooks of a table share. The zero value is usable.
+type Options struct {
+	// Jobs is how many commands run at once; the others wait in the order in
+	// which they came. jq expressions, constants and co-processes do not count.
+	// 0 means DefaultJobs.
+	Jobs int
+	// Timeout is how long a hook may take, from its start; it then is ended with
+	// its process group. 0 means DefaultTimeout, and none for a method that
+	// streams; negative means none at all.
+	Timeout time.Duration
+	Dialect string // RPCX_DIALECT; "": unset
+	Session string // RPCX_SESSION; "": unset
+	// Stderr gets whole lines of what commands write to their stderr, as they
+	// come. May be nil.
+	Stderr io.Writer
+	// Warn gets one line, without its end, of what a user should know. May be
+	// nil.
+	Warn func(line string)
+	// OnFailure is told of each failure that happened here: output that is no
+	// JSON, a command that could not be run, was ended by a signal or was out of
+	// time, a jq error, a co-process that died. An error that a hook answers by
+	// intent (a status, an error object, a refusal) is none. err is a *wire.Fault
+	// of kind Helper. May be nil.
+	OnFailure func(method string, err error)
+}
+
+// A Table is a set of hooks. Any number of goroutines may use it at once.
+type Table struct {
+	o        Options
+	exact    map[string]*chain
+	patterns []*chain // in the order in which they are tried
+	names    []string
+	slots    slots
+	env      []string // of commands, but for what each gets
+	failures atomic.Int64
+	lastID   atomic.Int64
+	stderr   sync.Mutex // so that lines of several hooks stay whole
+}
+
+// A chain is all entries of one name, in order.
+type chain struct {
+	pattern string
+	match   *regexp.Regexp // nil: the name itself
+	literal int            // characters that are no "*"
+	answers []*Answer
+}
+
+// NewTable returns the table of entries, of which earlier ones come before
+// later ones.
+func NewTable(o Options, entries ...Entry) (*Table, error) {
+	if o.Jobs <= 0 {
+		o.Jobs = DefaultJobs
+	}
+	t := &Table{o: o, exact: map[string]*chain{}, slots: slots{free: o.Jobs}, env: inherited()}
+	seen := map[string]*chain{}
+	for _, e := range entries {
+		if e.Pattern == "" {
+			return nil, usage("a hook needs a name")
+		}
+		if e.Answer.Kind == JQ && e.Answer.prog == nil {
+			a, err := ParseAnswer("jq:" + e.Answer.Text)
+			if err != nil {
+				return nil, inside("hook "+e.Pattern, err)
+			}
+			e.Answer = a
+		}
+		c := seen[e.Pattern]
+		if c == nil {
+			c = t.add(e.Pattern)
+			seen[e.Pattern] = c
+		}
+		c.answers = append(c.answers, &e.Answer)
+	}
+	slices.SortStableFunc(t.patterns, func(a, b *chain) int { return b.literal - a.literal })
+	return t, nil
+}
+
+func (t *Table) add(pattern string) *chain {
+	c := &chain{pattern: pattern}
+	if !strings.Contains(pattern, "*") {
+		t.exact[pattern] = c
+		t.names = append(t.names, pattern)
+		return c
+	}
+	parts := strings.Split(pattern, "*")
+	for i, p := range parts {
+		c.literal += len([]rune(p))
+		parts[i] = regexp.QuoteMeta(p)
+	}
+	c.match = regexp.MustCompile(`(?s)^` + strings.Join(parts, `.*`) + `$`)
+	t.patterns = append(t.patterns, c)
+	return c
+}
+
+// find returns what answers name: the exact name first, then the pattern with
+// most literal characters, then the order in which they were given.
+func (t *Table) find(name string) *chain {
+	if c := t.exact[name]; c != nil {
+		return c
+	}
+	for _, c := range t.patterns {
+		if c.match.MatchString(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Match tells whether a hook answers name.
+func (t *Table) Match(name string) bool { return t.find(name) != nil }
+
+// Streams tells whether name is answered by lines, so that it can only be a
+// stream where no catalog says what it is.
+func (t *Table) Streams(name string) bool {
+	c := t.find(name)
+	return c != nil && c.answers[0].Kind == Lines
+}
+
+// Names are the exact names, in the order in which they were given: those that
+// may be declared to a peer.
+func (t *Table) Names() []string { return slices.Clone(t.names) }
+
+// Failures is the number of failures that OnFailure was or would have been told
+// of.
+func (t *Table) Failures() int64 { return t.failures.Load() }
+
+// warn tells the user about the hook that answers method.
+func (t *Table) warn(c *chain, method, format string, args ...any) {
+	if t.o.Warn == nil {
+		return
+	}
+	who := "hook " + c.pattern
+	if method != c.pattern && method != "" {
+		who += " (" + shown(method) + ")"
+	}
+	t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
+}
+
+// fail counts a failure, warns of it, and returns what the far side gets: no
+// more than that something went wrong here.
+func (t *Table) fail(c *chain, method, format string, args ...any) *wire.Error {
+	text := fmt.Sprintf(format, args...)
+	t.warn(c, method, "%s", text)
+	t.failures.Add(1)
+	if t.o.OnFailure != nil {
+		f := wire.NewFault(wire.Helper, "hook "+c.pattern+": "+text, nil)
+		f.Method = method
+		t.o.OnFailure(method, f)
+	}
+	return wire.NewError(wire.CodeInternal, "the hook failed")
+}
+
+// shown is a name from the far side as it may reach a terminal.
+func shown(name string) string {
+	if q := strconv.QuoteToASCII(name); q[1:len(q)-1] != name || len(name) > 80 {
+		return cut(q, 120)
+	}
+	return name
+}
+
+// cut is s with no more than n bytes.
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "…"
+	}
+	return s
+}
+
+// timeout is the bound for one answer, 0 for none.
+func (o Options) timeout(stream bool) time.Duration {
+	switch {
+	case o.Timeout < 0, o.Timeout == 0 && stream:
+		return 0
+	case o.Timeout == 0:
+		return DefaultTimeout
+	}
+	return o.Timeout
+}
