@@ -308,4 +308,3 @@ func readAll(in io.Reader) ([]byte, error) {
 }
 
 func trimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }
-

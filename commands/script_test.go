@@ -20,8 +20,9 @@ import (
 //	status N PROGRAM ARGS…   runs it and demands exit status N
 //	await FILE [TEXT]        waits until FILE exists (and holds TEXT)
 //	absent PATTERN           demands that no process's command line holds it
+//	certs                    writes ca.pem and certificates for server and client
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": exitStatusIs, "await": await, "absent": absent,
+	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs,
 }
 
 func TestMain(m *testing.M) {

@@ -253,4 +253,3 @@ type exitStatus struct {
 }
 
 func (e exitStatus) Error() string { return e.text }
-

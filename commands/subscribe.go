@@ -159,4 +159,3 @@ func (o *subscribeOptions) outcome(c *consumer, err error) error {
 	}
 	return err
 }
-

@@ -1,0 +1,84 @@
+package commands
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type floor struct {
+	pkg     string
+	ours    []string
+	foreign []string
+}
+
+// floors says which packages of ours a package may import (by prefix, below
+// rpcx/), and which modules of others it alone may import.
+var floors = []floor{
+	{"wire", nil, nil},
+	{"wire/scan", nil, nil},
+	{"wire/catalog", []string{"wire", "wire/scan"}, nil},
+	{"wire/jq", []string{"wire", "wire/scan"}, []string{"github.com/itchyny/gojq"}},
+	{"wire/dialect", []string{"wire", "wire/catalog"}, nil},
+	{"wire/framing", []string{"wire", "wire/scan"}, nil},
+	{"wire/schema", []string{"wire", "wire/scan", "wire/catalog"}, []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	{"wire/transport", []string{"wire", "wire/scan", "wire/framing"}, []string{"github.com/coder/websocket", "golang.org/x/sys"}},
+	{"wire/peer", []string{"wire", "wire/scan", "wire/dialect"}, nil},
+	{"wire/hook", []string{"wire", "wire/scan", "wire/catalog", "wire/jq", "wire/dialect", "wire/transport"}, nil},
+	{"wire/dialect/jsonrpc", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect"}, nil},
+	{"wire/serve", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/schema", "wire/hook"}, nil},
+	{"wire/session", []string{"wire", "wire/*"}, nil},
+	{"format", []string{"wire", "wire/scan", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
+	{"format/render", []string{"wire", "wire/scan"}, nil},
+	{"commands/params", []string{"wire", "wire/scan", "wire/catalog", "wire/schema"}, nil},
+	{"commands", []string{"*"}, []string{"github.com/urfave/cli/v3"}},
+	{"", []string{"commands"}, nil},
+}
+
+// TestFloors: a package imports only from lower floors, and each third-party
+// module has one importing package among what is linked.
+func TestFloors(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rpcx").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		pkg, ok := ours(words[0])
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(floors, func(f floor) bool { return f.pkg == pkg })
+		if i < 0 {
+			t.Errorf("rpcx/%s stands on no floor: add it to the table", pkg)
+			continue
+		}
+		for _, imp := range words[1:] {
+			if in, ok := ours(imp); ok {
+				if !allowed(floors[i].ours, in) {
+					t.Errorf("rpcx/%s may not import rpcx/%s", pkg, in)
+				}
+			} else if strings.Contains(strings.SplitN(imp, "/", 2)[0], ".") && !slices.ContainsFunc(floors[i].foreign, func(m string) bool { return strings.HasPrefix(imp, m) }) {
+				t.Errorf("rpcx/%s may not import %s", pkg, imp)
+			}
+		}
+	}
+}
+
+// ours cuts the module's name off.
+func ours(path string) (string, bool) {
+	if path == "rpcx" {
+		return "", true
+	}
+	return strings.CutPrefix(path, "rpcx/")
+}
+
+func allowed(list []string, pkg string) bool {
+	for _, a := range list {
+		if a == pkg || a == "*" || strings.HasSuffix(a, "/*") && strings.HasPrefix(pkg, strings.TrimSuffix(a, "*")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,72 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+)
+
+func TestParseEndpoint(t *testing.T) {
+	t.Setenv("RPCX_ENDPOINT", "conversation:/run/x#h3")
+	for _, c := range []struct {
+		text, flag              string
+		dialect, framing, shown string
+	}{
+		{"ws://host/p", "", "jsonrpc", "", "ws://host/p"},
+		{"jsonrpc1+ws://host/p", "", "jsonrpc1", "", "jsonrpc1+ws://host/p"},
+		{"ws://host/p", "jsonrpc1", "jsonrpc1", "", "jsonrpc1+ws://host/p"},
+		{"lsp+exec:gopls", "", "jsonrpc", "lsp", "lsp+exec:gopls"},
+		{"jsonrpc1+concat+unix:/run/db.sock", "", "jsonrpc1", "concat", "jsonrpc1+concat+unix:/run/db.sock"},
+		{"ws+unix:/a.sock:/x", "", "jsonrpc", "", "ws+unix:/a.sock:/x"},
+		{"jsonrpc1+ws+unix:/a.sock:/x", "", "jsonrpc1", "", "jsonrpc1+ws+unix:/a.sock:/x"},
+		{"demo:", "", "jsonrpc", "", "demo:orders"},
+		{"demo:orders", "jsonrpc", "jsonrpc", "", "demo:orders"},
+		{"conversation:/run/x#h3", "", "", "", "conversation:/run/x"},
+		{"@", "", "", "", "conversation:/run/x"},
+		{"ws://user:secret@host/p?token=abc", "", "jsonrpc", "", ""},
+	} {
+		e, err := ParseEndpoint(c.text, c.flag)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if e.Dialect != c.dialect || e.Framing != c.framing {
+			t.Errorf("%s: dialect %q, framing %q", c.text, e.Dialect, e.Framing)
+		}
+		if c.shown != "" && e.String() != c.shown {
+			t.Errorf("%s is shown as %s", c.text, e)
+		}
+		if s := e.String(); strings.Contains(s, "secret") || strings.Contains(s, "abc") {
+			t.Errorf("%s is shown as %s", c.text, s)
+		}
+	}
+}
+
+func TestParseEndpointRefuses(t *testing.T) {
+	t.Setenv("RPCX_ENDPOINT", "")
+	for text, want := range map[string]string{
+		"":                         "",
+		"@":                        "RPCX_ENDPOINT",
+		"@name":                    "name",
+		"host:80":                  "host:80",
+		"lsp+ws://h/":              "own framing",
+		"lps+exec:x":               "lps",
+		"demo:nosuch":              "nosuch",
+		"lsp+demo:orders":          "no framing",
+		"jsonrpc1+demo:orders":     "speaks jsonrpc",
+		"jsonrpc+conversation:/x":  "no dialect",
+		"conversation:":            "path",
+		"line+line+tcp://h:1":      "line",
+		"jsonrpc+jsonrpc1+ws://h/": "jsonrpc1",
+	} {
+		_, err := ParseEndpoint(text, "")
+		f := wire.AsFault(err)
+		if f == nil || (f.Kind != wire.Usage && f.Kind != wire.Unreachable) || !strings.Contains(f.Message, want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := ParseEndpoint("jsonrpc1+tcp://h:1", "jsonrpc"); wire.AsFault(err) == nil {
+		t.Error("a prefix that differs from --dialect was taken")
+	}
+}
