@@ -12,39 +12,6 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// typeSet is a set of JSON types.
-type typeSet uint8
-
-const (
-	null typeSet = 1 << iota
-	boolean
-	integer
-	number
-	text
-	array
-	object
-	anyType typeSet = 1<<iota - 1
-)
-
-var typeNames = []struct {
-	name string
-	set  typeSet
-}{
-	{"null", null}, {"boolean", boolean}, {"number", number | integer}, {"integer", integer},
-	{"string", text}, {"array", array}, {"object", object},
-}
-
-func (t typeSet) String() string {
-	var names []string
-	left := t
-	for _, n := range typeNames {
-		if left&n.set == n.set {
-			names, left = append(names, n.name), left&^n.set
-		}
-	}
-	return strings.Join(names, " or ")
-}
-
 // Append is the element of a path that stands for "one more element of this
 // array".
 const Append = "[]"
@@ -55,17 +22,17 @@ const Append = "[]"
 // *Mismatch. A place that the schema says nothing of takes text.
 func (s *Schema) Coerce(path []string, word string) (json.RawMessage, error) {
 	asText := json.RawMessage(wire.AppendString(nil, word))
-	if !utf8.ValidString(word) || s.fits(s.pointer, path, asText, 0) {
+	if !utf8.ValidString(word) || s.fits(path, asText) {
 		return asText, nil
 	}
 	trimmed := strings.TrimSpace(word)
 	asJSON := json.RawMessage(trimmed)
 	isJSON := json.Valid(asJSON)
-	if isJSON && s.fits(s.pointer, path, asJSON, 0) {
+	if isJSON && s.fits(path, asJSON) {
 		return asJSON, nil
 	}
 	// Nothing fits: take the form that comes nearest, and let Check say why.
-	want := s.types(s.pointer, path, 0)
+	want := s.types(path)
 	switch {
 	case want&text != 0:
 		return asText, nil
@@ -91,56 +58,63 @@ func pathPointer(path []string) string {
 	return pointerOf(tokens)
 }
 
-func typeOf(v json.RawMessage) typeSet {
-	switch v[0] {
-	case 'n':
-		return null
-	case 't', 'f':
-		return boolean
-	case '"':
-		return text
-	case '[':
-		return array
-	case '{':
-		return object
-	}
-	if strings.ContainsAny(string(v), ".eE") {
-		return number
-	}
-	return number | integer
+// A walker follows a path through a schema's references and combinations. Each
+// place is visited once, so that circles end.
+type walker struct {
+	s    *Schema
+	fit  map[visit]bool
+	kind map[visit]typeSet
 }
 
-// fits says whether v may stand at path below the schema at pointer, as far as
-// the schema speaks of that place alone.
-func (s *Schema) fits(pointer string, path []string, v json.RawMessage, depth int) bool {
-	if depth > maxDepth {
-		return true
-	}
+// A visit is a schema with what is left of the path.
+type visit struct {
+	pointer string
+	left    int
+}
+
+// fits says whether v may stand at path, as far as the schema speaks of that
+// place alone.
+func (s *Schema) fits(path []string, v json.RawMessage) bool {
+	w := &walker{s: s, fit: map[visit]bool{}}
+	return w.fits(s.pointer, path, v)
+}
+
+func (w *walker) fits(pointer string, path []string, v json.RawMessage) bool {
 	if len(path) == 0 {
-		return s.checkPart(pointer, v)
+		return w.s.checkPart(pointer, v)
 	}
-	node, _ := lookup(s.doc, pointer)
+	at := visit{pointer, len(path)}
+	if fit, ok := w.fit[at]; ok {
+		return fit
+	}
+	w.fit[at] = true // for circles
+	w.fit[at] = w.fitsBelow(pointer, path, v)
+	return w.fit[at]
+}
+
+func (w *walker) fitsBelow(pointer string, path []string, v json.RawMessage) bool {
+	node, _ := lookup(w.s.doc, pointer)
 	m, ok := node.(map[string]any)
 	if !ok {
 		return node != false
 	}
 	for _, next := range steps(m, pointer, path[0]) {
-		if !s.fits(next, path[1:], v, depth+1) {
+		if !w.fits(next, path[1:], v) {
 			return false
 		}
 	}
-	if target, ok := refTarget(m); ok && !s.fits(target, path, v, depth+1) {
+	if target, ok := refTarget(m); ok && !w.fits(target, path, v) {
 		return false
 	}
 	for i := range branches(m, "allOf") {
-		if !s.fits(branch(pointer, "allOf", i), path, v, depth+1) {
+		if !w.fits(branch(pointer, "allOf", i), path, v) {
 			return false
 		}
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		some := len(branches(m, key)) == 0
 		for i := range branches(m, key) {
-			some = some || s.fits(branch(pointer, key, i), path, v, depth+1)
+			some = some || w.fits(branch(pointer, key, i), path, v)
 		}
 		if !some {
 			return false
@@ -149,12 +123,24 @@ func (s *Schema) fits(pointer string, path []string, v json.RawMessage, depth in
 	return true
 }
 
-// types are the types that may stand at path below the schema at pointer.
-func (s *Schema) types(pointer string, path []string, depth int) typeSet {
-	if depth > maxDepth {
-		return anyType
+// types are the types that may stand at path.
+func (s *Schema) types(path []string) typeSet {
+	w := &walker{s: s, kind: map[visit]typeSet{}}
+	return w.types(s.pointer, path)
+}
+
+func (w *walker) types(pointer string, path []string) typeSet {
+	at := visit{pointer, len(path)}
+	if set, ok := w.kind[at]; ok {
+		return set
 	}
-	node, _ := lookup(s.doc, pointer)
+	w.kind[at] = anyType // for circles
+	w.kind[at] = w.typesBelow(pointer, path)
+	return w.kind[at]
+}
+
+func (w *walker) typesBelow(pointer string, path []string) typeSet {
+	node, _ := lookup(w.s.doc, pointer)
 	m, ok := node.(map[string]any)
 	if !ok {
 		if node == false {
@@ -167,62 +153,25 @@ func (s *Schema) types(pointer string, path []string, depth int) typeSet {
 		set = ownTypes(m)
 	} else {
 		for _, next := range steps(m, pointer, path[0]) {
-			set &= s.types(next, path[1:], depth+1)
+			set &= w.types(next, path[1:])
 		}
 	}
 	if target, ok := refTarget(m); ok {
-		set &= s.types(target, path, depth+1)
+		set &= w.types(target, path)
 	}
 	for i := range branches(m, "allOf") {
-		set &= s.types(branch(pointer, "allOf", i), path, depth+1)
+		set &= w.types(branch(pointer, "allOf", i), path)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		var some typeSet
 		for i := range branches(m, key) {
-			some |= s.types(branch(pointer, key, i), path, depth+1)
+			some |= w.types(branch(pointer, key, i), path)
 		}
 		if len(branches(m, key)) > 0 {
 			set &= some
 		}
 	}
 	return set
-}
-
-// ownTypes are the types that m allows by its own type, enum and const.
-func ownTypes(m map[string]any) typeSet {
-	set := anyType
-	switch t := m["type"].(type) {
-	case string:
-		set &= typeByName(t)
-	case []any:
-		var some typeSet
-		for _, name := range t {
-			if name, ok := name.(string); ok {
-				some |= typeByName(name)
-			}
-		}
-		set &= some
-	}
-	if values, ok := m["enum"].([]any); ok {
-		var some typeSet
-		for _, v := range values {
-			some |= typeOf(json.RawMessage(encode(v)))
-		}
-		set &= some
-	}
-	if v, ok := m["const"]; ok {
-		set &= typeOf(json.RawMessage(encode(v)))
-	}
-	return set
-}
-
-func typeByName(name string) typeSet {
-	for _, n := range typeNames {
-		if n.name == name {
-			return n.set
-		}
-	}
-	return anyType
 }
 
 // steps are the schemas that m, at pointer, has for the property or element.

@@ -90,7 +90,7 @@ func check(s *Schema, schema *jsonschema.Schema, v json.RawMessage) (err error) 
 
 // empty is what stands for a value that was not given.
 func (s *Schema) empty() json.RawMessage {
-	switch m := s.types(s.pointer, nil, 0); {
+	switch m := s.types(nil); {
 	case m&object != 0:
 		return json.RawMessage("{}")
 	case m&array != 0:
@@ -104,7 +104,7 @@ func (s *Schema) empty() json.RawMessage {
 // the schema lists them. Anything else is returned as it is.
 func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	trimmed := bytes.TrimSpace(params)
-	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(s.pointer, nil, 0)&array != 0 {
+	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(nil)&array != 0 {
 		return params
 	}
 	var values []json.RawMessage

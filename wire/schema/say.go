@@ -1,0 +1,124 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// rule is the keyword that an error is about.
+func rule(e *jsonschema.ValidationError) string {
+	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
+		return path[0]
+	}
+	switch e.ErrorKind.(type) {
+	case *kind.Not:
+		return "not"
+	case *kind.RefCycle:
+		return "$ref"
+	}
+	return "false"
+}
+
+// say tells what is wrong, with exact digits.
+func say(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Minimum:
+		return fmt.Sprintf("%s is less than %s", digits(k.Got), digits(k.Want))
+	case *kind.Maximum:
+		return fmt.Sprintf("%s is greater than %s", digits(k.Got), digits(k.Want))
+	case *kind.ExclusiveMinimum:
+		return fmt.Sprintf("%s is not greater than %s", digits(k.Got), digits(k.Want))
+	case *kind.ExclusiveMaximum:
+		return fmt.Sprintf("%s is not less than %s", digits(k.Got), digits(k.Want))
+	case *kind.MultipleOf:
+		return fmt.Sprintf("%s is no multiple of %s", digits(k.Got), digits(k.Want))
+	case *kind.Required:
+		return "lacks " + quoted(k.Missing)
+	case *kind.AdditionalProperties:
+		return "has no property " + quoted(k.Properties)
+	case *kind.Enum:
+		return fmt.Sprintf("%s is none of %s", encode(k.Got), encodeAll(k.Want))
+	case *kind.Const:
+		return fmt.Sprintf("%s is not %s", encode(k.Got), encode(k.Want))
+	case *kind.FalseSchema:
+		return "is not allowed"
+	case *kind.Not:
+		return "is what the schema excludes"
+	case *kind.AnyOf, *kind.OneOf:
+		return sayBranches(e)
+	}
+	return e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+}
+
+// sayBranches tells why no alternative fits.
+func sayBranches(e *jsonschema.ValidationError) string {
+	if k, ok := e.ErrorKind.(*kind.OneOf); ok && len(k.Subschemas) > 1 {
+		return fmt.Sprintf("fits several alternatives (%d and %d) where one is allowed", k.Subschemas[0]+1, k.Subschemas[1]+1)
+	}
+	var parts, types []string
+	got := ""
+	for _, c := range e.Causes {
+		leaf := pick(c)
+		if k, ok := leaf.ErrorKind.(*kind.Type); ok {
+			got, types = k.Got, append(types, k.Want...)
+		}
+		parts = addName(parts, say(leaf))
+	}
+	if len(types) >= len(e.Causes) && got != "" && len(parts) == len(e.Causes) {
+		return fmt.Sprintf("got %s, want %s", got, strings.Join(types, " or "))
+	}
+	return "fits no alternative: " + strings.Join(parts, "; or ")
+}
+
+func digits(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	if n, exact := r.FloatPrec(); exact {
+		return r.FloatString(n)
+	}
+	return r.RatString()
+}
+
+// list is up to eight names as prose.
+func list(names []string) string {
+	if len(names) > 8 {
+		return strings.Join(names[:8], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+func quoted(names []string) string {
+	q := make([]string, len(names))
+	for i, n := range names {
+		q[i] = strconv.Quote(n)
+	}
+	return list(q)
+}
+
+func encodeAll(values []any) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = encode(v)
+	}
+	return list(texts)
+}
+
+// encode is v as JSON, cut where it is long.
+func encode(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return "the value"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

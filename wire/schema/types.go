@@ -1,0 +1,96 @@
+package schema
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// typeSet is a set of JSON types.
+type typeSet uint8
+
+const (
+	null typeSet = 1 << iota
+	boolean
+	integer
+	number
+	text
+	array
+	object
+	anyType typeSet = 1<<iota - 1
+)
+
+var typeNames = []struct {
+	name string
+	set  typeSet
+}{
+	{"null", null}, {"boolean", boolean}, {"number", number | integer}, {"integer", integer},
+	{"string", text}, {"array", array}, {"object", object},
+}
+
+func (t typeSet) String() string {
+	var names []string
+	left := t
+	for _, n := range typeNames {
+		if left&n.set == n.set {
+			names, left = append(names, n.name), left&^n.set
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// typeOf is the set of types that a valid value has.
+func typeOf(v json.RawMessage) typeSet {
+	switch v[0] {
+	case 'n':
+		return null
+	case 't', 'f':
+		return boolean
+	case '"':
+		return text
+	case '[':
+		return array
+	case '{':
+		return object
+	}
+	if strings.ContainsAny(string(v), ".eE") {
+		return number
+	}
+	return number | integer
+}
+
+// ownTypes are the types that m allows by its own type, enum and const.
+func ownTypes(m map[string]any) typeSet {
+	set := anyType
+	switch t := m["type"].(type) {
+	case string:
+		set &= typeByName(t)
+	case []any:
+		var some typeSet
+		for _, name := range t {
+			if name, ok := name.(string); ok {
+				some |= typeByName(name)
+			}
+		}
+		set &= some
+	}
+	if values, ok := m["enum"].([]any); ok {
+		var some typeSet
+		for _, v := range values {
+			some |= typeOf(json.RawMessage(encode(v)))
+		}
+		set &= some
+	}
+	if v, ok := m["const"]; ok {
+		set &= typeOf(json.RawMessage(encode(v)))
+	}
+	return set
+}
+
+func typeByName(name string) typeSet {
+	for _, n := range typeNames {
+		if n.name == name {
+			return n.set
+		}
+	}
+	return anyType
+}
