@@ -163,7 +163,7 @@ func TestPipeline(t *testing.T) {
 		{name: "template directory", o: Options{Template: dir}, events: []in{of("shell.output", `{"cmd":"ls"}`), of("text/plain", `"x"`), of("../etc/passwd", "1"), data("2")}, want: "$ ls\nx\n[1]\n[2]\n"},
 		{name: "template after jq", o: Options{Template: dir, JQ: ".[]"}, events: []in{of("text/plain", `["a","b"]`)}, want: "a\nb\n"},
 		{name: "template on a terminal", o: Options{Template: file, Terminal: true}, events: []in{data(`{"cmd":"\u001b[31m"}`)}, want: "$ \\u001b[31m\n"},
-		{name: "template at run time", o: Options{Template: file}, events: []in{data(`{"cmd":1}`), data("1")}, want: "$ 1\n", kind: wire.Helper, says: "--template: shell.output.tmpl: "},
+		{name: "template at run time", o: Options{Template: file}, events: []in{data(`{"cmd":1}`), data("1")}, want: "$ 1\n", kind: wire.Helper, says: "--template: shell.output.tmpl:1:"},
 		{name: "no template", o: Options{Template: filepath.Join(dir, "nope")}, kind: wire.Usage, says: "--template: "},
 		{name: "bad template", o: Options{Template: filepath.Join(dir, "readme.md")}, kind: wire.Usage, says: "--template: readme.md:1: "},
 		{name: "template and raw strings", o: Options{Template: file, RawStrings: true}, kind: wire.Usage, says: "-r"},

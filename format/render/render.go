@@ -1,11 +1,4 @@
-// Package render renders Go's templates over JSON values.
-//
-// It parses with text/template/parse and executes by itself: text/template
-// calls methods by name, which makes the linker keep every exported method in
-// the binary (2 MB more, and more to load at each start). JSON values have no
-// methods, and numbers of theirs compare and format as numbers here, with all
-// their digits, which text/template cannot do. What differs: an array or an
-// object prints as JSON, a field of null is null, and there is no call.
+// Package render renders Go's templates (text/template) over JSON values.
 package render
 
 import (
@@ -15,108 +8,96 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/template/parse"
+	"text/template"
 )
 
-// suffix is what names a template in a directory.
-const suffix = ".tmpl"
+const (
+	suffix    = ".tmpl"   // names a template in a directory
+	fallback  = "default" // is for content types that have no template of their own
+	maxOutput = 64 << 20  // of one value: a peer may have said the length of a loop
+)
 
-// fallback is the template for content types that have none of their own.
-const fallback = "default"
-
-// A Set is one template for all values, or one for each content type. It may be
-// used by one goroutine at a time.
+// A Set is one template for all values, or one for each content type.
 type Set struct {
-	trees  map[string]*parse.Tree
-	single string            // the name of the only template; "": by content type
-	types  map[string]string // content type, as file names spell it → template
+	templates *template.Template
+	single    string // the name of the only template; "": by content type
 }
 
 // Load reads path: a template, or a directory of them. In a directory
 // shell.output.tmpl is for the content type shell.output, text_plain.tmpl for
-// text/plain (a slash is an underscore), default.tmpl for all others. The
-// directory is listed once, here; its templates may use each other by file name.
+// text/plain (a slash is an underscore), default.tmpl for all others; hidden
+// files are passed over. The directory is listed once, here; its templates may
+// use each other by file name.
 func Load(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, cause(path, err)
+		return nil, err
 	}
-	s := &Set{trees: map[string]*parse.Tree{}, types: map[string]string{}}
+	s := &Set{templates: template.New("").Funcs(functions)}
 	if !info.IsDir() {
 		s.single = filepath.Base(path)
-		return s, s.add(path, s.single)
+		return s, s.parse(path)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, cause(path, err)
+		return nil, err
 	}
+	var files []string
 	for _, e := range entries {
-		contentType, ok := strings.CutSuffix(e.Name(), suffix)
-		if !ok || contentType == "" || e.IsDir() {
-			continue
+		if name := e.Name(); strings.HasSuffix(name, suffix) && name[0] != '.' && !e.IsDir() {
+			files = append(files, filepath.Join(path, name))
 		}
-		if err := s.add(filepath.Join(path, e.Name()), e.Name()); err != nil {
-			return nil, err
-		}
-		s.types[contentType] = e.Name()
 	}
-	if len(s.types) == 0 {
+	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: no file ends in %s", path, suffix)
 	}
-	return s, nil
+	return s, s.parse(files...)
 }
 
-// cause puts the path before what is wrong with it.
-func cause(path string, err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err
-	}
-	return fmt.Errorf("%s: %w", path, err)
+func (s *Set) parse(files ...string) error {
+	_, err := s.templates.ParseFiles(files...)
+	return plain(err)
 }
 
-func (s *Set) add(path, name string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return cause(path, err)
+// plain is an error of text/template without its first word.
+func plain(err error) error {
+	if err == nil {
+		return nil
 	}
-	return s.parse(name, string(text))
+	if text, ok := strings.CutPrefix(err.Error(), "template: "); ok {
+		return errors.New(text)
+	}
+	return err
 }
 
-func (s *Set) parse(name, text string) error {
-	trees, err := parse.Parse(name, text, "", "", functions)
-	if err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "template: "))
-	}
-	for name, tree := range trees {
-		s.trees[name] = tree
-	}
-	return nil
-}
-
-// name is the template for a content type; "": none.
-func (s *Set) name(contentType string) string {
+// lookup finds the template for a content type among those that were loaded;
+// nil: none.
+func (s *Set) lookup(contentType string) *template.Template {
 	if s.single != "" {
-		return s.single
+		return s.templates.Lookup(s.single)
 	}
-	if contentType != "" {
-		if name := s.types[strings.ReplaceAll(contentType, "/", "_")]; name != "" {
-			return name
+	if !strings.HasPrefix(contentType, ".") && !strings.ContainsAny(contentType, "\\\x00") {
+		if t := s.templates.Lookup(strings.ReplaceAll(contentType, "/", "_") + suffix); t != nil {
+			return t
 		}
 	}
-	return s.types[fallback]
+	return s.templates.Lookup(fallback + suffix)
 }
 
 // Has says whether there is a template for a content type.
-func (s *Set) Has(contentType string) bool { return s.name(contentType) != "" }
+func (s *Set) Has(contentType string) bool { return s.lookup(contentType) != nil }
 
 // Execute appends what the template for contentType makes of val, a JSON value.
-// The template sees each string, and each key, as clean returns it. Loops end
-// when ctx does.
+// The template sees each string, and each key, as clean returns it. Execute
+// ends when ctx does.
 func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val []byte, clean func(string) string) ([]byte, error) {
+	t := s.lookup(contentType)
+	if t == nil {
+		return dst, fmt.Errorf("no template for %q", contentType)
+	}
 	dec := json.NewDecoder(bytes.NewReader(val))
 	dec.UseNumber()
 	var v any
@@ -126,37 +107,35 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	if _, err := dec.Token(); err != io.EOF {
 		return dst, errors.New("more than one value")
 	}
-	name := s.name(contentType)
-	tree := s.trees[name]
-	if tree == nil {
-		return dst, fmt.Errorf("%s holds nothing", name)
+	// A loop that prints can be stopped in Write. One that prints nothing can
+	// only be left behind: hence a goroutine, with a buffer of its own.
+	out := &output{ctx: ctx}
+	done := make(chan error, 1)
+	go func() { done <- t.Execute(out, convert(v, clean)) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return dst, plain(err)
+		}
+		return append(dst, out.text...), nil
+	case <-ctx.Done():
+		return dst, ctx.Err()
 	}
-	x := &execution{ctx: ctx, set: s, out: dst}
-	v = cleaned(v, clean)
-	x.push("$", v)
-	_, err := x.walk(v, tree.Root)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return x.out, err
 }
 
-func cleaned(v any, clean func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return clean(v)
-	case []any:
-		for i := range v {
-			v[i] = cleaned(v[i], clean)
-		}
-	case map[string]any:
-		for key, val := range v {
-			if c := clean(key); c != key {
-				delete(v, key)
-				key = c
-			}
-			v[key] = cleaned(val, clean)
-		}
+// output takes what a template prints until it is too much or ctx ends.
+type output struct {
+	ctx  context.Context
+	text []byte
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if err := o.ctx.Err(); err != nil {
+		return 0, err
 	}
-	return v
+	if len(o.text)+len(p) > maxOutput {
+		return 0, fmt.Errorf("a value prints more than %d bytes", maxOutput)
+	}
+	o.text = append(o.text, p...)
+	return len(p), nil
 }

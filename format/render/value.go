@@ -1,139 +1,103 @@
 package render
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"reflect"
+	"strconv"
+	"strings"
+	"text/template"
 )
 
-// truth is what if takes for true: not null, false, 0 nor anything empty.
-func truth(v any) bool {
+// object and array are those of JSON, and print as JSON. Their method hides a
+// member of the name String, which {{index . "String"}} finds.
+type (
+	object map[string]any
+	array  []any
+)
+
+func (o object) String() string { return marshal(o) }
+func (a array) String() string  { return marshal(a) }
+
+// convert makes a decoded value fit for templates. An integer becomes an int64,
+// so that it compares and counts, where it prints as it was written; any other
+// number keeps its digits, and is a text unless float is asked for it.
+func convert(v any, clean func(string) string) any {
 	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
+	case string:
+		return clean(v)
+	case json.Number:
+		if i, err := v.Int64(); err == nil && strconv.FormatInt(i, 10) == v.String() {
+			return i
+		}
 		return v
-	case string:
-		return v != ""
-	case json.Number:
-		f, err := v.Float64()
-		return err != nil || f != 0
 	case []any:
-		return len(v) > 0
+		for i := range v {
+			v[i] = convert(v[i], clean)
+		}
+		return array(v)
 	case map[string]any:
-		return len(v) > 0
+		o := make(object, len(v))
+		for key, val := range v {
+			o[clean(key)] = convert(val, clean)
+		}
+		return o
 	}
-	return true
+	return v
 }
 
-// kind names a value for an error.
-func kind(v any) string {
-	switch v.(type) {
+// functions are those that templates have besides Go's own.
+var functions = template.FuncMap{
+	"json":    marshal,
+	"float":   func(v any) (float64, error) { return strconv.ParseFloat(text(v), 64) },
+	"quote":   func(v any) string { return "'" + strings.ReplaceAll(text(v), "'", `'\''`) + "'" }, // for sh
+	"upper":   func(v any) string { return strings.ToUpper(text(v)) },
+	"lower":   func(v any) string { return strings.ToLower(text(v)) },
+	"trim":    func(v any) string { return strings.TrimSpace(text(v)) },
+	"join":    join,
+	"split":   func(sep, s string) []string { return strings.Split(s, sep) },
+	"default": orDefault,
+}
+
+// text is a value as it prints, null being nothing.
+func text(v any) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+// join takes an array, what split yields, or null.
+func join(sep string, list any) (string, error) {
+	var parts []string
+	switch list := list.(type) {
 	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case string:
-		return "a string"
-	case json.Number:
-		return "a number"
-	case []any:
-		return "an array"
-	}
-	return "an object"
-}
-
-func equal(a, b any) bool {
-	an, aok := a.(json.Number)
-	bn, bok := b.(json.Number)
-	if aok && bok {
-		return compareNumbers(an, bn) == 0
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-// compare orders two numbers or two strings.
-func compare(a, b any) (int, error) {
-	switch a := a.(type) {
-	case json.Number:
-		if b, ok := b.(json.Number); ok {
-			return compareNumbers(a, b), nil
+	case []string:
+		parts = list
+	case array:
+		for _, v := range list {
+			parts = append(parts, text(v))
 		}
-	case string:
-		if b, ok := b.(string); ok {
-			return cmp.Compare(a, b), nil
-		}
+	default:
+		return "", errors.New("join takes a separator and an array")
 	}
-	return 0, errors.New("cannot compare " + kind(a) + " with " + kind(b))
+	return strings.Join(parts, sep), nil
 }
 
-// compareNumbers compares integers exactly, others as floating point.
-func compareNumbers(a, b json.Number) int {
-	if a == b {
-		return 0
+func orDefault(value, v any) any {
+	if truth, _ := template.IsTrue(v); truth {
+		return v
 	}
-	if x, ok := bigInt(a); ok {
-		if y, ok := bigInt(b); ok {
-			return x.Cmp(y)
-		}
-	}
-	x, _ := a.Float64()
-	y, _ := b.Float64()
-	return cmp.Compare(x, y)
+	return value
 }
 
-// shown makes values ready for package fmt: numbers take every verb of
-// integers, floats and strings; arrays and objects are JSON.
-func shown(args []any) []any {
-	out := make([]any, len(args))
-	for i, a := range args {
-		switch a := a.(type) {
-		case json.Number:
-			out[i] = printable{string(a), a}
-		case []any, map[string]any:
-			out[i] = printable{string(marshal(a)), ""}
-		default:
-			out[i] = a
-		}
+func marshal(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err.Error()
 	}
-	return out
-}
-
-// printable is a value that is no string, so that print sets it apart.
-type printable struct {
-	text   string
-	number json.Number // "": none
-}
-
-// Format is fmt.Formatter.
-func (p printable) Format(f fmt.State, verb rune) {
-	format := fmt.FormatString(f, verb)
-	switch verb {
-	case 'd', 'b', 'o', 'O', 'c', 'U', 'x', 'X':
-		if i, ok := bigInt(p.number); ok {
-			p.formatInt(f, format, i)
-			return
-		}
-	case 'e', 'E', 'f', 'F', 'g', 'G':
-		if x, err := p.number.Float64(); err == nil {
-			fmt.Fprintf(f, format, x)
-			return
-		}
-	case 'v':
-		format = fmt.FormatString(f, 's')
-	}
-	fmt.Fprintf(f, format, p.text)
-}
-
-// formatInt keeps to int64 where that holds the number: big.Int knows fewer
-// verbs.
-func (p printable) formatInt(f fmt.State, format string, i *big.Int) {
-	if i.IsInt64() {
-		fmt.Fprintf(f, format, i.Int64())
-		return
-	}
-	fmt.Fprintf(f, format, i)
+	return strings.TrimSuffix(b.String(), "\n")
 }
