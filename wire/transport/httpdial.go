@@ -65,6 +65,8 @@ func newHTTPDialer(a Address, c Config) (*httpDialer, error) {
 }
 
 // client returns an http.Client of our own, whose connections nobody else has.
+// It speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
+// certificate is lost.
 func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.Client {
 	if d.a.Path != "" {
 		proxy = nil
@@ -80,7 +82,6 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: 1 << 20,
 		OnProxyConnectResponse: proxyRefused,
-		ForceAttemptHTTP2:      !d.a.webSocket(),
 	}}
 }
 

@@ -79,7 +79,6 @@ func (l *httpListener) newServer() *http.Server {
 	}
 	s.Protocols = new(http.Protocols)
 	s.Protocols.SetHTTP1(true)
-	s.Protocols.SetHTTP2(!l.ws)
 	return s
 }
 

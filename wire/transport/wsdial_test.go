@@ -1,0 +1,302 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+func TestUpgradeRefused(t *testing.T) {
+	noLeaks(t)
+	for _, tt := range []struct {
+		status int
+		body   string
+		kind   wire.FaultKind
+		words  []string
+	}{
+		{401, "token expired\nat line 7", wire.Auth, []string{"401 Unauthorized: token expired"}},
+		{403, "", wire.Auth, []string{"403 Forbidden"}},
+		{407, "who are you", wire.Auth, []string{"407", "who are you"}},
+		{404, "<html>", wire.Unreachable, []string{"404 Not Found: <html>", "refused the upgrade"}},
+		{200, "hello", wire.Unreachable, []string{"200 OK: hello"}},
+		{503, strings.Repeat("x", 5000), wire.Unreachable, []string{"503", "xxx…"}},
+		{500, "\x1b[31mred\x07", wire.Unreachable, []string{": [31mred"}},
+	} {
+		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
+			addr := rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) {
+				fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+					tt.status, http.StatusText(tt.status), len(tt.body), tt.body)
+			})
+			_, err := Dial(t.Context(), mustParse(t, "ws://user:secret@"+addr+"/x?key=hidden"), Config{})
+			f := wantFault(t, err, tt.kind, tt.words...)
+			if f.HTTP == nil || f.HTTP.Status != tt.status || f.HTTP.Body != tt.body[:min(len(tt.body), 1024)] {
+				t.Errorf("http: %+v", f.HTTP)
+			}
+			if s := f.Error(); strings.Contains(s, "secret") || strings.Contains(s, "hidden") || strings.ContainsAny(s, "\n\x1b") {
+				t.Errorf("the message is %q", s)
+			}
+		})
+	}
+}
+
+func TestWSRequest(t *testing.T) {
+	noLeaks(t)
+	got := make(chan *http.Request, 1)
+	addr := rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
+		got <- req
+		io.WriteString(c, switching(req, "")+frame(finClose, closing(1000, "")))
+		readFrame(r)
+	})
+	c := mustDial(t, "ws://us%20er:p%40ss@"+addr+"/a%2Fb?q=1&r=%20", Config{Header: http.Header{
+		"Cookie": {"a=1, b=2; c=3"}, "X-Two": {"one, two", "three"}, "Host": {"elsewhere.example"},
+	}})
+	defer c.Close()
+	req := <-got
+	if u, p, _ := req.BasicAuth(); u != "us er" || p != "p@ss" {
+		t.Errorf("user %q password %q", u, p)
+	}
+	if req.RequestURI != "/a%2Fb?q=1&r=%20" || req.Host != "elsewhere.example" {
+		t.Errorf("uri %q host %q", req.RequestURI, req.Host)
+	}
+	if h := req.Header; h.Get("Cookie") != "a=1, b=2; c=3" || strings.Join(h["X-Two"], "|") != "one, two|three" {
+		t.Errorf("headers %q", h)
+	}
+	if req.Header.Get("Sec-Websocket-Extensions") != "" {
+		t.Error("compression is offered")
+	}
+}
+
+func TestWSRedirect(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "ws://127.0.0.1:0/rpc", Config{})
+	echo(t, l)
+	addr := rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) {
+		io.WriteString(c, "HTTP/1.1 302 Found\r\nLocation: "+l.Endpoint()+"\r\nContent-Length: 0\r\n\r\n")
+	})
+	c := mustDial(t, "ws://"+addr, Config{})
+	if err := c.Send([]byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Recv(); err != nil || string(got) != "1" {
+		t.Errorf("%q %v", got, err)
+	}
+	c.Close()
+}
+
+// nobody is an address at which nobody listens.
+func nobody(t *testing.T) string {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+func TestDialFaults(t *testing.T) {
+	noLeaks(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system answers, and nobody else
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	mute := silent.Addr().String()
+	rude := rawServer(t, func(net.Conn, *bufio.Reader, *http.Request) {})
+	for name, tt := range map[string]struct {
+		to    string
+		kind  wire.FaultKind
+		words []string
+	}{
+		"refused":        {"ws://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
+		"no name":        {"ws://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
+		"silent":         {"ws://" + mute, wire.Unreachable, []string{"no answer within 200ms", "--connect-timeout", mute}},
+		"silent TLS":     {"wss://" + mute, wire.Unreachable, []string{"no answer within 200ms"}},
+		"hangs up":       {"ws://" + rude, wire.Unreachable, []string{"hung up"}},
+		"no socket":      {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
+		"no certificate": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := Config{ConnectTimeout: 200 * time.Millisecond}
+			if tt.kind == wire.Usage {
+				c.TLS.CACert = "nofile"
+			}
+			_, err := Dial(t.Context(), mustParse(t, tt.to), c)
+			f := wantFault(t, err, tt.kind, tt.words...)
+			if strings.Contains(f.Error(), "hidden") {
+				t.Errorf("the message is %q", f.Error())
+			}
+		})
+	}
+	t.Run("given up", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := Dial(ctx, mustParse(t, "ws://"+mute), Config{})
+		wantFault(t, err, wire.Unreachable, "gave up")
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the cause is lost: %v", err)
+		}
+	})
+}
+
+func TestTLS(t *testing.T) {
+	noLeaks(t)
+	ca, other := newAuthority(t), newAuthority(t)
+	cert, key := ca.issue(time.Now().Add(time.Hour))
+	old, oldKey := ca.issue(time.Now().Add(-time.Hour))
+	strange, strangeKey := other.issue(time.Now().Add(time.Hour))
+	server := TLS{Cert: cert, Key: key}
+	closedTo := TLS{Cert: cert, Key: key, CACert: ca.File}
+	for name, tt := range map[string]struct {
+		server, client TLS
+		host           string
+		kind           wire.FaultKind // "": it works
+		words          []string
+		warned         bool
+	}{
+		"its authority given":     {server: server, client: TLS{CACert: ca.File}},
+		"by name":                 {server: server, client: TLS{CACert: ca.File}, host: "localhost"},
+		"unknown authority":       {server: server, kind: wire.Unreachable, words: []string{"unknown authority", "--cacert", "--insecure"}},
+		"insecure":                {server: server, client: TLS{Insecure: true}, warned: true},
+		"expired":                 {server: TLS{Cert: old, Key: oldKey}, client: TLS{CACert: ca.File}, kind: wire.Unreachable, words: []string{"expired"}},
+		"client certificate":      {server: closedTo, client: TLS{CACert: ca.File, Cert: cert, Key: key}},
+		"no client certificate":   {server: closedTo, client: TLS{CACert: ca.File}, kind: wire.Auth, words: []string{"client certificate", "--cert"}},
+		"wrong client's":          {server: closedTo, client: TLS{CACert: ca.File, Cert: strange, Key: strangeKey}, kind: wire.Auth, words: []string{"certificate"}},
+		"a key without its chain": {server: server, client: TLS{Key: key}, kind: wire.Usage, words: []string{"--cert"}},
+		"no PEM":                  {server: server, client: TLS{CACert: key}, kind: wire.Usage, words: []string{"no PEM certificate"}},
+	} {
+		for _, scheme := range []string{"wss", "https"} {
+			t.Run(scheme+" "+name, func(t *testing.T) {
+				l := mustListen(t, scheme+"://127.0.0.1:0/", Config{TLS: tt.server})
+				echo(t, l)
+				var warned recorder
+				to := l.Endpoint()
+				if tt.host != "" {
+					to = strings.Replace(to, "127.0.0.1", tt.host, 1)
+				}
+				msg, err := roundTrip(t, to, Config{TLS: tt.client, Warn: warned.warn})
+				if tt.kind == "" && (err != nil || msg != `{"id":1,"result":2}`) {
+					t.Errorf("%q %v", msg, err)
+				}
+				if tt.kind != "" {
+					wantFault(t, err, tt.kind, tt.words...)
+				}
+				if got := strings.Contains(warned.String(), "not verified"); got != tt.warned {
+					t.Errorf("warned: %q", warned.String())
+				}
+			})
+		}
+	}
+	t.Run("no TLS there", func(t *testing.T) {
+		l := mustListen(t, "ws://127.0.0.1:0/", Config{})
+		_, err := roundTrip(t, "wss"+strings.TrimPrefix(l.Endpoint(), "ws"), Config{})
+		wantFault(t, err, wire.Unreachable, "does not speak TLS")
+	})
+}
+
+// roundTrip dials and sends one message to an echo.
+func roundTrip(t *testing.T, to string, c Config) (string, error) {
+	t.Helper()
+	conn, err := Dial(t.Context(), mustParse(t, to), c)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	msg := []byte(`{"id":1,"result":2}`)
+	if e, ok := conn.(wire.Exchanger); ok {
+		var got string
+		err := e.Exchange(t.Context(), msg, func(b []byte) { got += string(b) })
+		return got, err
+	}
+	if err := conn.Send(msg); err != nil {
+		return "", err
+	}
+	got, err := conn.Recv()
+	return string(got), err
+}
+
+// A proxy is remembered by net/http for the life of a process, so the clients
+// here are processes of their own: this test binary, with proxyTest set.
+const proxyTest = "RPCX_TEST_PROXY_TO"
+
+func TestThroughProxy(t *testing.T) {
+	if to := os.Getenv(proxyTest); to != "" {
+		msg, err := roundTrip(t, to, Config{
+			TLS: TLS{CACert: os.Getenv("RPCX_TEST_CA")}, Header: http.Header{"Host": {"localhost"}}})
+		fmt.Printf("answer: %s %v\n", msg, err)
+		return
+	}
+	noLeaks(t)
+	ca := newAuthority(t)
+	cert, key := ca.issue(time.Now().Add(time.Hour))
+	for _, tt := range []struct{ scheme, user, asked, answer string }{
+		{"ws", "u:p@", "CONNECT far.example:", `{"id":1,"result":2} <nil>`},
+		{"wss", "u:p@", "CONNECT far.example:", `{"id":1,"result":2} <nil>`},
+		{"http", "u:p@", "POST localhost", `{"id":1,"result":2} <nil>`},
+		{"https", "u:p@", "CONNECT far.example:", `{"id":1,"result":2} <nil>`},
+		{"ws", "", "CONNECT far.example:", "the proxy 127.0.0.1:PORT refused: 407 Proxy Authentication Required"},
+		{"wss", "", "CONNECT far.example:", "the proxy 127.0.0.1:PORT refused: 407 Proxy Authentication Required"},
+	} {
+		t.Run(tt.scheme+" "+tt.user, func(t *testing.T) {
+			l := mustListen(t, tt.scheme+"://127.0.0.1:0/", Config{TLS: TLS{Cert: cert, Key: key}})
+			echo(t, l)
+			host := mustParse(t, l.Endpoint()).Host
+			asked := make(chan string, 4)
+			proxy := testProxy(t, host, asked)
+			cmd := exec.Command(os.Args[0], "-test.run=^TestThroughProxy$")
+			at := "http://" + tt.user + proxy
+			cmd.Env = append(os.Environ(), "RPCX_TEST_CA="+ca.File, "HTTP_PROXY="+at, "HTTPS_PROXY="+at, "NO_PROXY=",
+				"http_proxy="+at, "https_proxy="+at, "no_proxy=",
+				proxyTest+"="+strings.Replace(l.Endpoint(), "127.0.0.1", "far.example", 1))
+			out, err := cmd.CombinedOutput()
+			want := "answer: " + tt.answer
+			if tt.user == "" {
+				want = "answer:  " + strings.Replace(tt.answer, "127.0.0.1:PORT", proxy, 1)
+			}
+			if err != nil || !strings.Contains(string(out), want+"\n") {
+				t.Errorf("%s%v, want %q", out, err, want)
+			}
+			if got := <-asked; !strings.HasPrefix(got, tt.asked) {
+				t.Errorf("the proxy was asked for %q", got)
+			}
+		})
+	}
+}
+
+// testProxy leads everything to one address, for u with the password p.
+func testProxy(t *testing.T, to string, asked chan<- string) string {
+	return rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
+		asked <- req.Method + " " + req.Host
+		if req.Header.Get("Proxy-Authorization") != "Basic dTpw" {
+			io.WriteString(c, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+			return
+		}
+		far, err := net.Dial("tcp", to)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer far.Close()
+		if req.Method == http.MethodConnect {
+			io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+		} else {
+			req.Header.Del("Proxy-Authorization")
+			req.Write(far)
+		}
+		go func() {
+			io.Copy(far, r)
+			far.(*net.TCPConn).CloseWrite()
+		}()
+		io.Copy(c, far)
+	})
+}
