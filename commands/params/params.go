@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"rpcx/wire/scan"
@@ -58,10 +58,32 @@ func (e *ArgError) Error() string {
 // Unwrap is the cause.
 func (e *ArgError) Unwrap() error { return e.Err }
 
-var keyOp = regexp.MustCompile(`^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)`)
-
 // IsKeyOp says whether a word is KEY OP VALUE, not bare.
-func IsKeyOp(arg string) bool { return keyOp.MatchString(arg) }
+func IsKeyOp(arg string) bool {
+	_, op, _ := splitKey(arg)
+	return op != ""
+}
+
+// operators, of which none begins with another that stands before it.
+var operators = []string{":=", "@=", ":@=", "@on=", "="}
+
+// splitKey takes KEY OP VALUE apart; op is "" where arg is none. It is
+// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) without the cost of compiling that.
+func splitKey(arg string) (key, op, value string) {
+	if arg == "" || !strings.ContainsRune("_$", rune(arg[0])) && (arg[0]|0x20 < 'a' || arg[0]|0x20 > 'z') {
+		return "", "", ""
+	}
+	end := strings.IndexAny(arg, "=:@{}\"\t\n\f\r ")
+	if end < 0 {
+		return "", "", ""
+	}
+	for _, op := range operators {
+		if value, ok := strings.CutPrefix(arg[end:], op); ok {
+			return arg[:end], op, value
+		}
+	}
+	return "", "", ""
+}
 
 // Parse reads the words after METHOD as call and subscribe do. Errors are usage
 // Faults that name the word at fault; where better words are known the cause is
@@ -167,15 +189,10 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	return nil, f
 }
 
-var strayName = regexp.MustCompile(`^([A-Za-z0-9_$./:@-]+)=`)
-
 // strayKey finds the name in what was perhaps meant as key=value, but cannot be.
 func strayKey(arg string) (string, bool) {
-	m := strayName.FindStringSubmatch(arg)
-	if m == nil {
-		return "", false
-	}
-	return m[1], true
+	name, _, ok := strings.Cut(arg, "=")
+	return name, ok && name != "" && shell(name) == name
 }
 
 // replaced is the words with another one at i.
@@ -188,8 +205,7 @@ func (p *parser) replaced(i int, arg string) []string {
 // readKey reads one KEY OP VALUE.
 func (p *parser) readKey(i int) error {
 	arg := p.args[i]
-	m := keyOp.FindStringSubmatchIndex(arg)
-	key, op, value := arg[:m[2]], arg[m[2]:m[3]], arg[m[3]:]
+	key, op, value := splitKey(arg)
 	path, err := parsePath(key)
 	if err != nil {
 		return fault("parameter "+clip(arg)+": "+err.Error(), arg, "")

@@ -3,6 +3,7 @@ package params
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -121,6 +122,9 @@ func TestMethodsWithoutSchemaAreNotTyped(t *testing.T) {
 	}
 }
 
+// keyOp is the grammar as the design has it.
+var keyOp = regexp.MustCompile(`^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)`)
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"a=1", "a.b:=[1]\x00a.c=2", "a[].b=1\x00a[]=2", "{\"a\":1}\x00a=2", "-", "-\x00x[]=1", "a:@=-", "a\\.b[][]=1",
@@ -138,6 +142,13 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, words, stdin string) {
 		args := strings.Split(words, "\x00")
+		for _, arg := range args {
+			key, op, value := splitKey(arg)
+			m := keyOp.FindStringSubmatch(arg)
+			if (m == nil) != (op == "") || m != nil && (m[1] != op || key+op+value != arg || len(key)+len(op) != len(m[0])) {
+				t.Fatalf("%q: split as %q %q %q", arg, key, op, value)
+			}
+		}
 		for _, ty := range []Typer{nil, typer} {
 			r, err := Parse(args, Options{Typer: ty, Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
 			if err != nil {

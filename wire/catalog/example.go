@@ -2,13 +2,15 @@ package catalog
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
-// keyWord matches a property name that can be written as KEY=VALUE.
-var keyWord = regexp.MustCompile(`^[A-Za-z_$][^=:@{}"\s]*$`)
+// isKey says whether a property name can be written as KEY=VALUE.
+func isKey(name string) bool {
+	return name != "" && (strings.ContainsRune("_$", rune(name[0])) || name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z') &&
+		!strings.ContainsAny(name, "=:@{}\"\t\n\f\r ")
+}
 
 // Example lists the words that may follow METHOD in a call of m: its required
 // params, with values from the schema where it has some and placeholders such
@@ -26,7 +28,7 @@ func (m *Method) Example(c *Catalog) []string {
 	properties := get(schema, "properties")
 	var words []string
 	for _, name := range required {
-		if !keyWord.MatchString(name) {
+		if !isKey(name) {
 			return []string{string(exampleOf(schema, doc, 0))}
 		}
 		words = append(words, word(name, resolve(get(properties, name), doc), doc))

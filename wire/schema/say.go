@@ -40,6 +40,8 @@ func say(e *jsonschema.ValidationError) string {
 		return fmt.Sprintf("%s is not less than %s", digits(k.Got), digits(k.Want))
 	case *kind.MultipleOf:
 		return fmt.Sprintf("%s is no multiple of %s", digits(k.Got), digits(k.Want))
+	case *kind.Pattern:
+		return fmt.Sprintf("%s does not match the pattern %s", strconv.Quote(k.Got), k.Want)
 	case *kind.Required:
 		return "lacks " + quoted(k.Missing)
 	case *kind.AdditionalProperties:

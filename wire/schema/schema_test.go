@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		{`{"id":"o_001","limit":0}`, `/limit: 0 is less than 1`},
 		{`{"id":"o_001","price":0.005}`, `/price: 0.005 is no multiple of 0.01`},
 		{`{"id":"o_001","limit":"5"}`, `/limit: got string, want integer`},
-		{`{"id":"x"}`, `/id: 'x' does not match pattern '^o_[0-9]{3}$'`},
+		{`{"id":"x"}`, `/id: "x" does not match the pattern ^o_[0-9]{3}$`},
 		{`{}`, `lacks "id"`},
 		{`{"idd":"o_001"}`, `has no property "idd"; did you mean id?`},
 		{`{"id":"o_001","zzz":1}`, `has no property "zzz" (it has id, status, limit, price, when, mode, tags, pay, …)`},

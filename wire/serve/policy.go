@@ -1,20 +1,18 @@
 package serve
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // allows says whether the policy lets name be called.
 func (o Options) allows(name string) bool {
-	for _, p := range o.Deny {
-		if matches(p, name) {
-			return false
-		}
-	}
-	for _, p := range o.Allow {
-		if matches(p, name) {
-			return true
-		}
-	}
-	return len(o.Allow) == 0
+	return !some(o.Deny, name) && (len(o.Allow) == 0 || some(o.Allow, name))
+}
+
+// some says whether any of the patterns matches name.
+func some(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }
 
 // matches says whether pattern, in which "*" stands for any run of characters,

@@ -89,13 +89,15 @@ type responder struct {
 }
 
 // Kind says how name is answered. What the policy denies has a kind, so that it
-// is refused and not unknown.
+// is refused and not unknown; but what is only left out of the allowed, and has
+// no hook, is for the dialect to know (the end of a stream, say).
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	o := r.b.o
+	match := o.Hooks != nil && o.Hooks.Match(name)
 	switch {
-	case !o.allows(name):
+	case some(o.Deny, name), match && !o.allows(name):
 		return catalog.Call, true
-	case o.Hooks == nil || !o.Hooks.Match(name):
+	case !match:
 		return "", false
 	}
 	if m := o.Catalog.Method(name); m != nil && m.Kind != "" {
