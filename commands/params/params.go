@@ -206,6 +206,9 @@ func (p *parser) replaced(i int, arg string) []string {
 func (p *parser) readKey(i int) error {
 	arg := p.args[i]
 	key, op, value := splitKey(arg)
+	if !utf8.ValidString(key) {
+		return fault("parameter "+clip(arg)+" is not UTF-8", arg, "")
+	}
 	path, err := parsePath(key)
 	if err != nil {
 		return fault("parameter "+clip(arg)+": "+err.Error(), arg, "")

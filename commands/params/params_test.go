@@ -123,6 +123,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{`a:@=bad.json`}, "", `bad.json is not JSON: line 2, column 9`, ``, nil},
 		{[]string{`a@=latin1.txt`}, "", `is not UTF-8`, ``, nil},
 		{[]string{"a=\xff"}, "", `is not UTF-8`, ``, nil},
+		{[]string{"a\xff@on=x"}, "", `is not UTF-8`, ``, nil},
 		{[]string{"\"\xff\""}, "", `is not UTF-8`, ``, nil},
 		{[]string{`-`}, ``, `params from stdin: there is nothing`, ``, nil},
 		{[]string{`-`}, `5`, `must be an object or an array`, ``, nil},
