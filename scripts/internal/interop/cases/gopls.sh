@@ -35,47 +35,47 @@ hover='{"textDocument":{"uri":"'$uri'/main.go"},"position":{"line":3,"character"
 
 # converse ENDPOINT: what an editor does with a file that has an error, as a conversation in a pipe.
 converse() {
-  local endpoint=$1 id diagnosed='' hovered='' down='' message
-  coproc PEER { rpcx connect "$endpoint" "${hooks[@]}" 2>stderr; }
-  id=$PEER_PID
-  # The names that bash made vanish with the process.
-  exec {out}<&"${PEER[0]}" {in}>&"${PEER[1]}"
+  local endpoint=$1 in out message status='' diagnosed='' hovered='' down=''
+  rm -f input messages
+  mkfifo input
+  exec {out}< <(rpcx connect "$endpoint" "${hooks[@]}" <input 2>stderr && echo 'status 0' || echo "status $?")
+  exec {in}>input
   {
     printf '{"id":1,"method":"initialize","params":%s}\n' "$initialize"
     printf '{"method":"initialized","params":{}}\n'
     printf '{"method":"textDocument/didOpen","params":%s}\n' "$open"
   } >&"$in"
-  while IFS= read -r -t 60 message <&"$out"; do
-    printf '%s\n' "$message" >>"messages.$CASE"
+  while IFS= read -r -t 30 message <&"$out"; do
+    printf '%s\n' "$message" >>messages
     case $message in
       *'"method":"textDocument/publishDiagnostics"'*'undefined: anwser'*)
         if [[ -z $diagnosed ]]; then
           diagnosed=yes
           printf '{"id":2,"method":"textDocument/hover","params":%s}\n' "$hover" >&"$in"
         fi ;;
-      *'"id":2'*'answer says how many'* | *'answer says how many'*'"id":2'*)
+      *'answer says how many'*'"id":2'*)
         hovered=yes
         printf '{"id":3,"method":"shutdown"}\n' >&"$in" ;;
-      *'"id":3'*)
+      *'"result":null'*'"id":3'*)
         down=yes
         printf '{"method":"exit"}\n' >&"$in"
         exec {in}>&- ;;
       *'"method":"workspace/configuration"'* | *'"method":"client/registerCapability"'*)
         echo "$CASE: a request that a hook answers was printed: $message" >&2
         bad=1 ;;
+      'status '*) status=${message#status } ;;
     esac
   done
+  if [[ -z $down ]]; then exec {in}>&-; fi
   exec {out}<&-
-  local status=0
-  wait "$id" || status=$?
-  if [[ $diagnosed$hovered$down != yesyesyes || $status -ne 0 ]]; then
+  if [[ $diagnosed$hovered$down != yesyesyes || $status != 0 ]]; then
     bad=1
-    echo "$CASE: diagnosed ${diagnosed:-no}, hovered ${hovered:-no}, shut down ${down:-no}, status $status" >&2
-    cut -c 1-300 "messages.$CASE" stderr | sed 's/^/  /' >&2
+    echo "$CASE: diagnosed ${diagnosed:-no}, hovered ${hovered:-no}, shut down ${down:-no}, status ${status:-none}" >&2
+    cut -c 1-300 messages stderr | sed 's/^/  /' >&2
   fi
 }
 
-want 0 '{"name":"gopls","hover":true}' \
+want 0 '{"hover":true,"name":"gopls"}' \
   rpcx call lsp+exec:gopls initialize "$initialize" "${hooks[@]}" \
   --jq '{name: .serverInfo.name, hover: .capabilities.hoverProvider}'
 ok "one call over exec, on a child that then is ended politely"

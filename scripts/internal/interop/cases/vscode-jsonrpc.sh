@@ -19,7 +19,7 @@ options=(
 )
 
 shown='42
-{"text":"ü€😀","n":1.5}
+{"n":1.5,"text":"ü€😀"}
 -32601
 [-32001,"not today",null]
 true

@@ -34,7 +34,7 @@ const show = (value) => console.log(JSON.stringify(value));
 
 async function converse() {
   show(await peer.sendRequest('add', 20, 22));
-  show(await peer.sendRequest('echo', { text: 'ü€😀', n: 1.5 }));
+  show(await peer.sendRequest('echo', { n: 1.5, text: 'ü€😀' }));
   show(await peer.sendRequest('nothing').catch((error) => error.code));
   show(await peer.sendRequest('refuse').catch((error) => [error.code, error.message, error.data]));
 
