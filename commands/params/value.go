@@ -1,0 +1,137 @@
+package params
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"rpcx/wire/scan"
+)
+
+// readKey reads one KEY OP VALUE.
+func (p *parser) readKey(i int) error {
+	arg := p.args[i]
+	key, op, value := splitKey(arg)
+	if !utf8.ValidString(key) {
+		return fault("parameter "+clip(arg)+" is not UTF-8", arg, "")
+	}
+	path, err := parsePath(key)
+	if err != nil {
+		return fault("parameter "+clip(arg)+": "+err.Error(), arg, "")
+	}
+	v, err := p.value(i, path, key, op, value)
+	if err != nil {
+		return err
+	}
+	if p.root == nil {
+		p.root = &node{kind: 'o'}
+	}
+	pointer, err := p.root.set(path, v, arg)
+	if err != nil {
+		return fault("parameter "+clip(arg)+": "+err.Error(), arg, "give each key once")
+	}
+	if op == "@on=" {
+		if p.funcs == nil {
+			p.funcs = map[string]string{}
+		}
+		p.funcs[pointer] = value
+	}
+	return nil
+}
+
+// value is what KEY OP VALUE sets.
+func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessage, error) {
+	arg := p.args[i]
+	switch op {
+	case ":=":
+		v, err := oneValue([]byte(value))
+		if err == nil {
+			return v, nil
+		}
+		f := fault(fmt.Sprintf("parameter %s: %s is not JSON (%v)", clip(arg), clip(value), err), arg,
+			"write "+shell(key+"="+value)+" for text")
+		f.Err = &ArgError{Arg: arg, Args: p.replaced(i, key+"="+value), Err: err}
+		return nil, f
+	case "@=", ":@=":
+		b, err := p.readFile(arg, value)
+		if err != nil {
+			return nil, err
+		}
+		if op == "@=" {
+			return textOf(arg, string(b))
+		}
+		v, err := oneValue(b)
+		if err != nil {
+			return nil, fault(fmt.Sprintf("parameter %s: %s is not JSON: %v", clip(arg), source(value), err), arg, "")
+		}
+		return v, nil
+	case "@on=":
+		switch {
+		case !p.o.Funcs:
+			return nil, fault("parameter "+clip(arg)+": this dialect has no function values", arg, "")
+		case value == "":
+			return nil, fault("parameter "+clip(arg)+" names no hook", arg, "write "+key+"@on=NAME with --on NAME=…")
+		}
+		return json.RawMessage("null"), nil
+	}
+	return p.typed(i, path, value)
+}
+
+// typed is the value of key=text.
+func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error) {
+	asText, err := textOf(p.args[i], value)
+	if err != nil || p.o.Typer == nil {
+		return asText, err
+	}
+	v, err := p.o.Typer.Coerce(names(path), value)
+	switch {
+	case err == nil:
+		return v, nil
+	case p.o.NoCheck:
+		return asText, nil
+	}
+	return nil, misfit(err, p.args[i])
+}
+
+// textOf is text as a JSON string.
+func textOf(arg, text string) (json.RawMessage, error) {
+	if !utf8.ValidString(text) {
+		return nil, fault("parameter "+clip(arg)+" is not UTF-8", arg, "")
+	}
+	return scan.AppendQuoted(nil, text), nil
+}
+
+func (p *parser) readFile(arg, name string) ([]byte, error) {
+	switch name {
+	case "":
+		return nil, fault("parameter "+clip(arg)+" names no file", arg, "")
+	case "-":
+		return p.readStdin(arg)
+	}
+	read := p.o.ReadFile
+	if read == nil {
+		read = os.ReadFile
+	}
+	b, err := read(name)
+	if err != nil {
+		return nil, fault("parameter "+clip(arg)+": "+err.Error(), arg, "")
+	}
+	return b, nil
+}
+
+func (p *parser) readStdin(arg string) ([]byte, error) {
+	if p.stdin != "" {
+		return nil, fault(fmt.Sprintf("parameter %s: stdin was already read for %s", clip(arg), clip(p.stdin)), arg, "")
+	}
+	p.stdin = arg
+	if p.o.Stdin == nil {
+		return nil, nil
+	}
+	b, err := io.ReadAll(p.o.Stdin)
+	if err != nil {
+		return nil, fault("reading stdin: "+err.Error(), arg, "")
+	}
+	return b, nil
+}
