@@ -25,12 +25,13 @@ type Binding struct {
 
 // A Bound answers on one connection and owns the processes that do so.
 type Bound struct {
-	t       *Table
-	binding Binding
-	ctx     context.Context // ends with Close
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup // answers under way, and what ends processes
-	coWG    sync.WaitGroup // co-processes
+	t        *Table
+	binding  Binding
+	ctx      context.Context // ends with Close
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup // answers under way, and what ends processes
+	coWG     sync.WaitGroup // co-processes, of which one is started at a time
+	starting sync.Mutex
 
 	mu      sync.Mutex
 	closed  bool
@@ -180,7 +181,7 @@ func (b *Bound) Close() error {
 	b.cos = map[*Answer]*coprocess{}
 	b.mu.Unlock()
 	for _, co := range cos {
-		go co.leave()
+		b.wg.Go(co.leave)
 	}
 	b.cancel()
 	done := make(chan struct{})

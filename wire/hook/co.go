@@ -100,7 +100,35 @@ func (b *Bound) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 
 // coprocess returns the one of a that lives.
 func (b *Bound) coprocess(c *chain, a *Answer) (*coprocess, error) {
-	env := b.environ(b.newID(), nil)
+	if co, err := b.living(a); co != nil || err != nil {
+		return co, err
+	}
+	b.starting.Lock()
+	defer b.starting.Unlock()
+	if co, err := b.living(a); co != nil || err != nil {
+		return co, err
+	}
+	p, err := startShell(a.Text, b.environ(b.newID(), nil))
+	if err != nil {
+		return nil, err
+	}
+	co := &coprocess{
+		b: b, c: c, p: p, stderr: b.t.newTail(), pending: map[int64]chan coAnswer{},
+		lines: make(chan []byte), done: make(chan struct{}),
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.coWG.Go(co.serve)
+	if b.closed {
+		b.wg.Go(co.leave)
+		return nil, errClosed
+	}
+	b.cos[a] = co
+	return co, nil
+}
+
+// living is the co-process of a, nil where there is none or it has ended.
+func (b *Bound) living(a *Answer) (*coprocess, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -109,17 +137,7 @@ func (b *Bound) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co := b.cos[a]; co != nil && !over(co.done) {
 		return co, nil
 	}
-	p, err := startShell(a.Text, env)
-	if err != nil {
-		return nil, err
-	}
-	co := &coprocess{
-		b: b, c: c, p: p, stderr: b.t.newTail(), pending: map[int64]chan coAnswer{},
-		lines: make(chan []byte), done: make(chan struct{}),
-	}
-	b.cos[a] = co
-	b.coWG.Go(co.serve)
-	return co, nil
+	return nil, nil
 }
 
 // serve runs until the process has ended.

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCoProcess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{Endpoint: func() (string, error) { return "conversation:/x", nil }},
 		`*=co:echo start >> $T/starts; env | grep '^RPCX_' >> $T/env; while read -r line; do printf '%s\n' "$line" >> $T/lines
 			case $line in
@@ -39,6 +40,7 @@ func TestCoProcess(t *testing.T) {
 }
 
 func TestCoOutOfOrder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{Jobs: 1}, Binding{}, `m=co:read a; read b; read c; for id in 3 1 2; do echo '{"id":'$id',"result":'$id'0}'; done; cat >/dev/null`)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -58,6 +60,7 @@ func TestCoOutOfOrder(t *testing.T) {
 }
 
 func TestCoLateAnswerIsDropped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{},
 		`m=co:read a; while ! [ -e $T/go ]; do sleep 0.01; done; echo '{"id":1,"result":"late"}'; read b; echo '{"id":2,"result":2}'; cat >/dev/null`)
 	expect(t, "out of time", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
@@ -67,6 +70,7 @@ func TestCoLateAnswerIsDropped(t *testing.T) {
 }
 
 func TestCoDies(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		`m=co:read a; read b; echo $$ >> $T/died; sleep 1000 & echo $! > $T/grandchild; exit 3`,
 		`idle=co:read a; echo '{"id":1,"result":1}'; echo why >&2; exit 4`,
@@ -110,6 +114,7 @@ func TestCoDies(t *testing.T) {
 }
 
 func TestCoIsOneForEachConnection(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=co:while read -r l; do i=$((i+1)); echo "{\"id\":$i,\"result\":$i}"; done`)
 	other := w.table.Bind(Binding{})
 	defer other.Close()
@@ -119,6 +124,7 @@ func TestCoIsOneForEachConnection(t *testing.T) {
 }
 
 func TestCoCloseEndsIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		`polite=co:echo $$ > $T/polite; while read -r l; do echo '{"id":1,"result":1}'; done; echo bye > $T/bye`,
 		`rude=co:trap '' TERM; sleep 1000 & echo $$ > $T/rude; while :; do sleep 0.1; done`,

@@ -16,6 +16,7 @@ import (
 
 // TestStatus is the table of section 4 of the design.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	const failed = `error {"code":-32603,"message":"the hook failed"}`
 	tests := []struct {
 		answer, want string
@@ -73,11 +74,13 @@ func TestStatus(t *testing.T) {
 }
 
 func TestNothingAnswers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, "m=json:1")
 	expect(t, "answer", w.call("other", ""), `error {"code":-32601,"message":"method not found"}`)
 }
 
 func TestParamsReachStdin(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, "m=read -r line; printf '%s' \"$line\"; if read -r more; then echo more; fi", "cat=text:cat")
 	expect(t, "absent", w.call("cat", ""), `"null"`)
 	expect(t, "as they are", w.call("cat", `{"a" : "\u0041"}`), `"{\"a\" : \"\\u0041\"}"`)
@@ -85,6 +88,7 @@ func TestParamsReachStdin(t *testing.T) {
 }
 
 func TestBigParams(t *testing.T) {
+	t.Parallel()
 	big := `"` + strings.Repeat("x", 1<<20) + `"`
 	w := newWorld(t, Options{}, Binding{},
 		"unread=echo 1",
@@ -127,6 +131,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestStderrComesLiveInWholeLines(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=printf 'one\ntw' >&2; while ! [ -e $T/go ]; do sleep 0.01; done; printf 'o' >&2`)
 	done := make(chan string)
 	go func() { done <- w.call("m", "") }()
@@ -137,6 +142,7 @@ func TestStderrComesLiveInWholeLines(t *testing.T) {
 }
 
 func TestStderrTailIsBounded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done >&2; exit 4`)
 	var got struct {
 		Data struct{ Stderr string }
@@ -151,6 +157,7 @@ func TestStderrTailIsBounded(t *testing.T) {
 }
 
 func TestTimeoutEndsTheGroup(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{},
 		`m=sleep 1000 & echo $! > $T/grandchild; echo $$ > $T/child; wait`,
 		`stubborn=trap '' TERM; echo $$ > $T/stubborn; while :; do sleep 0.1; done`,
@@ -164,6 +171,7 @@ func TestTimeoutEndsTheGroup(t *testing.T) {
 }
 
 func TestCancelEndsTheGroup(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan string)
@@ -176,6 +184,7 @@ func TestCancelEndsTheGroup(t *testing.T) {
 }
 
 func TestCloseEndsTheGroup(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
 	done := make(chan string)
 	go func() { done <- w.call("m", "") }()
@@ -189,6 +198,7 @@ func TestCloseEndsTheGroup(t *testing.T) {
 }
 
 func TestGrandchildThatKeepsStdoutOpen(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		`m=sleep 1000 & echo $! > $T/grandchild; echo 5`,
 		`chatty=(echo $$ > $T/chatty; while :; do echo x; sleep 0.02; done) & echo 5; exit 0`,
@@ -213,12 +223,14 @@ func TestGrandchildThatKeepsStdoutOpen(t *testing.T) {
 }
 
 func TestOutputLimit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=tr '\0' ' ' < /dev/zero`)
 	expect(t, "answer", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
 	expect(t, "failure", w.failures(), "hook m: printed more than 64 MiB")
 }
 
 func TestChains(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		`a=exit 100`, `a=lines:exit 100`, `a=jq:.x`, `a=json:1`,
 		`b=exit 100`, `b=exit 100`, `b*=json:2`,
@@ -232,6 +244,7 @@ func TestChains(t *testing.T) {
 }
 
 func TestNotifications(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		`ok=echo not JSON; cat > $T/got`, `bad=echo why >&2; exit 3`, `killed=kill -9 $$`, `next=exit 100`, `lines=lines:echo x`, `jq=jq:error("e")`, `deny=deny`)
 	for _, m := range []string{"ok", "bad", "killed", "next", "lines", "jq", "deny", "none"} {
@@ -251,6 +264,7 @@ func TestNotifications(t *testing.T) {
 }
 
 func TestWarningsHoldNoEscapes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `*=echo x`)
 	w.call("\x1b[2J"+strings.Repeat("y", 500), "")
 	if got := w.warned(); strings.ContainsRune(got, 0x1b) || len(got) > 300 || !strings.HasPrefix(got, `hook * ("\x1b[2Jyyy`) {
@@ -259,6 +273,7 @@ func TestWarningsHoldNoEscapes(t *testing.T) {
 }
 
 func TestSlots(t *testing.T) {
+	t.Parallel()
 	// Each of these waits for the other's file; with one slot they would never
 	// end unless the slot of the first is given up.
 	meet := func(mine, other string) string {
@@ -338,6 +353,7 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 }
 
 func TestHooksRunTogether(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{Jobs: 3}, Binding{}, `m=read n; touch $T/$n; while ! [ -e $T/1 -a -e $T/2 -a -e $T/3 ]; do sleep 0.01; done; echo $n`)
 	var wg sync.WaitGroup
 	for _, n := range []string{"1", "2", "3"} {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestLinesAreEventsAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=lines:echo '{"n":1}'; while ! [ -e $T/seen ]; do sleep 0.01; done; printf '\n 2.0 \r\n'; printf '"last"'`)
 	var events []string
 	_, err := w.Answer(t.Context(), dialect.Request{Method: "m", Stream: true, Emit: func(e wire.Event) error {
@@ -53,6 +54,7 @@ func TestEventLines(t *testing.T) {
 }
 
 func TestLinesOfACall(t *testing.T) {
+	t.Parallel()
 	const failed = `error {"code":-32603,"message":"the hook failed"}`
 	tests := []struct{ answer, want, events string }{
 		{`echo '{"progress":"a"}'; echo 1; echo '{"log":"b"}'; echo '{"data":2}'`, "2", `{"event":"progress","message":"a"}{"event":"log","level":"info","message":"b"}`},
@@ -80,6 +82,7 @@ func TestLinesOfACall(t *testing.T) {
 }
 
 func TestStreamsOfEachKind(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		"lines=lines:echo 1; echo '{\"progress\":\"x\"}'; echo 2; exit 75", "sh=echo '[1,2]'", "text=text:echo hi", "json=json:5", "jq=jq:.[]",
 		"jqfail=jq:1, fail(7; \"x\")", "deny=deny", "co=co:read l; echo '{\"id\":1,\"result\":9}'; read l", "bad=lines:echo 1; echo oops; sleep 1000")
@@ -102,6 +105,7 @@ func TestStreamsOfEachKind(t *testing.T) {
 }
 
 func TestStreamEndsWhenNobodyListens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{Timeout: time.Minute}, Binding{}, `m=lines:echo $$ > $T/pid; while :; do echo 1; sleep 0.01; done`, `j=jq:repeat(1)`)
 	gone := errors.New("nobody listens")
 	for _, m := range []string{"m", "j"} {
@@ -200,6 +204,7 @@ func TestJQ(t *testing.T) {
 }
 
 func TestJQEndsWithItsConnection(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=jq:sleep(1000)`)
 	done := make(chan string)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"rpcx/wire/catalog"
 )
@@ -109,3 +110,12 @@ func ours(info fs.FileInfo) bool {
 
 // quote is s as one word of sh.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// ownerOf is the user id of a file's owner.
+func ownerOf(info fs.FileInfo) (uid int, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(st.Uid), true
+}

@@ -27,7 +27,7 @@ type world struct {
 	*Bound
 	t      *testing.T
 	table  *Table
-	dir    string // where the test's files are; hooks get it as $T
+	dir    string // where the test's files are; $T in a hook stands for it
 	stderr lockedBuffer
 
 	mu       sync.Mutex
@@ -55,10 +55,9 @@ func (l *lockedBuffer) String() string {
 func newWorld(t *testing.T, o Options, b Binding, specs ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
-	t.Setenv("T", w.dir)
 	var entries []Entry
 	for _, s := range specs {
-		e, err := Parse(s)
+		e, err := Parse(strings.ReplaceAll(s, "$T", w.dir))
 		if err != nil {
 			t.Fatalf("Parse(%q): %v", s, err)
 		}

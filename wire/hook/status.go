@@ -128,7 +128,7 @@ func errorObject(out []byte) *wire.Error {
 	return &wire.Error{Code: code, Message: text, Data: scan.Get(v, "data"), Raw: v}
 }
 
-// chomp is s without its last line break, as $(…) has it but for one only.
+// chomp is s without the line break that ends its last line.
 func chomp(s string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
 }

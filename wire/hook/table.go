@@ -3,13 +3,13 @@ package hook
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"rpcx/wire"
 )
@@ -35,8 +35,8 @@ type Options struct {
 	// Stderr gets whole lines of what commands write to their stderr, as they
 	// come. May be nil.
 	Stderr io.Writer
-	// Warn gets one line, without its end, of what a user should know. May be
-	// nil.
+	// Warn gets one line, without its end, of what a user should know. It and
+	// OnFailure are called from several goroutines. May be nil.
 	Warn func(line string)
 	// OnFailure is told of each failure that happened here: output that is no
 	// JSON, a command that could not be run, was ended by a signal or was out of
@@ -62,8 +62,8 @@ type Table struct {
 // A chain is all entries of one name, in order.
 type chain struct {
 	pattern string
-	match   *regexp.Regexp // nil: the name itself
-	literal int            // characters that are no "*"
+	parts   []string // between its stars; one: the name itself
+	literal int      // characters that are no star
 	answers []*Answer
 }
 
@@ -98,20 +98,30 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 }
 
 func (t *Table) add(pattern string) *chain {
-	c := &chain{pattern: pattern}
-	if !strings.Contains(pattern, "*") {
+	c := &chain{pattern: pattern, parts: strings.Split(pattern, "*")}
+	if len(c.parts) == 1 {
 		t.exact[pattern] = c
 		t.names = append(t.names, pattern)
 		return c
 	}
-	parts := strings.Split(pattern, "*")
-	for i, p := range parts {
-		c.literal += len([]rune(p))
-		parts[i] = regexp.QuoteMeta(p)
-	}
-	c.match = regexp.MustCompile(`(?s)^` + strings.Join(parts, `.*`) + `$`)
+	c.literal = utf8.RuneCountInString(strings.Join(c.parts, ""))
 	t.patterns = append(t.patterns, c)
 	return c
+}
+
+// matches tells whether the parts follow each other in name, the first at its
+// start and the last at its end.
+func (c *chain) matches(name string) bool {
+	last := len(c.parts) - 1
+	name, ok := strings.CutPrefix(name, c.parts[0])
+	for _, part := range c.parts[1:last] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return ok && strings.HasSuffix(name, c.parts[last])
 }
 
 // find returns what answers name: the exact name first, then the pattern with
@@ -121,7 +131,7 @@ func (t *Table) find(name string) *chain {
 		return c
 	}
 	for _, c := range t.patterns {
-		if c.match.MatchString(name) {
+		if c.matches(name) {
 			return c
 		}
 	}

@@ -15,13 +15,17 @@ import (
 // prints it.
 const runVar = "__rpcx_run"
 
-// prelude is put before every program.
-const prelude = `def debug(f): (f | debug | empty), .;`
-
-// define puts the definitions of the prelude and of o's functions before query.
-func (p *Program) define(o Options, query *gojq.Query) error {
-	src := prelude
+// define puts the definitions of what src may call before query, which is src
+// parsed.
+func (p *Program) define(o Options, src string, query *gojq.Query) error {
+	defs := ""
+	if strings.Contains(src, "debug") {
+		defs = "def debug(f): (f | debug | empty), .;"
+	}
 	for _, f := range o.Funcs {
+		if !strings.Contains(src, f.Name) {
+			continue
+		}
 		args := make([]string, f.Arity)
 		for i := range args {
 			args[i] = "$a" + strconv.Itoa(i)
@@ -31,9 +35,12 @@ func (p *Program) define(o Options, query *gojq.Query) error {
 			def += "(" + strings.Join(args, ";") + ")"
 		}
 		call := strings.Join(append([]string{"$" + runVar}, args...), ";")
-		src += "def " + def + ": __rpcx_" + f.Name + "(" + call + ");"
+		defs += "def " + def + ": __rpcx_" + f.Name + "(" + call + ");"
 	}
-	q, err := gojq.Parse(src + " .")
+	if defs == "" {
+		return nil
+	}
+	q, err := gojq.Parse(defs + " .")
 	if err != nil {
 		return fmt.Errorf("defining jq functions: %w", err)
 	}

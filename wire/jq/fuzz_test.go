@@ -43,6 +43,7 @@ var paths = []string{
 	`.a | .b`, `(.a) | .b`, `.a | (.b | .c)`, `.a[]`, `.a[].b`, `.a[]?`, `.a?`, `.a.b?`, `.a.b?.c`, `.a[1:]`, `.a[:1][0]`, `.[1.5]`, `.[1,0]`,
 	`.a | {b}`, `.a | ., 1`, `.a as $x | $x.b`, `.a as [$x] | $x`, `.a // .b`, `.a = 1`, `.a |= 1`, `path(.a)`, `.a | path(.b)`, `try .a catch .`,
 	`[.a, .b]`, `.a, .b`, `-.a`, `.[-0]`, `.a | length`, `.[1e0]`, `..`, `.a | ..`, `.a.b | tostring`, `.a | label $x | .b, break $x`, `."a\(1)"`,
+	`def f: .b; .a | f`, `def f: .b; .a`, `.a | def f: .b; f`, `(def f: .a; f) | .b`, `def f: 1; (def g: .b; .a) | ., f`, `.a as $x | .b | $x`, `reduce .a as $x (0; 1)`,
 }
 
 func FuzzPathEqualsGojq(f *testing.F) {

@@ -54,10 +54,11 @@ type Func struct {
 type Program struct {
 	path []step     // followed in the bytes before anything is decoded
 	code *gojq.Code // applied to what path leads to; nil: it is the output
-	full *gojq.Code // the whole program, for what path cannot do; nil where path is empty
 	vals []any      // of the variables, in the order of their declaration, but for the run's
 	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
 	next *atomic.Int64
+
+	full func() (*gojq.Code, error) // the whole program, for what path cannot do
 }
 
 // Compile makes a program of src. Its errors are usage Faults that name the
@@ -72,26 +73,20 @@ func Compile(src string, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, rest := split(query)
-	if err := p.define(o, query); err != nil {
+	if err := p.define(o, src, query); err != nil {
 		return nil, err
 	}
-	if p.full, err = gojq.Compile(query, opts...); err != nil {
-		return nil, compileFault(src, err)
-	}
+	path, rest := split(query)
+	p.path = path
+	p.full = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(query, opts...) })
 	switch {
-	case path == nil:
-		p.code, p.full = p.full, nil
-	case rest == nil:
-		p.path = path
-	default:
-		p.path = path
-		if err := p.define(o, rest); err != nil {
-			return nil, err
-		}
-		if p.code, err = gojq.Compile(rest, opts...); err != nil {
-			return nil, compileFault(src, err)
-		}
+	case rest != nil:
+		p.code, err = gojq.Compile(rest, opts...)
+	case len(query.FuncDefs) > 0: // unused, yet they may be wrong
+		_, err = p.full()
+	}
+	if err != nil {
+		return nil, compileFault(src, err)
 	}
 	return p, nil
 }
@@ -190,7 +185,8 @@ func (p *Program) start(in json.RawMessage) (*gojq.Code, json.RawMessage, error)
 	case err != nil:
 		return nil, nil, inputFault(err)
 	case !ok:
-		return p.full, in, nil // so that gojq says what is wrong
+		code, err := p.full() // so that gojq says what is wrong
+		return code, in, err
 	}
 	return p.code, part, nil
 }

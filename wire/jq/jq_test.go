@@ -96,6 +96,8 @@ func TestCompileFaults(t *testing.T) {
 		{`nosuch(1)`, `jq: function not defined: nosuch/1 in: nosuch(1)`},
 		{`.a | $x`, `jq: variable not defined: $x in: .a | $x`},
 		{`import "a" as b; 1`, `jq: cannot load module: "a" in: import "a" as b; 1`},
+		{`def f: nosuch; .a`, `jq: function not defined: nosuch/0 in: def f: nosuch; .a`},
+		{`.a | def f: nosuch; .`, `jq: function not defined: nosuch/0 in: .a | def f: nosuch; .`},
 		{`input`, `jq: input(s)/0 is not allowed in: input`},
 	}
 	for _, tt := range tests {

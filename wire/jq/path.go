@@ -21,23 +21,28 @@ type step struct {
 // .params.result | {number}. rest is nil where nothing is left; path is nil
 // where there is none. The identity is an empty path.
 func split(query *gojq.Query) (path []step, rest *gojq.Query) {
-	if len(query.FuncDefs) > 0 || len(query.Imports) > 0 || query.Meta != nil {
+	if len(query.Imports) > 0 || query.Meta != nil || len(query.Patterns) > 0 {
 		return nil, query
 	}
-	if query.Term != nil {
-		return splitTerm(query.Term)
-	}
-	if query.Op != gojq.OpPipe || len(query.Patterns) > 0 {
-		return nil, query
-	}
-	path, rest = split(query.Left)
 	switch {
-	case path == nil:
-		return nil, query
-	case rest != nil:
-		return path, &gojq.Query{Left: rest, Op: gojq.OpPipe, Right: query.Right}
+	case query.Term != nil:
+		path, rest = splitTerm(query.Term)
+	case query.Op == gojq.OpPipe:
+		if path, rest = split(query.Left); rest == nil {
+			rest = query.Right
+		} else {
+			rest = &gojq.Query{Left: rest, Op: gojq.OpPipe, Right: query.Right}
+		}
 	}
-	return path, query.Right
+	if path == nil {
+		return nil, query
+	}
+	if rest != nil && len(query.FuncDefs) > 0 {
+		r := *rest
+		r.FuncDefs = append(query.FuncDefs[:len(query.FuncDefs):len(query.FuncDefs)], rest.FuncDefs...)
+		rest = &r
+	}
+	return path, rest
 }
 
 // splitTerm is split of a single term.

@@ -1,0 +1,30 @@
+package hook
+
+import (
+	"testing"
+
+	"rpcx/wire/dialect"
+)
+
+func BenchmarkAnswer(b *testing.B) {
+	for _, spec := range []string{"m=echo 1", "m=co:while read -r l; do i=$((i+1)); echo \"{\\\"id\\\":$i,\\\"result\\\":1}\"; done", "m=jq:{a: .x}", "m=json:1"} {
+		e, err := Parse(spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		t, err := NewTable(Options{}, e)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(string(e.Answer.Kind), func(b *testing.B) {
+			bound := t.Bind(Binding{})
+			defer bound.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := bound.Answer(b.Context(), dialect.Request{Method: "m", Params: raw(`{"x":1}`)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
