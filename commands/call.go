@@ -136,7 +136,8 @@ func readParams(a *app, e session.Endpoint, method string, args []string, p para
 		}
 		po.Typer = typer
 	}
-	return params.Parse(args, po)
+	r, err := params.Parse(args, po)
+	return r, betterWords(a.line, err)
 }
 
 // rawRequest reads --raw-request.

@@ -99,6 +99,10 @@ func (h *hookFlags) entries() ([]hook.Entry, error) {
 	return all, nil
 }
 
+// stepBound bounds each step of closing (a child's stdin closed, then asked,
+// then forced), so that all of them together stay within what Ctrl-C promises.
+const stepBound = time.Second
+
 func (a *app) transportConfig(ctx context.Context, c *connFlags) (transport.Config, error) {
 	cfg := transport.Config{
 		Options:        wire.Options{MaxMessage: int(c.maxMessage), NoiseLimit: session.NoiseLimit, Noise: a.noise},
@@ -106,6 +110,7 @@ func (a *app) transportConfig(ctx context.Context, c *connFlags) (transport.Conf
 		TLS:            transport.TLS{CACert: c.cacert, Cert: c.cert, Key: c.key, Insecure: c.insecure},
 		ConnectTimeout: time.Duration(c.connect),
 		Ping:           time.Duration(c.ping),
+		CloseTimeout:   stepBound,
 		Stderr:         a.console.Writer(),
 		Warn:           a.console.Warn,
 	}

@@ -2,9 +2,11 @@ package commands
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"slices"
 
+	"rpcx/commands/params"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -49,19 +51,31 @@ func peerName(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:-]*$`).MatchString(name)
 }
 
+// betterWords adds the command line with the parameters that would be taken,
+// where they are known.
+func betterWords(l *line, err error) error {
+	var arg *params.ArgError
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &arg) || arg.Args == nil || len(l.args) < 2 {
+		return err
+	}
+	g := *f
+	g.Fix = slices.Concat([]string{"rpcx"}, l.path, l.args[:2], arg.Args, l.flags)
+	return &g
+}
+
 // suggestExact builds the command line anew with another METHOD.
 func suggestExact(a *app, f *wire.Fault, name string) {
 	if name == "" || !peerName(name) {
 		return
 	}
 	f.Hint = "did you mean " + name + "?"
-	words := append([]string{"rpcx"}, a.line.path...)
-	args := slices.Clone(a.line.args)
-	if len(args) < 2 {
+	if len(a.line.args) < 2 {
 		return
 	}
+	args := slices.Clone(a.line.args)
 	args[1] = name
-	f.Fix = append(append(words, args...), a.line.flags...)
+	f.Fix = slices.Concat([]string{"rpcx"}, a.line.path, args, a.line.flags)
 }
 
 // suggestMethod adds the nearest method of a catalog to a failure.
