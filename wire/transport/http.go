@@ -51,18 +51,18 @@ func dialHTTP(_ context.Context, a Address, c Config) (wire.Conn, error) {
 	h := &httpConn{httpDialer: d, max: c.Options.WithDefaults().MaxMessage, queue: make(chan []byte)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.http = d.client(http.ProxyFromEnvironment)
-	h.http.CheckRedirect = keepPosting
+	h.http.CheckRedirect = h.keepPosting
 	return h, nil
 }
 
 // keepPosting follows 307 and 308, which repeat the POST, and nothing that
 // would make a GET of it.
-func keepPosting(req *http.Request, via []*http.Request) error {
+func (h *httpConn) keepPosting(req *http.Request, via []*http.Request) error {
 	switch {
 	case req.Method != http.MethodPost:
 		return http.ErrUseLastResponse
 	case len(via) >= 10:
-		return errors.New("redirected ten times")
+		return wire.NewFault(wire.Unreachable, h.where+": redirected ten times", nil)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func setDefault(h http.Header, name, value string) {
 // when the connection seems to stand.)
 func (h *httpConn) notAnswered(ctx context.Context, reached bool, err error) error {
 	f := dialFault(ctx, h.where, h.c.connectTimeout(), err)
-	if !reached || f.Kind != wire.Unreachable || f.HTTP != nil {
+	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
 		return f
 	}
 	err = innermost(err)

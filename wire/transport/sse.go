@@ -88,16 +88,20 @@ func (s *eventStream) readLine() (whole bool, err error) {
 			}
 		}
 		i := bytes.IndexAny(b, "\r\n")
-		if i >= 0 {
-			s.line = append(s.line, b[:i]...)
+		whole = i >= 0
+		if whole {
 			s.skipLF = b[i] == '\r'
 			s.in.Discard(i + 1)
-			return true, nil
+			b = b[:i]
+		} else {
+			s.in.Discard(len(b))
 		}
 		s.line = append(s.line, b...)
-		s.in.Discard(len(b))
 		if len(s.line) > s.max+len("data: ") {
 			return false, tooLong(s.max)
+		}
+		if whole {
+			return true, nil
 		}
 	}
 }
@@ -131,14 +135,15 @@ func tooLong(max int) error {
 // is none elsewhere in JSON) begins a new data line.
 func appendEvent(b, msg []byte) []byte {
 	b = append(b, "data: "...)
-	for i, c := range msg {
-		switch {
-		case c == '\r' && i+1 < len(msg) && msg[i+1] == '\n':
-		case c == '\r' || c == '\n':
-			b = append(b, "\ndata: "...)
-		default:
-			b = append(b, c)
+	for {
+		i := bytes.IndexAny(msg, "\r\n")
+		if i < 0 {
+			return append(append(b, msg...), "\n\n"...)
 		}
+		b = append(append(b, msg[:i]...), "\ndata: "...)
+		if bytes.HasPrefix(msg[i:], []byte("\r\n")) {
+			i++
+		}
+		msg = msg[i+1:]
 	}
-	return append(b, "\n\n"...)
 }

@@ -1,0 +1,271 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+// exchange posts msg and collects what comes back.
+func exchange(t *testing.T, c wire.Conn, msg string) ([]string, error) {
+	t.Helper()
+	var got []string
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := c.(wire.Exchanger).Exchange(ctx, []byte(msg), func(b []byte) { got = append(got, string(b)) })
+	return got, err
+}
+
+// Answers typed by hand.
+func TestHTTPAnswers(t *testing.T) {
+	noLeaks(t)
+	isFault := func(kind wire.FaultKind, words ...string) func(*testing.T, error) {
+		return func(t *testing.T, err error) { t.Helper(); wantFault(t, err, kind, words...) }
+	}
+	head := func(status int, media string) string {
+		if media != "" {
+			media = "Content-Type: " + media + "\r\n"
+		}
+		return fmt.Sprintf("HTTP/1.1 %d %s\r\n%s", status, http.StatusText(status), media)
+	}
+	fixed := func(status int, media, body string) string {
+		return head(status, media) + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
+	}
+	chunked := func(status int, media string, pieces ...string) string {
+		s := head(status, media) + "Transfer-Encoding: chunked\r\n\r\n"
+		for _, p := range pieces {
+			s += fmt.Sprintf("%x\r\n%s\r\n", len(p), p)
+		}
+		return s
+	}
+	const end = "0\r\n\r\n"
+	big := strings.Repeat("x", 2000)
+	for name, tt := range map[string]struct {
+		answer string
+		want   []string
+		fails  func(*testing.T, error)
+	}{
+		"JSON":                  {answer: fixed(200, "application/json", `{"id":1}`), want: []string{`{"id":1}`}},
+		"JSON with blanks":      {answer: fixed(200, "application/json; charset=utf-8", "\xEF\xBB\xBF {\"id\":1}\r\n"), want: []string{`{"id":1}`}},
+		"JSON until the end":    {answer: head(200, "application/json") + "\r\n[1]", want: []string{`[1]`}},
+		"JSON in chunks":        {answer: chunked(200, "application/json-rpc", `{"i`, `d":1}`) + end, want: []string{`{"id":1}`}},
+		"JSON by another name":  {answer: fixed(200, "text/plain", `{"id":1}`), want: []string{`{"id":1}`}},
+		"JSON without a name":   {answer: fixed(200, "", `{"id":1}`), want: []string{`{"id":1}`}},
+		"broken JSON":           {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec says what is wrong
+		"accepted":              {answer: fixed(202, "", "")},
+		"no content":            {answer: head(204, "") + "\r\n"},
+		"empty":                 {answer: fixed(200, "application/json", "")},
+		"a page":                {answer: fixed(200, "text/html", "<h1>hello</h1>\n"), fails: isFault(wire.Protocol, "text/html", "<h1>hello")},
+		"events":                {answer: chunked(200, "text/event-stream", "data: 1\n\nda", "ta: 2\n\n") + end, want: []string{"1", "2"}},
+		"events, mixed case":    {answer: chunked(200, "Text/Event-Stream;charset=UTF-8", "data: 1\n\n") + end, want: []string{"1"}},
+		"lines":                 {answer: fixed(200, "application/x-ndjson", "{\"a\":1}\r\n\n[2]"), want: []string{`{"a":1}`, "[2]"}},
+		"events cut off":        {answer: chunked(200, "text/event-stream", "data: 1\n\n", "data: 2"), want: []string{"1"}, fails: isFault(wire.Closed, "hung up in the middle")},
+		"a body cut off":        {answer: head(200, "application/json") + "Content-Length: 100\r\n\r\n{", fails: isFault(wire.Closed, "hung up in the middle")},
+		"hanging up":            {answer: "", fails: isFault(wire.Closed, "hung up without an answer")},
+		"no HTTP":               {answer: "SSH-2.0-OpenSSH_9.9\r\n", fails: isFault(wire.Closed, "malformed HTTP")},
+		"401":                   {answer: fixed(401, "text/plain", "token expired\n"), fails: isFault(wire.Auth, "401 Unauthorized: token expired")},
+		"403 in JSON":           {answer: fixed(403, "application/json", `{"error":"no"}`), fails: isFault(wire.Auth, "403")},
+		"403 as of Google":      {answer: fixed(403, "application/json", `{"error":{"code":403,"message":"no"}}`), fails: isFault(wire.Auth, "403")},
+		"407":                   {answer: fixed(407, "", ""), fails: isFault(wire.Auth, "407")},
+		"404":                   {answer: fixed(404, "text/plain", "no such page"), fails: isFault(wire.Unreachable, "404 Not Found: no such page")},
+		"502":                   {answer: fixed(502, "text/html", "<html>"), fails: isFault(wire.Unreachable, "502 Bad Gateway: <html>")},
+		"500 that is an answer": {answer: fixed(500, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`), want: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`}},
+		"401 that is an answer": {answer: fixed(401, "application/json", `{"result":null,"error":{"code":-1},"id":1}`), want: []string{`{"result":null,"error":{"code":-1},"id":1}`}},
+		"400 with a batch":      {answer: fixed(400, "application/json", `[{"jsonrpc":"2.0","id":1,"error":{}}]`), want: []string{`[{"jsonrpc":"2.0","id":1,"error":{}}]`}},
+		"400 that is an error":  {answer: fixed(400, "application/json", `{"error":{"code":-32700,"message":"parse"}}`), want: []string{`{"error":{"code":-32700,"message":"parse"}}`}},
+		"500 in another JSON":   {answer: fixed(500, "application/json", `{"message":"oops"}`), fails: isFault(wire.Unreachable, "500", "oops")},
+		"500 with text":         {answer: fixed(500, "text/plain", `{"jsonrpc":"2.0"}`), fails: isFault(wire.Unreachable, "500")},
+		"302": {answer: head(302, "") + "Location: /login?next=hidden\r\nContent-Length: 0\r\n\r\n",
+			fails: isFault(wire.Unreachable, "302 Found", "/login", "GET")},
+		"too large":           {answer: fixed(200, "application/json", big), fails: isFault(wire.Protocol, "1000", "--max-message")},
+		"too large in chunks": {answer: chunked(200, "application/json", big) + end, fails: isFault(wire.Protocol, "--max-message")},
+		"too large an event":  {answer: chunked(200, "text/event-stream", "data: 1\n\ndata: "+big+"\n\n") + end, want: []string{"1"}, fails: isFault(wire.Protocol, "--max-message")},
+		"too large a line":    {answer: fixed(200, "application/jsonl", "1\n"+big+"\n"), want: []string{"1"}, fails: isFault(wire.Protocol, "--max-message")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked string
+			addr := rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
+				body, _ := io.ReadAll(req.Body)
+				asked = fmt.Sprint(req.Method, " ", req.RequestURI, " ", req.Header.Get("Content-Type"), " ",
+					req.Header.Get("Accept"), " ", req.Header.Get("X-Key"), " ", string(body))
+				io.WriteString(c, tt.answer)
+			})
+			c := mustDial(t, "http://u:secret@"+addr+"/rpc?k=hidden", Config{
+				Options: wire.Options{MaxMessage: 1000}, Header: http.Header{"X-Key": {"a, b"}}})
+			got, err := exchange(t, c, `{"id":1,"method":"m"}`)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			switch {
+			case tt.fails != nil:
+				tt.fails(t, err)
+				if s := err.Error(); strings.Contains(s, "hidden") || strings.Contains(s, "secret") {
+					t.Errorf("a secret is shown: %s", s)
+				}
+			case err != nil:
+				t.Error(err)
+			}
+			c.Close()
+			want := `POST /rpc?k=hidden application/json application/json, text/event-stream a, b {"id":1,"method":"m"}`
+			if asked != want {
+				t.Errorf("asked %q, want %q", asked, want)
+			}
+		})
+	}
+}
+
+// server is an ordinary HTTP server.
+func server(t *testing.T, h http.HandlerFunc) string {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestHTTPRedirectThatKeepsPosting(t *testing.T) {
+	noLeaks(t)
+	url := server(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
+		case "/there":
+			w.Header().Set("Content-Type", "application/json")
+			io.Copy(w, r.Body)
+		default:
+			http.Redirect(w, r, r.URL.Path+"x", http.StatusPermanentRedirect)
+		}
+	})
+	c := mustDial(t, url, Config{})
+	if got, err := exchange(t, c, "[7]"); err != nil || !slices.Equal(got, []string{"[7]"}) {
+		t.Errorf("%q %v", got, err)
+	}
+	_, err := exchange(t, mustDial(t, url+"/loop", Config{}), "[7]")
+	wantFault(t, err, wire.Unreachable, "redirected ten times")
+}
+
+func TestHTTPConnectionsAndSession(t *testing.T) {
+	noLeaks(t)
+	var conns atomic.Int32
+	var sessions []string
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sessions = append(sessions, r.Header.Get("Mcp-Session-Id"))
+		w.Header().Set("Mcp-Session-Id", fmt.Sprint("s", len(sessions)))
+		w.Header().Set("Content-Type", "application/json")
+		io.Copy(w, r.Body)
+	}))
+	s.Config.ConnState = func(_ net.Conn, st http.ConnState) {
+		if st == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	s.Start()
+	defer s.Close()
+	c := mustDial(t, s.URL, Config{})
+	defer c.Close()
+	big := "[" + strings.Repeat("1,", 10<<20) + "1]"
+	for _, msg := range []string{"1", "2", big} {
+		if got, err := exchange(t, c, msg); err != nil || len(got) != 1 || got[0] != msg {
+			t.Errorf("%.20q %v", got, err)
+		}
+	}
+	if !slices.Equal(sessions, []string{"", "s1", "s2"}) {
+		t.Errorf("sessions %q", sessions)
+	}
+	if conns.Load() != 1 {
+		t.Errorf("%d connections for three exchanges in a row", conns.Load())
+	}
+}
+
+func TestHTTPCancel(t *testing.T) {
+	noLeaks(t)
+	for name, how := range map[string]func(c wire.Conn, cancel func()){
+		"by its context": func(_ wire.Conn, cancel func()) { cancel() },
+		"by Close":       func(c wire.Conn, _ func()) { c.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			hungUp := make(chan struct{})
+			url := server(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				io.WriteString(w, "data: 1\n\n")
+				http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+				close(hungUp)
+			})
+			c := mustDial(t, url, Config{})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var wg sync.WaitGroup
+			err := c.(wire.Exchanger).Exchange(ctx, []byte("{}"), func([]byte) { wg.Go(func() { how(c, cancel) }) })
+			if name == "by Close" {
+				if f := wantFault(t, err, wire.Closed); f.Close == nil || !errors.Is(f.Close, net.ErrClosed) {
+					t.Errorf("close: %v", f.Close)
+				}
+				_, err := c.Recv()
+				wantClose(t, err, 0, true)
+				wantFault(t, c.Send([]byte("1")), wire.Closed)
+			} else if err != context.Canceled {
+				t.Errorf("ended with %v", err)
+			}
+			<-hungUp
+			wg.Wait()
+			c.Close()
+		})
+	}
+}
+
+// Who knows nothing of Exchange sends and receives.
+func TestHTTPSendAndRecv(t *testing.T) {
+	noLeaks(t)
+	url := server(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: 1\n\ndata: 2\n\n")
+	})
+	c := mustDial(t, url, Config{})
+	sent := make(chan error, 1)
+	go func() { sent <- c.Send([]byte("{}")) }()
+	for _, want := range []string{"1", "2"} {
+		if got, err := c.Recv(); err != nil || string(got) != want {
+			t.Errorf("%q %v", got, err)
+		}
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+	go c.Close()
+	_, err := c.Recv()
+	wantClose(t, err, 0, true)
+	c.Close()
+}
+
+func TestHTTPUnreachable(t *testing.T) {
+	noLeaks(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for to, words := range map[string][]string{
+		"http://" + nobody(t) + "/?k=hidden":      {"connection refused", "127.0.0.1"},
+		"http://no-such-host.invalid/":            {"no-such-host.invalid"},
+		"http+unix:/no/such/socket":               {"no such socket"},
+		"https://" + silent.Addr().String() + "/": {"no answer within 300ms"},
+	} {
+		_, err := exchange(t, mustDial(t, to, Config{ConnectTimeout: 300 * time.Millisecond}), "{}")
+		f := wantFault(t, err, wire.Unreachable, words...)
+		if strings.Contains(f.Error(), "hidden") {
+			t.Error(f)
+		}
+	}
+}

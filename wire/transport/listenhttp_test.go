@@ -1,0 +1,411 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+// typed sends a request as text and returns the whole answer.
+func typed(t *testing.T, l Listener, request string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, strings.ReplaceAll(request, "\n", "\r\n"))
+	answer, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+// Requests typed by hand, and who is let in.
+func TestListenerGuard(t *testing.T) {
+	noLeaks(t)
+	const end = "Connection: close\n"
+	post := func(path, host, more, body string) string {
+		return fmt.Sprintf("POST %s HTTP/1.1\nHost: %s\n%s%sContent-Length: %d\n\n%s", path, host, end, more, len(body), body)
+	}
+	const js = "Content-Type: application/json; charset=utf-8\n"
+	upgrade := func(host, more string) string {
+		return "GET /rpc HTTP/1.1\nHost: " + host + "\nUpgrade: websocket\nConnection: Upgrade\n" +
+			"Sec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n" + more + "\n" + masked(finClose, closing(1000, ""))
+	}
+	plain := Config{Options: wire.Options{MaxMessage: 100}}
+	origin := Config{AllowOrigin: []string{"https://app.example"}}
+	token := Config{Token: "s3cret"}
+	for name, tt := range map[string]struct {
+		on     string
+		c      Config
+		ask    string
+		status int
+		holds  string
+	}{
+		"a post":              {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost:1", js, "{}"), 200, "\r\n\r\n{}"},
+		"with a query":        {"http://127.0.0.1:0/rpc", plain, post("/rpc?x=1", "127.0.0.1", js, "{}"), 200, ""},
+		"by IPv6":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "[::1]:80", js, "{}"), 200, ""},
+		"another path":        {"http://127.0.0.1:0/rpc", plain, post("/rpc/", "localhost", js, "{}"), 404, ""},
+		"a path below /":      {"http://127.0.0.1:0/", plain, post("/rpc", "localhost", js, "{}"), 404, ""},
+		"a rebound name":      {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.example:80", js, "{}"), 403, "host"},
+		"a name like ours":    {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost.evil.example", js, "{}"), 403, ""},
+		"the name in LISTEN":  {"http://LocalHost:0/rpc", plain, post("/rpc", "localhost.", js, "{}"), 200, ""},
+		"a wildcard":          {"http://0.0.0.0:0/rpc", Config{Token: "t"}, post("/rpc", "any.example", "Authorization: bearer t\n"+js, "{}"), 200, ""},
+		"no type":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "", "{}"), 415, ""},
+		"a form":              {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: text/plain\n", "{}"), 415, ""},
+		"too large":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, strings.Repeat(" ", 101)), 413, "100"},
+		"too large in chunks": {"http://127.0.0.1:0/rpc", plain, "POST /rpc HTTP/1.1\nHost: localhost\n" + end + js + "Transfer-Encoding: chunked\n\n65\n" + strings.Repeat(" ", 101) + "\n0\n\n", 413, ""},
+		"GET":                 {"http://127.0.0.1:0/rpc", plain, "GET /rpc HTTP/1.1\nHost: localhost\n" + end + "\n", 405, "Allow: POST"},
+		"an origin":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://localhost\n"+js, "{}"), 403, "origin"},
+		"no origin":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 403, ""},
+		"an allowed origin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\n"+js, "{}"), 200, "Access-Control-Allow-Origin: https://app.example"},
+		"its longer cousin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example.evil\n"+js, "{}"), 403, ""},
+		"two origins":         {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\nOrigin: http://evil\n"+js, "{}"), 403, ""},
+		"any origin":          {"http://127.0.0.1:0/rpc", Config{AllowOrigin: []string{"*"}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
+		"a browser's question": {"http://127.0.0.1:0/rpc", Config{AllowOrigin: origin.AllowOrigin, Token: "t"},
+			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: https://app.example\nAccess-Control-Request-Method: POST\n\n", 204, "Access-Control-Allow-Methods: POST"},
+		"no token":           {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", js, "{}"), 401, "Www-Authenticate: Bearer"},
+		"a wrong token":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cre\n"+js, "{}"), 401, ""},
+		"as a password":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Basic s3cret\n"+js, "{}"), 401, ""},
+		"the token":          {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cret\n"+js, "{}"), 200, ""},
+		"an upgrade":         {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
+		"its token":          {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", "Authorization: Bearer s3cret\n"), 101, ""},
+		"no upgrade's token": {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", end), 401, ""},
+		"its origin":         {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", end+"Origin: http://localhost\n"), 403, ""},
+		"its allowed origin": {"ws://127.0.0.1:0/rpc", origin, upgrade("localhost", "Origin: https://app.example\n"), 101, ""},
+		"its host":           {"ws://127.0.0.1:0/rpc", plain, upgrade("evil.example", end), 403, ""},
+		"a post to a ws":     {"ws://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
+		"a subprotocol":      {"ws://127.0.0.1:0/rpc", Config{Subprotocols: []string{"b", "a"}}, upgrade("localhost", "Sec-WebSocket-Protocol: a, b\n"), 101, "Sec-Websocket-Protocol: b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := mustListen(t, tt.on, tt.c)
+			echo(t, l)
+			ask := strings.Replace(tt.ask, "Upgrade\nSec", "Upgrade\nSec", 1)
+			got := typed(t, l, ask)
+			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", tt.status)) || !strings.Contains(got, tt.holds) {
+				t.Errorf("asked %q\nanswered %q\nwant %d with %q", ask, got, tt.status, tt.holds)
+			}
+		})
+	}
+}
+
+func TestListenFaults(t *testing.T) {
+	noLeaks(t)
+	taken := mustListen(t, "http://127.0.0.1:0/", Config{})
+	ca := newAuthority(t)
+	cert, key := ca.issue(time.Now().Add(time.Hour))
+	for name, tt := range map[string]struct {
+		on    string
+		c     Config
+		kind  wire.FaultKind // "": it works
+		words []string
+	}{
+		"everyone can come":   {"ws://0.0.0.0:0/", Config{}, wire.Usage, []string{"--token", "--cacert", "--public"}},
+		"an empty host":       {"http://:0/", Config{}, wire.Usage, []string{"--public"}},
+		"everyone may come":   {"ws://0.0.0.0:0/", Config{Public: true}, "", nil},
+		"with a token":        {"http://:0/", Config{Token: "t"}, "", nil},
+		"with certificates":   {"https://0.0.0.0:0/", Config{TLS: TLS{Cert: cert, Key: key, CACert: ca.File}}, "", nil},
+		"no certificate":      {"wss://127.0.0.1:0/", Config{}, wire.Usage, []string{"--cert", "--key"}},
+		"no such key":         {"https://127.0.0.1:0/", Config{TLS: TLS{Cert: cert, Key: "nofile"}}, wire.Usage, []string{"nofile"}},
+		"another's key":       {"https://127.0.0.1:0/", Config{TLS: TLS{Cert: cert, Key: ca.File}}, wire.Usage, nil},
+		"the port is taken":   {taken.Endpoint(), Config{}, wire.Unreachable, []string{"address already in use"}},
+		"no such name":        {"ws://no-such-host.invalid:0/", Config{}, wire.Unreachable, []string{"no-such-host.invalid"}},
+		"a password":          {"ws://u:p@127.0.0.1:0/", Config{}, wire.Usage, []string{"--token"}},
+		"a query":             {"ws://127.0.0.1:0/?a=b", Config{}, wire.Usage, []string{"query"}},
+		"a folder that is no": {"ws+unix:/no/such/folder/s:/", Config{}, wire.Unreachable, []string{"no such file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := Listen(t.Context(), mustParse(t, tt.on), tt.c)
+			if tt.kind != "" {
+				wantFault(t, err, tt.kind, tt.words...)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if host := mustParse(t, l.Endpoint()).Host; !strings.HasPrefix(host, "127.0.0.1:") || strings.HasSuffix(host, ":0") {
+				t.Errorf("the endpoint is %q", l.Endpoint())
+			}
+			l.Close()
+		})
+	}
+}
+
+// posts sends one POST and accepts it.
+func posts(t *testing.T, l Listener, accept string) (wire.Conn, <-chan *http.Response, func()) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, l.Endpoint(), strings.NewReader(`{"id":1,"method":"m"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if accept != "" {
+		req.Header.Set("Accept", accept)
+	}
+	tr := &http.Transport{}
+	answers := make(chan *http.Response, 1)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		resp, err := tr.RoundTrip(req)
+		if err == nil {
+			answers <- resp
+		}
+		close(answers)
+	})
+	t.Cleanup(func() { wg.Wait(); tr.CloseIdleConnections() })
+	c := mustAccept(t, l)
+	if got, err := c.Recv(); err != nil || string(got) != `{"id":1,"method":"m"}` {
+		t.Fatalf("Recv: %q %v", got, err)
+	}
+	if _, err := c.Recv(); err != io.EOF {
+		t.Fatalf("Recv: %v, want io.EOF", err)
+	}
+	if _, ok := c.(wire.OneShot); !ok {
+		t.Error("a POST is not marked as one exchange")
+	}
+	return c, answers, tr.CloseIdleConnections
+}
+
+const both = "application/json, text/event-stream"
+
+func TestPostAnswers(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "http://127.0.0.1:0/", Config{})
+	note, result, other := `{"method":"n"}`, `{"id":1,"result":2}`, `{"id":2,"result":3}`
+	for name, tt := range map[string]struct {
+		accept string
+		sent   []string
+		errs   []error
+		status int
+		media  string
+		body   string
+	}{
+		"nothing":             {accept: both, status: 204},
+		"one answer":          {accept: both, sent: []string{result}, status: 200, media: "application/json", body: result},
+		"a note and a result": {accept: both, sent: []string{note, result}, status: 200, media: "text/event-stream", body: "data: " + note + "\n\ndata: " + result + "\n\n"},
+		"over several lines":  {accept: both, sent: []string{"{\r\n\"method\":\n\r1}", result}, status: 200, media: "text/event-stream", body: "data: {\ndata: \"method\":\ndata: \ndata: 1}\n\ndata: " + result + "\n\n"},
+		"only events":         {accept: "text/event-stream", sent: []string{result}, status: 200, media: "text/event-stream", body: "data: " + result + "\n\n"},
+		"no events":           {accept: "application/json", sent: []string{note, result, other}, errs: []error{ErrNoStream, nil, ErrNoStream}, status: 200, media: "application/json", body: result},
+		"anything":            {accept: "*/*", sent: []string{note, result}, errs: []error{ErrNoStream, nil}, status: 200, media: "application/json", body: result},
+		"not said":            {sent: []string{`[{"id":1,"result":2}]`}, status: 200, media: "application/json", body: `[{"id":1,"result":2}]`},
+		"only a note":         {sent: []string{note}, errs: []error{ErrNoStream}, status: 204},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, answers, _ := posts(t, l, tt.accept)
+			for i, msg := range tt.sent {
+				var want error
+				if tt.errs != nil {
+					want = tt.errs[i]
+				}
+				if err := c.Send([]byte(msg)); !errors.Is(err, want) {
+					t.Errorf("Send(%s): %v, want %v", msg, err, want)
+				}
+			}
+			c.Close()
+			resp := <-answers
+			body, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != tt.status || resp.Header.Get("Content-Type") != tt.media || string(body) != tt.body {
+				t.Errorf("%d %q %q, want %d %q %q", resp.StatusCode, resp.Header.Get("Content-Type"), body, tt.status, tt.media, tt.body)
+			}
+			if tt.media == "application/json" && resp.ContentLength != int64(len(tt.body)) {
+				t.Errorf("Content-Length %d", resp.ContentLength)
+			}
+			if err := c.Send([]byte(result)); err == nil {
+				t.Error("Send works after Close")
+			}
+		})
+	}
+}
+
+// A message that takes its time to be the last one is not kept from the far
+// side.
+func TestPostAnswerThatTakesTime(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "http://127.0.0.1:0/", Config{})
+	c, answers, _ := posts(t, l, both)
+	if err := c.Send([]byte(`{"method":"n"}`)); err != nil {
+		t.Fatal(err)
+	}
+	resp := <-answers // it comes though nothing more is sent
+	defer resp.Body.Close()
+	want := "data: {\"method\":\"n\"}\n\n"
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != want {
+		t.Errorf("%q %v", got, err)
+	}
+	b := c.(wire.Batcher)
+	for _, s := range []string{"1", "2"} {
+		if err := b.SendBuffered([]byte(s)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := b.Flush(); err != nil {
+		t.Error(err)
+	}
+	got = make([]byte, len("data: 1\n\ndata: 2\n\n"))
+	if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != "data: 1\n\ndata: 2\n\n" {
+		t.Errorf("%q %v", got, err)
+	}
+	c.Close()
+	if rest, err := io.ReadAll(resp.Body); len(rest) > 0 || err != nil {
+		t.Errorf("%q %v", rest, err)
+	}
+}
+
+func TestPostWhoseSenderHangsUp(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "http://127.0.0.1:0/", Config{})
+	raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+	c := mustAccept(t, l)
+	for range 2 {
+		c.Recv()
+	}
+	raw.Close()
+	<-c.(interface{ Gone() <-chan struct{} }).Gone()
+	_, err = c.Recv()
+	wantClose(t, err, 0, false)
+	wantClose(t, c.Send([]byte("{}")), 0, false)
+	c.Close()
+}
+
+// A far side that reads nothing of a large answer holds up nobody but itself.
+func TestPostCloseIsBounded(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "http://127.0.0.1:0/", Config{CloseTimeout: 100 * time.Millisecond})
+	for name, sent := range map[string]int{"one answer": 1, "events": 2} {
+		t.Run(name, func(t *testing.T) {
+			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer raw.Close()
+			io.WriteString(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nAccept: "+both+
+				"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+			c := mustAccept(t, l)
+			done := make(chan struct{})
+			started := make(chan struct{})
+			go func() {
+				defer close(done)
+				big := bytes.Repeat([]byte("1"), 30<<20)
+				for i := range sent {
+					if i == sent-1 {
+						close(started)
+					}
+					c.Send(big)
+				}
+			}()
+			<-started
+			if sent == 1 {
+				<-done
+			}
+			within(t, 3*time.Second, "Close", func() { c.Close() })
+			<-done
+		})
+	}
+}
+
+func TestListenerCloseLeavesConnections(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "ws://127.0.0.1:0/", Config{})
+	c := mustDial(t, l.Endpoint(), Config{})
+	far := mustAccept(t, l)
+	unused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host) // never says a word
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unused.Close()
+	errs := make(chan error, 1)
+	go func() { _, err := l.Accept(); errs <- err }()
+	l.Close()
+	l.Close()
+	if err := <-errs; err != net.ErrClosed {
+		t.Errorf("Accept: %v", err)
+	}
+	if err := far.Send([]byte("1")); err != nil {
+		t.Error(err)
+	}
+	if got, err := c.Recv(); err != nil || string(got) != "1" {
+		t.Errorf("%q %v", got, err)
+	}
+	if n, err := unused.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes on a connection without a request", n)
+	}
+	if _, err := Dial(t.Context(), mustParse(t, l.Endpoint()), Config{}); err == nil {
+		t.Error("it can still be dialled")
+	}
+	go far.Recv()
+	c.Close()
+	far.Close()
+
+	h := mustListen(t, "http://127.0.0.1:0/", Config{})
+	p, answers, _ := posts(t, h, both)
+	h.Close()
+	p.Send([]byte(`{"id":1,"result":2}`))
+	p.Close()
+	resp := <-answers
+	if body, _ := io.ReadAll(resp.Body); string(body) != `{"id":1,"result":2}` {
+		t.Errorf("%q", body)
+	}
+	resp.Body.Close()
+}
+
+// Ours with ours, over a Unix socket.
+func TestHTTPOverUnixSocket(t *testing.T) {
+	noLeaks(t)
+	path := socketPath(t)
+	l := mustListen(t, "http+unix:"+path, Config{})
+	if want := "http+unix:" + path + ":/"; l.Endpoint() != want {
+		t.Errorf("Endpoint %q, want %q", l.Endpoint(), want)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			msg, _ := c.Recv()
+			for i := range 3 {
+				c.Send(fmt.Appendf(nil, `{"n":%d,"of":%s}`, i, msg))
+			}
+			c.Close()
+		}
+	})
+	c := mustDial(t, l.Endpoint(), Config{})
+	big := `"` + strings.Repeat("x", 20<<20) + `"`
+	for _, msg := range []string{"7", big} {
+		got, err := exchange(t, c, msg)
+		want := []string{`{"n":0,"of":` + msg + `}`, `{"n":1,"of":` + msg + `}`, `{"n":2,"of":` + msg + `}`}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d messages, %v", len(got), err)
+		}
+	}
+	c.Close()
+	l.Close()
+	wg.Wait()
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

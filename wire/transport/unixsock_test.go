@@ -1,0 +1,140 @@
+package transport
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"rpcx/wire"
+)
+
+func TestListenUnix(t *testing.T) {
+	noLeaks(t)
+	path := socketPath(t)
+	l, err := listenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Perm() != 0o600 || info.Mode().Type() != os.ModeSocket {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	_, err = listenUnix(path)
+	wantFault(t, err, wire.Conflict, path, "another process")
+
+	// Someone else's socket of that name is not ours to remove.
+	os.Rename(path, path+".old")
+	second, err := listenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if c, err := net.Dial("unix", path); err != nil {
+		t.Error(err)
+	} else {
+		c.Close()
+	}
+	second.Close()
+	second.Close()
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the socket is still there")
+	}
+}
+
+func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
+	noLeaks(t)
+	path := socketPath(t)
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	dead.Close()
+	l, err := listenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+
+	for what, make := range map[string]func() error{
+		"a file":    func() error { return os.WriteFile(path, []byte("precious"), 0o600) },
+		"a folder":  func() error { return os.Mkdir(path, 0o700) },
+		"a symlink": func() error { return os.Symlink("/nowhere", path) },
+	} {
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := listenUnix(path)
+		wantFault(t, err, wire.Conflict, "not a socket")
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("%s is gone", what)
+		}
+		os.Remove(path)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Of many that race for a stale socket's name, one has it.
+func TestListenUnixRace(t *testing.T) {
+	noLeaks(t)
+	path := socketPath(t)
+	for range 20 {
+		dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead.SetUnlinkOnClose(false)
+		dead.Close()
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		got := make(chan net.Listener, 8)
+		for range 8 {
+			wg.Go(func() {
+				l, err := listenUnix(path)
+				if err == nil {
+					won.Add(1)
+					got <- l
+				} else if f := wire.AsFault(err); f == nil || f.Kind != wire.Conflict {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() != 1 {
+			t.Errorf("%d won", won.Load())
+		}
+		close(got)
+		for l := range got {
+			l.Close()
+		}
+	}
+}
+
+func TestListenUnixNames(t *testing.T) {
+	noLeaks(t)
+	dir := filepath.Dir(socketPath(t))
+	t.Chdir(dir)
+	long := filepath.Join(dir, strings.Repeat("x", maxUnixPath()-len(dir)-1))
+	short := filepath.Join(dir, strings.Repeat("y", 92-len(dir))) // nothing longer can be bound beside it
+	for _, path := range []string{"relative.sock", "@at", filepath.Join(dir, "plain"), short, long} {
+		l, err := listenUnix(path)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", path, err)
+		}
+		l.Close()
+	}
+	_, err := listenUnix(long + "x")
+	wantFault(t, err, wire.Usage, "107")
+	_, err = listenUnix("")
+	wantFault(t, err, wire.Usage)
+}
