@@ -184,7 +184,7 @@ func (p *Peer) drain() {
 	var limit, gone <-chan struct{}
 	ctx, cancel := context.WithTimeout(context.Background(), p.o.Drain)
 	defer cancel()
-	if _, unbounded := p.conn.(wire.OneShot); !unbounded {
+	if !p.oneShot {
 		limit = ctx.Done()
 	}
 	if g, ok := p.conn.(interface{ Gone() <-chan struct{} }); ok {

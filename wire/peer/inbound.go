@@ -199,6 +199,8 @@ func (p *Peer) emit(in *inbound, ev wire.Event) error {
 		return errors.New("the request has been answered")
 	case p.state == ended:
 		return p.noMore(nil, nil)
+	case p.deaf != nil && in.answered:
+		return p.deaf
 	}
 	return p.reply(in, ev)
 }

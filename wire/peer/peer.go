@@ -59,8 +59,9 @@ type Options struct {
 	// Note is told what a user may want to know though no call failed with it.
 	// It is called without any lock, from several goroutines. May be nil.
 	Note func(Note)
-	// Incoming, when set, sees every request, notification and response or item
-	// that no call wants, in the order in which they came, on the reader's
+	// Incoming, when set, sees every request, notification, answer to a Raw
+	// operation, and response, item or stray JSON that no call wants, in the order
+	// in which they came, on the reader's
 	// goroutine, before they are dispatched. The message may be kept. true means
 	// that it is taken: a request then stays open until Answer or RejectOpen.
 	// It may be called from within Open's and Notify's effects on the far side
@@ -94,6 +95,7 @@ type Peer struct {
 	exchanger wire.Exchanger // conn, when one message is one exchange
 	batcher   wire.Batcher   // conn, when it can hold back
 	idler     bool           // conn tells when it is about to wait
+	oneShot   bool           // conn takes the answers to what came first, and no more
 	codec     dialect.Codec
 	o         Options
 	handler   dialect.Handler
@@ -113,6 +115,7 @@ type Peer struct {
 	room    gate       // opens when there is room to send
 	state   state
 	ours    bool  // we ended it
+	deaf    error // why a oneShot takes no more
 	abort   error // why we gave the connection up
 	lost    error // why it ended, once it has
 	closeAt chan struct{}
@@ -171,6 +174,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.xctx, p.xcancel = context.WithCancel(context.Background())
 	p.exchanger, _ = conn.(wire.Exchanger)
 	p.batcher, _ = conn.(wire.Batcher)
+	_, p.oneShot = conn.(wire.OneShot)
 	if idler, ok := conn.(wire.Idler); ok {
 		p.idler = true
 		idler.OnIdle(p.wakeAll)

@@ -6,6 +6,7 @@ import "rpcx/wire"
 const (
 	chunkBytes = 64 << 10
 	chunkCount = 256
+	spareMost  = 16 // empty chunks that a queue keeps
 	overhead   = 192 // what a queued message costs beside its bytes
 )
 
@@ -23,6 +24,7 @@ type chunk struct {
 type queue struct {
 	first, last *chunk
 	free        *chunk
+	spare       int // chunks in free
 	size        int // bytes queued, overhead included
 	single      chunk
 	one         [1]wire.Message
@@ -52,6 +54,7 @@ func (q *queue) grow(n int) *chunk {
 		c.msgs, c.buf = q.one[:0], make([]byte, 0, n)
 	case q.free != nil && cap(q.free.buf) >= n:
 		c, q.free = q.free, q.free.next
+		q.spare--
 	default:
 		c = &chunk{buf: make([]byte, 0, max(chunkBytes, n)), msgs: make([]wire.Message, 0, chunkCount)}
 	}
@@ -82,13 +85,14 @@ func (q *queue) take() *chunk {
 // huge message are given up, so that memory stays flat, and so are those beyond
 // a few.
 func (q *queue) recycle(c *chunk) {
-	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.free != nil && q.free.next != nil {
+	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == spareMost {
 		return
 	}
 	clear(c.msgs) // errors that were cloned
 	c.buf, c.msgs, c.size = c.buf[:0], c.msgs[:0], 0
 	c.next, q.free = q.free, c
+	q.spare++
 }
 
 // drop forgets all that is queued.
-func (q *queue) drop() { q.first, q.last, q.free, q.size = nil, nil, nil, 0 }
+func (q *queue) drop() { q.first, q.last, q.free, q.spare, q.size = nil, nil, nil, 0, 0 }

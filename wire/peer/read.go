@@ -139,6 +139,9 @@ func (p *Peer) answered(s *stream, m *wire.Message) {
 		m.Stream = token
 	}
 	p.wait(s, false)
+	if s.op.Kind == dialect.Raw { // in its place among all else that comes in
+		p.incoming(restored(m, s.own))
+	}
 	p.deliver(s, m)
 	if token == nil || s.ended {
 		return
@@ -289,7 +292,7 @@ func (p *Peer) invalid(m *wire.Message, g *group, in *stream, seen bool) {
 			return
 		}
 	}
-	if seen { // by a watch: the far side does not speak this dialect, and somebody knows
+	if seen || !isParseError(m) && p.incoming(m) { // the far side does not speak this dialect, and somebody knows
 		return
 	}
 	p.later(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})

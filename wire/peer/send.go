@@ -117,6 +117,9 @@ func (p *Peer) idTaken(id wire.ID) bool {
 
 // restored is the answer m with the id that the user gave.
 func restored(m *wire.Message, own wire.ID) *wire.Message {
+	if own == nil {
+		return m
+	}
 	c := *m
 	c.Raw = scan.Splice(m.Raw, "id", own)
 	c.ID = own
@@ -213,7 +216,7 @@ func (p *Peer) writeAll(batch []outgoing) (n int) {
 		switch {
 		case err == nil:
 			continue
-		case !onlyThis(err):
+		case !p.onlyThis(err):
 			bad = err
 		case o.call != nil:
 			p.failCall(o.call, err)
@@ -221,8 +224,8 @@ func (p *Peer) writeAll(batch []outgoing) (n int) {
 		if o.done != nil {
 			o.done <- err
 			o.done = nil
-		} else if o.call == nil && onlyThis(err) {
-			p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
+		} else if o.call == nil && p.onlyThis(err) {
+			p.unsent(err)
 		}
 	}
 	if p.batcher != nil && bad == nil {
@@ -249,11 +252,31 @@ func (p *Peer) writeOne(msg []byte) error {
 	return p.conn.Send(msg)
 }
 
-// onlyThis says that err concerns one message (too large, say), not the
-// connection.
-func onlyThis(err error) bool {
-	f := wire.AsFault(err)
-	return f != nil && f.Kind != wire.Closed && f.Kind != wire.Protocol
+// onlyThis says that err concerns one message (too large, say, or one too many
+// in answer to a POST), not the connection.
+func (p *Peer) onlyThis(err error) bool {
+	var ce *wire.CloseError
+	if errors.As(err, &ce) {
+		return false
+	}
+	if f := wire.AsFault(err); f != nil {
+		return f.Kind != wire.Closed && f.Kind != wire.Protocol
+	}
+	return p.oneShot
+}
+
+// unsent notes an answer that the connection did not take. Where the far side
+// cannot be told more than it has been, streams learn it by deaf.
+func (p *Peer) unsent(err error) {
+	p.mu.Lock()
+	again := p.deaf != nil
+	if p.oneShot {
+		p.deaf = err
+	}
+	p.mu.Unlock()
+	if !again {
+		p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
+	}
 }
 
 // failCall ends one call.

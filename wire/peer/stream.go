@@ -60,6 +60,16 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	return s.refill(ctx)
 }
 
+// Waiting reports whether Next would return at once.
+func (s *stream) Waiting() bool {
+	if c := s.taken; c != nil && s.pos < len(c.msgs) {
+		return true
+	}
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	return s.ended || s.first != nil
+}
+
 // refill takes the next chunk, for which it waits. Messages that were queued
 // before a stream ended outlive ctx; those of a live stream do not, so that a
 // stream that never pauses can be left.
@@ -251,10 +261,7 @@ func (p *Peer) deliver(s *stream, m *wire.Message) {
 	if s.ended {
 		return
 	}
-	if s.own != nil {
-		m = restored(m, s.own)
-	}
-	s.push(m)
+	s.push(restored(m, s.own))
 	if m.Final {
 		p.forget(s, io.EOF)
 		return

@@ -26,14 +26,13 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	if i < len(raw) && raw[i] == '[' {
 		return c.batch(raw, i)
 	}
-	m, end, bad := c.element(raw, i, c.o.MaxDepth)
+	end, bad := c.element(raw, i, c.o.MaxDepth)
 	if bad == nil && scan.Skip(raw, end) < len(raw) {
 		return c.broken(raw, "more than one JSON value in a message"), false, nil
 	}
 	if bad != nil {
 		return c.broken(raw, bad.Error()), false, nil
 	}
-	c.msgs = append(c.msgs, m)
 	return c.msgs, false, nil
 }
 
@@ -41,12 +40,11 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	w := walker{b: raw, i: i + 1, depth: c.o.MaxDepth - 1, close: ']', first: true}
 	for w.next() {
-		m, end, bad := c.element(raw, w.i, w.depth)
+		end, bad := c.element(raw, w.i, w.depth)
 		if bad != nil {
 			return c.broken(raw, bad.Error()), false, nil
 		}
 		w.i = end
-		c.msgs = append(c.msgs, m)
 	}
 	if w.err == nil && scan.Skip(raw, w.i) < len(raw) {
 		return c.broken(raw, "more than one JSON value in a message"), false, nil
@@ -61,20 +59,22 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	return c.msgs, true, nil
 }
 
-// element reads one message at raw[i], which may be any value.
-func (c *codec) element(raw []byte, i, depth int) (wire.Message, int, error) {
+// element reads one message at raw[i], which may be any value, into c.msgs.
+func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	if i < len(raw) && raw[i] == '{' {
-		f, end, err := c.read(raw, i, depth)
-		if err != nil {
-			return wire.Message{}, 0, err
+		var f fields
+		if end, err = f.read(raw, i, depth); err != nil {
+			return 0, err
 		}
-		return c.message(f, raw[i:end]), end, nil
+		c.msgs = append(c.msgs, wire.Message{})
+		c.message(&f, raw[i:end], &c.msgs[len(c.msgs)-1])
+		return end, nil
 	}
-	end, err := scan.Value(raw, i, depth)
-	if err != nil {
-		return wire.Message{}, 0, err
+	if end, err = scan.Value(raw, i, depth); err != nil {
+		return 0, err
 	}
-	return invalid(raw[i:end], nil, "a message is an object"), end, nil
+	c.msgs = append(c.msgs, invalid(raw[i:end], nil, "a message is an object"))
+	return end, nil
 }
 
 // broken is a whole input that is no JSON.
@@ -100,31 +100,31 @@ type fields struct {
 }
 
 // read takes the object at raw[i] apart.
-func (c *codec) read(raw []byte, i, depth int) (f fields, end int, err error) {
+func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
 	w := object(raw, i, depth)
 	for w.next() {
-		switch {
-		case w.is("params"):
-			f.params = w.params(&f)
-		case w.is("method"):
+		switch string(w.key) {
+		case "params":
+			f.params = f.readParams(&w)
+		case "method":
 			f.method = w.value()
-		case w.is("id"):
+		case "id":
 			f.id = w.value()
-		case w.is("result"):
+		case "result":
 			f.result = w.value()
-		case w.is("jsonrpc"):
+		case "jsonrpc":
 			f.version = w.value()
-		case w.is("error"):
+		case "error":
 			f.err = w.value()
 		default:
 			w.value()
 		}
 	}
-	return f, w.i, w.err
+	return w.i, w.err
 }
 
-// params reads the value of params, and what an item has in it.
-func (w *walker) params(f *fields) []byte {
+// readParams reads the value of params, and what an item has in it.
+func (f *fields) readParams(w *walker) []byte {
 	f.stream, f.item, f.itemErr, f.target, f.done = nil, nil, nil, nil, false
 	if w.i >= len(w.b) || w.b[w.i] != '{' {
 		return w.value()
@@ -132,16 +132,16 @@ func (w *walker) params(f *fields) []byte {
 	start := w.i
 	in := object(w.b, w.i, w.depth)
 	for in.next() {
-		switch {
-		case in.is("subscription"), in.is("subscription_id"), in.is("subscriptionId"):
+		switch string(in.key) {
+		case "subscription", "subscription_id", "subscriptionId":
 			f.stream = in.value()
-		case in.is("result"):
+		case "result":
 			f.item = in.value()
-		case in.is("error"):
+		case "error":
 			f.itemErr = in.value()
-		case in.is("done"):
+		case "done":
 			f.done = string(in.value()) == "true"
-		case in.is("id"):
+		case "id":
 			f.target = in.value()
 		default:
 			in.value()
@@ -151,56 +151,59 @@ func (w *walker) params(f *fields) []byte {
 	return w.b[start:w.i]
 }
 
-// message says what the object in raw is.
-func (c *codec) message(f fields, raw []byte) wire.Message {
+// message says in m, which is zero, what the object in raw is.
+func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	failed := f.err != nil && !isNull(f.err)
 	answer := f.result != nil || f.err != nil
 	switch {
 	case f.method == nil && answer, answer && f.id != nil && f.params == nil && (failed || f.result != nil):
-		return c.response(f, raw, failed)
+		f.response(raw, failed, m)
+		return
 	case f.method == nil:
-		return invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
+		*m = invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
+		return
 	}
 	method, ok := c.name(f.method)
-	m := wire.Message{Kind: wire.Request, ID: f.id, Method: method, Params: f.params, Body: f.params, Raw: raw}
+	m.Kind, m.ID, m.Method, m.Params, m.Body, m.Raw = wire.Request, f.id, method, f.params, f.params, raw
 	two := string(f.version) == `"2.0"`
 	switch {
 	case !ok:
-		return invalid(raw, idOrNil(f.id), "the method is not a string")
+		*m = invalid(raw, idOrNil(f.id), "the method is not a string")
+		return
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
 	case !isID(f.id) && !isNull(f.id):
-		return invalid(raw, nil, "the id is neither a string nor a number nor null")
+		*m = invalid(raw, nil, "the id is neither a string nor a number nor null")
+		return
 	}
 	switch t := scan.Type(f.params); {
 	case f.params == nil, t == 'o', t == 'a':
 	case t == '0':
 		m.Params, m.Body = nil, nil
-	case two:
-		return invalid(raw, idOrNil(f.id), "params is neither an object nor an array")
+	case two && m.Kind == wire.Request:
+		*m = invalid(raw, idOrNil(f.id), "params is neither an object nor an array")
+		return
 	}
 	if m.Kind == wire.Notification {
-		c.stream(&m, &f)
+		c.stream(m, f)
 	}
-	return m
 }
 
 // response reads an answer. One that is none is Invalid and Final: it fails its
 // call and is not answered.
-func (c *codec) response(f fields, raw []byte, failed bool) wire.Message {
-	m := wire.Message{Kind: wire.Response, ID: f.id, Raw: raw, Body: f.result}
+func (f *fields) response(raw []byte, failed bool, m *wire.Message) {
 	if f.id != nil && !isID(f.id) && !isNull(f.id) {
-		m = invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
+		*m = invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
 		m.Final = true
-		return m
+		return
 	}
+	m.Kind, m.ID, m.Raw, m.Body = wire.Response, f.id, raw, f.result
 	switch {
 	case failed:
 		m.Err, m.Body = parseError(f.err), nil
 	case f.result == nil:
 		m.Body = null
 	}
-	return m
 }
 
 // stream makes an item of a notification that names a stream, and a Cancel of

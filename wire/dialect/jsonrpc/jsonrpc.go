@@ -161,8 +161,10 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	raw := bytes.Clone(op.Params)
 	m := wire.Message{Kind: wire.Notification, Raw: raw, Final: true}
 	if i := scan.Skip(raw, 0); raw[i] == '{' {
-		if f, _, err := c.read(raw, i, c.o.MaxDepth); err == nil {
-			m = c.message(f, raw)
+		var f fields
+		if _, err := f.read(raw, i, c.o.MaxDepth); err == nil {
+			m = wire.Message{}
+			c.message(&f, raw, &m)
 		}
 	}
 	m.Raw, m.Final = raw, true

@@ -56,15 +56,15 @@ func (h *handler) Close() error { return h.r.Close() }
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
+	if answer, mine := h.unsubscribe(method, in.Msg.Params); mine {
+		return answer, nil
+	}
 	kind, ok := h.r.Kind(method)
 	switch {
 	case !ok && method == discover:
 		return h.discover()
 	case !ok:
-		if answer, mine := h.unsubscribe(method, in.Msg.Params); mine {
-			return answer, nil
-		}
-		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
+		return nil, h.unknown(method)
 	case in.Msg.Kind == wire.Notification:
 		return h.r.Respond(ctx, dialect.Request{
 			Method: method, Params: in.Msg.Params, Notification: true,
@@ -75,6 +75,18 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		return nil, h.stream(ctx, in)
 	}
 	return h.call(ctx, in)
+}
+
+// unknown is the answer to a method that we do not have. Its data names the
+// nearest one that we tell of.
+func (h *handler) unknown(method string) error {
+	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
+	if c := h.server.b.Catalog(); c != nil {
+		if near := catalog.Nearest(method, c.Names()); near != "" {
+			return e.WithData(map[string]string{"nearest": near})
+		}
+	}
+	return e
 }
 
 func (h *handler) discover() (json.RawMessage, error) {

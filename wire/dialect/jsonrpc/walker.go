@@ -1,10 +1,6 @@
 package jsonrpc
 
-import (
-	"bytes"
-
-	"rpcx/wire/scan"
-)
+import "rpcx/wire/scan"
 
 // walker goes through an object or array in the middle of bytes, checking them
 // as it goes, so that a message and the object in its params are read in one
@@ -13,9 +9,9 @@ import (
 //	for w.next() { … w.value() … }
 type walker struct {
 	b     []byte
-	i     int // after next, the start of a value; after the last, the end
-	depth int // nesting allowed for values
-	key   []byte
+	i     int    // after next, the start of a value; after the last, the end
+	depth int    // nesting allowed for values
+	key   []byte // of an object's value, its escapes undone
 	close byte
 	first bool
 	err   error
@@ -60,22 +56,26 @@ func (w *walker) readKey() bool {
 	if start >= len(w.b) || w.b[start] != '"' {
 		return w.fail("expected a key in double quotes")
 	}
-	end, err := scan.Value(w.b, start, 0)
-	if err != nil {
-		w.err = err
-		return false
+	end := start + 1
+	for end < len(w.b) && w.b[end] != '"' && w.b[end] != '\\' && w.b[end] >= ' ' {
+		end++
 	}
-	w.key = w.b[start+1 : end-1]
+	if end < len(w.b) && w.b[end] == '"' {
+		w.key = w.b[start+1 : end]
+		end++
+	} else { // escapes, or broken
+		var err error
+		if end, err = scan.Value(w.b, start, 0); err != nil {
+			w.err = err
+			return false
+		}
+		w.key = []byte(scan.Key(w.b[start+1 : end-1]))
+	}
 	if w.i = scan.Skip(w.b, end); w.i >= len(w.b) || w.b[w.i] != ':' {
 		return w.fail("expected a colon after the key")
 	}
 	w.i = scan.Skip(w.b, w.i+1)
 	return true
-}
-
-// is says whether the key is name, however it is written.
-func (w *walker) is(name string) bool {
-	return string(w.key) == name || bytes.IndexByte(w.key, '\\') >= 0 && scan.Key(w.key) == name
 }
 
 // value checks, passes and returns the value.

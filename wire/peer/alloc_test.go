@@ -1,0 +1,133 @@
+package peer_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+)
+
+// faucet is a connection that gives msg again and again, as many times as is asked
+// for, and says that it is idle in between.
+type faucet struct {
+	first [][]byte
+	msg   []byte
+	more  chan int
+	idle  func()
+	left  int
+	sent  chan struct{}
+}
+
+func newFaucet(msg string, first ...string) *faucet {
+	f := &faucet{msg: []byte(msg), more: make(chan int), sent: make(chan struct{}, 1)}
+	for _, m := range first {
+		f.first = append(f.first, []byte(m))
+	}
+	return f
+}
+
+func (f *faucet) OnIdle(g func()) { f.idle = g }
+
+func (f *faucet) Recv() ([]byte, error) {
+	if f.left == 0 {
+		f.idle()
+		n, ok := <-f.more
+		if !ok {
+			return nil, io.EOF
+		}
+		f.left = n
+	}
+	f.left--
+	if len(f.first) > 0 {
+		m := f.first[0]
+		f.first = f.first[1:]
+		return m, nil
+	}
+	return f.msg, nil
+}
+
+func (f *faucet) Send([]byte) error {
+	select {
+	case f.sent <- struct{}{}:
+	default:
+	}
+	return nil
+}
+func (f *faucet) Close() error { return nil }
+
+var item = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0xcd0c3e8af590364c09d0fa6a1210faf5","result":{"number":"0x1b4","hash":"` + strings.Repeat("8f", 32) + `","size":"0x220","gasUsed":"0x5208","ok":true}}}`
+
+// open starts a stream over a faucet.
+func openFaucet(tb testing.TB, op dialect.Op) (*faucet, *peer.Peer, dialect.Stream) {
+	f := newFaucet(item, `{"jsonrpc":"2.0","id":1,"result":"0xcd0c3e8af590364c09d0fa6a1210faf5"}`)
+	p := peer.New(f, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+	s, err := p.Open(tb.Context(), op)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { close(f.more); p.Close() })
+	f.more <- 1
+	if op.Kind != dialect.Watch {
+		read(tb, p, s, 1)
+	}
+	return f, p, s
+}
+
+func read(tb testing.TB, p *peer.Peer, s dialect.Stream, n int) {
+	for range n {
+		m, err := s.Next(context.Background())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := p.Codec().Event(m); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+func TestStreamAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for name, op := range map[string]dialect.Op{
+		"subscribe": {Kind: dialect.Subscribe, Method: "eth_subscribe"},
+		"watch":     {Kind: dialect.Watch, Method: "eth_subscription"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, p, s := openFaucet(t, op)
+			const n = 1000
+			once := func() {
+				f.more <- n
+				read(t, p, s, n)
+			}
+			for range 20 {
+				once()
+			}
+			if got := testing.AllocsPerRun(50, once) / n; got > 0.01 {
+				t.Errorf("%.3f allocations a message", got)
+			}
+		})
+	}
+}
+
+func BenchmarkStream(b *testing.B) {
+	f, p, s := openFaucet(b, dialect.Op{Kind: dialect.Subscribe, Method: "eth_subscribe"})
+	b.SetBytes(int64(len(item)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	go func() {
+		for left := b.N; left > 0; {
+			n := min(left, 250)
+			f.more <- n
+			left -= n
+		}
+	}()
+	read(b, p, s, b.N)
+}
+
+var _ wire.Idler = (*faucet)(nil)

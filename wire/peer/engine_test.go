@@ -1,0 +1,398 @@
+package peer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// handler makes a dialect.Handler of a function.
+type handler func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error)
+
+func (h handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	return h(ctx, in)
+}
+func (h handler) Close() error { return nil }
+
+func with(h handler) func(dialect.Caller) dialect.Handler {
+	return func(dialect.Caller) dialect.Handler { return h }
+}
+
+// two returns two peers that talk to each other and are closed with the test.
+func two(t *testing.T, a, b peer.Options) (*peer.Peer, *peer.Peer) {
+	ca, cb := transport.Pair()
+	pa, pb := newPeer(t, ca, a), newPeer(t, cb, b)
+	return pa, pb
+}
+
+func newPeer(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
+	p := peer.New(c, jsonrpc.NewCodec(jsonrpc.Options{}), o)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// A thousand calls each way at once, with equal ids, answered out of order.
+func TestManyCallsBothWays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		echo := with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+			time.Sleep(rand.N(time.Second))
+			return in.Msg.Params, nil
+		})
+		a, b := two(t, peer.Options{Handler: echo}, peer.Options{Handler: echo})
+		var wg sync.WaitGroup
+		for i := range 1000 {
+			for _, p := range []*peer.Peer{a, b} {
+				wg.Go(func() {
+					want := fmt.Sprintf("[%d]", i)
+					got, err := p.Call(t.Context(), "echo", json.RawMessage(want))
+					if err != nil || string(got) != want {
+						t.Errorf("got %s %v, want %s", got, err, want)
+					}
+				})
+			}
+		}
+		wg.Wait()
+	})
+}
+
+// A call that calls back, fifty deep.
+func TestNestedCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a, b *peer.Peer
+		down := func(other **peer.Peer) func(dialect.Caller) dialect.Handler {
+			return with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+				var n []int
+				json.Unmarshal(in.Msg.Params, &n)
+				if n[0] == 0 {
+					return json.RawMessage(`"bottom"`), nil
+				}
+				return (*other).Call(ctx, "down", json.RawMessage(fmt.Sprintf("[%d]", n[0]-1)))
+			})
+		}
+		a, b = two(t, peer.Options{Handler: down(&a)}, peer.Options{Handler: down(&b)})
+		got, err := a.Call(t.Context(), "down", json.RawMessage("[50]"))
+		if err != nil || string(got) != `"bottom"` {
+			t.Fatal(string(got), err)
+		}
+	})
+}
+
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := two(t, peer.Options{}, peer.Options{Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+			if in.Msg.Method == "quick" {
+				return json.RawMessage("1"), nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		start := time.Now()
+		if _, err := a.Call(ctx, "never", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error("never:", err)
+		}
+		if d := time.Since(start); d != 5*time.Second {
+			t.Error("after", d)
+		}
+		// the connection is as good as before
+		if got, err := a.Call(t.Context(), "quick", nil); err != nil || string(got) != "1" {
+			t.Error("quick:", string(got), err)
+		}
+	})
+}
+
+// A far side that reads nothing does not hold up a call beyond its deadline,
+// nor Close beyond its bounds.
+func TestFarSideThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{})
+		big := json.RawMessage(`["` + strings.Repeat("x", 600<<10) + `"]`)
+		start := time.Now()
+		for i := range 8 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			var err error
+			if i%2 == 0 {
+				_, err = p.Call(ctx, "big", big)
+			} else {
+				err = p.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: "big", Params: big})
+			}
+			if i > 1 && !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(i, err)
+			}
+			cancel()
+		}
+		p.Close()
+		if d := time.Since(start); d > 15*time.Second {
+			t.Error("took", d)
+		}
+	})
+}
+
+// slowFar sends 3,000 items of the stream "s" as fast as it may.
+func slowFar(t *testing.T, o peer.Options, size int, first ...string) (p *peer.Peer, far wire.Conn, s dialect.Stream, sent func() int) {
+	near, far := transport.Pair()
+	p = newPeer(t, near, o)
+	t.Cleanup(func() { far.Close() })
+	s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far.Recv()
+	far.Send([]byte(`{"id":1,"result":"s"}`))
+	for _, msg := range first {
+		far.Send([]byte(msg))
+	}
+	var mu sync.Mutex
+	n := 0
+	go func() {
+		for i := range 3000 {
+			msg := fmt.Sprintf(`{"method":"n","params":{"subscription":"s","result":%d,"fill":"%s"}}`, i, strings.Repeat("x", size))
+			if far.Send([]byte(msg)) != nil {
+				return
+			}
+			mu.Lock()
+			n = i + 1
+			mu.Unlock()
+		}
+	}()
+	return p, far, s, func() int { mu.Lock(); defer mu.Unlock(); return n }
+}
+
+// The reader stops when a stream queues too much, and goes on when it is read;
+// nothing is lost.
+func TestBackpressure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const buffer = 1 << 20
+		p, _, s, sent := slowFar(t, peer.Options{StreamBuffer: buffer}, 10<<10)
+		synctest.Wait()
+		if n := sent(); n < 100 || n > 300 {
+			t.Errorf("%d messages of 10 KiB were taken, though the buffer is 1 MiB", n)
+		}
+		if m, err := s.Next(t.Context()); err != nil || m.Kind != wire.Response {
+			t.Fatal(m.Kind, err)
+		}
+		for i := range 1000 {
+			m, err := s.Next(t.Context())
+			if err != nil || string(m.Body) != fmt.Sprint(i) {
+				t.Fatalf("item %d is %s, %v", i, m.Body, err)
+			}
+		}
+		// Close does not wait for the consumer
+		p.Close()
+		for {
+			if _, err := s.Next(t.Context()); err != nil {
+				if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed {
+					t.Error(err)
+				}
+				break
+			}
+		}
+	})
+}
+
+// While an answer is outstanding the reader goes on, up to one more maximal
+// message; then the slow stream ends, and the answer is still found.
+func TestSlowStreamDoesNotHoldUpAnAnswer(t *testing.T) {
+	for _, outstanding := range []string{"call", "hook"} {
+		t.Run(outstanding, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				var first []string
+				if outstanding == "hook" {
+					first = append(first, `{"jsonrpc":"2.0","id":9,"method":"m"}`)
+				}
+				p, far, s, sent := slowFar(t, peer.Options{
+					StreamBuffer: 1 << 20, MaxMessage: 2 << 20,
+					Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+						select {
+						case <-release:
+						case <-ctx.Done():
+						}
+						return nil, nil
+					}),
+				}, 10<<10, first...)
+				go func() { // the far side reads
+					for {
+						if _, err := far.Recv(); err != nil {
+							return
+						}
+					}
+				}()
+				synctest.Wait()
+				stopped := sent()
+				if outstanding == "hook" && stopped < 3000 || outstanding == "call" && stopped > 300 {
+					t.Error(stopped, "messages were taken")
+				}
+				var call dialect.Stream
+				if outstanding == "call" {
+					var err error
+					if call, err = p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "y"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				if call != nil {
+					far.Send([]byte(`{"id":2,"result":"found"}`))
+					if m, err := call.Next(t.Context()); err != nil || string(m.Body) != `"found"` {
+						t.Error(string(m.Body), err)
+					}
+				}
+				close(release)
+				if n := sent(); n < 3000 {
+					t.Errorf("the reader did not go on: %d, then %d", stopped, n)
+				}
+				var err error
+				for n := 0; err == nil; n++ {
+					if _, err = s.Next(t.Context()); n > 10000 {
+						t.Fatal("the stream does not end")
+					}
+				}
+				if f := wire.AsFault(err); f == nil || f.Kind != wire.IO {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// Close returns when nothing runs any more, whatever was in flight.
+func TestCloseWhileBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		running := 0
+		count := func(n int) { mu.Lock(); running += n; mu.Unlock() }
+		busy := with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+			count(1)
+			defer count(-1)
+			for ctx.Err() == nil {
+				_ = in.Emit(wire.Event{Kind: wire.Data, Stream: wire.ID("1"), Data: json.RawMessage("1")})
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(100 * time.Millisecond)
+			return nil, ctx.Err()
+		})
+		a, b := two(t, peer.Options{Handler: busy}, peer.Options{Handler: busy})
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { a.Call(t.Context(), "x", nil) })
+			wg.Go(func() { b.Call(t.Context(), "x", nil) })
+			wg.Go(func() { b.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "n"}) })
+		}
+		time.Sleep(time.Second)
+		start := time.Now()
+		a.Close()
+		b.Close()
+		if d := time.Since(start); d > 5*time.Second {
+			t.Error("closing took", d)
+		}
+		if running != 0 {
+			t.Error(running, "handlers outlive Close")
+		}
+		wg.Wait()
+		if err := a.Close(); err != nil {
+			t.Error("again:", err)
+		}
+	})
+}
+
+// CloseWith ends the connection after what was said before it.
+func TestCloseWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{})
+		_ = p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "evicted"})
+		if err := p.CloseWith(1000, "displaced"); err != nil {
+			t.Error(err)
+		}
+		<-p.Done()
+		if msg, err := far.Recv(); err != nil || !strings.Contains(string(msg), "evicted") {
+			t.Error(string(msg), err)
+		}
+		if _, err := far.Recv(); err == nil || err == io.EOF {
+			t.Error(err)
+		}
+		if p.Err() != nil {
+			t.Error(p.Err())
+		}
+	})
+}
+
+// What the handler says when it is made comes before all else.
+func TestHandlerSpeaksFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
+		newPeer(t, near, peer.Options{Handler: func(c dialect.Caller) dialect.Handler {
+			_ = c.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "handshake"})
+			return handler(func(context.Context, *dialect.Inbound) (json.RawMessage, error) { return nil, nil })
+		}})
+		if msg, _ := far.Recv(); !strings.Contains(string(msg), "handshake") {
+			t.Error(string(msg))
+		}
+	})
+}
+
+// Notifications are lost only when their handler is slow and reading cannot
+// stop, and never without a word.
+func TestNotificationsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var got []string
+		var notes []peer.Note
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{
+			Note: func(n peer.Note) { mu.Lock(); defer mu.Unlock(); notes = append(notes, n) },
+			Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+				time.Sleep(time.Millisecond)
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, string(in.Msg.Params))
+				return nil, nil
+			}),
+		})
+		const many = 20_000
+		go func() {
+			for i := range many {
+				far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d]}`, i))
+			}
+		}()
+		time.Sleep(time.Hour)
+		if len(got) != many || got[many-1] != fmt.Sprintf("[%d]", many-1) || len(notes) > 0 {
+			t.Fatalf("%d came, %v", len(got), notes)
+		}
+		// with a call outstanding
+		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "never"}); err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		go func() {
+			for i := range many {
+				far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d]}`, i))
+			}
+		}()
+		time.Sleep(time.Hour)
+		if len(got) >= many || len(notes) == 0 || notes[0].Kind != peer.NoteDropped || got[len(got)-1] != fmt.Sprintf("[%d]", many-1) {
+			t.Errorf("%d came, %d notes", len(got), len(notes))
+		}
+	})
+}
