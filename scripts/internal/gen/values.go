@@ -42,16 +42,20 @@ type values map[string]value
 // same in every command, which is checked, so that a completion need not know
 // which command it is in.
 func newValues(root commands.Doc) (values, error) {
-	all := values{}
+	all, seen := values{}, map[string]string{}
 	var err error
 	walk(root, nil, func(_ []string, d commands.Doc) {
 		for _, f := range d.Flags {
+			key := "none"
+			if f.Arg != "" {
+				key = fmt.Sprint(valueOf(f.Arg))
+			}
 			for _, name := range f.Names {
-				v, known := all[dashed(name)]
-				switch {
-				case f.Arg == "" && known, known && !same(v, valueOf(f.Arg)):
+				if was, ok := seen[name]; ok && was != key {
 					err = fmt.Errorf("the flag %s takes different values in different commands", dashed(name))
-				case f.Arg != "":
+				}
+				seen[name] = key
+				if f.Arg != "" {
 					all[dashed(name)] = valueOf(f.Arg)
 				}
 			}
@@ -59,8 +63,6 @@ func newValues(root commands.Doc) (values, error) {
 	})
 	return all, err
 }
-
-func same(a, b value) bool { return a.kind == b.kind && slices.Equal(a.words, b.words) }
 
 // valueOf reads what a flag's help shows for its value.
 func valueOf(arg string) value {

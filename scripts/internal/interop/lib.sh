@@ -15,7 +15,8 @@ export XDG_RUNTIME_DIR="$PWD/run"
 mkdir -m 0700 "$XDG_RUNTIME_DIR"
 
 started=()
-bad=0
+bad=0    # something went wrong since the last ok
+failed=0 # something went wrong
 
 finish() {
   local status=$? pid
@@ -28,7 +29,7 @@ finish() {
     wait "$pid" 2>/dev/null || true
   done
   if [[ $status -ne 0 ]]; then exit "$status"; fi
-  if [[ $bad -ne 0 ]]; then exit 1; fi
+  if [[ $bad$failed != 00 ]]; then exit 1; fi
 }
 trap finish EXIT
 trap 'exit 143' TERM INT
@@ -156,9 +157,14 @@ quiet() {
   } >&2
 }
 
-# ok TEXT: one shown thing, said only if nothing before it went wrong.
+# ok TEXT: what the lines since the last ok have shown, if nothing in them went wrong.
 ok() {
-  if [[ $bad -eq 0 ]]; then echo "ok $CASE: $*"; else echo "not ok $CASE: $*"; fi
+  if [[ $bad -eq 0 ]]; then
+    echo "ok $CASE: $*"
+  else
+    echo "not ok $CASE: $*"
+    failed=1 bad=0
+  fi
 }
 
 # certificate: cert.pem and key.pem for 127.0.0.1, made with Go's own generator.

@@ -1,0 +1,215 @@
+// Command server is the far side of the benchmark: WebSocket on a port, lines
+// on a Unix socket. It writes frames that were made beforehand, many at once, so
+// that what is measured is the client.
+//
+//	server SOCKET SIZE
+//
+// It prints its port. Its methods: echo answers its params; ticks [N] is a
+// subscription with N items, each a message of SIZE bytes; whatever else is
+// answered with true.
+package main
+
+import (
+	"bufio"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	log.SetFlags(0)
+	size, err := strconv.Atoi(os.Args[2])
+	if err != nil {
+		log.Fatal(err)
+	}
+	unix, err := net.Listen("unix", os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	go lines(unix)
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(tcp.Addr().(*net.TCPAddr).Port)
+	item := tick(size)
+	log.Fatal(http.Serve(tcp, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := upgrade(w, r, item); err != nil && !errors.Is(err, io.EOF) {
+			log.Print(err)
+		}
+	})))
+}
+
+// tick is one item of exactly size bytes.
+func tick(size int) []byte {
+	const head = `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":{"number":12345,"price":1.50,"text":"`
+	const tail = `"}}}`
+	return []byte(head + strings.Repeat("x", max(0, size-len(head)-len(tail))) + tail)
+}
+
+// message is what the server needs to see of one.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// answer is the response to m, and how many items follow it.
+func answer(raw []byte) (response []byte, items int, err error) {
+	var m message
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, 0, err
+	}
+	if m.ID == nil {
+		return nil, 0, nil
+	}
+	result := "true"
+	switch m.Method {
+	case "echo":
+		result = string(m.Params)
+	case "ticks":
+		var n []int
+		if err := json.Unmarshal(m.Params, &n); err != nil || len(n) != 1 {
+			return nil, 0, fmt.Errorf("ticks wants [N], not %s", m.Params)
+		}
+		result, items = `"s1"`, n[0]
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result), items, nil
+}
+
+// lines answers on a Unix socket, a message a line.
+func lines(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			in := bufio.NewScanner(c)
+			for in.Scan() {
+				response, _, err := answer(in.Bytes())
+				if err != nil {
+					log.Print(err)
+					return
+				}
+				if _, err := c.Write(append(response, '\n')); err != nil {
+					return
+				}
+			}
+		}()
+	}
+}
+
+// upgrade does the handshake of RFC 6455 and then answers.
+func upgrade(w http.ResponseWriter, r *http.Request, item []byte) error {
+	key := r.Header.Get("Sec-Websocket-Key")
+	c, rw, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	fmt.Fprintf(rw, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+		"Sec-WebSocket-Accept: %s\r\n\r\n", base64.StdEncoding.EncodeToString(sum[:]))
+	if err := rw.Flush(); err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(rw, 1<<16)
+	out := bufio.NewWriterSize(c, 1<<16)
+	frame := appendFrame(nil, 1, item)
+	for {
+		code, msg, err := readFrame(in)
+		if err != nil || code == 8 {
+			_, _ = out.Write(appendFrame(nil, 8, msg))
+			return errors.Join(err, out.Flush())
+		}
+		if code == 9 {
+			_, _ = out.Write(appendFrame(nil, 10, msg))
+		}
+		if code == 1 {
+			if err := serve(out, msg, frame); err != nil {
+				return err
+			}
+		}
+		if in.Buffered() == 0 || code == 9 {
+			if err := out.Flush(); err != nil {
+				return nil // the client has what it wanted
+			}
+		}
+	}
+}
+
+func serve(out *bufio.Writer, msg, frame []byte) error {
+	response, items, err := answer(msg)
+	if err != nil || response == nil {
+		return err
+	}
+	if _, err := out.Write(appendFrame(nil, 1, response)); err != nil {
+		return nil
+	}
+	for range items {
+		if _, err := out.Write(frame); err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// appendFrame appends a frame as a server writes it.
+func appendFrame(b []byte, code byte, payload []byte) []byte {
+	b = append(b, 0x80|code)
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+	}
+	return append(b, payload...)
+}
+
+// readFrame reads a frame as a client writes it: masked, and here never in
+// pieces.
+func readFrame(r io.Reader) (code byte, payload []byte, err error) {
+	var head [8]byte
+	if _, err := io.ReadFull(r, head[:2]); err != nil {
+		return 0, nil, err
+	}
+	code = head[0] & 15
+	n := uint64(head[1] & 127)
+	switch n {
+	case 126:
+		_, err = io.ReadFull(r, head[:2])
+		n = uint64(binary.BigEndian.Uint16(head[:2]))
+	case 127:
+		_, err = io.ReadFull(r, head[:8])
+		n = binary.BigEndian.Uint64(head[:8])
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	var mask [4]byte
+	if _, err := io.ReadFull(r, mask[:]); err != nil {
+		return 0, nil, err
+	}
+	payload = make([]byte, min(n, 1<<20))
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return 0, nil, err
+	}
+	for i := range payload {
+		payload[i] ^= mask[i&3]
+	}
+	return code, payload, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"rpcx/commands"
+)
+
+func TestGeneratedFilesAreFresh(t *testing.T) {
+	t.Chdir("../../..")
+	files, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		old, err := os.ReadFile(f.name)
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(old, f.text) {
+			t.Errorf("%s is stale: run scripts/gen and commit what it writes", f.name)
+		}
+	}
+}
+
+func TestExamples(t *testing.T) {
+	script, held := parseArchive(`# a test
+exec hidden
+
+# doc: A call
+stdin in
+exec rpcx call demo:orders getOrder id=o_001
+cmp stdout want
+! stderr .
+! exec rpcx call demo:orders nothing
+status 2 rpcx call
+
+exec hidden
+-- in --
+x
+-- want --
+{"id":"o_001"}
+`)
+	got, err := examplesIn(script, held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []example{{"A call", `$ rpcx call demo:orders getOrder id=o_001 <in
+{"id":"o_001"}
+$ rpcx call demo:orders nothing
+$ rpcx call`}}
+	if len(got) != 1 || got[0] != want[0] {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, bad := range []string{"# doc: empty\n", "# doc: no such file\nexec x\ncmp stdout none\n"} {
+		if _, err := examplesIn(bad, nil); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	root := commands.Doc{Name: "rpcx", Commands: []commands.Doc{{Name: "call", Args: "A|B", Usage: "calls"}}}
+	got, err := fillBlocks([]byte("a\n<!-- gen:commands -->\nold\n<!-- end -->\nb\n"), root, nil, nil)
+	want := "a\n<!-- gen:commands -->\n| command | what it does |\n| --- | --- |\n| `call A\\|B` | calls |\n<!-- end -->\nb\n"
+	if err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	for _, bad := range []string{"<!-- gen:none -->\n<!-- end -->", "<!-- gen:commands -->", "<!-- gen:example x -->\n<!-- end -->"} {
+		if _, err := fillBlocks([]byte(bad), root, nil, nil); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+func TestManualPrintsWhatIsWritten(t *testing.T) {
+	for text, want := range map[string]string{
+		"a-b":     `a\-b`,
+		".x":      `\&.x`,
+		`a\b`:     `a\eb`,
+		"'quoted": `\(aqquoted`,
+	} {
+		if got := literal(text); got != want {
+			t.Errorf("literal(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := inline("take `--x`"); got != `take \fB\-\-x\fR` {
+		t.Errorf("inline: %q", got)
+	}
+}
+
+func TestZshFlagsAreQuoted(t *testing.T) {
+	got := zshFlag(commands.FlagDoc{Names: []string{"jq", "q"}, Arg: "EXPR", Usage: "it's [a]: b"}, values{})
+	want := `'(--jq -q)'{--jq=,-q+}'[it'\''s \[a\]\: b]:EXPR: '`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAFlagMeansTheSameEverywhere(t *testing.T) {
+	flag := func(arg string) commands.Doc {
+		return commands.Doc{Name: arg, Flags: []commands.FlagDoc{{Names: []string{"x"}, Arg: arg}}}
+	}
+	for _, other := range []string{"a|b", ""} {
+		_, err := newValues(commands.Doc{Commands: []commands.Doc{flag(other), flag("FILE")}})
+		if err == nil || !strings.Contains(err.Error(), "-x") {
+			t.Errorf("FILE and %q: got %v", other, err)
+		}
+	}
+	if _, err := newValues(commands.Doc{Commands: []commands.Doc{flag("FILE"), flag("FILE")}}); err != nil {
+		t.Error(err)
+	}
+}
