@@ -66,6 +66,8 @@ func TestHTTPAnswers(t *testing.T) {
 		"JSON without a name":   {answer: fixed(200, "", `{"id":1}`), want: []string{`{"id":1}`}},
 		"broken JSON":           {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec says what is wrong
 		"accepted":              {answer: fixed(202, "", "")},
+		"accepted in words":     {answer: fixed(202, "text/plain", "Accepted")},
+		"304":                   {answer: head(304, "") + "\r\n", fails: isFault(wire.Unreachable, "304 Not Modified")},
 		"no content":            {answer: head(204, "") + "\r\n"},
 		"empty":                 {answer: fixed(200, "application/json", "")},
 		"a page":                {answer: fixed(200, "text/html", "<h1>hello</h1>\n"), fails: isFault(wire.Protocol, "text/html", "<h1>hello")},

@@ -23,7 +23,7 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 		return h.broken(readEvents(resp.Body, h.max, recv))
 	case good && (media == "application/x-ndjson" || media == "application/jsonl"):
 		return h.broken(readLines(resp.Body, h.max, recv))
-	case resp.StatusCode/100 == 3:
+	case resp.StatusCode/100 == 3 && resp.Header.Get("Location") != "":
 		return h.redirected(resp)
 	}
 	body, err := readBody(resp.Body, resp.ContentLength, h.max)
@@ -31,8 +31,8 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 		return h.broken(err)
 	}
 	switch {
-	case good && len(body) == 0:
-		return nil
+	case good && len(body) == 0, resp.StatusCode == http.StatusAccepted && !json.Valid(body):
+		return nil // some say "Accepted" in words
 	case good && (isJSON(media) || json.Valid(body)):
 		recv(body)
 		return nil

@@ -3,7 +3,6 @@ package transport
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // settle is how long the first message of an answer is held back: what comes
@@ -66,26 +66,24 @@ func (p *posted) OneShot() {}
 // answer. Whoever works for this exchange may watch it.
 func (p *posted) Gone() <-chan struct{} { return p.gone.Done() }
 
-// Recv returns the body of the POST, then io.EOF, and a *wire.CloseError when
-// the far side has hung up or after Close.
+// Recv returns the body of the POST, also of a far side that has not waited
+// for the answer, then io.EOF, and a *wire.CloseError when the far side has
+// hung up or after Close.
 func (p *posted) Recv() ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.read && !p.closed {
+		p.read = true
+		return p.body, nil
+	}
 	if err := p.over(); err != nil {
 		return nil, err
 	}
-	if p.read {
-		return nil, io.EOF
-	}
-	p.read = true
-	return p.body, nil
+	return nil, io.EOF
 }
 
+// over says why nothing can be sent any more; nil: it can.
 func (p *posted) over() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.overLocked()
-}
-
-func (p *posted) overLocked() error {
 	switch {
 	case p.closed:
 		return &wire.CloseError{Clean: true, Err: net.ErrClosed}
@@ -110,7 +108,7 @@ func (p *posted) Send(msg []byte) error {
 func (p *posted) SendBuffered(msg []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.overLocked(); err != nil {
+	if err := p.over(); err != nil {
 		return err
 	}
 	switch {
@@ -231,10 +229,5 @@ func (p *posted) serve() {
 }
 
 // hasMethod reports whether a message of ours asks or tells something, rather
-// than answers. Its members are our own codec's, so their names are exact.
-func hasMethod(msg []byte) bool {
-	var m struct {
-		Method json.RawMessage `json:"method"`
-	}
-	return json.Unmarshal(msg, &m) == nil && m.Method != nil
-}
+// than answers.
+func hasMethod(msg []byte) bool { return scan.Get(msg, "method") != nil }
