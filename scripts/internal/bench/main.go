@@ -94,15 +94,18 @@ func bench(dir string, size sizes) error {
 		return err
 	}
 	err = t.measure(size.bulkRuns, usPer("call", size.bulk),
-		program{"call --batch --jobs 64 over ws", job{stdin: requests,
-			args: []string{bin("rpcx"), "call", far.ws, "--batch", "--jobs", "64"}}},
+		program{"call --batch --jobs 64 over ws", job{
+			stdin: requests,
+			args:  []string{bin("rpcx"), "call", far.ws, "--batch", "--jobs", "64"},
+		}},
 		program{"raw client, 64 in flight", job{args: []string{bin("raw"), "bulk", far.ws, bulk, "64"}}})
 	if err != nil {
 		return err
 	}
 	err = t.measure(size.streams, usPer("message", size.stream),
 		program{"subscribe over ws, passed through", job{
-			args: []string{bin("rpcx"), "subscribe", far.ws, "ticks", "[" + n + "]", "--count", n}}},
+			args: []string{bin("rpcx"), "subscribe", far.ws, "ticks", "[" + n + "]", "--count", n},
+		}},
 		program{"raw loop, a reused buffer, no JSON, no output", job{args: []string{bin("raw"), "stream", far.ws, n}}})
 	if err != nil {
 		return err
@@ -116,8 +119,10 @@ func build(dir string) (func(name string) string, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	cmds := [][]string{{"scripts/build", at("rpcx")}}
 	for _, name := range []string{"hello", "linked", "raw", "server"} {
-		cmds = append(cmds, []string{"go", "build", "-tags", "urfave_cli_no_template", "-trimpath", "-ldflags", "-s -w",
-			"-o", at(name), "./scripts/internal/bench/" + name})
+		cmds = append(cmds, []string{
+			"go", "build", "-tags", "urfave_cli_no_template", "-trimpath", "-ldflags", "-s -w",
+			"-o", at(name), "./scripts/internal/bench/" + name,
+		})
 	}
 	for _, words := range cmds {
 		cmd := exec.Command(words[0], words[1:]...)
