@@ -377,6 +377,7 @@ func TestNotificationsBounded(t *testing.T) {
 			}
 		}()
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if len(got) != many || got[many-1] != fmt.Sprintf("[%d]", many-1) || len(notes) > 0 {
 			t.Fatalf("%d came, %v", len(got), notes)
 		}
@@ -391,6 +392,7 @@ func TestNotificationsBounded(t *testing.T) {
 			}
 		}()
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if len(got) >= many || len(notes) == 0 || notes[0].Kind != peer.NoteDropped || got[len(got)-1] != fmt.Sprintf("[%d]", many-1) {
 			t.Errorf("%d came, %d notes", len(got), len(notes))
 		}

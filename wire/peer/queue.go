@@ -6,7 +6,7 @@ import "rpcx/wire"
 const (
 	chunkBytes = 64 << 10
 	chunkCount = 256
-	spareMost  = 16 // empty chunks that a queue keeps
+	spareMost  = 16  // empty chunks that a queue keeps
 	overhead   = 192 // what a queued message costs beside its bytes
 )
 

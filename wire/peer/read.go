@@ -88,7 +88,7 @@ func (p *Peer) route(m *wire.Message, g *group, in *stream) {
 	case wire.Response:
 		p.response(m, in)
 	case wire.Item:
-		p.item(m)
+		p.item(m, in)
 	case wire.Request:
 		p.request(m, g)
 	case wire.Notification:
@@ -147,7 +147,18 @@ func (p *Peer) answered(s *stream, m *wire.Message) {
 		return
 	}
 	p.name(s, token)
-	items := p.early.take(token)
+	p.catchUp(s, &s.early)
+	p.catchUp(s, &p.early)
+	rest := s.early.items
+	s.early = early{}
+	for i := range rest {
+		p.unclaimed(&rest[i])
+	}
+}
+
+// catchUp delivers what came of the stream of s before it was named.
+func (p *Peer) catchUp(s *stream, e *early) {
+	items := e.take(wire.ID(s.token))
 	for i := range items {
 		p.deliver(s, &items[i])
 	}
@@ -172,8 +183,20 @@ func (p *Peer) tooLate(s *stream, m *wire.Message) {
 	})
 }
 
-// item routes one piece of a stream: by its stream, else by its id.
-func (p *Peer) item(m *wire.Message) {
+// item routes one piece of a stream: by its exchange, by its stream, by its id.
+func (p *Peer) item(m *wire.Message, in *stream) {
+	if in != nil && !in.ended && m.Stream != nil { // other exchanges may use the same ids
+		switch {
+		case in.named && in.token == string(m.Stream):
+			p.deliver(in, m)
+			return
+		case in.waiting && !in.single && in.early.keep(m, p.o.StreamBuffer):
+			if m.Final {
+				p.adopt(in, m.Stream, &in.early)
+			}
+			return
+		}
+	}
 	if m.Stream != nil {
 		if s := p.streams[string(m.Stream)]; s != nil {
 			p.deliver(s, m)
@@ -194,7 +217,7 @@ func (p *Peer) item(m *wire.Message) {
 	case m.Stream != nil && p.late.has(m.Stream):
 	case m.Stream != nil && p.awaiting > 0 && p.early.keep(m, p.o.StreamBuffer):
 		if m.Final && p.awaiting == 1 {
-			p.adopt(m.Stream)
+			p.adopt(p.onlyOpen(), m.Stream, &p.early)
 		}
 	default:
 		p.unclaimed(m)
@@ -203,20 +226,21 @@ func (p *Peer) item(m *wire.Message) {
 
 // adopt gives a stream that came to its end before any response named it to the
 // one call that can have asked for it.
-func (p *Peer) adopt(token wire.ID) {
+func (p *Peer) adopt(s *stream, token wire.ID, e *early) {
+	p.wait(s, false)
+	p.name(s, token)
+	p.catchUp(s, e)
+	p.leaveBehind(s) // its response may still come
+}
+
+// onlyOpen is the one call that may be answered by a stream and waits.
+func (p *Peer) onlyOpen() *stream {
 	for _, s := range p.calls {
-		if !s.waiting || s.single {
-			continue
+		if s.waiting && !s.single {
+			return s
 		}
-		p.wait(s, false)
-		p.name(s, token)
-		items := p.early.take(token)
-		for i := range items {
-			p.deliver(s, &items[i])
-		}
-		p.leaveBehind(s) // its response may still come
-		return
 	}
+	return nil
 }
 
 // releaseEarly makes notifications of items that no call can want any more.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,6 +21,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/framing"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
 )
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestScenarios plays testdata/*.txt, where "== TITLE" begins a scenario. Each
 // line is a step:
 //
-//	with OPTION …               options of the peer: nohandler, incoming, v1, lsp, inbound=N, buffer=N, message=N
+//	with OPTION …               nohandler, incoming, v1, lsp, inbound=N; pair: only over the pair in memory
 //	call|sub|raw|watch N …      opens an operation called N (METHOD PARAMS; for raw the message)
 //	notify METHOD PARAMS        sends a notification
 //	> JSON                      the far side receives exactly this
@@ -58,9 +60,14 @@ func TestScenarios(t *testing.T) {
 		}
 		for _, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
 			title, steps, _ := strings.Cut(part, "\n")
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { play(t, steps) })
-			})
+			for _, over := range append([]string{"pair"}, framing.Names()...) {
+				if over != "pair" && strings.HasPrefix(steps, "with pair") {
+					continue
+				}
+				t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title+"/"+over, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { play(t, over, steps) })
+				})
+			}
 		}
 	}
 }
@@ -68,6 +75,7 @@ func TestScenarios(t *testing.T) {
 // stage is where a scenario is played.
 type stage struct {
 	t     *testing.T
+	wires string
 	far   wire.Conn
 	p     *peer.Peer
 	o     peer.Options
@@ -84,8 +92,8 @@ type stage struct {
 	caller  dialect.Caller
 }
 
-func play(t *testing.T, steps string) {
-	s := &stage{t: t, ops: map[string]dialect.Stream{}}
+func play(t *testing.T, over, steps string) {
+	s := &stage{t: t, wires: over, ops: map[string]dialect.Stream{}}
 	s.o = peer.Options{
 		Handler: func(c dialect.Caller) dialect.Handler { s.caller = c; return s },
 		Note:    func(n peer.Note) { s.mu.Lock(); defer s.mu.Unlock(); s.notes = append(s.notes, n) },
@@ -131,19 +139,26 @@ func (s *stage) with(options []string) {
 			s.codec.CancelMethod = "$/cancelRequest"
 		case "inbound":
 			s.o.MaxInbound = number
-		case "buffer":
-			s.o.StreamBuffer = number
-		case "message":
-			s.o.MaxMessage = number
+		case "pair":
 		default:
 			s.t.Fatalf("unknown option %s", option)
 		}
 	}
 }
 
+// connect returns the ends of a connection: in memory, or with a framing.
+func connect(over string) (near, far wire.Conn) {
+	frame, ok := framing.ByName(over)
+	if !ok {
+		return transport.Pair()
+	}
+	a, b := net.Pipe()
+	return frame(a, wire.Options{}), frame(b, wire.Options{})
+}
+
 func (s *stage) start() {
 	var near wire.Conn
-	near, s.far = transport.Pair()
+	near, s.far = connect(s.wires)
 	s.p = peer.New(near, jsonrpc.NewCodec(s.codec), s.o)
 	s.wg.Go(func() {
 		for {

@@ -28,6 +28,7 @@ type stream struct {
 	single  bool
 	waiting bool // for its first response
 	stop    context.CancelFunc
+	early   early // of its exchange; see Peer.early
 	// malformed is what came in its exchange and was no message.
 	malformed string
 

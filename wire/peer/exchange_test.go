@@ -1,0 +1,254 @@
+package peer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+)
+
+// poster is a connection of exchanges: answer plays the far side.
+type poster struct {
+	answer func(ctx context.Context, msg string, say func(string)) error
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *poster) Exchange(ctx context.Context, msg []byte, recv func([]byte)) error {
+	return c.answer(ctx, string(msg), func(text string) {
+		b := []byte(text)
+		recv(b)
+		for i := range b { // the bytes are valid during the call only
+			b[i] = '!'
+		}
+	})
+}
+
+func (c *poster) Recv() ([]byte, error) {
+	<-c.closed
+	return nil, &wire.CloseError{Clean: true}
+}
+func (c *poster) Send([]byte) error { return errors.New("a poster has no Send") }
+func (c *poster) Close() error      { c.once.Do(func() { close(c.closed) }); return nil }
+
+// post returns a peer over exchanges.
+func post(t *testing.T, o peer.Options, answer func(ctx context.Context, msg string, say func(string)) error) *peer.Peer {
+	return newPeer(t, &poster{answer: answer, closed: make(chan struct{})}, o)
+}
+
+// id is the id of a request of ours, of which there are few.
+func id(msg string) string {
+	_, rest, _ := strings.Cut(msg, `"id":`)
+	return rest[:1]
+}
+
+func TestExchangeCalls(t *testing.T) {
+	tests := []struct {
+		name, say string
+		fail      error
+		want      string
+	}{
+		{"answered", `{"jsonrpc":"2.0","id":1,"result":[1.10]}`, nil, `[1.10]`},
+		{"an error", `{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"no"}}`, nil, "no (code 5)"},
+		{"an error without id belongs to its exchange", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, nil, "Parse error (code -32700)"},
+		{"nothing", ``, nil, "protocol: the HTTP reply held no answer"},
+		{"somebody else's", `{"jsonrpc":"2.0","id":9,"result":1}`, nil, "protocol: the HTTP reply held no answer"},
+		{"no JSON", `<html>`, nil, "protocol: the HTTP reply held no answer, but a malformed message came: Parse error"},
+		{"the exchange fails", ``, wire.NewFault(wire.Auth, "401 Unauthorized", nil), "auth: 401 Unauthorized"},
+		{"it fails after the answer", `{"id":1,"result":1}`, wire.NewFault(wire.Closed, "cut off", nil), "1"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := post(t, peer.Options{}, func(_ context.Context, msg string, say func(string)) error {
+					if test.say != "" {
+						say(test.say)
+					}
+					return test.fail
+				})
+				result, err := p.Call(t.Context(), "x", nil)
+				got := string(result)
+				if err != nil {
+					got = err.Error()
+				}
+				if f := wire.AsFault(err); f != nil {
+					got = string(f.Kind) + ": " + got
+					if f.Method != "x" {
+						t.Errorf("the fault's method is %q", f.Method)
+					}
+				}
+				if got != test.want {
+					t.Errorf("got  %s\nwant %s", got, test.want)
+				}
+				if err := p.Err(); err != nil {
+					t.Error("the connection ended:", err)
+				}
+			})
+		})
+	}
+}
+
+// One exchange that fails or waits is no concern of the others.
+func TestExchangesSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
+			switch {
+			case strings.Contains(msg, "bad"):
+				return wire.NewFault(wire.Closed, "cut off", nil)
+			case strings.Contains(msg, "hangs"):
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			time.Sleep(time.Second)
+			say(`{"id":` + id(msg) + `,"result":` + id(msg) + `}`)
+			return nil
+		})
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() {
+				if _, err := p.Call(t.Context(), "good", nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Go(func() {
+			if _, err := p.Call(t.Context(), "bad", nil); err == nil || err.Error() != "cut off" {
+				t.Error(err)
+			}
+		})
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			if _, err := p.Call(ctx, "hangs", nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+		wg.Wait()
+	})
+}
+
+// A stream of a POST ends with its exchange, and the exchange with its stream.
+func TestExchangeStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left := false
+		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
+			say(`{"method":"n","params":{"subscription":"s","result":"early"}}`)
+			say(`{"id":` + id(msg) + `,"result":"s"}`)
+			say(`{"method":"n","params":{"subscription":"s","result":2}}`)
+			switch {
+			case strings.Contains(msg, "done"):
+				say(`{"method":"n","params":{"subscription":"s","done":true}}`)
+			case strings.Contains(msg, "endless"):
+				<-ctx.Done()
+				left = true
+				return ctx.Err()
+			}
+			return nil
+		})
+		for method, end := range map[string]string{
+			"done":    "EOF",
+			"cut":     "the stream ended with neither done nor error",
+			"endless": "EOF",
+		} {
+			s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for {
+				m, err := s.Next(t.Context())
+				if err != nil {
+					if err.Error() != end {
+						t.Error(method, "ends with", err)
+					}
+					break
+				}
+				ev, _ := p.Codec().Event(m)
+				got = append(got, string(ev.Data))
+				if method == "endless" && len(got) == 3 {
+					_ = s.Cancel(t.Context())
+				}
+			}
+			if text := strings.Join(got[:3], " "); text != `"s" "early" 2` {
+				t.Error(method, text)
+			}
+		}
+		synctest.Wait()
+		if !left {
+			t.Error("the exchange of a cancelled stream goes on")
+		}
+	})
+}
+
+// Requests of the far side that come in a reply are answered by a POST.
+func TestExchangeAnswersBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := make(chan string, 1)
+		p := post(t, peer.Options{Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+			return json.RawMessage(`"ours"`), nil
+		})}, func(ctx context.Context, msg string, say func(string)) error {
+			if strings.Contains(msg, "ours") {
+				answers <- msg
+				return nil
+			}
+			say(`{"jsonrpc":"2.0","id":1,"method":"sampling"}`)
+			say(`{"jsonrpc":"2.0","id":1,"result":` + <-answers + `}`)
+			return nil
+		})
+		got, err := p.Call(t.Context(), "x", nil)
+		if err != nil || string(got) != `{"jsonrpc":"2.0","id":1,"result":"ours"}` {
+			t.Error(string(got), err)
+		}
+	})
+}
+
+// An error in answer to a notification fails no call.
+func TestExchangeNotify(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
+			if strings.Contains(msg, "note") {
+				say(`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}`)
+				return nil
+			}
+			time.Sleep(time.Second)
+			say(`{"id":1,"result":1}`)
+			return nil
+		})
+		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}); err != nil {
+			t.Error(err)
+		}
+		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != "1" {
+			t.Error(string(m.Body), err)
+		}
+	})
+}
+
+// Close ends exchanges that hang.
+func TestExchangeClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+		if _, err := s.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+			t.Error(err)
+		}
+	})
+}
