@@ -1,0 +1,232 @@
+package jsonrpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// backend answers in tests.
+type backend struct{ cat *catalog.Catalog }
+
+func (b backend) Catalog() *catalog.Catalog               { return b.cat }
+func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{c} }
+
+type responder struct{ c dialect.Caller }
+
+func (responder) Close() error { return nil }
+
+func (responder) Kind(method string) (catalog.Kind, bool) {
+	switch method {
+	case "echo", "fail", "callBack":
+		return catalog.Call, true
+	case "count", "eth_subscribe", "failing", "endless":
+		return catalog.Stream, true
+	case "report":
+		return catalog.Job, true
+	}
+	return "", false
+}
+
+func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
+	switch q.Method {
+	case "fail":
+		return nil, wire.Errorf(-32005, "no luck")
+	case "callBack":
+		return r.c.Call(ctx, "approve", q.Params)
+	case "report":
+		_ = q.Emit(wire.Event{Kind: wire.Progress, Message: "half"})
+		return nil, q.Emit(wire.Event{Data: json.RawMessage(`"report"`)})
+	case "count", "eth_subscribe":
+		for i := range 3 {
+			if err := q.Emit(wire.Event{Data: fmt.Appendf(nil, "%d", i)}); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	case "failing":
+		_ = q.Emit(wire.Event{Data: json.RawMessage("0")})
+		return nil, wire.Errorf(7, "broke")
+	case "endless":
+		for i := 0; ; i++ {
+			if err := q.Emit(wire.Event{Data: fmt.Appendf(nil, "%d", i)}); err != nil {
+				return nil, err
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return q.Params, nil
+}
+
+// serve starts a server and returns a client's end of a connection to it.
+func serve(t *testing.T, srv dialect.Server) wire.Conn {
+	near, far := transport.Pair()
+	p := peer.New(near, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{Handler: srv.Accept})
+	t.Cleanup(func() { far.Close(); p.Close() })
+	return far
+}
+
+func client(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
+	p := peer.New(c, jsonrpc.NewCodec(jsonrpc.Options{}), o)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// What the server writes, byte by byte: a client of ours would share its
+// mistakes.
+func TestServerByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{}))
+		for _, step := range []struct {
+			send string
+			want []string
+		}{
+			{`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":1.10}}`, []string{`{"jsonrpc":"2.0","id":1,"result":{"a":1.10}}`}},
+			{`{"jsonrpc":"2.0","id":2,"method":"fail"}`, []string{`{"jsonrpc":"2.0","id":2,"error":{"code":-32005,"message":"no luck"}}`}},
+			{`{"jsonrpc":"2.0","id":3,"method":"nope"}`, []string{`{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nope"}}`}},
+			{`{"jsonrpc":"2.0","id":4,"method":"rpc.discover"}`, []string{`{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"method not found: rpc.discover"}}`}},
+			{`{"jsonrpc":"2.0","id":5,"method":"report"}`, []string{`{"jsonrpc":"2.0","id":5,"result":"report"}`}},
+			{`{"jsonrpc":"2.0","id":6,"method":"count"}`, []string{
+				`{"jsonrpc":"2.0","id":6,"result":ID}`,
+				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"result":0}}`,
+				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"result":1}}`,
+				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"result":2}}`,
+				`{"jsonrpc":"2.0","method":"count","params":{"subscription":ID,"done":true}}`,
+			}},
+			{`{"jsonrpc":"2.0","id":7,"method":"failing"}`, []string{
+				`{"jsonrpc":"2.0","id":7,"result":ID}`,
+				`{"jsonrpc":"2.0","method":"failing","params":{"subscription":ID,"result":0}}`,
+				`{"jsonrpc":"2.0","method":"failing","params":{"subscription":ID,"error":{"code":7,"message":"broke"}}}`,
+			}},
+			{`{"jsonrpc":"2.0","id":8,"method":"count_unsubscribe","params":["unknown"]}`, []string{`{"jsonrpc":"2.0","id":8,"result":false}`}},
+			{`{"jsonrpc":"2.0","id":9,"method":"echo_unsubscribe","params":["x"]}`, []string{`{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"method not found: echo_unsubscribe"}}`}},
+		} {
+			if err := c.Send([]byte(step.send)); err != nil {
+				t.Fatal(err)
+			}
+			id := ""
+			for _, want := range step.want {
+				got, err := c.Recv()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i := strings.Index(want, "ID}"); i > 0 {
+					id = string(got[i : i+18])
+				}
+				if want = strings.ReplaceAll(want, "ID", id); string(got) != want {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+			}
+		}
+	})
+}
+
+// A stream is ended by its unsubscribe method, by both of its names, and only
+// on its own connection.
+func TestServerUnsubscribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := jsonrpc.NewServer(jsonrpc.V2, backend{})
+		a, b := client(t, serve(t, srv), peer.Options{}), client(t, serve(t, srv), peer.Options{})
+		s, err := a.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "endless"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := json.RawMessage("[" + string(m.Body) + "]")
+		if got, err := b.Call(t.Context(), "endless_unsubscribe", params); err != nil || string(got) != "false" {
+			t.Error("another's connection:", string(got), err)
+		}
+		if m, err = s.Next(t.Context()); err != nil || string(m.Body) != "0" {
+			t.Error(string(m.Body), err)
+		}
+		if got, err := a.Call(t.Context(), "endless_unsubscribe", params); err != nil || string(got) != "true" {
+			t.Error(string(got), err)
+		}
+		if got, err := a.Call(t.Context(), "endless_unsubscribe", params); err != nil || string(got) != "false" {
+			t.Error("a second time:", string(got), err)
+		}
+		// nothing more comes
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if m, err = s.Next(ctx); err != context.DeadlineExceeded {
+			t.Error(string(m.Raw), err)
+		}
+	})
+}
+
+// Cancel of a client's stream ends the server's.
+func TestClientLeavesStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})
+		for range 3 {
+			s, err := a.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "endless"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				if _, err := s.Next(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Cancel(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Next(t.Context()); err != io.EOF {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestServerCallsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{
+			Handler: func(dialect.Caller) dialect.Handler { return approver{} },
+		})
+		if got, err := a.Call(t.Context(), "callBack", json.RawMessage(`["o_1"]`)); err != nil || string(got) != `{"approved":["o_1"]}` {
+			t.Error(string(got), err)
+		}
+	})
+}
+
+type approver struct{}
+
+func (approver) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	return json.RawMessage(`{"approved":` + string(in.Msg.Params) + `}`), nil
+}
+func (approver) Close() error { return nil }
+
+func TestDescribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := jsonrpc.NewCodec(jsonrpc.Options{}).(dialect.Describer)
+		silent := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})
+		if _, err := d.Describe(t.Context(), silent); err != wire.ErrUnsupported {
+			t.Error(err)
+		}
+		cat := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{{Name: "echo", Description: "says it again", Run: "secret"}, {Name: "count", Kind: catalog.Stream}}}
+		open := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{cat})), peer.Options{})
+		got, err := d.Describe(t.Context(), open)
+		if err != nil || len(got.Methods) != 2 || got.Methods[0].Description != "says it again" || got.Methods[0].Run != "" || got.Methods[1].Kind != catalog.Stream {
+			t.Errorf("%+v %v", got, err)
+		}
+	})
+}
