@@ -81,8 +81,8 @@ func (c *connection) run() error {
 	go func() { fed <- c.feed() }()
 	select {
 	case err := <-fed:
-		if err == nil {
-			err = c.pipe.Finish(c.clock.ctx)
+		if f := wire.AsFault(err); err == nil || f != nil && f.Kind == wire.Usage {
+			err = errors.Join(err, c.pipe.Finish(c.clock.ctx))
 		}
 		c.pipe.Stop()
 		return errors.Join(why(c.clock.ctx, err), <-printed)

@@ -22,7 +22,7 @@ type RawPipe struct {
 	queue []wire.Message
 	size  int  // bytes in queue
 	ended bool // nothing more comes
-	open  map[string]bool
+	mute  bool // the user sends no more
 	owed  sync.WaitGroup
 }
 
@@ -30,7 +30,7 @@ type RawPipe struct {
 const rawQueueBytes = 8 << 20
 
 func newRawPipe(answers func(string) bool) *RawPipe {
-	r := &RawPipe{answers: answers, open: map[string]bool{}}
+	r := &RawPipe{answers: answers}
 	r.cond = sync.NewCond(&r.mu)
 	return r
 }
@@ -52,10 +52,10 @@ func (r *RawPipe) incoming(m wire.Message) bool {
 	m = m.Clone()
 	r.queue = append(r.queue, m)
 	r.size += len(m.Raw)
-	if m.Kind == wire.Request {
-		r.open[string(m.ID)] = true
-	}
 	r.cond.Broadcast()
+	if r.mute && m.Kind == wire.Request {
+		r.peer.RejectOpen(errNobody())
+	}
 	return !hooked
 }
 
@@ -114,11 +114,18 @@ func (r *RawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
+func errNobody() *wire.Error {
+	return wire.NewError(wire.CodeInternal, "nobody is left to answer")
+}
+
 // Finish is the end of the user's messages: requests of the far side that are
-// still open get -32603, and the answers that we are owed are waited for, as
+// still open, or still come, get -32603, and the answers that we are owed are waited for, as
 // long as the context allows.
 func (r *RawPipe) Finish(ctx context.Context) error {
-	r.peer.RejectOpen(wire.NewError(wire.CodeInternal, "nobody is left to answer"))
+	r.mu.Lock()
+	r.mute = true
+	r.mu.Unlock()
+	r.peer.RejectOpen(errNobody())
 	done := make(chan struct{})
 	go func() {
 		r.owed.Wait()
