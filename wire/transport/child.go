@@ -128,13 +128,18 @@ func (p *Process) End(grace time.Duration) {
 }
 
 // waitGroup waits until nobody of the group is left, at most d. The system
-// tells only of the child itself; for its own children we have to look.
+// tells only of the child itself; for its own children we have to look, and
+// longer at each time that they are still there.
 func (p *Process) waitGroup(d time.Duration) bool {
 	deadline := time.Now().Add(d)
 	if !p.waitFor(d) {
 		return false
 	}
-	for pause := time.Millisecond; !p.gone && p.groupLives(); pause = min(2*pause, 20*time.Millisecond) {
+	const settle = 8 * time.Millisecond // whoever reaps mostly has done it by then
+	for pause := time.Millisecond; !p.gone && p.groupLives(); pause = min(2*pause, 32*time.Millisecond) {
+		if pause >= settle && groupIsDead(p.Pid()) {
+			return true
+		}
 		if time.Now().Add(pause).After(deadline) {
 			return false
 		}
