@@ -191,7 +191,7 @@ func (p *Peer) drain() {
 		gone = g.Gone()
 	}
 	p.mu.Lock()
-	for p.state == eof && (!p.quiet() || len(p.taken) > 0) {
+	for p.state == eof && p.abort == nil && (!p.quiet() || len(p.taken) > 0) {
 		c := p.change.wait()
 		p.mu.Unlock()
 		select {

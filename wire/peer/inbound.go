@@ -106,6 +106,7 @@ func (p *Peer) incoming(m *wire.Message) bool {
 		return false
 	}
 	c := m.Clone()
+	p.wakeDirty() // Incoming may wait
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	return p.o.Incoming(c)

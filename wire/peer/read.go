@@ -366,7 +366,7 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 		if m := p.greetings[i]; op.Method != "" && m.Method == op.Method {
 			m.Final = false
 			p.deliver(s, &m)
-			p.rouse(s)
+			p.wakeDirty() // the reader may be waiting already
 		}
 	}
 	return s, nil

@@ -293,6 +293,7 @@ func (p *Peer) writeFailed(err error) error {
 	defer p.mu.Unlock()
 	if p.abort == nil && p.state < ended {
 		p.abort = err
+		p.change.pass()
 		p.wg.Go(func() {
 			select {
 			case <-time.After(grace):

@@ -68,8 +68,13 @@ func (s *stream) Waiting() bool {
 	}
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
-	return s.ended || s.first != nil
+	return s.ended || s.first != nil && s.due()
 }
+
+// due says that what is queued is worth handing over: it is much, or nothing
+// more is coming at once. Taking each message as it comes would have reader and
+// consumer fight for the lock. The lock is held.
+func (s *stream) due() bool { return !s.dirty || s.size >= wakeBytes }
 
 // refill takes the next chunk, for which it waits. Messages that were queued
 // before a stream ended outlive ctx; those of a live stream do not, so that a
@@ -80,7 +85,7 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 		p.mu.Lock()
 		s.recycle(s.taken)
 		s.taken, s.pos = nil, 0
-		if s.ended || ctx.Err() == nil {
+		if s.ended || ctx.Err() == nil && s.due() {
 			s.taken = s.take()
 		}
 		if s.taken != nil {

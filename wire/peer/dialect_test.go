@@ -1,0 +1,392 @@
+package peer_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// greeter is a dialect whose far side speaks first, whose items have no
+// response before them, and which says goodbye.
+type greeter struct{ dialect.Codec }
+
+func newGreeter() *greeter { return &greeter{jsonrpc.NewCodec(jsonrpc.Options{})} }
+
+func (g *greeter) Decode(raw []byte) ([]wire.Message, bool, error) {
+	switch {
+	case bytes.HasPrefix(raw, []byte("hello")):
+		return []wire.Message{{Kind: wire.Greeting, Method: "hello", Raw: raw, Body: raw}}, false, nil
+	case bytes.HasPrefix(raw, []byte("item")):
+		m := wire.Message{Kind: wire.Item, ID: wire.ID(raw[5:6]), Raw: raw, Body: raw[7:]}
+		m.Final = string(m.Body) == "end"
+		return []wire.Message{m}, false, nil
+	case bytes.HasPrefix(raw, []byte("fatal")):
+		return nil, false, wire.NewFault(wire.Protocol, "that is not spoken here", nil)
+	}
+	return g.Codec.Decode(raw)
+}
+
+func (g *greeter) Greet(ctx context.Context, c dialect.Caller) error {
+	s, err := c.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "hello"})
+	if err != nil {
+		return err
+	}
+	defer s.Cancel(ctx)
+	_, err = s.Next(ctx)
+	return err
+}
+
+func (g *greeter) Leave(ctx context.Context, c dialect.Caller) error {
+	_, err := c.Call(ctx, "bye", nil)
+	return err
+}
+
+// A greeting is found whenever it came; requests that come before it are
+// answered.
+func TestGreeting(t *testing.T) {
+	for _, when := range []string{"before", "after"} {
+		t.Run(when, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, far := transport.Pair()
+				defer far.Close()
+				if when == "before" {
+					far.Send([]byte("hello"))
+				}
+				p := peer.New(near, newGreeter(), peer.Options{CloseTimeout: time.Second})
+				synctest.Wait()
+				if when == "after" {
+					go func() {
+						far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`))
+						far.Recv()
+						far.Send([]byte("hello"))
+					}()
+				}
+				if err := p.Greet(t.Context()); err != nil {
+					t.Error(err)
+				}
+				start := time.Now() // nobody answers the goodbye
+				p.Close()
+				if d := time.Since(start); d > 2*time.Second {
+					t.Error("the goodbye took", d)
+				}
+			})
+		})
+	}
+}
+
+func TestGoodbye(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := peer.New(near, newGreeter(), peer.Options{})
+		go func() {
+			msg, _ := far.Recv()
+			if !strings.Contains(string(msg), "bye") {
+				t.Errorf("%s", msg)
+			}
+			far.Send([]byte(`{"id":1,"result":null}`))
+		}()
+		start := time.Now()
+		p.Close()
+		if time.Since(start) > 0 {
+			t.Error("it took", time.Since(start))
+		}
+	})
+}
+
+// Items that carry the request's id are its answer, with no response before.
+func TestItemsByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := peer.New(near, newGreeter(), peer.Options{CloseTimeout: 1})
+		defer p.Close()
+		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "watch"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, msg := range []string{"item 1 a", "item 2 stranger", "item 1 b", "item 1 end", "item 1 late"} {
+			far.Send([]byte(msg))
+		}
+		for _, want := range []string{"a", "b", "end"} {
+			if m, err := s.Next(t.Context()); err != nil || string(m.Body) != want {
+				t.Error(string(m.Body), err)
+			}
+		}
+		if _, err := s.Next(t.Context()); err != io.EOF {
+			t.Error(err)
+		}
+	})
+}
+
+// What a codec cannot go on after ends the connection, and every call with it.
+func TestDecodeFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := peer.New(near, newGreeter(), peer.Options{})
+		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		far.Send([]byte("fatal"))
+		_, err = s.Next(t.Context())
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Protocol || f.Method != "x" {
+			t.Error(err)
+		}
+		<-p.Done()
+		if f := wire.AsFault(p.Err()); f == nil || f.Kind != wire.Protocol {
+			t.Error(p.Err())
+		}
+		p.Close()
+	})
+}
+
+// conn is a connection made of functions, over a pair.
+type conn struct {
+	wire.Conn
+	mu      sync.Mutex
+	buf     [][]byte
+	writes  int
+	sendErr error
+	recvErr error
+}
+
+func (c *conn) SendBuffered(msg []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sendErr != nil {
+		return c.sendErr
+	}
+	c.buf = append(c.buf, bytes.Clone(msg))
+	return nil
+}
+
+func (c *conn) Flush() error {
+	c.mu.Lock()
+	buf := c.buf
+	c.buf = nil
+	if len(buf) > 0 {
+		c.writes++
+	}
+	c.mu.Unlock()
+	for _, msg := range buf {
+		if err := c.Conn.Send(msg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) Send(msg []byte) error {
+	return errors.Join(c.SendBuffered(msg), c.Flush())
+}
+
+func (c *conn) Recv() ([]byte, error) {
+	msg, err := c.Conn.Recv()
+	if err != nil && c.recvErr != nil {
+		err = c.recvErr
+	}
+	return msg, err
+}
+
+// Many calls at once leave in few writes; a sole one leaves at once.
+func TestWritesAreCoalesced(t *testing.T) {
+	near, far := transport.Pair()
+	c := &conn{Conn: near}
+	p := newPeer(t, c, peer.Options{})
+	newPeer(t, far, peer.Options{Handler: with(func(context.Context, *dialect.Inbound) (json.RawMessage, error) {
+		return nil, nil
+	})})
+	var wg sync.WaitGroup
+	const callers, calls = 64, 100
+	for range callers {
+		wg.Go(func() {
+			for range calls {
+				if _, err := p.Call(t.Context(), "x", nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if c.writes > callers*calls/4 {
+		t.Errorf("%d writes for %d calls", c.writes, callers*calls)
+	}
+}
+
+// What the reader learns of an end says more than a failed write.
+func TestWriteFails(t *testing.T) {
+	broken := errors.New("broken pipe")
+	child := &wire.Child{Command: "plugin", Exit: 3}
+	for _, test := range []struct {
+		name    string
+		recv    error // what Recv says a moment later; nil: nothing
+		want    string
+		message string
+	}{
+		{"and the reader knows why", &wire.CloseError{Child: child}, "plugin ended with status 3", `plugin ended with status 3, before "x" was answered`},
+		{"and the reader waits on", nil, "connection lost: broken pipe", `connection lost: broken pipe, before "x" was answered`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, far := transport.Pair()
+				c := &conn{Conn: near, sendErr: broken, recvErr: test.recv}
+				p := newPeer(t, c, peer.Options{})
+				if test.recv != nil {
+					time.AfterFunc(10*time.Millisecond, func() { far.Close() })
+				}
+				_, err := p.Call(t.Context(), "x", nil)
+				if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed || f.Error() != test.message || test.recv != nil && f.Child != child {
+					t.Errorf("%+v", err)
+				}
+				<-p.Done()
+				if p.Err() == nil {
+					t.Error("it ended well")
+				}
+				far.Close()
+			})
+		})
+	}
+}
+
+// A message that is too large for the far side fails alone.
+func TestOneMessageFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		c := &conn{Conn: near, sendErr: wire.NewFault(wire.Usage, "the message is too large", nil)}
+		p := newPeer(t, c, peer.Options{})
+		if _, err := p.Call(t.Context(), "x", nil); err == nil || err.Error() != "the message is too large" {
+			t.Error(err)
+		}
+		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"}); err == nil || err.Error() != "the message is too large" {
+			t.Error(err)
+		}
+		c.mu.Lock()
+		c.sendErr = nil
+		c.mu.Unlock()
+		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// oneShot is a POST that takes one answer and no more.
+type oneShot struct {
+	*conn
+	sent int
+	gone chan struct{}
+}
+
+func (o *oneShot) OneShot()              {}
+func (o *oneShot) Gone() <-chan struct{} { return o.gone }
+func (o *oneShot) SendBuffered(msg []byte) error {
+	if o.sent++; o.sent > 1 {
+		return errors.New("one answer and no event stream")
+	}
+	return o.conn.SendBuffered(msg)
+}
+
+// A POST is answered however long that takes; a stream that it cannot carry
+// ends, and so do handlers when the far side is gone.
+func TestOneShot(t *testing.T) {
+	for _, method := range []string{"slow", "stream", "gone"} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, far := transport.Pair()
+				defer far.Close()
+				o := &oneShot{conn: &conn{Conn: near}, gone: make(chan struct{})}
+				far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`))
+				far.(wire.HalfCloser).CloseSend()
+				var ended error
+				p := newPeer(t, o, peer.Options{Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+					switch method {
+					case "slow":
+						time.Sleep(time.Hour)
+						return json.RawMessage("1"), nil
+					case "gone":
+						close(o.gone)
+						<-ctx.Done()
+						ended = ctx.Err()
+						return nil, ended
+					}
+					in.Answered = true
+					for ended = in.Emit(wire.Event{Kind: wire.Opened, Stream: wire.ID("1")}); ended == nil; time.Sleep(time.Second) {
+						ended = in.Emit(wire.Event{Data: json.RawMessage("1"), Stream: wire.ID("1")})
+					}
+					return nil, nil
+				})})
+				<-p.Done()
+				if method != "slow" && ended == nil {
+					t.Error("the handler was not told")
+				}
+				if msg, err := far.Recv(); method != "gone" && (err != nil || !strings.HasPrefix(string(msg), `{"jsonrpc":"2.0","id":1,"result":1`)) {
+					t.Error(string(msg), err)
+				}
+			})
+		})
+	}
+}
+
+// Requests that are still open at the end are rejected.
+func TestRejectOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{Incoming: func(wire.Message) bool { return true }})
+		far.Send([]byte(`{"jsonrpc":"2.0","id":"a","method":"m"}`))
+		synctest.Wait()
+		if err := p.Answer(wire.ID("1"), nil); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Usage {
+			t.Error(err)
+		}
+		p.RejectOpen(wire.NewError(wire.CodeInternal, "nobody is here"))
+		if msg, _ := far.Recv(); string(msg) != `{"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"nobody is here"}}` {
+			t.Errorf("%s", msg)
+		}
+		p.RejectOpen(wire.NewError(wire.CodeInternal, "again"))
+	})
+}
+
+// The tap sees every message byte for byte, a sent one before it is written.
+func TestTap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		var mu sync.Mutex
+		var seen []string
+		p := newPeer(t, near, peer.Options{Tap: func(d wire.Direction, msg []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, d.String()+" "+string(msg))
+		}})
+		go func() {
+			msg, _ := far.Recv()
+			mu.Lock()
+			if len(seen) != 1 || seen[0] != "send "+string(msg) {
+				t.Errorf("%q", seen)
+			}
+			mu.Unlock()
+			far.Send([]byte(` {"id":1, "result":1.10} `))
+		}()
+		if _, err := p.Call(t.Context(), "x", nil); err != nil {
+			t.Error(err)
+		}
+		if len(seen) != 2 || seen[1] != `recv  {"id":1, "result":1.10} ` {
+			t.Errorf("%q", seen)
+		}
+	})
+}
