@@ -1,0 +1,80 @@
+package peer
+
+import (
+	"bytes"
+
+	"rpcx/wire"
+)
+
+// stray takes an error that belongs to no call.
+func (p *Peer) stray(m *wire.Message) {
+	if !p.incoming(m) {
+		p.later(Note{Kind: NoteStrayError, Text: "the far side says: " + m.Err.Error(), Err: m.Err.Clone()})
+	}
+}
+
+// sole is the call that an error without id belongs to: that of its exchange,
+// else the only one that waits; nil when there are none or several.
+func (p *Peer) sole(in *stream) *stream {
+	if in != nil {
+		if in.waiting {
+			return in
+		}
+		return nil
+	}
+	if p.waiting != 1 {
+		return nil
+	}
+	for _, s := range p.calls {
+		if s.waiting {
+			return s
+		}
+	}
+	return nil
+}
+
+// invalid takes a message that is none. A broken answer fails its call; what
+// the far side may want an answer to gets one.
+func (p *Peer) invalid(m *wire.Message, g *group, in *stream, seen bool) {
+	what := "a malformed message came"
+	if m.Err != nil {
+		what += ": " + m.Err.Message
+	}
+	s := p.calls[string(m.ID)]
+	switch {
+	case len(m.ID) > 0 && s != nil && m.Method == "":
+		p.malformed(s, what)
+		return
+	case m.Final: // an answer, of which an answer would be no use
+		p.later(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
+		return
+	case in != nil:
+		in.malformed = what
+	case looksBroken(m):
+		if s := p.sole(nil); s != nil {
+			p.malformed(s, what)
+			return
+		}
+	}
+	if seen || !isParseError(m) && p.incoming(m) { // the far side does not speak this dialect, and somebody knows
+		return
+	}
+	p.later(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
+	if in != nil {
+		return
+	}
+	p.answerInvalid(m, g)
+}
+
+func (p *Peer) malformed(s *stream, what string) {
+	p.forget(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + quoted(s.op.Method)})
+}
+
+// looksBroken says that m was meant as a message: it is no JSON, but begins
+// like an object or an array. With one call waiting it is taken for its answer.
+func looksBroken(m *wire.Message) bool {
+	t := bytes.TrimLeft(m.Raw, " \t\r\n")
+	return isParseError(m) && len(t) > 0 && (t[0] == '{' || t[0] == '[')
+}
+
+func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }

@@ -1,0 +1,125 @@
+package peer
+
+import (
+	"context"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Open starts op: the message is on its way, and its answer will be in the
+// stream. ctx bounds how long there may be no room to send, and on a
+// wire.Exchanger the whole exchange. A message that has no answer is sent when
+// Open returns, and its stream is at its end.
+func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if op.Kind == dialect.Watch {
+		return p.watch(op)
+	}
+	s := newStream(p, op)
+	p.mu.Lock()
+	msg, err := p.encode(ctx, op, s)
+	if err != nil {
+		p.mu.Unlock()
+		return nil, err
+	}
+	o := outgoing{msg: msg.Raw, ctx: ctx}
+	if len(msg.ID) == 0 {
+		s.ended, s.err = true, io.EOF
+		return s, p.sendAndWait(ctx, o)
+	}
+	if p.state == eof {
+		p.mu.Unlock()
+		return nil, p.noMore(s, io.EOF)
+	}
+	if p.exchanger != nil {
+		o.ctx, s.stop = context.WithCancel(ctx)
+	}
+	p.register(s, msg)
+	o.call = s
+	p.send(o)
+	p.mu.Unlock()
+	return s, nil
+}
+
+// Notify sends op and expects nothing; an answer that comes all the same is
+// dropped. It returns when the message has been written.
+func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
+	s := newStream(p, op)
+	p.mu.Lock()
+	msg, err := p.encode(ctx, op, s)
+	if err != nil {
+		p.mu.Unlock()
+		return err
+	}
+	if len(msg.ID) > 0 {
+		s.id = string(msg.ID)
+		p.leaveBehind(s)
+	}
+	return p.sendAndWait(ctx, outgoing{msg: msg.Raw, ctx: ctx})
+}
+
+// encode waits for room and returns op's message, under an id that is free. The
+// lock is held, but given up while it waits.
+func (p *Peer) encode(ctx context.Context, op dialect.Op, s *stream) (wire.Message, error) {
+	if err := p.waitRoom(ctx); err != nil {
+		return wire.Message{}, err
+	}
+	if p.state >= closing {
+		return wire.Message{}, p.noMore(s, nil)
+	}
+	msg, err := p.codec.Encode(op)
+	if s.op.Method == "" {
+		s.op.Method = msg.Method
+	}
+	for err == nil && len(msg.ID) > 0 && p.idTaken(msg.ID) {
+		if op.Kind != dialect.Raw {
+			msg, err = p.codec.Encode(op)
+			continue
+		}
+		var fresh wire.Message
+		if fresh, err = p.codec.Encode(dialect.Op{Kind: dialect.Call, Method: "fresh"}); err == nil {
+			if s.own == nil {
+				s.own = msg.ID.Clone()
+			}
+			msg.Raw = scan.Splice(msg.Raw, "id", fresh.ID)
+			msg.ID = fresh.ID
+		}
+	}
+	return msg, err
+}
+
+func (p *Peer) idTaken(id wire.ID) bool {
+	return p.calls[string(id)] != nil || p.left[string(id)] != nil
+}
+
+// restored is the answer m with the id that the user gave.
+func restored(m *wire.Message, own wire.ID) *wire.Message {
+	if own == nil {
+		return m
+	}
+	c := *m
+	c.Raw = scan.Splice(m.Raw, "id", own)
+	c.ID = own
+	return &c
+}
+
+// noMore is why s cannot be answered now.
+func (p *Peer) noMore(s *stream, why error) error {
+	method := ""
+	if s != nil {
+		method = s.op.Method
+	}
+	switch {
+	case why != nil:
+	case p.lost != nil:
+		why = p.lost
+	case p.ours:
+		why = errOurs
+	}
+	return closedFault(why, method, "before "+quoted(method)+" was sent")
+}

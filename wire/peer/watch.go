@@ -1,0 +1,57 @@
+package peer
+
+import (
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// greeted keeps what the far side says before all else, for those who ask later.
+func (p *Peer) greeted(m *wire.Message) {
+	if len(p.greetings) < 8 {
+		p.greetings = append(p.greetings, m.Clone())
+	}
+}
+
+// watch opens a stream of what comes in: every message, or those of op.Method.
+// A greeting of that method that has come already is its first message.
+func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := newStream(p, op)
+	if p.state != open {
+		why := p.lost
+		if p.state == eof {
+			why = io.EOF
+		}
+		return nil, closedFault(why, op.Method, "")
+	}
+	p.watches = append(p.watches, s)
+	for i := range p.greetings {
+		if m := p.greetings[i]; op.Method != "" && m.Method == op.Method {
+			m.Final = false
+			p.deliver(s, &m)
+			p.wakeDirty() // the reader may be waiting already
+		}
+	}
+	return s, nil
+}
+
+// watched gives m to the watches and says whether one of them took it.
+func (p *Peer) watched(m *wire.Message) (seen bool) {
+	if m.Kind == wire.Invalid && isParseError(m) { // no JSON: nobody could read it
+		return false
+	}
+	for _, w := range p.watches {
+		if w.op.Method != "" && w.op.Method != m.Method {
+			continue
+		}
+		seen = true
+		final := m.Final // of its stream, not of the watch
+		m.Final = false
+		p.deliver(w, m)
+		m.Final = final
+	}
+	return seen
+}
