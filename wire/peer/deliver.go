@@ -119,7 +119,7 @@ func (p *Peer) overflow(s *stream) {
 	p.leaveStream(s, &wire.Fault{
 		Kind: wire.IO, Method: s.op.Method,
 		Message: "the output is too slow: too much waits to be read, and reading had to go on for an answer",
-	})
+	}, false)
 }
 
 // relieve lets the reader go on when s has room again. The lock is held.

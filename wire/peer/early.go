@@ -41,8 +41,11 @@ func (e *early) take(stream wire.ID) []wire.Message {
 	return theirs
 }
 
-// recentMost bounds a recent set.
-const recentMost = 1024
+// The bounds of a recent set: how many tokens, and how long they may be.
+const (
+	recentMost   = 1024
+	recentLength = 4096
+)
 
 // recent is a set of tokens that forgets the oldest.
 type recent struct {
@@ -52,6 +55,9 @@ type recent struct {
 }
 
 func (r *recent) add(token string) {
+	if len(token) > recentLength {
+		return
+	}
 	if r.in == nil {
 		r.in = map[string]int{}
 	}

@@ -177,7 +177,7 @@ func (p *Peer) tooLate(s *stream, m *wire.Message) {
 	p.say(dialect.Op{
 		Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id),
 		Stream: token.Clone(), Unsubscribe: s.op.Unsubscribe,
-	})
+	}, false)
 }
 
 // item routes one piece of a stream: by its exchange, by its stream, by its id.

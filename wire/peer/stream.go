@@ -120,24 +120,27 @@ func (s *stream) Cancel(ctx context.Context) error {
 		return nil
 	}
 	s.dropped.Store(true)
-	goodbye := p.leaveStream(s, io.EOF)
+	goodbye := p.leaveStream(s, io.EOF, true)
 	s.drop()
 	p.mu.Unlock()
 	if goodbye == nil {
 		return nil
 	}
 	_, err := goodbye.Next(ctx)
-	if err != nil && err != io.EOF {
-		_ = goodbye.Cancel(ctx)
-		return err
+	if err == nil || err == io.EOF {
+		return nil
 	}
-	return nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forget(goodbye, io.EOF)
+	p.leaveBehind(goodbye)
+	return err
 }
 
 // leaveStream ends s with err on our side and asks the far side to end it on
-// its own. It returns the call that asks, where it has an answer. The lock is
-// held.
-func (p *Peer) leaveStream(s *stream, err error) *stream {
+// its own. It returns the call that asks, where it has an answer and somebody
+// awaits it. The lock is held.
+func (p *Peer) leaveStream(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forget(s, err)
 	switch {
@@ -148,25 +151,25 @@ func (p *Peer) leaveStream(s *stream, err error) *stream {
 		return nil
 	case unanswered:
 		p.leaveBehind(s)
-		p.say(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)})
+		p.say(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
 		return nil
 	}
 	op := dialect.Op{Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe}
 	if s.named {
 		op.Stream = wire.ID(s.token)
 	}
-	if bye, ok := p.say(op); ok {
+	if bye, ok := p.say(op, await); ok {
 		return bye
 	}
 	op.Kind = dialect.Cancel
-	bye, _ := p.say(op)
+	bye, _ := p.say(op, await)
 	return bye
 }
 
 // say sends op, where the dialect can say it and the connection can carry it.
-// It returns the call that waits for the answer, if there is one. It does not
-// wait for room: there is at most one such message for each call.
-func (p *Peer) say(op dialect.Op) (*stream, bool) {
+// It returns the call that gets the answer, if there is one and somebody awaits
+// it. It does not wait for room: there is one such message for each call.
+func (p *Peer) say(op dialect.Op, await bool) (*stream, bool) {
 	if p.state != open {
 		return nil, true
 	}
@@ -179,6 +182,12 @@ func (p *Peer) say(op dialect.Op) (*stream, bool) {
 		return nil, true
 	}
 	s := newStream(p, op)
+	if !await {
+		s.id = string(msg.ID)
+		p.leaveBehind(s)
+		p.send(outgoing{msg: msg.Raw})
+		return nil, true
+	}
 	s.single = true
 	p.register(s, msg)
 	p.send(outgoing{msg: msg.Raw, call: s})
