@@ -80,7 +80,6 @@ func (p *Peer) leaveBehind(s *stream) {
 func (p *Peer) name(s *stream, token wire.ID) {
 	s.token, s.named = string(token), true
 	p.streams[s.token] = s
-	p.late.remove(s.token)
 }
 
 // deliver queues m for s and wakes its consumer now or when the connection has

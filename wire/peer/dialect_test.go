@@ -161,6 +161,7 @@ type conn struct {
 	mu      sync.Mutex
 	buf     [][]byte
 	writes  int
+	slow    time.Duration // that a write takes
 	sendErr error
 	recvErr error
 }
@@ -179,10 +180,12 @@ func (c *conn) Flush() error {
 	c.mu.Lock()
 	buf := c.buf
 	c.buf = nil
+	slow := c.slow
 	if len(buf) > 0 {
 		c.writes++
 	}
 	c.mu.Unlock()
+	time.Sleep(slow)
 	for _, msg := range buf {
 		if err := c.Conn.Send(msg); err != nil {
 			return err
@@ -203,29 +206,32 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Many calls at once leave in few writes; a sole one leaves at once.
+// What is sent while a write is under way leaves in one write after it.
 func TestWritesAreCoalesced(t *testing.T) {
-	near, far := transport.Pair()
-	c := &conn{Conn: near}
-	p := newPeer(t, c, peer.Options{})
-	newPeer(t, far, peer.Options{Handler: with(func(context.Context, *dialect.Inbound) (json.RawMessage, error) {
-		return nil, nil
-	})})
-	var wg sync.WaitGroup
-	const callers, calls = 64, 100
-	for range callers {
-		wg.Go(func() {
-			for range calls {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		c := &conn{Conn: near, slow: time.Second}
+		p := newPeer(t, c, peer.Options{})
+		newPeer(t, far, peer.Options{Handler: with(func(context.Context, *dialect.Inbound) (json.RawMessage, error) {
+			return nil, nil
+		})})
+		var wg sync.WaitGroup
+		for range 64 {
+			wg.Go(func() {
 				if _, err := p.Call(t.Context(), "x", nil); err != nil {
 					t.Error(err)
 				}
-			}
-		})
-	}
-	wg.Wait()
-	if c.writes > callers*calls/4 {
-		t.Errorf("%d writes for %d calls", c.writes, callers*calls)
-	}
+			})
+		}
+		wg.Wait()
+		if c.writes > 3 {
+			t.Errorf("%d writes for 64 calls", c.writes)
+		}
+		start := time.Now()
+		if _, err := p.Call(t.Context(), "x", nil); err != nil || time.Since(start) != time.Second {
+			t.Error("a sole message takes", time.Since(start), err)
+		}
+	})
 }
 
 // What the reader learns of an end says more than a failed write.

@@ -78,6 +78,3 @@ func (r *recent) has(token []byte) bool {
 	_, ok := r.in[string(token)]
 	return ok
 }
-
-// remove makes the set not hold token, whose place is lost.
-func (r *recent) remove(token string) { delete(r.in, token) }
