@@ -21,13 +21,15 @@ import (
 //	await FILE [TEXT]        waits until FILE exists (and holds TEXT)
 //	absent PATTERN           demands that no process's command line holds it
 //	certs                    writes ca.pem and certificates for server and client
+//	far …                    a far side typed by hand (farside_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs,
+	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "far": far,
 }
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"rpcx": func() { os.Exit(Main(os.Args)) },
+		"play": farProgram,
 	})
 }
 
