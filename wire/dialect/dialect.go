@@ -60,7 +60,8 @@ type Op struct {
 // back; the peer calls it under its lock, but for Event.
 type Codec interface {
 	// Encode returns the message that asks for op: Raw, and ID when an answer
-	// will come. For a Cancel or Unsub that the dialect cannot say it returns
+	// will come; Final says that its first response is its only answer, so that no
+	// item can be its. For a Cancel or Unsub that the dialect cannot say it returns
 	// wire.ErrUnsupported, and the peer then only forgets the call. Ids are the
 	// codec's: unique on this connection.
 	Encode(op Op) (wire.Message, error)

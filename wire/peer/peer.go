@@ -60,12 +60,11 @@ type Options struct {
 	// It is called without any lock, from several goroutines. May be nil.
 	Note func(Note)
 	// Incoming, when set, sees every request, notification, answer to a Raw
-	// operation, and response, item or stray JSON that no call wants, in the order
-	// in which they came, on the reader's
-	// goroutine, before they are dispatched. The message may be kept. true means
-	// that it is taken: a request then stays open until Answer or RejectOpen.
-	// It may be called from within Open's and Notify's effects on the far side
-	// at any time, so it must not wait for an answer.
+	// operation, and response, item or stray JSON that no call wants, in the
+	// order in which they came, on the reader's goroutine, before they are
+	// dispatched. The message may be kept. true means that it is taken: a
+	// request then stays open until Answer or RejectOpen. While it runs nothing
+	// is read, so it must not wait for an answer, and Close waits for it.
 	Incoming func(m wire.Message) bool
 }
 

@@ -1,0 +1,38 @@
+package peer
+
+import (
+	"fmt"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// The memory of ended streams is bounded, and forgets the oldest first.
+func TestRecent(t *testing.T) {
+	var r recent
+	for i := range 3 * recentMost {
+		r.add(fmt.Sprint(i))
+		r.add("again")
+	}
+	r.add(string(make([]byte, recentLength+1)))
+	if len(r.in) > recentMost || len(r.order) != recentMost {
+		t.Error(len(r.in), len(r.order))
+	}
+	if !r.has([]byte("again")) || !r.has(fmt.Append(nil, 3*recentMost-1)) || r.has([]byte("0")) {
+		t.Error("the wrong ones are remembered")
+	}
+}
+
+func TestEarlyIsBounded(t *testing.T) {
+	var e early
+	m := wire.Message{Stream: wire.ID("1"), Raw: make([]byte, 1000)}
+	n := 0
+	for ; e.keep(&m, 10_000); n++ {
+	}
+	if n < 5 || n > 10 {
+		t.Error(n)
+	}
+	if got := e.take(wire.ID("1")); len(got) != n || e.size != 0 || len(e.items) != 0 {
+		t.Error(len(got), e.size)
+	}
+}
