@@ -32,7 +32,7 @@ func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
 	if e.Demo != "" || e.Socket != "" {
 		return nil, usage("%s cannot be listened on", e)
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, alone: e.Address.Scheme == "stdio"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	var err error
 	if s.side, err = newSide(SpecOf(e), e, o, true); err != nil {
 		return nil, err

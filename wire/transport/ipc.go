@@ -44,6 +44,21 @@ func dialIPC(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	return newIPCConn(s, c)
 }
 
+// listenIPC is a listener whose one client is the parent that gave us a channel.
+func listenIPC(_ context.Context, a Address, c Config) (Listener, error) {
+	switch {
+	case len(a.Command) > 0:
+		return nil, usageHint("ipc: alone is for a child that Node has forked", "ipc:COMMAND starts a child and cannot be listened on")
+	case c.Token != "":
+		return nil, usageHint("ws:// and http:// can", "ipc: cannot demand a token")
+	}
+	conn, err := joinIPC(c)
+	if err != nil {
+		return nil, err
+	}
+	return listenOnce(conn), nil
+}
+
 // joinIPC takes the channel that our parent has opened for us.
 func joinIPC(c Config) (wire.Conn, error) {
 	text, mode := os.Getenv(nodeChannelFD), os.Getenv(nodeChannelMode)

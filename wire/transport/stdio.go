@@ -33,19 +33,24 @@ func listenStdio(_ context.Context, _ Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &stdioListener{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
-	l.conn <- conn
-	return l, nil
+	return listenOnce(conn), nil
 }
 
-type stdioListener struct {
+// listenOnce is a listener whose one client is there already.
+func listenOnce(conn wire.Conn) Listener {
+	l := &onceListener{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
+	l.conn <- conn
+	return l
+}
+
+type onceListener struct {
 	conn   chan wire.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
 // Accept returns the connection once, and then waits for Close.
-func (l *stdioListener) Accept() (wire.Conn, error) {
+func (l *onceListener) Accept() (wire.Conn, error) {
 	select {
 	case <-l.closed:
 		return nil, net.ErrClosed
@@ -60,10 +65,10 @@ func (l *stdioListener) Accept() (wire.Conn, error) {
 }
 
 // Endpoint is "": nobody else can come.
-func (l *stdioListener) Endpoint() string { return "" }
+func (l *onceListener) Endpoint() string { return "" }
 
 // Close ends the listener, and the connection if nobody has taken it.
-func (l *stdioListener) Close() error {
+func (l *onceListener) Close() error {
 	l.once.Do(func() {
 		close(l.closed)
 		select {

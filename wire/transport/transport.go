@@ -76,8 +76,8 @@ type Listener interface {
 	Close() error
 }
 
-// Dial connects to a. Failures are *wire.Fault: Unreachable, Auth, NotFound,
-// NotExecutable, Usage, or Protocol.
+// Dial connects to a. Noise is tolerated from children only. Failures are
+// *wire.Fault: Unreachable, Auth, NotFound, NotExecutable, Usage, or Protocol.
 func Dial(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	t, err := lookup(a)
 	if err != nil {
@@ -86,10 +86,14 @@ func Dial(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if t.dial == nil {
 		return nil, usage("%s: cannot be dialled", a.Scheme)
 	}
+	if len(a.Command) == 0 {
+		c.NoiseLimit = 0 // only children print what is not meant for us
+	}
 	return t.dial(ctx, a, c)
 }
 
-// Listen binds a. It returns only when a client could connect.
+// Listen binds a. It returns only when a client could connect. Noise is not
+// tolerated.
 func Listen(ctx context.Context, a Address, c Config) (Listener, error) {
 	t, err := lookup(a)
 	if err != nil {
@@ -98,6 +102,7 @@ func Listen(ctx context.Context, a Address, c Config) (Listener, error) {
 	if t.listen == nil {
 		return nil, usage("%s: cannot be listened on", a.Scheme)
 	}
+	c.NoiseLimit, c.Strict = 0, true // whatever connects may be a browser
 	return t.listen(ctx, a, c)
 }
 
@@ -120,7 +125,7 @@ func lookup(a Address) (kind, error) {
 		"tls":       {dialStream, listenStream},
 		"unix":      {dialStream, listenStream},
 		"exec":      {dialExec, nil},
-		"ipc":       {dialIPC, nil},
+		"ipc":       {dialIPC, listenIPC},
 		"stdio":     {dialStdio, listenStdio},
 	}[a.Scheme]
 	if !ok {

@@ -8,8 +8,9 @@
 // item of it, "done":true or an "error" beside it its end; and further
 // responses with the id of the subscribe request are items too.
 //
-// Version 1 writes params only where some are given. ovsdb-server wants "[]"
-// even then, and Node's inspector an object or nothing: the user writes them.
+// Version 1 writes "params":[] where none are given, as 1.0 has it and
+// ovsdb-server insists. Node's inspector takes that for most methods; for the
+// others the user gives {}.
 package jsonrpc
 
 import (
@@ -111,8 +112,11 @@ func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) 
 		b = append(b, `"id":null,`...)
 	}
 	b = scan.AppendQuoted(append(b, `"method":`...), method)
-	if len(params) > 0 {
+	switch {
+	case len(params) > 0:
 		b = scan.Compact(append(b, `,"params":`...), params)
+	case c.o.Version == V1: // 1.0 has them in every request; whoever wants an object is given {} by the user
+		b = append(b, `,"params":[]`...)
 	}
 	if inner := bytes.TrimSpace(extra); len(inner) > 2 && inner[0] == '{' {
 		if inner = bytes.TrimSpace(inner[1 : len(inner)-1]); len(inner) > 0 {

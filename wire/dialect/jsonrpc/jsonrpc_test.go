@@ -184,9 +184,9 @@ func TestEncode(t *testing.T) {
 		{Options{}, dialect.Op{Kind: dialect.Unsub, Of: &op, Stream: wire.ID(`5`), Unsubscribe: "stop"}, `{"jsonrpc":"2.0","id":1,"method":"stop","params":[5]}`},
 		{Options{}, dialect.Op{Kind: dialect.Unsub, Of: &op}, `{"jsonrpc":"2.0","id":1,"method":"a_unsubscribe","params":["x y"]}`},
 		{Options{CancelMethod: "$/cancelRequest"}, dialect.Op{Kind: dialect.Cancel, OfID: wire.ID(`7`)}, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":7}}`},
-		{Options{Version: V1}, dialect.Op{Method: "m"}, `{"id":1,"method":"m"}`},
+		{Options{Version: V1}, dialect.Op{Method: "m"}, `{"id":1,"method":"m","params":[]}`},
 		{Options{Version: V1}, dialect.Op{Method: "m", Params: []byte(`[]`)}, `{"id":1,"method":"m","params":[]}`},
-		{Options{Version: V1}, dialect.Op{Kind: dialect.Notify, Method: "m"}, `{"id":null,"method":"m"}`},
+		{Options{Version: V1}, dialect.Op{Kind: dialect.Notify, Method: "m"}, `{"id":null,"method":"m","params":[]}`},
 		{Options{}, dialect.Op{Kind: dialect.Raw, Params: []byte(`{ "id":9 , "method":"m" }`)}, `{ "id":9 , "method":"m" }`},
 	}
 	for _, test := range tests {
