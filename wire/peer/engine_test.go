@@ -283,7 +283,7 @@ func TestCloseWhileBusy(t *testing.T) {
 			defer count(-1)
 			for ctx.Err() == nil {
 				_ = in.Emit(wire.Event{Kind: wire.Data, Stream: wire.ID("1"), Data: json.RawMessage("1")})
-				time.Sleep(time.Millisecond)
+				time.Sleep(10 * time.Millisecond)
 			}
 			time.Sleep(100 * time.Millisecond)
 			return nil, ctx.Err()
