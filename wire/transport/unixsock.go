@@ -42,6 +42,7 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, bindFault(path, err)
 	}
 	defer os.RemoveAll(dir)
+	defer lockFolder(filepath.Dir(unixName(path)))()
 	tmp := filepath.Join(dir, "s")
 	if len(tmp) > maxUnixPath() {
 		return listenUnixInPlace(path, dir)
@@ -106,6 +107,23 @@ func putInPlace(tmp, path, dir string) error {
 		}
 	}
 	return inUse(path)
+}
+
+// lockFolder lets one process at a time look at a name in the folder and put a
+// socket there, so that a stale socket has one heir. The folder itself is
+// locked: nothing is left behind. Who locks it for long, or a file system that
+// has no locks, does not keep us.
+func lockFolder(folder string) (unlock func()) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return func() {}
+	}
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+	}
+	return func() { f.Close() }
 }
 
 // clearPlace makes way for a new socket: a stale one is moved into dir, tried
