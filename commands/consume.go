@@ -23,6 +23,8 @@ type consumer struct {
 	watch  bool // every message is wanted, chosen by --select
 	choose bool // --select is given
 	lasts  bool // the stream is not over with one answer
+	many   bool // one answer's failure is not the end of the others
+	failed bool // with many: some answer was one
 }
 
 // waiter is a stream that knows whether a message waits.
@@ -44,7 +46,7 @@ func (c *consumer) run() error {
 		stop, err := c.message(m)
 		if stop || err != nil {
 			c.cancel()
-			return err
+			return why(c.clock.ctx, err)
 		}
 	}
 }
@@ -52,6 +54,9 @@ func (c *consumer) run() error {
 // end is the outcome when no more messages come.
 func (c *consumer) end(err error) error {
 	if errors.Is(err, io.EOF) {
+		if c.failed {
+			return errBatch()
+		}
 		return nil
 	}
 	if c.clock.ctx.Err() != nil {
@@ -70,7 +75,7 @@ func (c *consumer) cancel() {
 
 // message takes one message; stop says that no more are wanted.
 func (c *consumer) message(m wire.Message) (stop bool, err error) {
-	ctx := context.WithoutCancel(c.clock.ctx)
+	ctx := c.clock.ctx
 	if c.choose {
 		ok, err := c.print.Selects(ctx, m)
 		if err != nil || !ok {
@@ -90,7 +95,7 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 		return true, err
 	}
 	if ev.Kind == wire.Failure && (m.Final || ev.Final || !c.watch) {
-		return c.failure(ctx, m, ev)
+		return c.failure(ctx, ev)
 	}
 	return stop, nil
 }
@@ -114,12 +119,18 @@ func (c *consumer) tell(ev wire.Event) {
 }
 
 // failure is an error event: expected, or the outcome.
-func (c *consumer) failure(ctx context.Context, m wire.Message, ev wire.Event) (bool, error) {
+func (c *consumer) failure(ctx context.Context, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {
-		return true, err
+		return !c.many, err
 	}
-	return m.Final || ev.Final, rpcFault(c.method, ev.Err)
+	f := rpcFault(c.method, ev.Err)
+	if c.many {
+		c.failed = true
+		c.app.console.Error(f, statusOf(f.Kind).code)
+		return false, nil
+	}
+	return true, f
 }
 
 // rpcFault is the failure of a call that the peer answered with an error.
