@@ -91,12 +91,24 @@ type halfConn struct {
 	closeWrite func() error
 }
 
+// goneConn is a halfConn that can tell, after Recv has returned io.EOF, when
+// the far side does not read any more either.
+type goneConn struct {
+	*halfConn
+	gone func() <-chan struct{}
+}
+
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w}}
-	if half, ok := rwc.(interface{ CloseWrite() error }); ok {
-		return &halfConn{conn: c, closeWrite: half.CloseWrite}
+	half, ok := rwc.(interface{ CloseWrite() error })
+	if !ok {
+		return c
 	}
-	return c
+	h := &halfConn{conn: c, closeWrite: half.CloseWrite}
+	if g, ok := rwc.(interface{ Gone() <-chan struct{} }); ok {
+		return &goneConn{halfConn: h, gone: g.Gone}
+	}
+	return h
 }
 
 // Recv implements wire.Conn.
@@ -126,6 +138,10 @@ func (c *halfConn) CloseSend() error {
 	}
 	return closeError(c.closeWrite())
 }
+
+// Gone returns a channel that is closed when the far side reads no more, as far
+// as the system tells.
+func (c *goneConn) Gone() <-chan struct{} { return c.gone() }
 
 // closeError makes of an error of the bytes below what a Conn may return.
 func closeError(err error) error {

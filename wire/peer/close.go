@@ -109,8 +109,11 @@ func (p *Peer) read() {
 	defer close(p.done)
 	err := p.receiveAll()
 	p.failAll(err)
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		p.drain()
+	case isGoodbye(err):
+		p.finishNews()
 	}
 	p.mu.Lock()
 	p.enter(ended)
@@ -128,13 +131,12 @@ func (p *Peer) read() {
 
 // verdict is what Err says. The lock is held.
 func (p *Peer) verdict(err error) error {
-	var ce *wire.CloseError
 	switch {
 	case p.ours || err == io.EOF:
 		return nil
 	case p.abort != nil:
 		return closedFault(p.abort, "", "")
-	case errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil:
+	case isGoodbye(err):
 		return nil
 	}
 	return closedFault(err, "", "")
@@ -199,6 +201,7 @@ func (p *Peer) drain() {
 		case <-limit:
 			return
 		case <-gone:
+			p.finishNews()
 			return
 		}
 		p.mu.Lock()
@@ -206,6 +209,24 @@ func (p *Peer) drain() {
 	p.mu.Unlock()
 	p.settle(p.o.CloseTimeout, p.quiet) // where Close came in between
 	p.settle(p.o.CloseTimeout, func() bool { return !p.writing })
+}
+
+// isGoodbye says that the far side left in good order.
+func isGoodbye(err error) bool {
+	var ce *wire.CloseError
+	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
+}
+
+// finishNews lets the handler see, within bounds, the notifications that came
+// before the far side was gone: whoever sends one need not wait for what comes
+// of it. Nobody would get the answers to requests, so their handlers are ended.
+func (p *Peer) finishNews() {
+	p.mu.Lock()
+	for in := range p.active {
+		in.cancel()
+	}
+	p.mu.Unlock()
+	p.settle(p.o.Drain, func() bool { return !p.notifying })
 }
 
 // closeCode is what a WebSocket is closed with after err.

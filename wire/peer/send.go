@@ -189,7 +189,7 @@ func (p *Peer) failCall(s *stream, err error) {
 func (p *Peer) writeFailed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.abort == nil && p.state < ended {
+	if p.abort == nil && p.state < closing {
 		p.abort = err
 		p.change.pass()
 		p.wg.Go(func() {

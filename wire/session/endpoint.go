@@ -80,7 +80,10 @@ func (e *Endpoint) target(rest string) error {
 		if e.Dialect != "" || e.Framing != "" {
 			return usage("conversation: takes no dialect and no framing")
 		}
-		e.Socket, e.Hook, _ = strings.Cut(after, "#")
+		e.Socket, e.Hook = after, ""
+		if i := strings.LastIndexByte(after, '#'); i >= 0 && !strings.Contains(after[i:], "/") {
+			e.Socket, e.Hook = after[:i], after[i+1:] // a folder's name may hold a "#"
+		}
 		if e.Socket == "" {
 			return usage("conversation: needs the path of a socket")
 		}

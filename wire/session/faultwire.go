@@ -10,14 +10,16 @@ import (
 
 // wireFault is a failure as it crosses the socket, in an error's data.
 type wireFault struct {
-	Kind    wire.FaultKind  `json:"kind"`
-	Message string          `json:"message"`
-	Method  string          `json:"method,omitempty"`
-	Code    int             `json:"close_code,omitempty"`
-	Reason  string          `json:"close_reason,omitempty"`
-	Child   *wire.Child     `json:"child,omitempty"`
-	HTTP    *wire.HTTP      `json:"http,omitempty"`
-	RPC     json.RawMessage `json:"rpc,omitempty"`
+	Kind      wire.FaultKind  `json:"kind"`
+	Message   string          `json:"message"`
+	Method    string          `json:"method,omitempty"`
+	Retryable *bool           `json:"retryable,omitempty"`
+	Hint      string          `json:"hint,omitempty"`
+	Code      int             `json:"close_code,omitempty"`
+	Reason    string          `json:"close_reason,omitempty"`
+	Child     *wire.Child     `json:"child,omitempty"`
+	HTTP      *wire.HTTP      `json:"http,omitempty"`
+	RPC       json.RawMessage `json:"rpc,omitempty"`
 }
 
 // toRPC makes an error for the socket of a failure; nil stays nil.
@@ -30,6 +32,7 @@ func toRPC(err error) error {
 	switch f := wire.AsFault(err); {
 	case f != nil:
 		w.Kind, w.Method, w.Child, w.HTTP = f.Kind, f.Method, f.Child, f.HTTP
+		w.Retryable, w.Hint = f.Retryable, f.Hint
 		if f.Close != nil {
 			w.Code, w.Reason = f.Close.Code, f.Close.Reason
 		}
@@ -41,7 +44,7 @@ func toRPC(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		w.Kind = wire.Timeout
 	case errors.Is(err, context.Canceled):
-		w.Kind = wire.Interrupted
+		w.Kind, w.Message = wire.Closed, "the conversation ended" // it is nobody here who was interrupted
 	case errors.Is(err, wire.ErrUnsupported):
 		w.Kind = wire.Usage
 	}
@@ -61,7 +64,10 @@ func fromRPC(err error) error {
 		return err
 	}
 	w := data.Fault
-	f := &wire.Fault{Kind: w.Kind, Message: w.Message, Method: w.Method, Child: w.Child, HTTP: w.HTTP}
+	f := &wire.Fault{
+		Kind: w.Kind, Message: w.Message, Method: w.Method, Child: w.Child, HTTP: w.HTTP,
+		Retryable: w.Retryable, Hint: w.Hint,
+	}
 	if w.Code != 0 || w.Reason != "" {
 		f.Close = &wire.CloseError{Code: w.Code, Reason: w.Reason}
 	}

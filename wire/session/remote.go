@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,8 +13,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/jsonrpc"
-	"rpcx/wire/framing"
 	"rpcx/wire/peer"
 )
 
@@ -36,8 +35,7 @@ func dialSocket(ctx context.Context, e Endpoint, o Options) (Conversation, error
 	if err != nil {
 		return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no conversation is there any more", e), err)
 	}
-	conn := framing.Line(nc, wire.Options{})
-	p := peer.New(conn, jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2}), peer.Options{})
+	p := socketPeer(nc, peer.Options{})
 	raw, err := p.Call(ctx, "hello", nil)
 	var h hello
 	if err == nil {
@@ -55,10 +53,14 @@ func dialSocket(ctx context.Context, e Endpoint, o Options) (Conversation, error
 }
 
 func (r *remote) params(op dialect.Op) (json.RawMessage, error) {
-	return json.Marshal(wireOp{
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // params are the user's, letter for letter
+	err := enc.Encode(wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code,
 		Funcs: op.Funcs, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook,
 	})
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 func (r *remote) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"sync"
 
 	"rpcx/wire"
@@ -18,7 +19,7 @@ type side struct {
 	server   dialect.Server
 
 	mu      sync.Mutex
-	sockets map[dialect.Caller]*socket
+	sockets map[dialect.Caller]*socket // nil: closed
 	failed  error
 }
 
@@ -52,7 +53,8 @@ func (s *side) accept(c dialect.Caller) dialect.Handler {
 	return &sideHandler{Handler: s.server.Accept(c), side: s, caller: c}
 }
 
-// sideHandler closes the connection's socket with the handler.
+// sideHandler closes the connection's socket after the handler: until then
+// there are hooks that may ask for it.
 type sideHandler struct {
 	dialect.Handler
 	side   *side
@@ -60,7 +62,7 @@ type sideHandler struct {
 }
 
 func (h *sideHandler) Close() error {
-	h.side.dropSocket(h.caller)
+	defer h.side.dropSocket(h.caller)
 	return h.Handler.Close()
 }
 
@@ -73,6 +75,9 @@ func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func
 	return func() (string, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if s.sockets == nil {
+			return "", errors.New("the conversation ended")
+		}
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
@@ -120,7 +125,7 @@ func (s *side) Close() error {
 	err := s.server.Close()
 	s.mu.Lock()
 	left := s.sockets
-	s.sockets = map[dialect.Caller]*socket{}
+	s.sockets = nil
 	s.mu.Unlock()
 	for _, sock := range left {
 		sock.Close()

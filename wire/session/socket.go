@@ -1,20 +1,15 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -36,9 +31,10 @@ type socket struct {
 	path     string
 	listener net.Listener
 
-	mu    sync.Mutex
-	peers map[*peer.Peer]bool
-	wg    sync.WaitGroup
+	mu     sync.Mutex
+	peers  map[*peer.Peer]bool
+	closed bool
+	wg     sync.WaitGroup
 }
 
 // newSocket binds a socket that nobody else can reach.
@@ -77,203 +73,69 @@ func (s *socket) serve() {
 }
 
 func (s *socket) converse(nc net.Conn) {
-	conn := framing.Line(nc, wire.Options{})
 	h := &socketHandler{socket: s, open: map[string]context.CancelFunc{}}
-	p := peer.New(conn, jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2}), peer.Options{
-		Handler: func(dialect.Caller) dialect.Handler { return h }, Drain: time.Millisecond,
-	})
+	p := socketPeer(nc, peer.Options{Handler: func(dialect.Caller) dialect.Handler { return h }, Drain: time.Millisecond})
 	s.mu.Lock()
 	s.peers[p] = true
+	closed := s.closed
 	s.mu.Unlock()
-	<-p.Done()
+	if !closed {
+		<-p.Done()
+	}
 	_ = p.Close()
 	s.mu.Lock()
 	delete(s.peers, p)
 	s.mu.Unlock()
 }
 
-// Close ends the socket and all that came through it. It does not wait for the
-// calls that are under way: their contexts end.
+// socketPeer is either end of a connection to a socket. What crosses it are the
+// messages of another connection, wrapped: its limits are wider than theirs.
+func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
+	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
+	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth})
+	return peer.New(framing.Line(nc, limits), codec, o)
+}
+
+// Close removes the socket, ends all that came through it and waits for that,
+// which is bounded as a peer's Close is.
 func (s *socket) Close() {
 	_ = s.listener.Close()
 	_ = os.Remove(s.path)
+	var closing sync.WaitGroup
 	s.mu.Lock()
+	s.closed = true
 	for p := range s.peers {
-		go p.Close()
+		closing.Go(func() { _ = p.Close() })
 	}
 	s.mu.Unlock()
+	closing.Wait()
 	s.wg.Wait()
 }
 
-// socketHandler answers one process on the socket.
-type socketHandler struct {
-	socket *socket
-	next   atomic.Int64
-	mu     sync.Mutex
-	open   map[string]context.CancelFunc // by the stream's token
-}
+// maxSocketPath is what fits into sockaddr_un everywhere; socketName is as long
+// as the names that newSocket makes.
+const (
+	maxSocketPath = 103
+	socketName    = "c-0123456789abcdef"
+)
 
-func (h *socketHandler) Close() error { return nil }
-
-// wireOp is an operation as it crosses the socket.
-type wireOp struct {
-	Op          string            `json:"op"`
-	Method      string            `json:"method,omitempty"`
-	Params      json.RawMessage   `json:"params,omitempty"`
-	Code        string            `json:"code,omitempty"`
-	Funcs       map[string]string `json:"funcs,omitempty"`
-	Unsubscribe string            `json:"unsubscribe,omitempty"`
-	Extra       json.RawMessage   `json:"extra,omitempty"`
-	Hook        string            `json:"hook,omitempty"` // the hook whose command asks
-}
-
-// opNames are the operations that can be asked for over a socket.
-var opNames = map[string]dialect.OpKind{
-	"call": dialect.Call, "notify": dialect.Notify, "subscribe": dialect.Subscribe,
-	"raw": dialect.Raw, "watch": dialect.Watch, "eval": dialect.Eval,
-}
-
-func opName(k dialect.OpKind) string {
-	for name, kind := range opNames {
-		if kind == k {
-			return name
-		}
-	}
-	return ""
-}
-
-func (h *socketHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	switch in.Msg.Method {
-	case "hello":
-		return json.Marshal(hello{Dialect: h.socket.spec.Name, Endpoint: h.socket.shown})
-	case "cancel":
-		return h.cancel(in.Msg.Params)
-	case "open", "notify":
-		var w wireOp
-		kind, err := readOp(in.Msg.Params, &w)
-		if err != nil {
-			return nil, err
-		}
-		op := dialect.Op{
-			Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code,
-			Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra,
-		}
-		if in.Msg.Method == "notify" {
-			return json.RawMessage("null"), toRPC(h.socket.caller.Notify(ctx, op))
-		}
-		if w.Hook != "" {
-			defer h.socket.suspend(w.Hook)()
-		}
-		return nil, h.stream(ctx, in, op)
-	}
-	return nil, wire.Errorf(wire.CodeNoMethod, "a conversation has no method %q", in.Msg.Method)
-}
-
-// hello is the answer to a process that has just connected.
-type hello struct {
-	Dialect  string `json:"dialect"`
-	Endpoint string `json:"endpoint"`
-}
-
-func readOp(params json.RawMessage, w *wireOp) (dialect.OpKind, error) {
-	if err := json.Unmarshal(params, w); err != nil {
-		return 0, wire.NewError(wire.CodeInvalidParams, err.Error())
-	}
-	kind, ok := opNames[w.Op]
-	if !ok {
-		return 0, wire.Errorf(wire.CodeInvalidParams, "unknown operation %q", w.Op)
-	}
-	return kind, nil
-}
-
-// stream runs op and passes its messages on until it ends or nobody wants it.
-func (h *socketHandler) stream(ctx context.Context, in *dialect.Inbound, op dialect.Op) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	st, err := h.socket.caller.Open(ctx, op)
-	if err != nil {
-		return toRPC(err)
-	}
-	token := strconv.FormatInt(h.next.Add(1), 10)
-	h.mu.Lock()
-	h.open[token] = cancel
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		delete(h.open, token)
-		h.mu.Unlock()
-	}()
-	in.Answered = true
-	if err := in.Emit(wire.Event{Kind: wire.Opened, Stream: wire.ID(token)}); err != nil {
-		return err
-	}
-	return pass(ctx, st, wire.ID(token), in.Emit)
-}
-
-// pass emits every message of st, then how it ended.
-func pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
-	for {
-		m, err := st.Next(ctx)
-		switch {
-		case errors.Is(err, io.EOF):
-			return emit(wire.Event{Kind: wire.Done, Final: true, Stream: token})
-		case err != nil:
-			cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-			defer cancel()
-			_ = st.Cancel(cctx)
-			return emit(wire.Event{Kind: wire.Failure, Final: true, Stream: token, Err: toRPC(err).(*wire.Error)})
-		}
-		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m)}); err != nil {
-			return err
-		}
-	}
-}
-
-func (h *socketHandler) cancel(params json.RawMessage) (json.RawMessage, error) {
-	var ids []json.RawMessage
-	if err := json.Unmarshal(params, &ids); err != nil || len(ids) != 1 {
-		return nil, wire.NewError(wire.CodeInvalidParams, "cancel takes one stream")
-	}
-	h.mu.Lock()
-	cancel := h.open[string(ids[0])]
-	h.mu.Unlock()
-	if cancel == nil {
-		return json.RawMessage("false"), nil
-	}
-	cancel()
-	return json.RawMessage("true"), nil
-}
-
-// packed is a message inside an item of the socket: as it came where it fits on
-// a line, else as a string.
-type packed struct {
-	Final bool            `json:"final,omitempty"`
-	Msg   json.RawMessage `json:"msg,omitempty"`
-	Text  *string         `json:"text,omitempty"`
-}
-
-func pack(m wire.Message) json.RawMessage {
-	b := []byte(`{"final":false`)
-	if m.Final {
-		b = []byte(`{"final":true`)
-	}
-	if bytes.ContainsAny(m.Raw, "\n\r") {
-		b = append(b, `,"text":`...)
-		return append(wire.AppendString(b, string(m.Raw)), '}')
-	}
-	b = append(b, `,"msg":`...)
-	return append(append(b, m.Raw...), '}')
-}
-
-// runtimeDir is the folder for sockets: below $XDG_RUNTIME_DIR, else below the
-// temporary folder; 0700 and ours, or it is refused.
+// runtimeDir is the folder for sockets: below $XDG_RUNTIME_DIR, else, and where
+// the path of a socket would be too long, one of this user below the temporary
+// one. It is 0700 and ours, or it is refused.
 func runtimeDir() (string, error) {
-	dir := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "rpcx")
-	if os.Getenv("XDG_RUNTIME_DIR") == "" {
-		dir = filepath.Join(os.TempDir(), "rpcx-"+strconv.Itoa(os.Getuid()))
+	mine := "rpcx-" + strconv.Itoa(os.Getuid())
+	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
+	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) {
+		places = append([]string{filepath.Join(xdg, "rpcx")}, places...)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("making the folder for sockets: %w", err)
+	for _, dir := range places {
+		if !filepath.IsAbs(dir) || len(dir)+1+len(socketName) > maxSocketPath {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", fmt.Errorf("making the folder for sockets: %w", err)
+		}
+		return dir, checkOwn(dir)
 	}
-	return dir, checkOwn(dir)
+	return "", fmt.Errorf("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
 }

@@ -149,6 +149,35 @@ func (s *netStream) CloseWrite() error {
 	return nil
 }
 
+// Gone returns a channel that is closed when the far side neither sends nor
+// reads any more: at once where that is so on a Unix socket (Linux), elsewhere
+// when the system happens to know. To be called after Read has returned io.EOF,
+// and not twice.
+func (s *netStream) Gone() <-chan struct{} {
+	sc, ok := s.socket().(syscall.Conn)
+	if !ok {
+		return nil // nobody tells
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	gone := make(chan struct{})
+	go func() { // until then, or until Close
+		defer close(gone)
+		_ = raw.Read(hungUp)
+	}()
+	return gone
+}
+
+// socket is what is below TLS, if there is TLS.
+func (s *netStream) socket() net.Conn {
+	if t, ok := s.Conn.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return s.Conn
+}
+
 // Close says so, reads what is there, and closes.
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
@@ -158,11 +187,7 @@ func (s *netStream) Close() error {
 	s.Conn.SetWriteDeadline(now.Add(lingerPatience)) // a Write that waits gives up
 	s.CloseWrite()
 	s.Conn.SetReadDeadline(now.Add(lingerPatience))
-	raw := s.Conn
-	if t, ok := raw.(*tls.Conn); ok {
-		raw = t.NetConn()
-	}
-	io.Copy(io.Discard, io.LimitReader(raw, 1<<20))
+	io.Copy(io.Discard, io.LimitReader(s.socket(), 1<<20))
 	if err := s.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("closing: %w", err)
 	}

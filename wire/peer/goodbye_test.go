@@ -1,0 +1,76 @@
+package peer_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// leaving is a handler that takes a second for each notification, and for a
+// request as long as it may.
+type leaving struct{ told, ended []string }
+
+func (l *leaving) Close() error { return nil }
+
+func (l *leaving) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	if in.Msg.Kind == wire.Request {
+		<-ctx.Done()
+		l.ended = append(l.ended, in.Msg.Method)
+		return nil, ctx.Err()
+	}
+	select {
+	case <-time.After(time.Second):
+		l.told = append(l.told, in.Msg.Method)
+	case <-ctx.Done():
+		l.ended = append(l.ended, in.Msg.Method)
+	}
+	return nil, nil
+}
+
+// What was told before a goodbye is handled; what was asked is not, as nobody
+// is there for the answer. Our own Close ends both.
+func TestGoodbyeOfTheFarSide(t *testing.T) {
+	for name, ours := range map[string]bool{"theirs": false, "ours": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				here, there := transport.Pair()
+				l := &leaving{}
+				p := peer.New(here, jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2}), peer.Options{
+					Handler: func(dialect.Caller) dialect.Handler { return l },
+				})
+				for _, msg := range []string{
+					`{"jsonrpc":"2.0","id":1,"method":"asked"}`,
+					`{"jsonrpc":"2.0","method":"one"}`, `{"jsonrpc":"2.0","method":"two"}`,
+				} {
+					if err := there.Send([]byte(msg)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				there.Close()
+				synctest.Wait()
+				if len(l.ended) != 1 || l.ended[0] != "asked" {
+					t.Errorf("when the far side was gone, %q had ended", l.ended)
+				}
+				if ours {
+					p.Close()
+				}
+				<-p.Done()
+				if want := map[bool]int{false: 2, true: 0}[ours]; len(l.told) != want {
+					t.Errorf("%q were handled", l.told)
+				}
+				if err := p.Err(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

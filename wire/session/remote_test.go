@@ -1,0 +1,193 @@
+package session
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// What a hook does with its @ happens on the connection that is being answered.
+func TestTalkBack(t *testing.T) {
+	for _, prefix := range []string{"", "lsp+", "jsonrpc1+"} {
+		t.Run(prefix, func(t *testing.T) {
+			w := newWorld(t, prefix, where)
+			c := w.client(
+				`add=jq:.[0] + .[1]`, `digits=json:[1.10,12345678901234567890]`, `echo=cat`,
+				`no=jq:fail(7; "no <way>")`, `three=lines:seq 3`, `bad=lines:echo 1; echo '{"error":"oops"}'`,
+				`note=cat > $T/note`)
+			r := w.open(w.back(c))
+			for _, tt := range [][3]string{
+				{"add", "[1,2]", "3"},
+				{"digits", "", "[1.10,12345678901234567890]"},
+				{"echo", `{"z":1,"a":"é <&> \u0000\n"}`, `{"z":1,"a":"é <&> \u0000\n"}`},
+				{"no", "", `error {"code":7,"message":"no <way>"}`},
+				{"nothing", "", `error {"code":-32601,"message":"method not found: nothing"}`},
+			} {
+				expect(t, tt[0], w.call(r, tt[0], tt[1]), tt[2])
+			}
+			expect(t, "a stream", strings.Join(w.items(r, "three"), " "), "1 2 3 end")
+			expect(t, "a stream that fails", strings.Join(w.items(r, "bad"), " "), `1 error {"code":-32000,"message":"oops"}`)
+			if err := r.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note", Params: json.RawMessage(`["x"]`)}); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, "what a notification brought", w.read("note"), `["x"]`)
+			if _, err := r.Describe(t.Context()); !errors.Is(err, wire.ErrUnsupported) {
+				t.Errorf("describe: %v", err)
+			}
+			if _, err := r.Raw(); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Usage {
+				t.Errorf("raw traffic: %v", err)
+			}
+		})
+	}
+}
+
+// items is what a subscription brings, and how it ends.
+func (w *world) items(c Conversation, method string) (got []string) {
+	w.t.Helper()
+	st := w.start(c, dialect.Subscribe, method, "")
+	for {
+		m, err := st.Next(w.t.Context())
+		if err != nil {
+			return append(got, failed(err))
+		}
+		ev, err := c.Event(m)
+		switch {
+		case err != nil:
+			return append(got, failed(err))
+		case ev.Err != nil:
+			return append(got, "error "+string(ev.Err.JSON()))
+		case ev.Kind == wire.Done:
+			return append(got, "end")
+		case m.Kind == wire.Item:
+			got = append(got, string(ev.Data))
+		}
+	}
+}
+
+// The far side describes itself to a hook as it does to anybody.
+func TestTalkBackDescribes(t *testing.T) {
+	w := newWorld(t, "", `go=jq:rpc("where"; null)`, "one=json:1")
+	c := w.client(where)
+	var at string
+	if err := json.Unmarshal([]byte(w.call(c, "go", "")), &at); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "the way back through a client", w.call(w.open(at), "one", ""), "1")
+}
+
+// Large and deep messages fit through the socket where they fit through the
+// connection.
+func TestTalkBackOfLargeMessages(t *testing.T) {
+	w := newWorld(t, "", where)
+	r := w.open(w.back(w.client(`echo=jq:.`)))
+	deep := strings.Repeat("[", 990) + strings.Repeat("]", 990)
+	if got := w.call(r, "echo", deep); got != deep {
+		t.Errorf("a deep message: %.80s", got)
+	}
+	long := `["` + strings.Repeat("x", 20<<20) + `"]`
+	if got := w.call(r, "echo", long); got != long {
+		t.Errorf("a long message: %.80s (%d bytes)", got, len(got))
+	}
+}
+
+// Many at once, in both directions, each with its own answer.
+func TestTalkBackOfMany(t *testing.T) {
+	w := newWorld(t, "", where, "up=jq:.[0] + 1")
+	at := w.back(w.client("down=jq:.[0] - 1"))
+	var wg sync.WaitGroup
+	for range 8 {
+		r := w.open(at)
+		wg.Go(func() {
+			for range 20 {
+				if got := w.call(r, "down", "[5]"); got != "4" {
+					t.Errorf("got %s", got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// When the connection goes, what waits on it is told so, and at once.
+func TestConnectionGoesUnderTalkBack(t *testing.T) {
+	w := newWorld(t, "", where)
+	nc, err := net.Dial("unix", strings.TrimPrefix(w.at, "unix:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	lines := bufio.NewReader(nc)
+	read := func() (m struct {
+		ID             json.RawMessage
+		Method, Result string
+	}) {
+		line, _ := lines.ReadString('\n')
+		json.Unmarshal([]byte(line), &m)
+		return m
+	}
+	io.WriteString(nc, `{"jsonrpc":"2.0","id":1,"method":"where"}`+"\n")
+	r := w.open(read().Result)
+	call := w.start(r, dialect.Call, "hang", "")
+	expect(t, "the call's method", read().Method, "hang")
+	stream := w.start(r, dialect.Subscribe, "tick", "")
+	fmt.Fprintf(nc, `{"jsonrpc":"2.0","id":%s,"result":"s"}`+"\n", read().ID)
+	io.WriteString(nc, `{"jsonrpc":"2.0","method":"tick","params":{"subscription":"s","result":1}}`+"\n")
+	expect(t, "what the stream is named", w.next(stream), `"s"`)
+	expect(t, "an item", w.next(stream), "1")
+	nc.Close()
+	expect(t, "the call", w.next(call), "failed closed")
+	expect(t, "the stream", w.next(stream), "failed closed")
+	if got := w.call(r, "hang", ""); got != "failed closed" && got != "failed unreachable" {
+		t.Errorf("another call: %s", got)
+	}
+}
+
+// The server goes while calls through a socket of its are under way.
+func TestServerGoesUnderTalkBack(t *testing.T) {
+	w := newWorld(t, "", where)
+	r := w.open(w.back(w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)))
+	call := w.start(r, dialect.Call, "hang", "")
+	w.read("pid")
+	if err := w.server.Close(); err != nil {
+		t.Error(err)
+	}
+	expect(t, "the call", w.next(call), "failed closed")
+	w.gone("pid")
+}
+
+func TestHooksBelongToTheConnection(t *testing.T) {
+	w := newWorld(t, "", where)
+	_, err := Open(t.Context(), w.endpoint(w.back(w.client())), w.options([]string{"a=json:1"}))
+	expect(t, "hooks on @", failed(err), "failed usage")
+}
+
+// A failure is on the far end of the socket what it was on the near one.
+func TestFaultsCrossTheSocket(t *testing.T) {
+	yes := true
+	for _, f := range []*wire.Fault{
+		{Kind: wire.Closed, Message: "gone", Close: &wire.CloseError{Code: 1011, Reason: "why"}},
+		{Kind: wire.Closed, Message: "died", Child: &wire.Child{Command: "x", Exit: 3, Stderr: []string{"oh"}}},
+		{Kind: wire.Auth, Message: "401", HTTP: &wire.HTTP{Status: 401, Body: "no"}, Hint: "a token", Method: "m"},
+		{Kind: wire.Unreachable, Message: "later", Retryable: &yes},
+	} {
+		got := wire.AsFault(fromRPC(toRPC(f)))
+		if !reflect.DeepEqual(got, f) {
+			t.Errorf("%+v\nbecame %+v", f, got)
+		}
+	}
+	rpc := wire.NewError(7, "no").WithData([]int{1})
+	got := wire.AsFault(fromRPC(toRPC(rpc)))
+	if got.Kind != wire.RPCError || string(got.RPC.JSON()) != string(rpc.JSON()) {
+		t.Errorf("%v became %+v", rpc, got)
+	}
+}

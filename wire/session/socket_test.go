@@ -1,0 +1,174 @@
+package session
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// A hook's way back is a socket of ours alone, which goes with its connection.
+func TestSocketIsPrivate(t *testing.T) {
+	w := newWorld(t, "", where)
+	c := w.client()
+	path, id, _ := strings.Cut(strings.TrimPrefix(w.back(c), "conversation:"), "#")
+	if id == "" {
+		t.Error("the endpoint names no hook")
+	}
+	for name, want := range map[string]os.FileMode{path: 0o600 | os.ModeSocket, filepath.Dir(path): 0o700 | os.ModeDir} {
+		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)
+		}
+	}
+	other, _, _ := strings.Cut(w.back(w.client()), "#")
+	if other == "conversation:"+path {
+		t.Error("two connections share a socket")
+	}
+	again, _, _ := strings.Cut(w.back(c), "#")
+	expect(t, "the same connection", again, "conversation:"+path)
+	c.Close()
+	until(t, "the socket is gone", func() bool {
+		_, err := os.Lstat(path)
+		return os.IsNotExist(err)
+	})
+	_, err := Open(t.Context(), w.endpoint("conversation:"+path), Options{})
+	expect(t, "opening what is gone", failed(err), "failed unreachable")
+}
+
+// A folder that others can enter, that is a link, or that is no folder is
+// refused; the hook runs, and cannot talk back.
+func TestRuntimeFolderIsRefused(t *testing.T) {
+	for name, make := range map[string]func(dir string) error{
+		"too open": func(dir string) error { return os.Mkdir(dir, 0o755) },
+		"a link":   func(dir string) error { return os.Symlink(t.TempDir(), dir) },
+		"a file":   func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "", where)
+			dir := filepath.Join(w.dir, "run", "rpcx")
+			if err := make(dir); err != nil {
+				t.Fatal(err)
+			}
+			if name == "too open" {
+				os.Chmod(dir, 0o755) // whatever the umask
+			}
+			expect(t, "RPCX_ENDPOINT", w.call(w.client(), "where", ""), `""`)
+			if got := w.warned(); !strings.Contains(got, "hooks cannot talk back") || !strings.Contains(got, dir) {
+				t.Errorf("warned of %q", got)
+			}
+			os.RemoveAll(dir)
+		})
+	}
+}
+
+func TestRuntimeFolder(t *testing.T) {
+	temp := t.TempDir()
+	long := filepath.Join(temp, strings.Repeat("x", 100))
+	for _, tt := range []struct{ name, xdg, tmp, want string }{
+		{"where XDG has it", filepath.Join(temp, "xdg"), temp, filepath.Join(temp, "xdg", "rpcx")},
+		{"no XDG_RUNTIME_DIR", "", temp, filepath.Join(temp, "rpcx-")},
+		{"a relative one is none", "run", temp, filepath.Join(temp, "rpcx-")},
+		{"a long path", long, temp, filepath.Join(temp, "rpcx-")},
+		{"two long paths", long, long, "/tmp/rpcx-"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("XDG_RUNTIME_DIR", tt.xdg)
+			t.Setenv("TMPDIR", tt.tmp)
+			dir, err := runtimeDir()
+			if err != nil || !strings.HasPrefix(dir, tt.want) {
+				t.Fatalf("%q, %v, want %s", dir, err, tt.want)
+			}
+			s, err := newSocket(nil, Spec{}, Endpoint{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+		})
+	}
+}
+
+// Whoever sends the socket what is no request of ours gets an error, and the
+// conversation is none the worse.
+func TestSocketRefuses(t *testing.T) {
+	w := newWorld(t, "", where)
+	c := w.client("hi=json:1")
+	path, _, _ := strings.Cut(strings.TrimPrefix(w.back(c), "conversation:"), "#")
+	for send, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}`:                  `"code":-32601`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"unsub"}}`:  `unknown operation`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":[]}`:              `"code":-32602`,
+		`{"jsonrpc":"2.0","id":1,"method":"cancel","params":[7]}`:           `"result":false`,
+		`{"jsonrpc":"2.0","id":1,"method":"cancel"}`:                        `"code":-32602`,
+		`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"op":"call"}}`: `"result":null`,
+		`[]`: `"code":-32600`,
+	} {
+		nc, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(nc, send+"\n")
+		line, err := bufio.NewReader(nc).ReadString('\n')
+		if err != nil || !strings.Contains(line, want) {
+			t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
+		}
+		nc.Close()
+	}
+	nc, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(nc, "GET / HTTP/1.1\r\n\r\n")
+	io.Copy(io.Discard, nc) // it hangs up
+	nc.Close()
+	expect(t, "afterwards", w.call(w.open(w.back(c)), "hi", ""), "1")
+}
+
+// A process on the socket that dies takes its calls and streams with it: the
+// far side is told.
+func TestClientOfTheSocketDies(t *testing.T) {
+	hang := `hang=echo $$ > $T/pid; exec sleep 1000`
+	tick := `tick=lines:echo $$ > $T/pid; echo 1; exec sleep 1000`
+	for name, tt := range map[string]struct{ prefix, hook, open string }{
+		"a call":   {"lsp+", hang, `{"op":"call","method":"hang"}`},
+		"a stream": {"", tick, `{"op":"subscribe","method":"tick"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, tt.prefix, where)
+			path, _, _ := strings.Cut(strings.TrimPrefix(w.back(w.client(tt.hook)), "conversation:"), "#")
+			nc, err := net.Dial("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(nc, `{"jsonrpc":"2.0","id":1,"method":"open","params":`+tt.open+"}\n")
+			w.read("pid") // it is under way
+			nc.Close()
+			w.gone("pid")
+		})
+	}
+}
+
+// A stream that nobody reads while an answer of ours is owed ends, rather than
+// hold up the connection.
+func TestStreamThatIsNotRead(t *testing.T) {
+	w := newWorld(t, "",
+		`flood=lines:echo $$ > $T/pid; exec yes "\"$(head -c 60000 /dev/zero | tr '\0' x)\""`,
+		`go=jq:rpc("ask"; null)`)
+	c := w.client(`ask=echo "$RPCX_ENDPOINT" > $T/where; exec sleep 1000`)
+	w.start(c, dialect.Call, "go", "")
+	r := w.open(w.read("where"))
+	st := w.start(r, dialect.Subscribe, "flood", "")
+	w.gone("pid")
+	var err error
+	for err == nil {
+		_, err = st.Next(t.Context())
+	}
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.IO {
+		t.Errorf("the stream ended with %v", err)
+	}
+}
