@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // stray takes an error that belongs to no call.
@@ -39,6 +40,9 @@ func (p *Peer) invalid(m *wire.Message, g *group, in *stream, seen bool) {
 	what := "a malformed message came"
 	if m.Err != nil {
 		what += ": " + m.Err.Message
+		if why, ok := scan.Text(m.Err.Data); ok {
+			what += " (" + why + ")"
+		}
 	}
 	s := p.calls[string(m.ID)]
 	switch {
@@ -74,7 +78,7 @@ func (p *Peer) malformed(s *stream, what string) {
 // like an object or an array. With one call waiting it is taken for its answer.
 func looksBroken(m *wire.Message) bool {
 	t := bytes.TrimLeft(m.Raw, " \t\r\n")
-	return isParseError(m) && len(t) > 0 && (t[0] == '{' || t[0] == '[')
+	return isParseError(m) && m.Method == "" && len(t) > 0 && (t[0] == '{' || t[0] == '[')
 }
 
 func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }

@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"rpcx/wire"
@@ -19,9 +20,14 @@ var null = []byte("null")
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	clear(c.msgs)
 	c.msgs = c.msgs[:0]
+	msgs, batch, err = c.decode(raw)
 	if !utf8.Valid(raw) {
-		return c.broken(raw, "invalid UTF-8"), false, nil
+		return c.garbled(raw, batch), false, nil
 	}
+	return msgs, batch, err
+}
+
+func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	i := scan.Skip(raw, 0)
 	if i < len(raw) && raw[i] == '[' {
 		return c.batch(raw, i)
@@ -83,6 +89,22 @@ func (c *codec) broken(raw []byte, what string) []wire.Message {
 	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
 	c.msgs = append(c.msgs[:0], wire.Message{Kind: wire.Invalid, Raw: raw, Err: e})
 	return c.msgs
+}
+
+// garbled is a whole input that is not UTF-8. Where it is JSON otherwise, it
+// still tells whose answer it was meant to be, or that it was none.
+func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
+	var was wire.Message
+	if !batch && len(c.msgs) == 1 {
+		was = c.msgs[0]
+	}
+	msgs := c.broken(raw, "invalid UTF-8")
+	msgs[0].Method = strings.ToValidUTF8(was.Method, "\uFFFD")
+	msgs[0].Final = was.Kind == wire.Response || was.Kind == wire.Invalid && was.Final
+	if utf8.Valid(was.ID) {
+		msgs[0].ID = was.ID
+	}
+	return msgs
 }
 
 func invalid(raw []byte, id wire.ID, what string) wire.Message {
