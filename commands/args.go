@@ -113,12 +113,11 @@ func (l *line) long(name, value string, given bool, rest []string) (int, error) 
 	if f == nil || len(name) < 2 {
 		return 0, l.unknown("--" + name)
 	}
-	if !takesValue(f) {
+	switch {
+	case !takesValue(f) && given && value != "true" && value != "false":
+		return 0, l.usage("--%s takes no value", name)
+	case !takesValue(f) || given:
 		l.add(name, value, given)
-		return 0, nil
-	}
-	if given {
-		l.add(name, value, true)
 		return 0, nil
 	}
 	return l.take(name, rest)
@@ -191,9 +190,13 @@ func (l *line) lookup(name string) cli.Flag {
 
 func (l *line) unknown(word string) error {
 	f := l.usage("there is no flag %s", word)
-	near := cli.SuggestFlag(l.cmd.Flags, strings.TrimLeft(word, "-"), true)
-	if near != "" && len(word) > 2 {
-		f.Hint = "did you mean " + near + "?"
+	var names []string
+	for _, known := range l.cmd.Flags {
+		names = append(names, longFirst(known.Names())[0])
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if near := catalog.Nearest(name, names); near != "" && len(name) > 1 {
+		f.Hint = "did you mean --" + near + "?"
 	}
 	return f
 }

@@ -36,7 +36,7 @@ func callCommand(a *app) *cli.Command {
 	flags := append([]cli.Flag{
 		boolean("", "notify", "n", "send a notification: no answer is expected", &o.notify),
 		boolean("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
-		number("", "jobs", "with --batch, `N` calls in flight (16)", &o.jobs),
+		number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
 		boolean("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
 	}, o.params.flags()...)
@@ -82,7 +82,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 		return err
 	}
 	if o.batch {
-		return runBatch(ctx, a, o, e, cat)
+		return runBatch(ctx, a, o, e, cat, print)
 	}
 	op, err := o.operation(a, e, rest, cat)
 	if err != nil {
@@ -99,9 +99,11 @@ func (o *callOptions) exclude(l *line, rest []string) error {
 	switch {
 	case o.batch && (o.notify || o.rawRequest != "" || len(rest) > 0):
 		return l.usage("--batch takes its calls from stdin alone")
+	case o.batch && (o.out.raw || o.out.expectError != ""):
+		return l.usage("--raw and --expect-error go with one call, not with --batch")
 	case o.rawRequest != "" && (o.notify || len(rest) > 0):
 		return l.usage("--raw-request is the whole message: no method, no params")
-	case !o.batch && o.rawRequest == "" && len(rest) == 0:
+	case !o.batch && o.rawRequest == "" && (len(rest) == 0 || rest[0] == ""):
 		return l.usage("a method is missing")
 	case !o.batch && (o.unordered || o.jobs != 0):
 		return l.usage("--jobs and --unordered go with --batch")
@@ -145,33 +147,35 @@ func rawRequest(given string) (json.RawMessage, error) {
 	msg := []byte(given)
 	if given == "-" {
 		var err error
-		if msg, err = readAll(stdin()); err != nil {
-			return nil, wire.NewFault(wire.Usage, "reading stdin: "+err.Error(), err)
+		if msg, err = readStdin(); err != nil {
+			return nil, err
 		}
 	}
 	msg = trimBlank(msg)
 	if err := scan.Valid(msg, wire.DefaultMaxDepth); err != nil {
 		return nil, wire.NewFault(wire.Usage, "--raw-request is no JSON: "+err.Error(), err)
 	}
+	if t := scan.Type(msg); t != 'o' && t != 'a' {
+		return nil, wire.NewFault(wire.Usage, "--raw-request is no message: one is an object, or an array of them", nil)
+	}
 	return msg, nil
 }
 
 // dryRun prints the message that would be sent.
 func dryRun(e session.Endpoint, op dialect.Op) error {
+	if op.Method == "" && op.Kind != dialect.Raw {
+		return nil // nothing would be sent
+	}
 	m, err := session.SpecOf(e).NewCodec(e, wire.Options{}).Encode(op)
 	if err != nil {
 		return err
 	}
-	return say(os.Stdout, string(m.Raw)+"\n")
+	return say(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
 }
 
 // converse makes the call.
 func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, cat *catalog.Catalog, print *format.Pipeline) (err error) {
-	idle := time.Duration(o.time.idle)
-	if idle == 0 {
-		idle = defaultIdle
-	}
-	cl := start(ctx, time.Duration(o.time.timeout), idle)
+	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
 	if err != nil {
@@ -186,7 +190,7 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	if err != nil || st == nil {
 		return why(cl.ctx, err)
 	}
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
+	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: scan.Type(op.Params) == 'a' && op.Kind == dialect.Raw}
 	err = c.run()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		suggest(a, f, cat)

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -142,8 +141,8 @@ func readHeaders(given []string) (http.Header, error) {
 				continue
 			}
 			name, value, ok := strings.Cut(l, ":")
-			if !ok || name == "" || strings.ContainsAny(name, " \t") {
-				return nil, wire.NewFault(wire.Usage, `--header: a header is written "Name: value"`, nil)
+			if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(value, "\x00\r\n") {
+				return nil, wire.NewFault(wire.Usage, `--header: a header is one line, "Name: value"`, nil)
 			}
 			h.Add(textproto.CanonicalMIMEHeaderKey(name), strings.TrimSpace(value))
 		}
@@ -215,6 +214,7 @@ func (a *app) printer(o *outFlags, more format.Options) (*format.Pipeline, error
 	if o.expectCount >= 0 {
 		more.ExpectCount = &o.expectCount
 	}
+	more.Debug = a.console.Writer()
 	if a.out.Terminal && a.err.Terminal {
 		more.BeforeWrite = a.console.Clear
 	}
@@ -226,16 +226,33 @@ func (o *outFlags) vars() (map[string]json.RawMessage, error) {
 	vars := map[string]json.RawMessage{}
 	for _, p := range o.args {
 		name, value, _ := strings.Cut(p, "=")
+		if !isName(name) {
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--arg: %q is no name of a variable", name), nil)
+		}
 		vars[name] = wire.AppendString(nil, value)
 	}
 	for _, p := range o.jsonArgs {
 		name, value, _ := strings.Cut(p, "=")
+		if !isName(name) {
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--argjson: %q is no name of a variable", name), nil)
+		}
 		if err := scan.Valid([]byte(value), wire.DefaultMaxDepth); err != nil {
-			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--argjson %s: %q is no JSON", name, value), err)
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--argjson %s: the value is no JSON: %v", name, err), err)
 		}
 		vars[name] = json.RawMessage(value)
 	}
 	return vars, nil
+}
+
+// isName says that jq takes it for a variable's name.
+func isName(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // loadCatalog reads --catalog; nil when there is none.
@@ -249,6 +266,3 @@ func loadCatalog(file string) (*catalog.Catalog, error) {
 	}
 	return c, err
 }
-
-// stdin is read at most once, buffered.
-func stdin() *bufio.Reader { return bufio.NewReaderSize(os.Stdin, 64<<10) }

@@ -3,9 +3,8 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"strconv"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -50,7 +49,7 @@ func runConnect(ctx context.Context, a *app, o *clientFlags) error {
 	if err != nil {
 		return err
 	}
-	cl := start(ctx, time.Duration(o.time.timeout), time.Duration(o.time.idle))
+	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, o, nil, true)
 	if err != nil {
@@ -87,7 +86,7 @@ func (c *connection) run() error {
 		c.pipe.Stop()
 		return errors.Join(why(c.clock.ctx, err), <-printed)
 	case err := <-printed:
-		return errors.Join(err, c.ended())
+		return errors.Join(err, c.pipe.Err())
 	case <-c.clock.ctx.Done():
 		c.pipe.Stop()
 		<-printed
@@ -95,11 +94,10 @@ func (c *connection) run() error {
 	}
 }
 
-// ended says why the far side went while stdin was open.
-func (c *connection) ended() error { return c.pipe.Err() }
-
 // show prints what comes in.
 func (c *connection) show() error {
+	ctx, done := outlive(c.clock.ctx)
+	defer done()
 	for {
 		m, idle, err := c.pipe.Recv()
 		if errors.Is(err, io.EOF) {
@@ -107,7 +105,7 @@ func (c *connection) show() error {
 			return nil
 		}
 		c.clock.touch()
-		stop, err := c.print.Print(context.Background(), m, wire.Event{Kind: wire.Data, Data: m.Raw})
+		stop, err := c.print.Print(ctx, m, wire.Event{Kind: wire.Data, Data: m.Raw})
 		if err != nil || stop {
 			c.pipe.Stop()
 			return err
@@ -121,43 +119,60 @@ func (c *connection) show() error {
 // feed sends the lines of stdin. A line that is no message is refused and named,
 // and the rest goes on.
 func (c *connection) feed() error {
-	in := stdin()
 	var refused error
-	for n := 1; ; n++ {
-		line, err := readLine(in)
-		if line = trimBlank(line); len(line) > 0 {
-			if serr := c.send(n, line); serr != nil {
-				if f := wire.AsFault(serr); f == nil || f.Kind != wire.Usage {
-					return serr
-				}
-				c.app.console.Warn(serr.Error())
-				refused = wire.NewFault(wire.Usage, "a line of stdin was no message", nil)
-			}
+	err := eachLine(func(n int64, line []byte) error {
+		err := c.send(n, line)
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
+			return err
 		}
-		if errors.Is(err, io.EOF) {
-			return refused
-		}
-		if err != nil {
-			return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
-		}
+		c.app.console.Warn(err.Error())
+		refused = wire.NewFault(wire.Usage, "a line of stdin was no message", nil)
+		return nil
+	})
+	if err == nil {
+		err = refused
 	}
+	return err
 }
 
-func (c *connection) send(n int, line []byte) error {
+func (c *connection) send(n int64, line []byte) error {
 	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
 		return lineFault(n, err.Error())
 	}
-	if scan.Type(line) != 'o' && scan.Type(line) != 'a' {
+	switch kind := scan.Type(line); {
+	case kind != 'o' && kind != 'a':
 		return lineFault(n, "a message is an object, or an array of them")
-	}
-	if c.dialect == "jsonrpc" && scan.Type(line) == 'o' && scan.Get(line, "jsonrpc") == nil {
-		line = scan.Splice(line, "jsonrpc", []byte(`"2.0"`))
+	case c.dialect == "jsonrpc":
+		line = versioned(line)
 	}
 	return c.pipe.Send(c.clock.ctx, line)
 }
 
-func lineFault(n int, what string) error {
-	f := wire.NewFault(wire.Usage, "", nil)
-	f.Message = "line " + strconv.Itoa(n) + " of stdin was not sent: " + what
-	return f
+// versioned is msg with "jsonrpc" in each request, notification and answer that
+// lacks it.
+func versioned(msg []byte) []byte {
+	if scan.Type(msg) == 'a' {
+		out := []byte{'['}
+		all := scan.Array(msg, wire.DefaultMaxDepth)
+		for _, val, ok := all.Next(); ok; _, val, ok = all.Next() {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, versioned(val)...)
+		}
+		return append(out, ']')
+	}
+	if scan.Type(msg) != 'o' || scan.Get(msg, "jsonrpc") != nil {
+		return msg
+	}
+	for _, member := range []string{"method", "result", "error"} {
+		if scan.Get(msg, member) != nil {
+			return scan.Splice(msg, "jsonrpc", []byte(`"2.0"`))
+		}
+	}
+	return msg
+}
+
+func lineFault(n int64, what string) error {
+	return wire.NewFault(wire.Usage, fmt.Sprintf("line %d of stdin was not sent: %s", n, what), nil)
 }

@@ -46,8 +46,8 @@ func generic(group, name, usage string, to cli.Value) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
 
-func number(group, name, usage string, to *int64) cli.Flag {
-	return &cli.Int64Flag{Name: name, Usage: usage, Category: group, Destination: to, Value: *to, HideDefault: true}
+func number(group, name, usage string, least int64, to *int64) cli.Flag {
+	return generic(group, name, usage, whole{to, least})
 }
 
 // commonFlags are every command's.
@@ -57,11 +57,14 @@ type commonFlags struct {
 	color   string
 }
 
+// errorForms are the values of --errors and RPCX_ERRORS.
+var errorForms = []string{"text", "json"}
+
 func (c *commonFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		boolean(groupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.verbose),
-		text(groupCommon, "errors", "", "show failures as `text|json`", &c.errors),
-		text(groupCommon, "color", "", "colour `auto|always|never`", &c.color),
+		generic(groupCommon, "errors", "show failures as `text|json`", choice{&c.errors, errorForms}),
+		generic(groupCommon, "color", "colour `auto|always|never`", choice{&c.color, []string{"auto", "always", "never"}}),
 	}
 }
 
@@ -86,7 +89,7 @@ func (c *connFlags) flags() []cli.Flag {
 	return append(c.sharedFlags(),
 		list(groupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
 		boolean(groupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
-		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
+		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", span{&c.connect}),
 		text(groupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
 	)
 }
@@ -101,7 +104,7 @@ func (c *connFlags) sharedFlags() []cli.Flag {
 		text(groupConnection, "key", "", "our private key in `FILE` (PEM)", &c.key),
 		generic(groupConnection, "ping", "send a keep-alive ping every `DURATION`; a peer that does not answer is gone", &c.ping),
 		generic(groupConnection, "max-message", "refuse messages over `SIZE` (64M)", &c.maxMessage),
-		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", &c.noise),
+		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.noise),
 	}
 }
 
@@ -109,13 +112,12 @@ func (c *connFlags) sharedFlags() []cli.Flag {
 type timeFlags struct {
 	timeout duration
 	idle    duration
-	given   bool // --idle was given
 }
 
 func (t *timeFlags) flags(idle string) []cli.Flag {
 	return []cli.Flag{
 		generic(groupTime, "timeout", "give up after `DURATION`, whatever comes", &t.timeout),
-		generic(groupTime, "idle", "give up when nothing comes for `DURATION` ("+idle+")", &t.idle),
+		generic(groupTime, "idle", "give up when nothing comes for `DURATION`; 0 bounds nothing ("+idle+")", &t.idle),
 	}
 }
 
@@ -155,7 +157,7 @@ func (o *outFlags) flags() []cli.Flag {
 		list(groupExpect, "expect-any", "", "demand that `EXPR` holds for some value", &o.expectAny),
 		list(groupExpect, "expect-none", "", "demand that `EXPR` holds for no value", &o.expectNone),
 		text(groupExpect, "expect-error", "", "demand an error with this `CODE`", &o.expectError),
-		number(groupExpect, "expect-count", "demand exactly `N` values", &o.expectCount),
+		number(groupExpect, "expect-count", "demand exactly `N` values", 0, &o.expectCount),
 	}
 }
 
@@ -172,8 +174,8 @@ func (h *hookFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		list(groupHooks, "on", "", "answer the peer's `NAME=ANSWER`: a command, co:CMD, jq:EXPR, json:VALUE, deny, ... (see HOOKS)", &h.on),
 		list(groupHooks, "hooks", "", "answer with the executables of a directory, or the run members of a catalog (`DIR|FILE`)", &h.files),
-		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", &h.timeout),
-		number(groupHooks, "hook-jobs", "run at most `N` hooks at once (16)", &h.jobs),
+		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", span{&h.timeout}),
+		number(groupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
 		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails here", &h.strict),
 	}
 }

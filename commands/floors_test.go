@@ -31,7 +31,7 @@ var floors = []floor{
 	{"wire/session", []string{"wire", "wire/*"}, nil},
 	{"format", []string{"wire", "wire/scan", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan"}, nil},
-	{"commands/params", []string{"wire", "wire/scan", "wire/catalog", "wire/schema"}, nil},
+	{"commands/params", []string{"wire", "wire/scan", "wire/catalog", "wire/schema", "format"}, nil},
 	{"commands", []string{"*"}, []string{"github.com/urfave/cli/v3"}},
 	{"", []string{"commands"}, nil},
 }

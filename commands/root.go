@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,9 @@ func (a *app) run(words []string) (err error) {
 	case a.line.cmd.Action == nil:
 		return a.line.usage("no command given")
 	}
+	if err := checkEnvironment(); err != nil {
+		return err
+	}
 	ctx, stop := signals(context.Background())
 	defer stop()
 	err = root.Run(ctx, a.line.argv())
@@ -112,12 +116,21 @@ func harden(root *cli.Command) {
 		c.HideHelp, c.HideHelpCommand, c.HideVersion = true, true, true
 		c.DisableSliceFlagSeparator = true
 		c.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
-			f := wire.NewFault(wire.Usage, err.Error(), err)
+			f := wire.NewFault(wire.Usage, flagError(err), err)
 			f.Hint = "see " + strings.TrimSpace(cmd.FullName()) + " --help"
 			return f
 		}
 		return nil
 	})
+}
+
+// flagError is what the library says of a flag's value, in our words: it says
+// `invalid value "x" for flag -name: …`.
+func flagError(err error) string {
+	if _, said, ok := strings.Cut(err.Error(), " for flag -"); ok {
+		return "--" + said
+	}
+	return err.Error()
 }
 
 // Tree is the command tree as data, for the manual and the completions.
@@ -151,12 +164,23 @@ func early(args []string, flag, value string) string {
 	return value
 }
 
+// errorsVariable is --errors for those who would have to give it each time.
+const errorsVariable = "RPCX_ERRORS"
+
+// checkEnvironment refuses what the environment has wrong.
+func checkEnvironment() error {
+	if form := os.Getenv(errorsVariable); form != "" && !slices.Contains(errorForms, form) {
+		return wire.NewFault(wire.Usage, fmt.Sprintf("%s is %q, which is none of %s", errorsVariable, form, strings.Join(errorForms, ", ")), nil)
+	}
+	return nil
+}
+
 // detect looks at the standard streams.
 func (a *app) detect(args []string) {
 	color := early(args, "--color", "auto")
 	a.out = format.Detect(os.Stdout, color, os.Getenv)
 	a.err = format.Detect(os.Stderr, color, os.Getenv)
-	json := early(args, "--errors", os.Getenv("RPCX_ERRORS")) == "json"
+	json := early(args, "--errors", os.Getenv(errorsVariable)) == "json"
 	a.console = format.NewConsole(os.Stderr, format.ConsoleOptions{Screen: a.err, JSON: json})
 }
 

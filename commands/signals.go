@@ -60,6 +60,14 @@ func writeFault(err error) *wire.Fault {
 	return wire.NewFault(wire.IO, "writing stdout: "+err.Error(), err)
 }
 
+// outlive is a context that ends a moment after ctx does, for printing what has
+// come by then.
+func outlive(ctx context.Context) (context.Context, func()) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
+	return out, func() { stop(); cancel() }
+}
+
 // goodbye is a context for what is said to the far side after ctx has ended.
 func goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), farewell)

@@ -27,9 +27,9 @@ type subscribeOptions struct {
 func subscribeCommand(a *app) *cli.Command {
 	o := &subscribeOptions{}
 	flags := append([]cli.Flag{
-		number("", "count", "stop after `N` values", &o.count),
+		number("", "count", "stop after `N` values", 1, &o.count),
 		text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
-		generic("", "for", "stop after `DURATION`", &o.length),
+		generic("", "for", "stop after `DURATION`", span{&o.length}),
 		text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
 		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
@@ -58,7 +58,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) == 0 && o.choose == "" && o.method == "" {
+	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && o.choose == "" && o.method == "" {
 		f := a.line.usage("a method is missing")
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
@@ -79,11 +79,11 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 			return err
 		}
 		op.Params, op.Funcs = r.Params, r.Funcs
-		if o.params.dryRun {
-			return dryRun(e, op)
-		}
 	}
-	cl := start(ctx, time.Duration(o.time.timeout), time.Duration(o.time.idle))
+	if o.params.dryRun {
+		return dryRun(e, op)
+	}
+	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
 	defer cl.stop()
 	if o.length > 0 {
 		end := time.AfterFunc(time.Duration(o.length), func() { cl.cancel(errEnough) })

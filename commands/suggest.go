@@ -5,24 +5,27 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 
 	"rpcx/commands/params"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
+	"rpcx/wire/session"
 )
 
 // suggest adds a command that would work to the failure of a call, where one is
 // known: with the method that the peer named as nearest, or that the catalog
 // has.
 func suggest(a *app, f *wire.Fault, cat *catalog.Catalog) {
-	if f.RPC == nil || string(f.RPC.Code) != "-32601" || len(a.line.args) < 2 {
+	if f.RPC == nil || string(f.RPC.Code) != "-32601" {
 		return
 	}
 	if cat != nil {
 		suggestName(a, f, f.Method, cat.Names())
 	}
-	if f.Fix == nil {
+	if f.Hint == "" {
 		suggestExact(a, f, nearestOf(f.RPC.Data))
 	}
 }
@@ -45,6 +48,28 @@ func suggestName(a *app, f *wire.Fault, name string, names []string) {
 	suggestExact(a, f, catalog.Nearest(name, names))
 }
 
+// suggestMethod adds the nearest method of a catalog to a failure.
+func suggestMethod(a *app, err error, method string, cat *catalog.Catalog) error {
+	f := wire.AsFault(err)
+	if f == nil || cat.Method(method) != nil {
+		return err
+	}
+	g := *f
+	suggestName(a, &g, method, cat.Names())
+	return &g
+}
+
+// suggestExact suggests the command line with another METHOD.
+func suggestExact(a *app, f *wire.Fault, name string) {
+	if name == "" || !peerName(name) {
+		return
+	}
+	f.Hint = "did you mean " + name + "?"
+	if args := a.line.args; len(args) > 1 {
+		f.Fix = a.line.with(slices.Concat(args[:1], []string{name}, args[2:]))
+	}
+}
+
 // peerName is what a peer's word must look like to stand in a command that we
 // print (section 3 of the design).
 func peerName(name string) bool {
@@ -60,31 +85,39 @@ func betterWords(l *line, err error) error {
 		return err
 	}
 	g := *f
-	g.Fix = slices.Concat([]string{"rpcx"}, l.path, l.args[:2], arg.Args, l.flags)
+	g.Fix = l.with(slices.Concat(l.args[:2], arg.Args))
 	return &g
 }
 
-// suggestExact builds the command line anew with another METHOD.
-func suggestExact(a *app, f *wire.Fault, name string) {
-	if name == "" || !peerName(name) {
-		return
+// with is the command line with other arguments; nil where it would show a
+// secret.
+func (l *line) with(args []string) []string {
+	if hasSecret(l.flags, args) {
+		return nil
 	}
-	f.Hint = "did you mean " + name + "?"
-	if len(a.line.args) < 2 {
-		return
+	words := slices.Concat([]string{"rpcx"}, l.path)
+	if slices.ContainsFunc(args, isFlag) {
+		return slices.Concat(words, l.flags, []string{"--"}, args)
 	}
-	args := slices.Clone(a.line.args)
-	args[1] = name
-	f.Fix = slices.Concat([]string{"rpcx"}, a.line.path, args, a.line.flags)
+	return slices.Concat(words, args, l.flags)
 }
 
-// suggestMethod adds the nearest method of a catalog to a failure.
-func suggestMethod(a *app, err error, method string, cat *catalog.Catalog) error {
-	f := wire.AsFault(err)
-	if f == nil || cat.Method(method) != nil {
-		return err
+// hasSecret says that some word of a command line is not to be shown again.
+func hasSecret(flags, args []string) bool {
+	for _, f := range flags {
+		flag, value, _ := strings.Cut(f, "=")
+		named := flag == "--header" || flag == "--arg" || flag == "--argjson"
+		if i := strings.IndexAny(value, "=:"); named && i >= 0 && format.SecretName(value[:i]) {
+			return true
+		}
 	}
-	g := *f
-	suggestName(a, &g, method, cat.Names())
-	return &g
+	for i, arg := range args {
+		if e, err := session.ParseEndpoint(arg, ""); i == 0 && err == nil && strings.Contains(e.String(), "…") {
+			return true
+		}
+		if params.Shown(arg) != arg {
+			return true
+		}
+	}
+	return false
 }

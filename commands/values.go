@@ -2,24 +2,31 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // A duration is a flag's value: "10s", "1m30s", or a bare number of seconds.
+// 0 is none given; a given zero is unbounded.
 type duration time.Duration
 
+// unbounded is a bound that was given as 0.
+const unbounded duration = -1
+
 func (d *duration) Set(text string) error {
-	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 {
-		*d = duration(n * float64(time.Second))
-		return nil
-	}
 	v, err := time.ParseDuration(text)
+	if err != nil {
+		v, err = time.ParseDuration(text + "s")
+	}
 	if err != nil || v < 0 {
 		return fmt.Errorf("%q is no duration: write 500ms, 10s or 2m", text)
 	}
 	*d = duration(v)
+	if v == 0 {
+		*d = unbounded
+	}
 	return nil
 }
 
@@ -29,8 +36,67 @@ func (d *duration) String() string {
 	if d == nil || *d == 0 {
 		return ""
 	}
-	return time.Duration(*d).String()
+	return max(time.Duration(*d), 0).String()
 }
+
+// or is the duration, or what holds where none was given.
+func (d duration) or(usual time.Duration) time.Duration {
+	if d == 0 {
+		return usual
+	}
+	return time.Duration(d)
+}
+
+// A span is a duration that cannot be nothing.
+type span struct{ *duration }
+
+func (s span) Set(text string) error {
+	if err := s.duration.Set(text); err != nil {
+		return err
+	}
+	if *s.duration == unbounded {
+		return fmt.Errorf("%q is no time at all", text)
+	}
+	return nil
+}
+
+// A whole is a flag's whole number, of at least a least one.
+type whole struct {
+	to    *int64
+	least int64
+}
+
+func (w whole) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < w.least {
+		return fmt.Errorf("%q is no whole number of at least %d", text, w.least)
+	}
+	*w.to = n
+	return nil
+}
+
+func (w whole) Get() any { return *w.to }
+
+// String shows no default: the usage text of each flag says it.
+func (w whole) String() string { return "" }
+
+// A choice is a flag's value that is one of a few words.
+type choice struct {
+	to    *string
+	words []string
+}
+
+func (c choice) Set(text string) error {
+	if !slices.Contains(c.words, text) {
+		return fmt.Errorf("%q is none of %s", text, strings.Join(c.words, ", "))
+	}
+	*c.to = text
+	return nil
+}
+
+func (c choice) Get() any { return *c.to }
+
+func (c choice) String() string { return "" }
 
 // A size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
 type size int

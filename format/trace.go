@@ -100,17 +100,18 @@ var secrets = []string{
 // notSecret are names that end in token and are none.
 var notSecret = []string{"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken"}
 
-// plainName is the name in a quoted key as the tables have it.
-func plainName(key []byte) string {
-	name := strings.ToLower(scan.Key(key[1 : len(key)-1]))
-	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(name)
+// plainName is a name as the tables have it.
+func plainName(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
 
-func secret(key []byte) bool {
-	if len(key) < 2 {
-		return false
-	}
-	name := plainName(key)
+// secret says that the value of a quoted key is not to be shown.
+func secret(key []byte) bool { return len(key) >= 2 && SecretName(scan.Key(key[1:len(key)-1])) }
+
+// SecretName says that what has this name (a member, a header, a parameter) is
+// not to be shown.
+func SecretName(name string) bool {
+	name = plainName(name)
 	for _, s := range secrets {
 		if strings.Contains(name, s) {
 			return true
@@ -129,4 +130,6 @@ func secret(key []byte) bool {
 
 // numeric says that a number under this key is no secret: tokens that are
 // numbers are positions and ids.
-func numeric(key []byte) bool { return strings.HasSuffix(plainName(key), "token") }
+func numeric(key []byte) bool {
+	return strings.HasSuffix(plainName(scan.Key(key[1:len(key)-1])), "token")
+}

@@ -184,7 +184,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 		hint += fmt.Sprintf(", or %s if %s is a key", shell(`{`+string(scan.AppendQuoted(nil, name))+`:…}`), name)
 	}
 	f := fault(fmt.Sprintf("parameter %s is neither key=value nor JSON (%v)", clip(arg), err), arg, hint)
-	f.Err = &ArgError{Arg: arg, Args: p.replaced(i, quoted), Err: err}
+	f.Err = &ArgError{Arg: arg, Args: p.mended(), Err: err}
 	return nil, f
 }
 
@@ -194,9 +194,28 @@ func strayKey(arg string) (string, bool) {
 	return name, ok && name != "" && shell(name) == name
 }
 
-// replaced is the words with another one at i.
-func (p *parser) replaced(i int, arg string) []string {
+// mended is the words with text wherever JSON was expected and none stands; nil
+// where that would not be taken either.
+func (p *parser) mended() []string {
 	args := slices.Clone(p.args)
-	args[i] = arg
+	for i, arg := range args {
+		key, op, value := splitKey(arg)
+		text := value
+		if op == "" {
+			text = arg
+		}
+		if _, err := oneValue([]byte(text)); err == nil || !utf8.ValidString(arg) {
+			continue
+		}
+		switch {
+		case op == ":=":
+			args[i] = key + "=" + value
+		case op == "" && arg != "-":
+			args[i] = string(scan.AppendQuoted(nil, arg))
+		}
+	}
+	if _, err := Parse(args, Options{ReadFile: p.o.ReadFile, Funcs: p.o.Funcs}); err != nil {
+		return nil
+	}
 	return args
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
@@ -125,8 +126,9 @@ func shell(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// clip is a word in quotes, shortened where it is long.
+// clip is a word in quotes, without secrets and shortened where it is long.
 func clip(word string) string {
+	word = Shown(word)
 	if len(word) > 80 {
 		word = strings.ToValidUTF8(word[:80], "") + "…"
 	}
@@ -149,4 +151,15 @@ func array(values []json.RawMessage) json.RawMessage {
 		b = append(b, v...)
 	}
 	return append(b, ']')
+}
+
+// Shown is a word with its secrets left out.
+func Shown(word string) string {
+	if key, op, value := splitKey(word); op != "" {
+		if format.SecretName(key) {
+			return key + op + "…"
+		}
+		return key + op + string(format.Redact([]byte(value)))
+	}
+	return string(format.Redact([]byte(word)))
 }

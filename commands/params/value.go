@@ -50,9 +50,9 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 		if err == nil {
 			return v, nil
 		}
-		f := fault(fmt.Sprintf("parameter %s: %s is not JSON (%v)", clip(arg), clip(value), err), arg,
-			"write "+shell(key+"="+value)+" for text")
-		f.Err = &ArgError{Arg: arg, Args: p.replaced(i, key+"="+value), Err: err}
+		f := fault(fmt.Sprintf("parameter %s is not JSON (%v)", clip(arg), err), arg,
+			"write "+shell(Shown(key+"="+value))+" for text")
+		f.Err = &ArgError{Arg: arg, Args: p.mended(), Err: err}
 		return nil, f
 	case "@=", ":@=":
 		b, err := p.readFile(arg, value)

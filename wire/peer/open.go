@@ -20,6 +20,9 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	if op.Kind == dialect.Watch {
 		return p.watch(op)
 	}
+	if isBatch(op) {
+		return p.openBatch(ctx, op)
+	}
 	s := newStream(p, op)
 	p.mu.Lock()
 	msg, err := p.encode(ctx, op, s)

@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strconv"
+
+	"rpcx/commands/params"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// id is what the answer to a line is known by: its own id, else its number.
+func (j *job) id() []byte {
+	if scan.Valid(j.line, wire.DefaultMaxDepth) == nil && scan.Type(j.line) == 'o' {
+		if given := scan.Get(j.line, "id"); given != nil {
+			return given
+		}
+	}
+	return strconv.AppendInt(nil, j.number, 10)
+}
+
+// read takes a line apart. What is wrong with it is an error as a peer would
+// answer it.
+func (b *batch) read(j *job) (op dialect.Op, err error) {
+	if err := scan.Valid(j.line, wire.DefaultMaxDepth); err != nil || scan.Type(j.line) != 'o' {
+		return op, wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.number)
+	}
+	method, ok := scan.Text(scan.Get(j.line, "method"))
+	if !ok {
+		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.number)
+	}
+	op = dialect.Op{Kind: dialect.Call, Method: method, Params: scan.Get(j.line, "params")}
+	if t := scan.Type(op.Params); op.Params != nil && t != 'o' && t != 'a' {
+		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.number)
+	}
+	if b.cat == nil || b.o.params.noCheck {
+		return op, nil
+	}
+	typer, err := b.typer(method)
+	if err == nil {
+		err = typer.Check(op.Params)
+	}
+	if err != nil {
+		return op, wire.NewError(wire.CodeInvalidParams, err.Error())
+	}
+	return op, nil
+}
+
+// typer checks the params of one method; it is made once.
+func (b *batch) typer(method string) (params.Typer, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.typers[method]; t != nil {
+		return t, nil
+	}
+	t, err := params.ForMethod(b.cat, method, b.app.console.Warn)
+	b.typers[method] = t
+	return t, err
+}
+
+// answerLine is {"id":ID,MEMBER:VALUE} on one line.
+func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage {
+	if value == nil {
+		value = json.RawMessage("null")
+	}
+	line := append([]byte(`{"id":`), id...)
+	line = append(append(append(line, `,"`...), member...), `":`...)
+	return scan.Compact(line, append(bytes.Clone(value), '}'))
+}
+
+// dryRun prints the message of each line.
+func (b *batch) dryRun(e session.Endpoint) error {
+	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
+	var refused error
+	err := eachLine(func(n int64, line []byte) error {
+		op, err := b.read(&job{number: n, line: line})
+		if err != nil {
+			b.app.console.Warn(err.Error())
+			refused = wire.NewFault(wire.Usage, "some lines would not be sent", nil)
+			return nil
+		}
+		m, err := codec.Encode(op)
+		if err != nil {
+			return err
+		}
+		return say(os.Stdout, string(m.Raw)+"\n")
+	})
+	if err == nil {
+		err = refused
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// A rawBatch is one message of the user's own that holds several, each of which
+// is answered by itself. Its messages are the answers, in the order of the
+// requests, whatever the order in which they came.
+type rawBatch struct{ calls []*stream }
+
+// isBatch says that op sends several messages in one.
+func isBatch(op dialect.Op) bool {
+	start := scan.Skip(op.Params, 0)
+	return op.Kind == dialect.Raw && start < len(op.Params) && op.Params[start] == '['
+}
+
+// openBatch sends the array in op, which is the same to the byte where each of
+// its ids is free.
+func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	p.mu.Lock()
+	whole, err := p.encode(ctx, op, newStream(p, op))
+	if err != nil {
+		p.mu.Unlock()
+		return nil, err
+	}
+	b := &rawBatch{}
+	changed, msg := false, []byte{'['}
+	for all := scan.Array(op.Params[scan.Skip(op.Params, 0):], wire.DefaultMaxDepth); ; {
+		_, val, ok := all.Next()
+		if !ok {
+			break
+		}
+		part := dialect.Op{Kind: dialect.Raw, Params: val}
+		s := newStream(p, part)
+		m, err := p.encode(ctx, part, s)
+		if err == nil && len(m.ID) > 0 && p.state == eof {
+			err = p.noMore(s, io.EOF)
+		}
+		if err != nil {
+			b.end(p, err)
+			p.mu.Unlock()
+			return nil, err
+		}
+		if len(m.ID) > 0 {
+			p.register(s, m)
+			b.calls = append(b.calls, s)
+		}
+		changed = changed || s.own != nil
+		if len(msg) > 1 {
+			msg = append(msg, ',')
+		}
+		msg = append(msg, m.Raw...)
+	}
+	if changed {
+		whole.Raw = append(msg, ']')
+	}
+	err = p.sendAndWait(ctx, outgoing{msg: whole.Raw, ctx: ctx})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err != nil:
+		b.end(p, err)
+	case p.exchanger != nil: // the exchange is over: nothing more will come
+		b.end(p, &wire.Fault{Kind: wire.Protocol, Message: "the HTTP reply held no answer"})
+	}
+	return b, err
+}
+
+// end ends what is not answered. The lock is held.
+func (b *rawBatch) end(p *Peer, err error) {
+	for _, s := range b.calls {
+		p.forget(s, err)
+	}
+}
+
+// Next returns the next answer.
+func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
+	for len(b.calls) > 0 {
+		m, err := b.calls[0].Next(ctx)
+		if err == nil {
+			m.Final = len(b.calls) == 1
+			return m, nil
+		}
+		if !errors.Is(err, io.EOF) {
+			return m, err
+		}
+		b.calls = b.calls[1:]
+	}
+	return wire.Message{}, io.EOF
+}
+
+// Waiting reports whether Next would return at once.
+func (b *rawBatch) Waiting() bool { return len(b.calls) == 0 || b.calls[0].Waiting() }
+
+// Cancel forgets what is not answered yet.
+func (b *rawBatch) Cancel(ctx context.Context) error {
+	var err error
+	for _, s := range b.calls {
+		err = errors.Join(err, s.Cancel(ctx))
+	}
+	return err
+}
