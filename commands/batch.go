@@ -47,7 +47,7 @@ type job struct {
 func runBatch(ctx context.Context, a *app, o *callOptions, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) (err error) {
 	b := &batch{app: a, o: o, cat: cat, print: print, typers: map[string]params.Typer{}}
 	if o.params.dryRun {
-		return b.dryRun(e)
+		return b.dryRun(ctx, e)
 	}
 	cl := start(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
@@ -92,34 +92,22 @@ func (b *batch) run(ctx context.Context) error {
 	return errors.Join(err, <-printed, b.fault, why(ctx, ctx.Err()))
 }
 
-// feed hands the lines of stdin out. Reading is left behind when ctx ends.
+// feed hands the lines of stdin out until there are no more, or ctx ends.
 func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
-	lines := make(chan *job)
-	read := make(chan error, 1)
-	go func() {
-		defer close(lines)
-		read <- eachLine(func(n int64, line []byte) error {
-			return give(ctx, lines, &job{number: n, line: line, done: make(chan struct{})})
-		})
-	}()
-	for {
-		select {
-		case j, more := <-lines:
-			if !more {
-				return <-read
+	return eachLine(ctx, func(n int64, line []byte) error {
+		j := &job{number: n, line: line, done: make(chan struct{})}
+		if !b.o.unordered {
+			if err := give(ctx, ordered, j); err != nil {
+				return err
 			}
-			if !b.o.unordered && give(ctx, ordered, j) != nil {
-				return nil
-			}
-			if err := give(ctx, work, j); err != nil {
-				j.answer = b.failure(ctx, j.id(), err)
-				close(j.done)
-				return nil
-			}
-		case <-ctx.Done():
-			return nil
 		}
-	}
+		err := give(ctx, work, j)
+		if err != nil {
+			j.answer = b.failure(ctx, j.id(), err)
+			close(j.done)
+		}
+		return err
+	})
 }
 
 // give sends j, or returns what ended ctx before.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -73,10 +74,10 @@ func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage
 }
 
 // dryRun prints the message of each line.
-func (b *batch) dryRun(e session.Endpoint) error {
+func (b *batch) dryRun(ctx context.Context, e session.Endpoint) error {
 	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
 	var refused error
-	err := eachLine(func(n int64, line []byte) error {
+	err := eachLine(ctx, func(n int64, line []byte) error {
 		op, err := b.read(&job{number: n, line: line})
 		if err != nil {
 			b.app.console.Warn(err.Error())

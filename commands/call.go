@@ -84,7 +84,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if o.batch {
 		return runBatch(ctx, a, o, e, cat, print)
 	}
-	op, err := o.operation(a, e, rest, cat)
+	op, err := o.operation(ctx, a, e, rest, cat)
 	if err != nil {
 		return err
 	}
@@ -112,24 +112,24 @@ func (o *callOptions) exclude(l *line, rest []string) error {
 }
 
 // operation is what is to be sent.
-func (o *callOptions) operation(a *app, e session.Endpoint, rest []string, cat *catalog.Catalog) (dialect.Op, error) {
+func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint, rest []string, cat *catalog.Catalog) (dialect.Op, error) {
 	if o.rawRequest != "" {
-		msg, err := rawRequest(o.rawRequest)
+		msg, err := rawRequest(ctx, o.rawRequest)
 		return dialect.Op{Kind: dialect.Raw, Params: msg}, err
 	}
 	op := dialect.Op{Kind: dialect.Call, Method: rest[0]}
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	r, err := readParams(a, e, op.Method, rest[1:], o.params, cat)
+	r, err := readParams(ctx, a, e, op.Method, rest[1:], o.params, cat)
 	op.Params, op.Funcs = r.Params, r.Funcs
 	return op, err
 }
 
 // readParams reads the arguments after METHOD.
-func readParams(a *app, e session.Endpoint, method string, args []string, p paramFlags, cat *catalog.Catalog) (params.Result, error) {
+func readParams(ctx context.Context, a *app, e session.Endpoint, method string, args []string, p paramFlags, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
-		NoCheck: p.noCheck, Stdin: os.Stdin, ReadFile: os.ReadFile, Funcs: session.SpecOf(e).Funcs,
+		NoCheck: p.noCheck, Stdin: stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).Funcs,
 	}
 	if cat != nil {
 		typer, err := params.ForMethod(cat, method, a.console.Warn)
@@ -143,11 +143,11 @@ func readParams(a *app, e session.Endpoint, method string, args []string, p para
 }
 
 // rawRequest reads --raw-request.
-func rawRequest(given string) (json.RawMessage, error) {
+func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 	msg := []byte(given)
 	if given == "-" {
 		var err error
-		if msg, err = readStdin(); err != nil {
+		if msg, err = readStdin(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -152,13 +152,22 @@ func readHeaders(given []string) (http.Header, error) {
 
 // addToken runs the token command of section 7 of the design.
 func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
-	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.Stderr = stderr.Writer()
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, stderr.Writer(), stepBound
+	p, err := transport.StartProcess(cmd)
+	if err == nil {
+		stop := context.AfterFunc(ctx, func() { p.End(stepBound) })
+		err = p.Wait()
+		stop()
+	}
+	if ctx.Err() != nil {
+		return why(ctx, ctx.Err())
+	}
 	if err != nil {
 		return wire.NewFault(wire.Auth, "--token-command failed: "+err.Error(), err)
 	}
-	first, _, _ := bytes.Cut(out, []byte("\n"))
+	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 	token := string(bytes.TrimSpace(first))
 	if token == "" {
 		return wire.NewFault(wire.Auth, "--token-command printed nothing", nil)

@@ -120,7 +120,7 @@ func (c *connection) show() error {
 // and the rest goes on.
 func (c *connection) feed() error {
 	var refused error
-	err := eachLine(func(n int64, line []byte) error {
+	err := eachLine(c.clock.ctx, func(n int64, line []byte) error {
 		err := c.send(n, line)
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 			return err

@@ -3,18 +3,44 @@ package commands
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"rpcx/wire"
 )
 
+// stdin is the process's, read from the first Read on, which ends when ctx does
+// whatever stdin is waiting for.
+func stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
+
+type interruptible struct {
+	ctx  context.Context
+	once sync.Once
+	pipe *io.PipeReader
+}
+
+func (r *interruptible) Read(b []byte) (int, error) {
+	r.once.Do(func() {
+		in, out := io.Pipe()
+		r.pipe = in
+		go func() {
+			_, err := io.Copy(out, os.Stdin)
+			out.CloseWithError(err)
+		}()
+		context.AfterFunc(r.ctx, func() { out.CloseWithError(context.Cause(r.ctx)) })
+	})
+	return r.pipe.Read(b)
+}
+
 // eachLine calls take with each line of stdin that is not blank, whatever its
-// length and with or without its end, and its number, until take fails.
-func eachLine(take func(n int64, line []byte) error) error {
-	in := bufio.NewReaderSize(os.Stdin, 64<<10)
+// length and with or without its end, and its number, until take fails or ctx
+// ends.
+func eachLine(ctx context.Context, take func(n int64, line []byte) error) error {
+	in := bufio.NewReaderSize(stdin(ctx), 64<<10)
 	for n := int64(1); ; n++ {
 		line, err := in.ReadBytes('\n')
 		if len(line) > wire.DefaultMaxMessage {
@@ -29,23 +55,28 @@ func eachLine(take func(n int64, line []byte) error) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return stdinFault(err)
+			return stdinFault(ctx, err)
 		}
 	}
 }
 
 // readStdin reads all of stdin.
-func readStdin() ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(os.Stdin, wire.DefaultMaxMessage+1))
+func readStdin(ctx context.Context) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(stdin(ctx), wire.DefaultMaxMessage+1))
 	switch {
 	case err != nil:
-		return nil, stdinFault(err)
+		return nil, stdinFault(ctx, err)
 	case len(b) > wire.DefaultMaxMessage:
 		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("stdin holds more than %d bytes", wire.DefaultMaxMessage), nil)
 	}
 	return b, nil
 }
 
-func stdinFault(err error) error { return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err) }
+func stdinFault(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return why(ctx, ctx.Err())
+	}
+	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
+}
 
 func trimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }

@@ -74,7 +74,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	op := dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
 	if len(rest) > 0 {
 		op.Method = rest[0]
-		r, err := readParams(a, e, op.Method, rest[1:], o.params, cat)
+		r, err := readParams(ctx, a, e, op.Method, rest[1:], o.params, cat)
 		if err != nil {
 			return err
 		}
