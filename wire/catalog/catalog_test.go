@@ -150,7 +150,7 @@ func TestTheJSONSchema(t *testing.T) {
 func TestStripRun(t *testing.T) {
 	in := `{"catalog":1,"run":"sh:1","methods":[{"name":"m","run":"sh:2","hints":{"run":"sh:3"},"cache":{"a":[{"r\u0075n":"sh:4"}]},
 		"params":{"properties":{"run":{"type":"string"}}},"x":{"methods":[{"name":"n","run":"sh:5","params":{"properties":{"run":true}}}]}}],
-		"classes":[{"name":"C","methods":[{"name":"k","run":"sh:6"}]}],"extra":{"deep":[[{"run":{"run":"sh:7"}}]]},"info":{"run":"sh:8"},
+		"classes":[{"name":"C","methods":[{"name":"k","run":"sh:6"}]}],"extra":{"deep":[[{"run":{"run":"sh:7"}}]],"result":{"run":"sh:9"}},"info":{"run":"sh:8"},
 		"$defs":{"run":{"type":"integer"}}}`
 	c, err := catalog.Parse([]byte(in))
 	if err != nil {
@@ -163,7 +163,7 @@ func TestStripRun(t *testing.T) {
 	}
 	want := `{"catalog":1,"info":{"extra":{}},"methods":[{"name":"m","params":{"properties":{"run":{"type":"string"}}},"hints":{},` +
 		`"cache":{"a":[{}]},"extra":{"x":{"methods":[{"name":"n","params":{"properties":{"run":true}}}]}}}],` +
-		`"classes":[{"name":"C","methods":[{"name":"k"}]}],"$defs":{"run":{"type":"integer"}},"extra":{"deep":[[{}]]}}`
+		`"classes":[{"name":"C","methods":[{"name":"k"}]}],"$defs":{"run":{"type":"integer"}},"extra":{"deep":[[{}]],"result":{}}}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -83,16 +83,30 @@ func StripRun(c *Catalog) {
 	for i := range c.Methods {
 		m := &c.Methods[i]
 		m.Run = ""
-		m.Hints, m.Cache, m.Extra = strip(m.Hints), strip(m.Cache), strip(m.Extra)
+		m.Hints, m.Cache, m.Extra = strip(m.Hints), strip(m.Cache), stripExtra(m.Extra)
 	}
 	for i := range c.Classes {
 		c.Classes[i] = strip(c.Classes[i])
 	}
-	c.Extra, c.Info.Extra = strip(c.Extra), strip(c.Info.Extra)
+	c.Extra, c.Info.Extra = stripExtra(c.Extra), stripExtra(c.Info.Extra)
 }
 
 // schemaMembers are the members under which there are schemas.
 var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
+
+// stripExtra is strip for what had no place in the catalog: the schemas had one,
+// so what is called so here is none.
+func stripExtra(raw json.RawMessage) json.RawMessage {
+	list, ok := members(raw)
+	if !ok {
+		return strip(raw)
+	}
+	list = slices.DeleteFunc(list, func(m member) bool { return m.key == "run" })
+	for i := range list {
+		list[i].value = strip(list[i].value)
+	}
+	return object(list)
+}
 
 // strip drops the run members in raw, outside of schemas.
 func strip(raw json.RawMessage) json.RawMessage {
