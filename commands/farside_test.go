@@ -38,7 +38,8 @@ import (
 //	<http REGEX  reads an HTTP head with its body
 //	<ws OPCODE REGEX  reads a WebSocket frame of that kind (of a close: code and reason)
 //	> TEXT       writes a message; x{N} is N times x
-//	>> "TEXT"    writes these bytes as they are (a Go string)
+//	>> "TEXT"    writes these bytes as they are (a Go string); LENGTH is that of
+//	             what follows the blank line
 //	>frame OPCODE "TEXT"   writes a WebSocket frame of that kind
 //	mode line|lsp|nul|seq|ws|wsclient    what a message is from here on
 //	upgrade [HEADER]   reads a WebSocket handshake and accepts it
@@ -371,7 +372,8 @@ func (p *play) write(what, text string) error {
 		if err != nil {
 			return err
 		}
-		return p.raw([]byte(s))
+		_, body, _ := strings.Cut(s, "\r\n\r\n")
+		return p.raw([]byte(strings.Replace(s, "LENGTH", strconv.Itoa(len(body)), 1)))
 	case "frame":
 		op, quoted, _ := strings.Cut(text, " ")
 		kind, err := strconv.ParseUint(op, 16, 8)

@@ -101,8 +101,12 @@ func isMessage(status int, body []byte) bool {
 }
 
 // readBody reads a whole body, without the blanks around it and a byte order
-// mark. Memory follows the bytes that come, not the length that was announced.
+// mark. Memory follows the bytes that come, not the length that was announced;
+// one over the limit is refused before they come.
 func readBody(r io.Reader, length int64, max int) ([]byte, error) {
+	if length > int64(max) {
+		return nil, tooLong(max)
+	}
 	var b bytes.Buffer
 	if length > 0 {
 		b.Grow(int(min(length, 512<<10)) + bytes.MinRead)

@@ -199,7 +199,7 @@ func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(http.MaxBytesReader(w, r.Body, int64(max)), r.ContentLength, max)
 	var large *http.MaxBytesError
 	switch {
-	case errors.As(err, &large):
+	case errors.As(err, &large), wire.AsFault(err) != nil:
 		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", max)
 		return
 	case err != nil:
