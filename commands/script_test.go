@@ -19,7 +19,8 @@ import (
 //
 //	status N PROGRAM ARGS…   runs it and demands exit status N
 //	await FILE [TEXT]        waits until FILE exists (and holds TEXT)
-//	absent PATTERN           demands that no process's command line holds it
+//	absent PATTERN           demands that no process below the script's folder has it
+//	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
 //	far …                    a far side typed by hand (farside_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -89,19 +90,30 @@ func absent(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var found string
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if found = processWith(args[0]); found == "" {
+		if found = processWith(args[0], ts.Getenv("WORK")); found == "" {
 			return
 		}
 	}
 	ts.Fatalf("still running: %s", found)
 }
 
-// processWith returns the command line of a process that holds pattern.
-func processWith(pattern string) string {
+// processWith returns the command line of a process that holds pattern and works
+// in dir. Where there is no /proc, ps is asked, for all folders.
+func processWith(pattern, dir string) string {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {
 		b, _ := os.ReadFile(f)
+		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(f), "cwd"))
 		line := strings.ReplaceAll(string(b), "\x00", " ")
+		if strings.Contains(line, pattern) && strings.HasPrefix(cwd, dir) {
+			return line
+		}
+	}
+	if len(files) > 0 {
+		return ""
+	}
+	b, _ := exec.Command("ps", "-axo", "command").Output()
+	for line := range strings.Lines(string(b)) {
 		if strings.Contains(line, pattern) {
 			return line
 		}
