@@ -63,9 +63,9 @@ func parse(root *cli.Command, words []string) (*line, error) {
 	return l, nil
 }
 
-// isFlag says that a word looks like a flag: -1 and ' -x' do not.
+// isFlag says that a word looks like a flag: -1 and ' -x' do not, -0 is one.
 func isFlag(word string) bool {
-	return len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
+	return word == "-0" || len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
 }
 
 // descend goes to the subcommand that word names.
