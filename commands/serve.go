@@ -75,6 +75,9 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
+	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc") {
+		return a.line.usage("%s: has no endpoint that a command could call", scheme)
+	}
 	so, err := o.session(ctx, a)
 	if err != nil {
 		return err
