@@ -46,7 +46,7 @@ import (
 //	stderr TEXT  writes a line to stderr (of the program)
 //	touch FILE; until FILE    makes a file; waits for one
 //	shut, hangup, reset       ends our direction, both, or both at once
-//	accept       takes the next connection
+//	accept, back takes the next connection, goes back to the one before
 //	exit N       ends the program
 //	hang         does nothing until the far side goes or the test ends
 type play struct {
@@ -58,6 +58,10 @@ type play struct {
 	lis   net.Listener
 	group []string
 	cd    string
+	older *play // before the last accept
+
+	mu  sync.Mutex
+	all []net.Conn
 }
 
 var plays sync.Map // of *testscript.TestScript and a name: chan error
@@ -138,22 +142,31 @@ func (p *play) close() {
 	if p.lis != nil {
 		p.lis.Close()
 	}
-	if p.conn != nil {
-		p.conn.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.all {
+		c.Close()
 	}
 }
 
 func (p *play) use(c net.Conn) {
 	c.SetDeadline(time.Now().Add(2 * patience))
 	p.conn, p.in, p.out = c, bufio.NewReaderSize(c, 64<<10), c
+	p.mu.Lock()
+	p.all = append(p.all, c)
+	p.mu.Unlock()
 }
 
 func (p *play) accept() error {
 	c, err := p.lis.Accept()
-	if err == nil {
-		p.use(c)
+	if err != nil {
+		return err
 	}
-	return err
+	if p.conn != nil {
+		p.older = &play{conn: p.conn, in: p.in, out: p.out}
+	}
+	p.use(c)
+	return nil
 }
 
 func (p *play) run(text string) error {
@@ -172,9 +185,7 @@ func (p *play) run(text string) error {
 			return fmt.Errorf("%s:%d: %s: %w", p.name, n+1, line, err)
 		}
 	}
-	if p.conn != nil {
-		p.conn.Close()
-	}
+	p.close()
 	return nil
 }
 
@@ -209,6 +220,8 @@ func (p *play) step(word, rest string) error {
 		return p.conn.Close()
 	case "accept":
 		return p.accept()
+	case "back":
+		p.conn, p.in, p.out = p.older.conn, p.older.in, p.older.out
 	case "exit":
 		n, err := strconv.Atoi(rest)
 		if err == nil {
