@@ -148,10 +148,16 @@ func (d *direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	if !ok {
 		return nil, usage("the dialect has no way to ask what the far side offers")
 	}
-	c, err := describer.Describe(ctx, d.p)
+	return received(describer.Describe(ctx, d.p))
+}
+
+// received is a catalog that came over a connection, as we go on with it:
+// nothing in it is run, and what it was written into can be read again.
+func received(c *catalog.Catalog, err error) (*catalog.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	catalog.Mend(c)
 	catalog.StripRun(c)
 	return c, nil
 }

@@ -89,11 +89,7 @@ func (r *remote) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	if !ok {
 		return nil, usage("the dialect has no way to ask what the far side offers")
 	}
-	c, err := describer.Describe(ctx, remoteCaller{r})
-	if err == nil {
-		catalog.StripRun(c)
-	}
-	return c, err
+	return received(describer.Describe(ctx, remoteCaller{r}))
 }
 
 func (r *remote) Event(m wire.Message) (wire.Event, error) { return r.codec.Event(m) }

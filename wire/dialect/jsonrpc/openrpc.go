@@ -211,6 +211,9 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 		name, schema := scan.Get(d, "name"), described(d)
 		n++
 		props.add(textOf(name), schema)
+		if structure == "by-position" {
+			schema = titled(schema, name) // else its name would be lost
+		}
 		items.element(schema)
 		if string(scan.Get(d, "required")) == "true" {
 			required = append(append(required, ','), name...)
@@ -255,6 +258,17 @@ func described(descriptor []byte) []byte {
 		return schema
 	}
 	return scan.Splice(schema, "description", text)
+}
+
+// titled is a schema with a title, where it has none.
+func titled(schema, title []byte) []byte {
+	if string(schema) == "true" {
+		schema = []byte("{}")
+	}
+	if scan.Type(title) != 's' || scan.Type(schema) != 'o' || scan.Get(schema, "title") != nil {
+		return schema
+	}
+	return scan.Splice(schema, "title", title)
 }
 
 // resolve follows a reference into components.contentDescriptors.

@@ -49,7 +49,7 @@ func TestFromOpenRPC(t *testing.T) {
 	 "result":{"$ref":"#/$defs/Pets"},
 	 "extra":{"tags":[{"name":"pets"}],"result":{"name":"pets","description":"A page"},"errors":[{"code":100,"message":"pets busy"}],"x-rate":5}},
 	{"name":"get_pet","kind":"call",
-	 "params":{"type":"array","prefixItems":[{"description":"The id","$ref":"#/$defs/PetId"},{"type":"string"}],"minItems":1},
+	 "params":{"type":"array","prefixItems":[{"title":"petId","description":"The id","$ref":"#/$defs/PetId"},{"title":"b","type":"string"}],"minItems":1},
 	 "result":{"$ref":"#/$defs/Pet"},"extra":{"result":{"name":"pet"}}},
 	{"name":"make_pet","kind":"call","params":{"type":"object","properties":{"name":{"type":"string"},"tag":{"type":"string"}},"required":["name"]}},
 	{"name":"tick","kind":"notify"}],

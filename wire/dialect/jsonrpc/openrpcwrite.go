@@ -140,11 +140,16 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 	structure = "by-name"
 	if textOf(scan.Get(schema, "type")) == "array" {
 		structure = "by-position"
-		n := 0
+		n, names := 0, map[string]bool{}
 		for s := range elements(scan.Get(schema, "prefixItems")) {
 			n++
 			var d builder
-			d.add("name", []byte(`"arg`+strconv.Itoa(n)+`"`))
+			name := textOf(scan.Get(s, "title"))
+			if name == "" || names[name] {
+				name = "arg" + strconv.Itoa(n)
+			}
+			names[name] = true
+			d.add("name", scan.AppendQuoted(nil, name))
 			d.add("schema", s)
 			list.element(d.json())
 		}

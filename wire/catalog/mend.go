@@ -1,0 +1,127 @@
+package catalog
+
+import "encoding/json"
+
+// Mend makes of what a far side said a catalog that Parse takes and the JSON
+// Schema in this folder allows: of methods with one name the first stays, and a
+// member that is not what a catalog has there goes to extra, on its level, so
+// that nothing is lost.
+func Mend(c *Catalog) {
+	if c == nil {
+		return
+	}
+	c.Catalog = 1
+	var again []json.RawMessage
+	seen := map[string]bool{}
+	kept := c.Methods[:0]
+	for _, m := range c.Methods {
+		mendMethod(&m)
+		if m.Name != "" && !seen[m.Name] {
+			seen[m.Name] = true
+			kept = append(kept, m)
+		} else if b, err := marshal(m); err == nil {
+			again = append(again, b)
+		}
+	}
+	c.Methods = kept
+	var odd oddments
+	odd.put("methods", again)
+	var classes, others []json.RawMessage
+	for _, class := range c.Classes {
+		if isObject(class) {
+			classes = append(classes, class)
+		} else {
+			others = append(others, class)
+		}
+	}
+	c.Classes = classes
+	odd.put("classes", others)
+	odd.object("constants", &c.Constants)
+	c.Defs = odd.schemas("$defs", c.Defs)
+	c.Extra = odd.into(c.Extra)
+	c.Info.Extra = new(oddments).into(c.Info.Extra)
+}
+
+func mendMethod(m *Method) {
+	var odd oddments
+	if m.Kind != "" && kind("", appendText(nil, string(m.Kind)), new(Kind)) != nil {
+		odd.add("kind", appendText(nil, string(m.Kind)))
+		m.Kind = ""
+	}
+	odd.schema("params", &m.Params)
+	odd.schema("result", &m.Result)
+	m.Events = odd.schemas("events", m.Events)
+	odd.object("hints", &m.Hints)
+	odd.object("cache", &m.Cache)
+	if age := get(m.Cache, "max-age"); age != nil && (age[0] < '0' || age[0] > '9') {
+		odd.add("cache", m.Cache)
+		m.Cache = nil
+	}
+	m.Extra = odd.into(m.Extra)
+}
+
+// oddments are members that are not what a catalog has in their place.
+type oddments []member
+
+func (o *oddments) add(key string, val json.RawMessage) { *o = append(*o, member{key, val}) }
+
+func (o *oddments) put(key string, list []json.RawMessage) {
+	if len(list) > 0 {
+		b, _ := marshal(list)
+		o.add(key, b)
+	}
+}
+
+// object takes out what must be an object and is none.
+func (o *oddments) object(key string, val *json.RawMessage) {
+	if len(*val) > 0 && !isObject(*val) {
+		o.add(key, *val)
+		*val = nil
+	}
+}
+
+// schema takes out what must be a schema and is none.
+func (o *oddments) schema(key string, val *json.RawMessage) {
+	if len(*val) > 0 && !isSchema(*val) {
+		o.add(key, *val)
+		*val = nil
+	}
+}
+
+// schemas is all of have that are schemas.
+func (o *oddments) schemas(key string, have map[string]json.RawMessage) map[string]json.RawMessage {
+	bad := map[string]json.RawMessage{}
+	for name, val := range have {
+		if !isSchema(val) {
+			bad[name] = val
+			delete(have, name)
+		}
+	}
+	if len(bad) > 0 {
+		b, _ := marshal(bad)
+		o.add(key, b)
+	}
+	if len(have) == 0 {
+		return nil
+	}
+	return have
+}
+
+// into adds the oddments to an extra, which is made an object if it is none.
+func (o oddments) into(extra json.RawMessage) json.RawMessage {
+	if len(extra) > 0 && !isObject(extra) {
+		o.add("extra", extra)
+		extra = nil
+	}
+	return merge(extra, o)
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+func isSchema(raw json.RawMessage) bool {
+	if len(raw) == 0 {
+		return false
+	}
+	_, err := schema("", raw)
+	return err == nil
+}

@@ -1,0 +1,87 @@
+package session
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/schema"
+)
+
+// What describes can serve: whatever a far side says of itself, what we make of
+// it is a catalog by the JSON Schema, that Parse takes, and that says the same
+// when it is served and described again.
+func TestWhatDescribesCanServe(t *testing.T) {
+	text, err := os.ReadFile("../catalog/catalog.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := schema.Compile(text, "", schema.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, doc := range map[string]string{
+		"demo": "null",
+		"a rich one": `{"openrpc":"1.3.2","info":{"title":"t","version":"1","license":{"name":"MIT"}},"servers":[{"url":"http://x"}],
+			"methods":[{"name":"a.b","summary":"s","description":"d","tags":[{"name":"t"}],"paramStructure":"by-position",
+			"params":[{"name":"x","required":true,"schema":{"$ref":"#/components/schemas/X"}},{"$ref":"#/components/contentDescriptors/Y"}],
+			"result":{"name":"r","schema":{"type":"string"}},"errors":[{"code":1,"message":"m"}],"deprecated":true},{"name":"n","params":[]}],
+			"components":{"schemas":{"X":{"type":"integer"}},"contentDescriptors":{"Y":{"name":"y","schema":{"type":"array"}}}}}`,
+		"a name twice": `{"openrpc":"1.3.2","info":{},"methods":[{"name":"ok","params":[],"result":{"name":"r","schema":{}}},{"name":"ok"},{"name":""},7]}`,
+		"nonsense": `{"openrpc":7,"info":7,"x-rpcx-classes":[7,{"a":1}],"x-rpcx-constants":[1],"components":{"schemas":{"S":7,"T":true}},
+			"x-rpcx-extra":{"e":1},"methods":[{"name":"m","x-rpcx-kind":"sometimes","x-rpcx-params":"text","result":{"schema":[1]},
+			"x-rpcx-hints":7,"x-rpcx-cache":{"max-age":"1"},"x-rpcx-events":{"a":1,"b":{}},"x-rpcx-effects":[1],"x-rpcx-extra":[1],"params":{"a":1}},
+			{"name":"n","x-rpcx-cache":null,"params":[{"name":7,"schema":"x"},null,{"required":true}]}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "", "rpc.discover=json:"+doc)
+			at := w.at
+			if name == "demo" {
+				at = "demo:orders"
+			}
+			first := described(t, rules, w.open(at))
+			var served *catalog.Catalog
+			for range 2 {
+				o := w.options(nil)
+				o.Catalog = first
+				s, err := Listen(t.Context(), w.endpoint("unix:"+filepath.Join(w.dir, "again")), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				done := make(chan error, 1)
+				go func() { done <- s.Serve() }()
+				served = described(t, rules, w.open("unix:"+filepath.Join(w.dir, "again")))
+				s.Close()
+				<-done
+				first, served = served, first
+			}
+			a, _ := json.Marshal(first)
+			b, _ := json.Marshal(served)
+			if string(a) != string(b) {
+				t.Errorf("described again\n%s\nbecame\n%s", b, a)
+			}
+		})
+	}
+}
+
+func described(t *testing.T, rules *schema.Schema, c Conversation) *catalog.Catalog {
+	t.Helper()
+	got, err := c.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := got.MarshalIndent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rules.Check(b); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	again, err := catalog.Parse(b)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	return again
+}
