@@ -142,6 +142,9 @@ func (b *batch) printOrdered(ordered <-chan *job) (err error) {
 		if j.answer != nil && err == nil {
 			err = b.emit(j)
 		}
+		if len(ordered) == 0 { // whoever waits for it before asking again has it
+			b.print.Idle()
+		}
 	}
 	return err
 }

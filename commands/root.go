@@ -187,7 +187,7 @@ func (a *app) detect(args []string) {
 // say writes text to stdout; a failure is one of the stream.
 func say(w *os.File, text string) error {
 	if _, err := w.WriteString(text); err != nil {
-		return writeFault(err)
+		return format.StdoutFault(err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -50,14 +49,6 @@ func signalFault(s os.Signal) *wire.Fault {
 		return wire.NewFault(wire.Interrupted, "interrupted", nil)
 	}
 	return wire.NewFault(wire.Terminated, "terminated", nil)
-}
-
-// writeFault says why a write to stdout failed.
-func writeFault(err error) *wire.Fault {
-	if errors.Is(err, syscall.EPIPE) {
-		return wire.NewFault(wire.PipeClosed, "stdout was closed", err)
-	}
-	return wire.NewFault(wire.IO, "writing stdout: "+err.Error(), err)
 }
 
 // outlive is a context that ends a moment after ctx does, for printing what has

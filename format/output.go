@@ -67,16 +67,22 @@ func (o *output) flush() {
 
 // fault is the failure in the words of the design; nil while there is none.
 func (o *output) fault() error {
-	switch {
-	case o.err == nil:
+	if o.err == nil {
 		return nil
-	case errors.Is(o.err, syscall.EPIPE), errors.Is(o.err, io.ErrClosedPipe):
-		return wire.NewFault(wire.PipeClosed, "stdout: the reader has gone", o.err)
 	}
-	cause := o.err
+	return StdoutFault(o.err)
+}
+
+// StdoutFault says what became of stdout, of which a write failed with err: a
+// Fault of kind PipeClosed or IO.
+func StdoutFault(err error) *wire.Fault {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return wire.NewFault(wire.PipeClosed, "stdout: the reader has gone", err)
+	}
+	cause := err
 	var path *fs.PathError
 	if errors.As(cause, &path) {
 		cause = path.Err
 	}
-	return wire.NewFault(wire.IO, "stdout: "+cause.Error(), o.err)
+	return wire.NewFault(wire.IO, "stdout: "+cause.Error(), err)
 }
