@@ -149,6 +149,8 @@ func (p *Peer) run(in *inbound) (ev wire.Event) {
 	e := wire.AsError(err)
 	if p.wasCancelled(in) && in.ctx.Err() != nil && !isRPC(err) {
 		e = wire.NewError(codeCancel, "request cancelled")
+	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
+		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
 	if string(e.Code) == "-32601" {
 		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
