@@ -94,7 +94,7 @@ func TestTalkBackOfLargeMessages(t *testing.T) {
 	if got := w.call(r, "echo", deep); got != deep {
 		t.Errorf("a deep message: %.80s", got)
 	}
-	long := `["` + strings.Repeat("x", 20<<20) + `"]`
+	long := `["` + strings.Repeat("x", 4<<20) + `"]`
 	if got := w.call(r, "echo", long); got != long {
 		t.Errorf("a long message: %.80s (%d bytes)", got, len(got))
 	}
