@@ -33,6 +33,7 @@ import (
 // and `play FILE` is a program that plays FILE on its stdin and stdout. A play:
 //
 //	< REGEX      reads a message and demands that it matches; $1 … are its groups
+//	<by REGEX    likewise; what group 2 is, in @{…}, is then group 1
 //	<size N      reads a message and demands that it has N bytes at least
 //	<eof         demands that nothing more comes
 //	<http REGEX  reads an HTTP head with its body
@@ -41,6 +42,7 @@ import (
 //	>> "TEXT"    writes these bytes as they are (a Go string); LENGTH is that of
 //	             what follows the blank line
 //	>frame OPCODE "TEXT"   writes a WebSocket frame of that kind
+//	repeat N TEXT          writes a message N times
 //	mode line|lsp|nul|seq|ws|wsclient    what a message is from here on
 //	upgrade [HEADER]   reads a WebSocket handshake and accepts it
 //	stderr TEXT  writes a line to stderr (of the program)
@@ -57,6 +59,7 @@ type play struct {
 	conn  net.Conn // nil: stdin and stdout
 	lis   net.Listener
 	group []string
+	named map[string]string
 	cd    string
 	older *play // before the last accept
 
@@ -197,6 +200,14 @@ func (p *play) step(word, rest string) error {
 		return p.write(word[1:], p.expand(rest))
 	}
 	switch word {
+	case "repeat":
+		times, text, _ := strings.Cut(rest, " ")
+		n, _ := strconv.Atoi(times)
+		for range n {
+			if err := p.write("", text); err != nil {
+				return err
+			}
+		}
 	case "mode":
 		p.mode = rest
 	case "upgrade":
@@ -253,6 +264,9 @@ func (p *play) expand(text string) string {
 	for i := len(p.group) - 1; i > 0; i-- {
 		text = strings.ReplaceAll(text, "$"+strconv.Itoa(i), p.group[i])
 	}
+	for name, v := range p.named {
+		text = strings.ReplaceAll(text, "@{"+name+"}", v)
+	}
 	return regexp.MustCompile(`x\{(\d+)\}`).ReplaceAllStringFunc(text, func(s string) string {
 		n, _ := strconv.Atoi(s[2 : len(s)-1])
 		return strings.Repeat("x", n)
@@ -291,7 +305,13 @@ func (p *play) expect(what, rest string) error {
 		}
 		return err
 	}
-	return p.match(rest, b, err)
+	if err = p.match(rest, b, err); err == nil && what == "by" {
+		if p.named == nil {
+			p.named = map[string]string{}
+		}
+		p.named[p.group[2]] = p.group[1]
+	}
+	return err
 }
 
 func (p *play) match(pattern string, b []byte, err error) error {
