@@ -204,7 +204,10 @@ func (p *parser) mended() []string {
 		if op == "" {
 			text = arg
 		}
-		if _, err := oneValue([]byte(text)); err == nil || !utf8.ValidString(arg) {
+		if !utf8.ValidString(arg) {
+			return nil
+		}
+		if _, err := oneValue([]byte(text)); err == nil {
 			continue
 		}
 		switch {
@@ -213,6 +216,9 @@ func (p *parser) mended() []string {
 		case op == "" && arg != "-":
 			args[i] = string(scan.AppendQuoted(nil, arg))
 		}
+	}
+	if slices.Equal(args, p.args) {
+		return nil
 	}
 	if _, err := Parse(args, Options{ReadFile: p.o.ReadFile, Funcs: p.o.Funcs}); err != nil {
 		return nil

@@ -128,7 +128,7 @@ var keyOp = regexp.MustCompile(`^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)`)
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"a=1", "a.b:=[1]\x00a.c=2", "a[].b=1\x00a[]=2", "{\"a\":1}\x00a=2", "-", "-\x00x[]=1", "a:@=-", "a\\.b[][]=1",
-		"limti=5", "id=1\x00status=shiped", "cb@on=x", "id=1\x00to.zip=5\x00tags[]=1", "1\x00\"x\"", "{\"a\":1,\"a\":2}\x00a.b=3",
+		"limti=5", "id=1\x00status=shiped", "cb@on=x", "id=1\x00to.zip=5\x00tags[]=1", "1\x00\"x\"", "a:= \xbe", "{\"a\":1,\"a\":2}\x00a.b=3",
 	} {
 		f.Add(s, `{"x":[1]}`)
 	}
