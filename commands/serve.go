@@ -219,8 +219,10 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+endpoint)
+	takeBack := transport.Foreground(cmd, os.Stdin)
 	p, err := transport.StartProcess(cmd)
 	if err != nil {
+		takeBack()
 		return nil, err
 	}
 	ended := make(chan error, 1)
@@ -230,6 +232,7 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 		case <-ctx.Done():
 		}
 		p.End(farewell)
+		takeBack()
 		ended <- commandStatus(words[0], p.Wait())
 	}()
 	return ended, nil
