@@ -64,10 +64,10 @@ func (a *app) run(words []string) (err error) {
 	root := tree(a)
 	a.line, err = parse(root, words)
 	switch {
-	case a.line.help && (err == nil || a.line.cmd == root):
-		return help(os.Stdout, a.line)
 	case err != nil:
 		return err
+	case a.line.help:
+		return help(os.Stdout, a.line)
 	case a.line.version:
 		return say(os.Stdout, "rpcx "+Version()+"\n")
 	case a.line.cmd.Action == nil:
