@@ -100,8 +100,10 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for contentType, want := range map[string]bool{"a/b": true, "a_b": true, "part": true, "": false, "../a_b": false, "c": false, "default": false,
-		".hidden": false, "folder": false, `b\c`: false, "a_b\x00": false, "a_b.tmpl": false} {
+	for contentType, want := range map[string]bool{
+		"a/b": true, "a_b": true, "part": true, "": false, "../a_b": false, "c": false, "default": false,
+		".hidden": false, "folder": false, `b\c`: false, "a_b\x00": false, "a_b.tmpl": false,
+	} {
 		if s.Has(contentType) != want {
 			t.Errorf("Has(%q) is %v", contentType, !want)
 		}

@@ -202,8 +202,19 @@ func (e *endless) Read(b []byte) (int, error) {
 func TestEndlessInputIsRefusedAtTheLimit(t *testing.T) {
 	const limit = 1 << 20
 	for _, c := range []struct{ framing, begin string }{
-		{"line", `{"a":"`}, {"line", `noise`}, {"lsp", `Content-Length: `}, {"lsp", "X-A: b\r\nX-B: "}, {"lsp", "noise"}, {"nul", `{"a":"`}, {"nul", "noise"},
-		{"seq", "\x1e{\"a\":\""}, {"seq", "\x1etext"}, {"seq", "noise"}, {"concat", `{"a":"`}, {"concat", `noise`}, {"concat", `{noise`},
+		{"line", `{"a":"`},
+		{"line", `noise`},
+		{"lsp", `Content-Length: `},
+		{"lsp", "X-A: b\r\nX-B: "},
+		{"lsp", "noise"},
+		{"nul", `{"a":"`},
+		{"nul", "noise"},
+		{"seq", "\x1e{\"a\":\""},
+		{"seq", "\x1etext"},
+		{"seq", "noise"},
+		{"concat", `{"a":"`},
+		{"concat", `noise`},
+		{"concat", `{noise`},
 	} {
 		framing, _ := ByName(c.framing)
 		src := &endless{begin: c.begin, b: 'x'}

@@ -21,11 +21,15 @@ var lineScenarios = []scenario{
 	{name: "no noise on a listener", framing: "line", in: "GET / HTTP/1.1\r\n" + a + "\n", fault: `not JSON: "GET / HTTP/1.1"`},
 	{name: "no late noise on a listener", framing: "line", in: a + "\nhello\n", want: []string{a}, fault: `"hello"`},
 	{name: "scalars are no messages", framing: "line", in: "42\n", fault: `"42"`},
-	{name: "noise", framing: "line", limit: 9, in: "hello\r\n" + a + "\n 42\ntrue\n[info] listening\n[12:30] up [ok]\n{starting}\n{\"a\"=>1}\n{\"a\":\n" + b + "\n\"bye\"",
-		want: []string{a, b}, noise: []string{"hello", " 42", "true", "[info] listening", "[12:30] up [ok]", "{starting}", `{"a"=>1}`, `{"a":`, `"bye"`}},
+	{
+		name: "noise", framing: "line", limit: 9, in: "hello\r\n" + a + "\n 42\ntrue\n[info] listening\n[12:30] up [ok]\n{starting}\n{\"a\"=>1}\n{\"a\":\n" + b + "\n\"bye\"",
+		want: []string{a, b}, noise: []string{"hello", " 42", "true", "[info] listening", "[12:30] up [ok]", "{starting}", `{"a"=>1}`, `{"a":`, `"bye"`},
+	},
 	{name: "what has both ends is for the dialect", framing: "line", limit: 9, in: "{\"a\":1 \"b\"}\n{}\n{ }\n", want: []string{`{"a":1 "b"}`, "{}", "{ }"}},
-	{name: "too much noise", framing: "line", limit: 2, in: "one\n\ntwo\n" + a + "\nthr\x1b[31mee" + strings.Repeat("e", 100) + "\n", want: []string{a}, noise: []string{"one", "two"},
-		fault: `more than 2 lines that are not JSON, the last: "thr\x1b[31mee`},
+	{
+		name: "too much noise", framing: "line", limit: 2, in: "one\n\ntwo\n" + a + "\nthr\x1b[31mee" + strings.Repeat("e", 100) + "\n", want: []string{a}, noise: []string{"one", "two"},
+		fault: `more than 2 lines that are not JSON, the last: "thr\x1b[31mee`,
+	},
 	{name: "too long", framing: "line", max: 8, in: a + " \n" + b + "\n", want: []string{a}, fault: "limit of 8 bytes"},
 	{name: "noise too long", framing: "line", max: 50, limit: 3, in: "x" + strings.Repeat("0", 60) + "\n", fault: "limit of 50 bytes"},
 	{name: "just not too long", framing: "line", max: len(b), in: b + "\r\n", want: []string{b}},
@@ -54,8 +58,10 @@ var lspScenarios = []scenario{
 	{name: "request of a browser", framing: "lsp", strict: true, in: "POST / HTTP/1.1\r\nContent-Length: 7\r\n\r\n" + a, fault: "POST / HTTP/1.1"},
 	{name: "foreign header, strict", framing: "lsp", strict: true, in: "Host: x\r\nContent-Length: 7\r\n\r\n" + a, fault: `does not belong there: "Host: x`},
 	{name: "own headers, strict", framing: "lsp", strict: true, in: "Content-Type: x\r\nContent-Length: 7\r\n\r\n" + a + "X-Y: z\r\nContent-Length: 7\r\n\r\n" + a, want: []string{a, a}},
-	{name: "noise", framing: "lsp", limit: 4, in: "hello\nINFO: up\nContent-Length: 7\r\n\r\n" + a + "\nat 12:30: x\nContent-Length: 7\r\n\r\n" + a + "bye",
-		want: []string{a, a}, noise: []string{"hello", "INFO: up", "at 12:30: x", "bye"}},
+	{
+		name: "noise", framing: "lsp", limit: 4, in: "hello\nINFO: up\nContent-Length: 7\r\n\r\n" + a + "\nat 12:30: x\nContent-Length: 7\r\n\r\n" + a + "bye",
+		want: []string{a, a}, noise: []string{"hello", "INFO: up", "at 12:30: x", "bye"},
+	},
 	{name: "too much noise", framing: "lsp", limit: 1, in: "hello\nagain\nContent-Length: 7\r\n\r\n" + a, noise: []string{"hello"}, fault: `the last: "again"`},
 }
 

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -122,9 +121,6 @@ func unknownKind(s, kind string) error {
 func (a Answer) constant() json.RawMessage {
 	return json.RawMessage(strings.TrimSpace(a.Text))
 }
-
-// command tells whether the answer is a process of its own for each call.
-func (a Answer) command() bool { return slices.Contains([]Kind{Sh, Text, Lines}, a.Kind) }
 
 func usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)

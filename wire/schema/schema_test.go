@@ -131,12 +131,18 @@ func TestOlderDrafts(t *testing.T) {
 
 func TestUncheckedPartsWarnOnce(t *testing.T) {
 	for _, c := range []struct{ name, schema, good, bad, warning string }{
-		{"look-ahead", `{"properties":{"a":{"pattern":"^(?!x)","maxLength":2},"b":{"pattern":"^(?!x)"}}}`,
-			`{"a":"xx"}`, `{"a":"abc"}`, "(?!x)"},
-		{"look-ahead names", `{"patternProperties":{"^(?!x)":{"type":"integer"}},"properties":{"b":{"type":"integer"}},"additionalProperties":false}`,
-			`{"a":"text"}`, `{"b":"text"}`, "(?!x)"},
-		{"lost definition", `{"properties":{"a":{"$ref":"#/$defs/gone"},"b":{"$ref":"#/$defs/gone"},"c":{"type":"integer"}}}`,
-			`{"a":1,"b":[]}`, `{"c":"x"}`, "#/$defs/gone"},
+		{
+			"look-ahead", `{"properties":{"a":{"pattern":"^(?!x)","maxLength":2},"b":{"pattern":"^(?!x)"}}}`,
+			`{"a":"xx"}`, `{"a":"abc"}`, "(?!x)",
+		},
+		{
+			"look-ahead names", `{"patternProperties":{"^(?!x)":{"type":"integer"}},"properties":{"b":{"type":"integer"}},"additionalProperties":false}`,
+			`{"a":"text"}`, `{"b":"text"}`, "(?!x)",
+		},
+		{
+			"lost definition", `{"properties":{"a":{"$ref":"#/$defs/gone"},"b":{"$ref":"#/$defs/gone"},"c":{"type":"integer"}}}`,
+			`{"a":1,"b":[]}`, `{"c":"x"}`, "#/$defs/gone",
+		},
 		{"lost anchor", `{"properties":{"a":{"$ref":"#gone"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "#gone"},
 		{"a file", `{"properties":{"a":{"$ref":"file:///etc/passwd"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "file:///etc/passwd"},
 		{"the network", `{"properties":{"a":{"$ref":"http://127.0.0.1:1/x.json#/y"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "http://127.0.0.1:1/x.json#/y"},

@@ -23,8 +23,13 @@ var typeNames = []struct {
 	name string
 	set  typeSet
 }{
-	{"null", null}, {"boolean", boolean}, {"number", number | integer}, {"integer", integer},
-	{"string", text}, {"array", array}, {"object", object},
+	{"null", null},
+	{"boolean", boolean},
+	{"number", number | integer},
+	{"integer", integer},
+	{"string", text},
+	{"array", array},
+	{"object", object},
 }
 
 func (t typeSet) String() string {

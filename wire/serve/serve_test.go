@@ -280,10 +280,14 @@ func TestDemoOrders(t *testing.T) {
 		{"listOrders", ``, `[{"id":"o_001","status":"shipped","total":900},{"id":"o_002","status":"open","total":1740},{"id":"o_003","status":"cancelled","total":6900}]`},
 		{"listOrders", `{"status":"open"}`, `[{"id":"o_002","status":"open","total":1740}]`},
 		{"listOrders", `{"limit":1}`, `[{"id":"o_001","status":"shipped","total":900}]`},
-		{"createOrder", `{"customer":"Mary","items":[{"sku":"tea","qty":12345678901234567890},{"sku":"mug","qty":1}],"note":"soon","express":true}`,
-			`{"customer":"Mary","id":"o_004","items":[{"price":450,"qty":12345678901234567890,"sku":"tea"},{"price":1290,"qty":1,"sku":"mug"}],"note":"soon","status":"open","total":5555555505555555552780}`},
-		{"createOrder", `{"customer":"Mary","items":[{"sku":"cup","qty":1}]}`,
-			`{"code":-32602,"message":"invalid params: /items/0/sku: \"cup\" is none of \"tea\", \"mug\", \"pot\"","data":{"pointer":"/items/0/sku","rule":"enum"}}`},
+		{
+			"createOrder", `{"customer":"Mary","items":[{"sku":"tea","qty":12345678901234567890},{"sku":"mug","qty":1}],"note":"soon","express":true}`,
+			`{"customer":"Mary","id":"o_004","items":[{"price":450,"qty":12345678901234567890,"sku":"tea"},{"price":1290,"qty":1,"sku":"mug"}],"note":"soon","status":"open","total":5555555505555555552780}`,
+		},
+		{
+			"createOrder", `{"customer":"Mary","items":[{"sku":"cup","qty":1}]}`,
+			`{"code":-32602,"message":"invalid params: /items/0/sku: \"cup\" is none of \"tea\", \"mug\", \"pot\"","data":{"pointer":"/items/0/sku","rule":"enum"}}`,
+		},
 		{"cancelOrder", `{"id":"o_002"}`, `{"id":"o_002","status":"cancelled"}`},
 		{"cancelOrder", `{"id":"o_001"}`, `{"code":409,"message":"o_001 is already shipped"}`},
 		{"cancelOrder", `{"id":"o_999"}`, `{"code":404,"message":"no such order: o_999"}`},

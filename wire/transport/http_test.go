@@ -90,8 +90,10 @@ func TestHTTPAnswers(t *testing.T) {
 		"400 that is an error":  {answer: fixed(400, "application/json", `{"error":{"code":-32700,"message":"parse"}}`), want: []string{`{"error":{"code":-32700,"message":"parse"}}`}},
 		"500 in another JSON":   {answer: fixed(500, "application/json", `{"message":"oops"}`), fails: isFault(wire.Unreachable, "500", "oops")},
 		"500 with text":         {answer: fixed(500, "text/plain", `{"jsonrpc":"2.0"}`), fails: isFault(wire.Unreachable, "500")},
-		"302": {answer: head(302, "") + "Location: /login?next=hidden\r\nContent-Length: 0\r\n\r\n",
-			fails: isFault(wire.Unreachable, "302 Found", "/login", "GET")},
+		"302": {
+			answer: head(302, "") + "Location: /login?next=hidden\r\nContent-Length: 0\r\n\r\n",
+			fails:  isFault(wire.Unreachable, "302 Found", "/login", "GET"),
+		},
 		"too large":           {answer: fixed(200, "application/json", big), fails: isFault(wire.Protocol, "1000", "--max-message")},
 		"too large in chunks": {answer: chunked(200, "application/json", big) + end, fails: isFault(wire.Protocol, "--max-message")},
 		"too large an event":  {answer: chunked(200, "text/event-stream", "data: 1\n\ndata: "+big+"\n\n") + end, want: []string{"1"}, fails: isFault(wire.Protocol, "--max-message")},
@@ -106,7 +108,8 @@ func TestHTTPAnswers(t *testing.T) {
 				io.WriteString(c, tt.answer)
 			})
 			c := mustDial(t, "http://u:secret@"+addr+"/rpc?k=hidden", Config{
-				Options: wire.Options{MaxMessage: 1000}, Header: http.Header{"X-Key": {"a, b"}}})
+				Options: wire.Options{MaxMessage: 1000}, Header: http.Header{"X-Key": {"a, b"}},
+			})
 			got, err := exchange(t, c, `{"id":1,"method":"m"}`)
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -16,14 +16,13 @@ import (
 
 // A guard decides which requests a listener takes.
 type guard struct {
-	path     string   // the only one, exactly
-	hosts    []string // names that Host may have beside the loopback ones; nil with anyHost
-	anyHost  bool
-	origins  []string
-	token    string // "" demands none
-	posted   bool   // http: POST with JSON
-	websock  bool
-	loopback bool
+	path    string   // the only one, exactly
+	hosts   []string // names that Host may have beside the loopback ones; nil with anyHost
+	anyHost bool
+	origins []string
+	token   string // "" demands none
+	posted  bool   // http: POST with JSON
+	websock bool
 }
 
 // bind binds the listener, and sets up its guard and its endpoint.

@@ -74,8 +74,11 @@ func TestListenerGuard(t *testing.T) {
 		"its longer cousin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example.evil\n"+js, "{}"), 403, ""},
 		"two origins":         {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\nOrigin: http://evil\n"+js, "{}"), 403, ""},
 		"any origin":          {"http://127.0.0.1:0/rpc", Config{AllowOrigin: []string{"*"}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
-		"a browser's question": {"http://127.0.0.1:0/rpc", Config{AllowOrigin: origin.AllowOrigin, Token: "t"},
-			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: https://app.example\nAccess-Control-Request-Method: POST\n\n", 204, "Access-Control-Allow-Methods: POST"},
+		"a browser's question": {
+			"http://127.0.0.1:0/rpc",
+			Config{AllowOrigin: origin.AllowOrigin, Token: "t"},
+			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: https://app.example\nAccess-Control-Request-Method: POST\n\n", 204, "Access-Control-Allow-Methods: POST",
+		},
 		"no token":           {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", js, "{}"), 401, "Www-Authenticate: Bearer"},
 		"a wrong token":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cre\n"+js, "{}"), 401, ""},
 		"as a password":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Basic s3cret\n"+js, "{}"), 401, ""},

@@ -32,8 +32,10 @@ func TestReadEvents(t *testing.T) {
 		"no blank after the colon":  {"data:1\n\n", []string{"1"}},
 		"only one blank is dropped": {"data:  1\n\n", []string{" 1"}},
 		"several lines":             {"data: {\ndata: \"a\":1\ndata: }\n\n", []string{"{\n\"a\":1\n}"}},
-		"other fields": {"event: message\nid: 7\nretry: 10\ndatum: 3\ndatax: 4\ndata: 1\nDATA: 2\n\n",
-			[]string{"1"}},
+		"other fields": {
+			"event: message\nid: 7\nretry: 10\ndatum: 3\ndatax: 4\ndata: 1\nDATA: 2\n\n",
+			[]string{"1"},
+		},
 		"comments":              {": hello\ndata: 1\n: more\n\n:\n\n", []string{"1"}},
 		"a mark of byte order":  {"\xEF\xBB\xBFdata: 1\n\n", []string{"1"}},
 		"without data":          {"event: ping\n\ndata\n\ndata:\n\ndata: 1\n\n", []string{"1"}},

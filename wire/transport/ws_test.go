@@ -37,27 +37,39 @@ func TestWSHandWritten(t *testing.T) {
 		end    func(*testing.T, error)
 		heard  string // "": anything
 	}{
-		"messages and a goodbye": {heard: "\x88" + closing(1000, "done"),
-			sent: frame(finText, `{"a":1}`) + frame(finText, `{"b":2}`) + frame(finClose, closing(1000, "done")),
-			want: []string{`{"a":1}`, `{"b":2}`}, end: isClose(1000, "done", true)},
+		"messages and a goodbye": {
+			heard: "\x88" + closing(1000, "done"),
+			sent:  frame(finText, `{"a":1}`) + frame(finText, `{"b":2}`) + frame(finClose, closing(1000, "done")),
+			want:  []string{`{"a":1}`, `{"b":2}`}, end: isClose(1000, "done", true),
+		},
 		"going away":            {sent: frame(finClose, closing(1001, "")), end: isClose(1001, "", true)},
 		"an error":              {heard: "\x88" + closing(1011, "boom"), sent: frame(finClose, closing(1011, "boom")), end: isClose(1011, "boom", false)},
 		"a code of their own":   {sent: frame(finClose, closing(4001, "evicted")), end: isClose(4001, "evicted", false)},
 		"a close without words": {sent: frame(finClose, ""), end: isClose(1005, "", true)},
-		"empty": {sent: frame(finText, "") + frame(finClose, closing(1000, "")),
-			want: []string{""}, end: isClose(1000, "", true)},
-		"fragments with a ping inside": {heard: "\x8ap",
-			sent: frame(firstText, `{"a":`) + frame(finPing, "p") + frame(more, `"`+long) + frame(finMore, `"}`),
-			want: []string{`{"a":"` + long + `"}`}, end: isClose(0, "", false)},
+		"empty": {
+			sent: frame(finText, "") + frame(finClose, closing(1000, "")),
+			want: []string{""}, end: isClose(1000, "", true),
+		},
+		"fragments with a ping inside": {
+			heard: "\x8ap",
+			sent:  frame(firstText, `{"a":`) + frame(finPing, "p") + frame(more, `"`+long) + frame(finMore, `"}`),
+			want:  []string{`{"a":"` + long + `"}`}, end: isClose(0, "", false),
+		},
 		"not UTF-8": {sent: frame(finText, "\"\xff\""), want: []string{"\"\xff\""}, end: isClose(0, "", false)},
-		"the three forms of length": {sent: frame(finText, long[:125]) + frame(finText, long[:126]) + frame(finText, long),
-			want: []string{long[:125], long[:126], long}, end: isClose(0, "", false)},
+		"the three forms of length": {
+			sent: frame(finText, long[:125]) + frame(finText, long[:126]) + frame(finText, long),
+			want: []string{long[:125], long[:126], long}, end: isClose(0, "", false),
+		},
 		"an abrupt end":              {sent: frame(finText, "1"), want: []string{"1"}, end: isClose(0, "", false)},
 		"an abrupt end in a message": {sent: frame(finText, "12345")[:4], end: isClose(0, "", false)},
-		"binary is taken": {sent: frame(finBinary, "1") + frame(finText, "2"), want: []string{"1", "2"},
-			end: isClose(0, "", false)},
-		"binary is dropped": {binary: BinaryIgnore, sent: frame(finBinary, "1") + frame(finText, "2"),
-			want: []string{"2"}, end: isClose(0, "", false)},
+		"binary is taken": {
+			sent: frame(finBinary, "1") + frame(finText, "2"), want: []string{"1", "2"},
+			end: isClose(0, "", false),
+		},
+		"binary is dropped": {
+			binary: BinaryIgnore, sent: frame(finBinary, "1") + frame(finText, "2"),
+			want: []string{"2"}, end: isClose(0, "", false),
+		},
 		"binary is refused":          {heard: "\x88" + closing(1003, "binary messages are not taken"), binary: BinaryRefuse, sent: frame(finBinary, "1"), end: broken("binary")},
 		"a reserved bit":             {sent: frame(finText|0x40, "1"), end: broken("rsv")},
 		"an unknown kind of frame":   {sent: frame(0x83, "1"), end: broken("opcode")},
@@ -66,8 +78,10 @@ func TestWSHandWritten(t *testing.T) {
 		"a close payload of a byte":  {sent: frame(finClose, "x"), end: broken("close")},
 		"a ping that is too long":    {sent: frame(finPing, long[:126]), end: broken("length")},
 		"a ping in fragments":        {sent: frame(0x09, "p"), end: broken("fragmented")},
-		"a length below nothing": {sent: "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff",
-			end: broken("negative")},
+		"a length below nothing": {
+			sent: "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff",
+			end:  broken("negative"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			noLeaks(t)
@@ -120,12 +134,18 @@ func TestWSHandWrittenClient(t *testing.T) {
 		end   func(*testing.T, error)
 		heard string
 	}{
-		"a message": {heard: frame(finClose, closing(1000, "")), sent: masked(finText, "[1]") + masked(finClose, closing(1000, "")), want: "[1]",
-			end: func(t *testing.T, err error) { wantClose(t, err, 1000, true) }},
-		"without a mask": {heard: frame(finClose, closing(1002, "")), sent: frame(finText, "[1]"),
-			end: func(t *testing.T, err error) { wantFault(t, err, wire.Protocol, "unmasked") }},
-		"gone": {sent: masked(finText, "[1]"), want: "[1]",
-			end: func(t *testing.T, err error) { wantClose(t, err, 0, false) }},
+		"a message": {
+			heard: frame(finClose, closing(1000, "")), sent: masked(finText, "[1]") + masked(finClose, closing(1000, "")), want: "[1]",
+			end: func(t *testing.T, err error) { wantClose(t, err, 1000, true) },
+		},
+		"without a mask": {
+			heard: frame(finClose, closing(1002, "")), sent: frame(finText, "[1]"),
+			end: func(t *testing.T, err error) { wantFault(t, err, wire.Protocol, "unmasked") },
+		},
+		"gone": {
+			sent: masked(finText, "[1]"), want: "[1]",
+			end: func(t *testing.T, err error) { wantClose(t, err, 0, false) },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := mustListen(t, "ws://127.0.0.1:0/x", Config{CloseTimeout: time.Second})

@@ -253,7 +253,8 @@ func TestWSSubprotocols(t *testing.T) {
 			})
 			var warned recorder
 			c, err := Dial(t.Context(), mustParse(t, "ws://"+addr), Config{
-				Subprotocols: tt.offer, Header: tt.header, Warn: warned.warn, CloseTimeout: 50 * time.Millisecond})
+				Subprotocols: tt.offer, Header: tt.header, Warn: warned.warn, CloseTimeout: 50 * time.Millisecond,
+			})
 			if tt.fails {
 				wantFault(t, err, wire.Protocol, "handshake", "z")
 				return

@@ -20,7 +20,8 @@ const proxyTest = "RPCX_TEST_PROXY_TO"
 func TestThroughProxy(t *testing.T) {
 	if to := os.Getenv(proxyTest); to != "" {
 		msg, err := roundTrip(t, to, Config{
-			TLS: TLS{CACert: os.Getenv("RPCX_TEST_CA")}, Header: http.Header{"Host": {"localhost"}}})
+			TLS: TLS{CACert: os.Getenv("RPCX_TEST_CA")}, Header: http.Header{"Host": {"localhost"}},
+		})
 		fmt.Printf("answer: %s %v\n", msg, err)
 		return
 	}

@@ -48,8 +48,11 @@ func subscribeNames(name string) []string {
 		names = append(names, base)
 	}
 	for _, w := range [...]struct{ undo, do string }{
-		{"unsubscribe", "subscribe"}, {"Unsubscribe", "Subscribe"}, {"UNSUBSCRIBE", "SUBSCRIBE"},
-		{"_unfollow", "_follow"}, {"Unfollow", "Follow"},
+		{"unsubscribe", "subscribe"},
+		{"Unsubscribe", "Subscribe"},
+		{"UNSUBSCRIBE", "SUBSCRIBE"},
+		{"_unfollow", "_follow"},
+		{"Unfollow", "Follow"},
 	} {
 		if i := strings.LastIndex(name, w.undo); i >= 0 {
 			names = append(names, name[:i]+w.do+name[i+len(w.undo):])
