@@ -152,6 +152,17 @@ func TestConnectionGoesUnderTalkBack(t *testing.T) {
 	}
 }
 
+// A client that goes in good order answers what it was asked, and says why.
+func TestClientLeavesUnderTalkBack(t *testing.T) {
+	w := newWorld(t, "", where)
+	c := w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)
+	call := w.start(w.open(w.back(c)), dialect.Call, "hang", "")
+	w.read("pid")
+	c.Close()
+	expect(t, "the call", w.next(call), `error {"code":-32603,"message":"the connection is being closed"}`)
+	w.gone("pid")
+}
+
 // The server goes while calls through a socket of its are under way.
 func TestServerGoesUnderTalkBack(t *testing.T) {
 	w := newWorld(t, "", where)

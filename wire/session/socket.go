@@ -31,10 +31,11 @@ type socket struct {
 	path     string
 	listener net.Listener
 
-	mu     sync.Mutex
-	peers  map[*peer.Peer]bool
-	closed bool
-	wg     sync.WaitGroup
+	mu      sync.Mutex
+	peers   map[*peer.Peer]bool
+	closed  bool
+	passing sync.WaitGroup // streams that are passed on; none is added when closed
+	wg      sync.WaitGroup
 }
 
 // newSocket binds a socket that nobody else can reach.
@@ -88,6 +89,17 @@ func (s *socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
+// pass says that a stream begins, unless the socket is closed.
+func (s *socket) pass() (passed func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, false
+	}
+	s.passing.Add(1)
+	return s.passing.Done, true
+}
+
 // socketPeer is either end of a connection to a socket. What crosses it are the
 // messages of another connection, wrapped: its limits are wider than theirs.
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
@@ -96,14 +108,30 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
+// lastWords is how long Close waits for answers to get through, which came
+// before the connection ended.
+const lastWords = 500 * time.Millisecond
+
 // Close removes the socket, ends all that came through it and waits for that,
-// which is bounded as a peer's Close is.
+// which is bounded as a peer's Close is. The connection has ended by then, and
+// with it each call on it.
 func (s *socket) Close() {
 	_ = s.listener.Close()
 	_ = os.Remove(s.path)
-	var closing sync.WaitGroup
 	s.mu.Lock()
 	s.closed = true
+	s.mu.Unlock()
+	passed := make(chan struct{})
+	s.wg.Go(func() {
+		s.passing.Wait()
+		close(passed)
+	})
+	select {
+	case <-passed:
+	case <-time.After(lastWords):
+	}
+	var closing sync.WaitGroup
+	s.mu.Lock()
 	for p := range s.peers {
 		closing.Go(func() { _ = p.Close() })
 	}

@@ -98,6 +98,11 @@ func readOp(params json.RawMessage, w *wireOp) (dialect.OpKind, error) {
 
 // stream runs op and passes its messages on until it ends or nobody wants it.
 func (h *socketHandler) stream(ctx context.Context, in *dialect.Inbound, op dialect.Op) error {
+	passed, ok := h.socket.pass()
+	if !ok {
+		return toRPC(context.Canceled)
+	}
+	defer passed()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	st, err := h.socket.caller.Open(ctx, op)
