@@ -43,6 +43,10 @@ import (
 //	             what follows the blank line
 //	>frame OPCODE "TEXT"   writes a WebSocket frame of that kind
 //	repeat N TEXT          writes a message N times
+//	flood TEXT             writes a message until it gets no further: the far side
+//	                       has stopped reading, before 64 MiB; then "stalled" is
+//	                       made, and the message that was cut is written to its end
+//	choke TEXT             likewise, but leaves it cut
 //	mode line|lsp|nul|seq|ws|wsclient    what a message is from here on
 //	upgrade [HEADER]   reads a WebSocket handshake and accepts it
 //	stderr TEXT  writes a line to stderr (of the program)
@@ -208,6 +212,15 @@ func (p *play) step(word, rest string) error {
 				return err
 			}
 		}
+	case "flood":
+		left, err := p.flood([]byte(p.expand(rest) + "\n"))
+		if err != nil {
+			return err
+		}
+		return p.raw(left)
+	case "choke":
+		_, err := p.flood([]byte(p.expand(rest) + "\n"))
+		return err
 	case "mode":
 		p.mode = rest
 	case "upgrade":
@@ -248,6 +261,24 @@ func (p *play) step(word, rest string) error {
 		return errors.New("no such step")
 	}
 	return nil
+}
+
+// flood returns what is left of a message when the far side reads no more.
+func (p *play) flood(msg []byte) ([]byte, error) {
+	for all := 0; all < 64<<20; {
+		p.conn.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
+		n, err := p.conn.Write(msg)
+		all += n
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, err
+		}
+		p.conn.SetWriteDeadline(time.Now().Add(patience))
+		return msg[n:], os.WriteFile(filepath.Join(p.cd, "stalled"), nil, 0o600)
+	}
+	return nil, errors.New("all of it was taken")
 }
 
 func (p *play) until(file string) error {

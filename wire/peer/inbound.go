@@ -52,7 +52,10 @@ func (p *Peer) request(m *wire.Message, g *group) {
 		p.later(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
 		p.refuse(in, noMethod(in.Msg.Method))
 	case len(p.active) >= p.o.MaxInbound:
-		p.later(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight"})
+		if !p.busy { // told once: whoever floods us must not flood our user
+			p.busy = true
+			p.later(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
+		}
 		p.refuse(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
 	default:
 		in.ctx, in.cancel = context.WithCancel(p.ctx)

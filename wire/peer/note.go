@@ -13,7 +13,7 @@ const (
 	NoteUnknownResponse                       // a response to no call of ours, or a second one
 	NoteStrayError                            // an error without id, and not exactly one call that it can belong to
 	NoteMalformed                             // a message that is none
-	NoteBusy                                  // a request was answered with "busy"
+	NoteBusy                                  // a request was answered with "busy", the first on this connection
 	NoteDropped                               // notifications were lost: they came faster than they were handled
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // an answer of ours could not be sent

@@ -137,6 +137,7 @@ type Peer struct {
 	writing  bool
 
 	active    map[*inbound]struct{}
+	busy      bool                  // some request was refused as one too many
 	taken     map[string][]*inbound // by Incoming, by id token
 	owed      int                   // requests of theirs without their first answer
 	news      []wire.Message        // notifications that wait
