@@ -190,7 +190,8 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	if err != nil || st == nil {
 		return why(cl.ctx, err)
 	}
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: scan.Type(op.Params) == 'a' && op.Kind == dialect.Raw}
+	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
+	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many}
 	err = c.run()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		suggest(a, f, cat)

@@ -20,7 +20,7 @@ type consumer struct {
 	print  *format.Pipeline
 	clock  *clock
 	method string
-	watch  bool // every message is wanted, chosen by --select
+	watch  bool // what comes unasked is taken: --method or --select is given
 	choose bool // --select is given
 	lasts  bool // the stream is not over with one answer
 	many   bool // one answer's failure is not the end of the others
@@ -89,7 +89,7 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	c.tell(ev)
+	c.app.console.Event(ev)
 	stop, err = c.print.Print(ctx, m, ev)
 	if err != nil {
 		return true, err
@@ -107,15 +107,10 @@ func (c *consumer) opens(m wire.Message) bool {
 
 // event is what a user sees of m. What --select chose is data, whatever it is.
 func (c *consumer) event(m wire.Message) (wire.Event, error) {
-	if c.watch && c.choose {
+	if c.choose {
 		return wire.Event{Kind: wire.Data, Data: m.Raw}, nil
 	}
 	return c.conv.Event(m)
-}
-
-// tell shows people what is not data.
-func (c *consumer) tell(ev wire.Event) {
-	c.app.console.Event(ev)
 }
 
 // failure is an error event: expected, or the outcome.

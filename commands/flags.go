@@ -53,7 +53,7 @@ func number(group, name, usage string, least int64, to *int64) cli.Flag {
 // commonFlags are every command's.
 type commonFlags struct {
 	verbose bool
-	errors  string
+	errors  string // this and color are read before the line is parsed, see detect; here they are checked
 	color   string
 }
 

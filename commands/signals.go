@@ -10,8 +10,13 @@ import (
 	"rpcx/wire"
 )
 
-// farewell bounds what is said to the far side when we go.
-const farewell = 2 * time.Second
+// When we go, all of it together is to stay below three seconds, also with a
+// child that hears nothing: a word to the far side, then the steps of closing.
+const (
+	wordBound = time.Second     // for what is said to the far side
+	stepBound = time.Second     // for a child to end: its stdin closed, then asked, then forced
+	farewell  = 2 * time.Second // for a command of our own, and for printing what has come
+)
 
 // signals returns a context that the first SIGINT or SIGTERM ends, with a Fault
 // as its cause; the second ends the process at once. A write to a closed pipe
@@ -61,5 +66,5 @@ func outlive(ctx context.Context) (context.Context, func()) {
 
 // goodbye is a context for what is said to the far side after ctx has ended.
 func goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	return context.WithTimeout(context.WithoutCancel(ctx), wordBound)
 }
