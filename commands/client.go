@@ -120,18 +120,22 @@ func (a *app) tap() wire.Tap {
 	return func(d wire.Direction, msg []byte) { a.console.Trace(d, msg, time.Since(a.started)) }
 }
 
+// saidMost is how many methods are told of at most: a peer can think of more.
+const saidMost = 1000
+
 // noter says once per method what nobody answers; the rest is for -v.
 func (a *app) noter() func(peer.Note) {
 	var mu sync.Mutex
 	said := map[string]bool{}
 	return func(n peer.Note) {
 		if n.Kind == peer.NoteUnhandledRequest {
+			name := format.Cut(format.CleanLine(n.Method), 200)
 			mu.Lock()
-			first := !said[n.Method]
-			said[n.Method] = true
+			first := !said[name] && len(said) < saidMost
+			said[name] = said[name] || first
 			mu.Unlock()
 			if first {
-				a.console.Warn(fmt.Sprintf("the peer called %s, which nothing answers (--on NAME=ANSWER does)", format.CleanLine(n.Method)))
+				a.console.Warn(fmt.Sprintf("the peer called %s, which nothing answers (--on NAME=ANSWER does)", name))
 			}
 			return
 		}
