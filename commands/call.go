@@ -73,7 +73,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if err := o.exclude(a.line, rest); err != nil {
 		return err
 	}
-	print, err := a.printer(&o.out, format.Options{})
+	print, err := a.printer(e, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}

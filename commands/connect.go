@@ -45,7 +45,7 @@ func runConnect(ctx context.Context, a *app, o *clientFlags) error {
 	if len(rest) > 0 {
 		return a.line.usage("connect takes an endpoint and nothing else, not %q", rest[0])
 	}
-	print, err := a.printer(&o.out, format.Options{})
+	print, err := a.printer(e, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	if len(rest) > 1 {
 		return a.line.usage("describe takes one method, not %q too", rest[1])
 	}
-	print, err := a.printer(&o.out, format.Options{})
+	print, err := a.printer(e, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 
 // forPeople says that a table is wanted.
 func (o *describeOptions) forPeople(a *app) bool {
-	return a.out.Terminal && !o.json && o.out.jq == "" && !o.out.compact && o.out.template == ""
+	return a.out.Terminal && o.out.output == "" && !o.json && o.out.jq == "" && !o.out.compact && o.out.template == ""
 }
 
 func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOptions) (_ *catalog.Catalog, err error) {

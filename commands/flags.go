@@ -128,6 +128,7 @@ type outFlags struct {
 	args        []string
 	jsonArgs    []string
 	template    string
+	output      string
 	events      bool
 	raw         bool
 	null        bool
@@ -148,6 +149,7 @@ func (o *outFlags) flags() []cli.Flag {
 		list(groupOutput, "arg", "", "`NAME VALUE`: $NAME is the text VALUE in every jq program", &o.args),
 		list(groupOutput, "argjson", "", "`NAME VALUE`: $NAME is the JSON VALUE in every jq program", &o.jsonArgs),
 		text(groupOutput, "template", "", "render each value with the Go template in `FILE` (a directory holds one for each content type)", &o.template),
+		text(groupOutput, "output", "o", "write the data to `FILE` in place of stdout", &o.output),
 		boolean(groupOutput, "events", "", "print whole events, progress and log lines included", &o.events),
 		boolean(groupOutput, "raw", "", "print the messages that came, unchanged", &o.raw),
 		boolean(groupOutput, "null", "0", "end each value with NUL in place of a line feed", &o.null),

@@ -3,23 +3,35 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/session"
 )
 
-// printer makes the pipeline for stdout.
-func (a *app) printer(o *outFlags, more format.Options) (*format.Pipeline, error) {
+// printer makes the pipeline for stdout, or for --output.
+func (a *app) printer(e session.Endpoint, o *outFlags, more format.Options) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
 		return nil, err
 	}
+	var to io.Writer = os.Stdout
+	screen := a.out
+	switch {
+	case o.output != "":
+		to, screen = &outputFile{name: o.output}, format.Screen{}
+	case e.Address.Scheme == "stdio":
+		f := a.line.usage("over stdio: stdout carries messages, so the data needs a place of its own")
+		f.Hint = "name a file with --output FILE"
+		return nil, f
+	}
 	more.Events, more.Raw, more.Null = o.events, o.raw, o.null
-	more.Pretty = (a.out.Terminal || o.pretty) && !o.compact
-	more.Color, more.Terminal = a.out.Color, a.out.Terminal
+	more.Pretty = (screen.Terminal || o.pretty) && !o.compact
+	more.Color, more.Terminal = screen.Color, screen.Terminal
 	more.JQ, more.RawStrings, more.Vars, more.Template = o.jq, o.rawStrings, vars, o.template
 	more.Expect, more.ExpectAny, more.ExpectNone = o.expect, o.expectAny, o.expectNone
 	more.ExpectError = o.expectError
@@ -27,10 +39,29 @@ func (a *app) printer(o *outFlags, more format.Options) (*format.Pipeline, error
 		more.ExpectCount = &o.expectCount
 	}
 	more.Debug = a.console.Writer()
-	if a.out.Terminal && a.err.Terminal {
+	if screen.Terminal && a.err.Terminal {
 		more.BeforeWrite = a.console.Clear
 	}
-	return format.New(os.Stdout, more)
+	return format.New(to, more)
+}
+
+// outputFile is the file of --output, made when there is something to write.
+type outputFile struct {
+	name string
+	f    *os.File
+}
+
+func (o *outputFile) Write(b []byte) (n int, err error) {
+	if o.f == nil {
+		o.f, err = os.Create(o.name)
+	}
+	if err == nil {
+		n, err = o.f.Write(b)
+	}
+	if err != nil {
+		return n, wire.NewFault(wire.IO, "--output: "+err.Error(), err)
+	}
+	return n, nil
 }
 
 // vars reads --arg and --argjson.

@@ -63,7 +63,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
 	}
-	print, err := a.printer(&o.out, format.Options{Count: o.count, Until: o.until, Select: o.choose})
+	print, err := a.printer(e, &o.out, format.Options{Count: o.count, Until: o.until, Select: o.choose})
 	if err != nil {
 		return err
 	}

@@ -126,15 +126,15 @@ _rpcx_command() {
 		;;
 	'call')
 		subs='' endpoint='yes'
-		flags='--notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'subscribe')
 		subs='' endpoint='yes'
-		flags='--count --until --for --select --method --unsubscribe --catalog --no-check --dry-run --jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--count --until --for --select --method --unsubscribe --catalog --no-check --dry-run --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'connect')
 		subs='' endpoint='yes'
-		flags='--jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'serve')
 		subs='' endpoint='yes'
@@ -142,7 +142,7 @@ _rpcx_command() {
 		;;
 	'describe')
 		subs='' endpoint='yes'
-		flags='--json --jq --raw-output --arg --argjson --template --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--json --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	esac
 }
@@ -152,7 +152,7 @@ _rpcx_value() {
 	kind='' choices=''
 	case $1 in
 	--allow | --allow-origin | --arg | --argjson | --connect-timeout | --count | --deny | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --header | --hook-jobs | --hook-timeout | --idle | --jobs | --jq | --max-message | --method | --noise | --on | --ping | --raw-request | --select | --subprotocol | --timeout | --token-command | --unsubscribe | --until | -H | -q) kind=anything ;;
-	--cacert | --catalog | --cert | --hooks | --key | --template | --token) kind=files ;;
+	--cacert | --catalog | --cert | --hooks | --key | --output | --template | --token | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1' ;;
 	--errors) kind=words choices='text json' ;;

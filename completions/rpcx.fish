@@ -33,7 +33,7 @@ function __rpcx_endpoints
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --allow --allow-origin --arg --argjson --connect-timeout --count --deny --expect --expect-any --expect-count --expect-error --expect-none --for --header --hook-jobs --hook-timeout --idle --jobs --jq --max-message --method --noise --on --ping --raw-request --select --subprotocol --timeout --token-command --unsubscribe --until -H -q --cacert --catalog --cert --hooks --key --template --token --color --dialect --errors
+set -g __rpcx_valued --allow --allow-origin --arg --argjson --connect-timeout --count --deny --expect --expect-any --expect-count --expect-error --expect-none --for --header --hook-jobs --hook-timeout --idle --jobs --jq --max-message --method --noise --on --ping --raw-request --select --subprotocol --timeout --token-command --unsubscribe --until -H -q --cacert --catalog --cert --hooks --key --output --template --token -o --color --dialect --errors
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a subscribe -d 'print the events of a stream until it ends'
@@ -57,6 +57,7 @@ complete -c rpcx -n '__rpcx_in call' -l raw-output -s r -d 'print strings withou
 complete -c rpcx -n '__rpcx_in call' -l arg -x -d 'NAME VALUE: $NAME is the text VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in call' -l argjson -x -d 'NAME VALUE: $NAME is the JSON VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in call' -l template -r -F -d 'render each value with the Go template in FILE (a directory holds one for each content type)'
+complete -c rpcx -n '__rpcx_in call' -l output -s o -r -F -d 'write the data to FILE in place of stdout'
 complete -c rpcx -n '__rpcx_in call' -l events -d 'print whole events, progress and log lines included'
 complete -c rpcx -n '__rpcx_in call' -l raw -d 'print the messages that came, unchanged'
 complete -c rpcx -n '__rpcx_in call' -l null -s 0 -d 'end each value with NUL in place of a line feed'
@@ -106,6 +107,7 @@ complete -c rpcx -n '__rpcx_in subscribe' -l raw-output -s r -d 'print strings w
 complete -c rpcx -n '__rpcx_in subscribe' -l arg -x -d 'NAME VALUE: $NAME is the text VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in subscribe' -l argjson -x -d 'NAME VALUE: $NAME is the JSON VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in subscribe' -l template -r -F -d 'render each value with the Go template in FILE (a directory holds one for each content type)'
+complete -c rpcx -n '__rpcx_in subscribe' -l output -s o -r -F -d 'write the data to FILE in place of stdout'
 complete -c rpcx -n '__rpcx_in subscribe' -l events -d 'print whole events, progress and log lines included'
 complete -c rpcx -n '__rpcx_in subscribe' -l raw -d 'print the messages that came, unchanged'
 complete -c rpcx -n '__rpcx_in subscribe' -l null -s 0 -d 'end each value with NUL in place of a line feed'
@@ -146,6 +148,7 @@ complete -c rpcx -n '__rpcx_in connect' -l raw-output -s r -d 'print strings wit
 complete -c rpcx -n '__rpcx_in connect' -l arg -x -d 'NAME VALUE: $NAME is the text VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in connect' -l argjson -x -d 'NAME VALUE: $NAME is the JSON VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in connect' -l template -r -F -d 'render each value with the Go template in FILE (a directory holds one for each content type)'
+complete -c rpcx -n '__rpcx_in connect' -l output -s o -r -F -d 'write the data to FILE in place of stdout'
 complete -c rpcx -n '__rpcx_in connect' -l events -d 'print whole events, progress and log lines included'
 complete -c rpcx -n '__rpcx_in connect' -l raw -d 'print the messages that came, unchanged'
 complete -c rpcx -n '__rpcx_in connect' -l null -s 0 -d 'end each value with NUL in place of a line feed'
@@ -212,6 +215,7 @@ complete -c rpcx -n '__rpcx_in describe' -l raw-output -s r -d 'print strings wi
 complete -c rpcx -n '__rpcx_in describe' -l arg -x -d 'NAME VALUE: $NAME is the text VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in describe' -l argjson -x -d 'NAME VALUE: $NAME is the JSON VALUE in every jq program'
 complete -c rpcx -n '__rpcx_in describe' -l template -r -F -d 'render each value with the Go template in FILE (a directory holds one for each content type)'
+complete -c rpcx -n '__rpcx_in describe' -l output -s o -r -F -d 'write the data to FILE in place of stdout'
 complete -c rpcx -n '__rpcx_in describe' -l events -d 'print whole events, progress and log lines included'
 complete -c rpcx -n '__rpcx_in describe' -l raw -d 'print the messages that came, unchanged'
 complete -c rpcx -n '__rpcx_in describe' -l null -s 0 -d 'end each value with NUL in place of a line feed'

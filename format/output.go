@@ -74,8 +74,11 @@ func (o *output) fault() error {
 }
 
 // StdoutFault says what became of stdout, of which a write failed with err: a
-// Fault of kind PipeClosed or IO.
+// Fault of kind PipeClosed or IO. A writer that returns a Fault knows better.
 func StdoutFault(err error) *wire.Fault {
+	if f := wire.AsFault(err); f != nil {
+		return f
+	}
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return wire.NewFault(wire.PipeClosed, "stdout: the reader has gone", err)
 	}
