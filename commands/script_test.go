@@ -36,6 +36,10 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	flag.Parse()
+	hooks, err := filepath.Abs("../scripts/hooks")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                scriptCommands,
@@ -44,6 +48,7 @@ func TestScripts(t *testing.T) {
 			runtime := filepath.Join(env.WorkDir, "run")
 			env.Setenv("XDG_RUNTIME_DIR", runtime)
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("HOOKS", hooks)
 			return os.MkdirAll(runtime, 0o700)
 		},
 	})
