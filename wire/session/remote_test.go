@@ -130,7 +130,8 @@ func TestConnectionGoesUnderTalkBack(t *testing.T) {
 	read := func() (m struct {
 		ID             json.RawMessage
 		Method, Result string
-	}) {
+	},
+	) {
 		line, _ := lines.ReadString('\n')
 		json.Unmarshal([]byte(line), &m)
 		return m
