@@ -68,6 +68,7 @@ func (c *consumer) end(err error) error {
 
 // cancel tells the far side that nobody wants the rest.
 func (c *consumer) cancel() {
+	c.print.Idle() // what was printed does not wait for the far side
 	ctx, done := goodbye(c.clock.ctx)
 	defer done()
 	_ = c.stream.Cancel(ctx)

@@ -118,7 +118,7 @@ func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
 		if !c.watch {
 			c.stream = st
 		} else {
-			defer (&consumer{clock: c.clock, stream: st}).cancel()
+			defer (&consumer{print: c.print, clock: c.clock, stream: st}).cancel()
 			if err := first(c, st); err != nil {
 				return err
 			}

@@ -21,8 +21,8 @@ import (
 
 // A socket offers one connection to other processes of ours: a hook finds it in
 // its RPCX_ENDPOINT. It speaks JSON-RPC 2.0, a line a message; its methods are
-// the Conversation's: hello, open (a stream, ended by cancel), notify and
-// describe.
+// the Conversation's: hello, open (a stream, ended by cancel) and notify. What
+// else there is, such as describing, is made of these.
 type socket struct {
 	caller   dialect.Caller
 	spec     Spec
