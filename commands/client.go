@@ -120,30 +120,38 @@ func (a *app) tap() wire.Tap {
 	return func(d wire.Direction, msg []byte) { a.console.Trace(d, msg, time.Since(a.started)) }
 }
 
-// saidMost is how many methods are told of at most: a peer can think of more.
-const saidMost = 1000
-
-// noter says once per method what nobody answers; the rest is for -v.
+// noter says once per method what nobody answers, and what else a user should
+// know of the traffic; unhandled notifications are for -v.
 func (a *app) noter() func(peer.Note) {
 	var mu sync.Mutex
 	said := map[string]bool{}
 	return func(n peer.Note) {
-		if n.Kind == peer.NoteUnhandledRequest {
+		text := n.Text
+		switch {
+		case n.Kind == peer.NoteUnhandledRequest:
 			name := format.Cut(format.CleanLine(n.Method), 200)
-			mu.Lock()
-			first := !said[name] && len(said) < saidMost
-			said[name] = said[name] || first
-			mu.Unlock()
-			if first {
-				a.console.Warn(fmt.Sprintf("the peer called %s, which nothing answers (--on NAME=ANSWER does)", name))
-			}
+			text = fmt.Sprintf("the peer called %s, which nothing answers (--on NAME=ANSWER does)", name)
+		case a.common.verbose:
+			a.console.Warn(text)
+			return
+		case n.Kind == peer.NoteUnhandledNotification:
 			return
 		}
-		if a.common.verbose || n.Kind != peer.NoteUnhandledNotification {
-			a.console.Warn(n.Text)
+		mu.Lock()
+		defer mu.Unlock()
+		if said[text] || len(said) > saidMost {
+			return
 		}
+		if said[text] = true; len(said) > saidMost {
+			text = "the peer gives rise to more warnings than are worth showing (-v shows more)"
+		}
+		a.console.Warn(text)
 	}
 }
+
+// saidMost is how many different things are told of a peer's traffic at most: a
+// peer can think of more.
+const saidMost = 200
 
 // loadCatalog reads --catalog; nil when there is none.
 func loadCatalog(file string) (*catalog.Catalog, error) {

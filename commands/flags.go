@@ -87,6 +87,7 @@ type connFlags struct {
 func (c *connFlags) flags() []cli.Flag {
 	c.noise = -1
 	return append(c.sharedFlags(),
+		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.noise),
 		list(groupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
 		boolean(groupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
 		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", span{&c.connect}),
@@ -104,7 +105,6 @@ func (c *connFlags) sharedFlags() []cli.Flag {
 		text(groupConnection, "key", "", "our private key in `FILE` (PEM)", &c.key),
 		generic(groupConnection, "ping", "send a keep-alive ping every `DURATION`; a peer that does not answer is gone", &c.ping),
 		generic(groupConnection, "max-message", "refuse messages over `SIZE` (64M)", &c.maxMessage),
-		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.noise),
 	}
 }
 

@@ -138,7 +138,7 @@ _rpcx_command() {
 		;;
 	'serve')
 		subs='' endpoint='yes'
-		flags='--on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --verbose --errors --color --help'
+		flags='--on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
 		;;
 	'describe')
 		subs='' endpoint='yes'

@@ -202,7 +202,6 @@ complete -c rpcx -n '__rpcx_in serve' -l cert -r -F -d 'our certificate chain in
 complete -c rpcx -n '__rpcx_in serve' -l key -r -F -d 'our private key in FILE (PEM)'
 complete -c rpcx -n '__rpcx_in serve' -l ping -x -d 'send a keep-alive ping every DURATION; a peer that does not answer is gone'
 complete -c rpcx -n '__rpcx_in serve' -l max-message -x -d 'refuse messages over SIZE (64M)'
-complete -c rpcx -n '__rpcx_in serve' -l noise -x -d 'skip at most N lines of a child that are no messages (100)'
 complete -c rpcx -n '__rpcx_in serve' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
 complete -c rpcx -n '__rpcx_in serve' -l errors -x -a 'text json' -d 'show failures as text|json'
 complete -c rpcx -n '__rpcx_in serve' -l color -x -a 'auto always never' -d 'colour auto|always|never'

@@ -95,6 +95,26 @@ func (p *Peer) settle(d time.Duration, ok func() bool) {
 	}
 }
 
+// Settle waits until no handler runs and all they said is on its way, no longer
+// than until ctx or the connection ends.
+func (p *Peer) Settle(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !(p.quiet() && !p.writing) && p.state < ended {
+		c := p.change.wait()
+		p.mu.Unlock()
+		select {
+		case <-c:
+		case <-ctx.Done():
+		}
+		p.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // hangUp closes the connection with a code, where it has them.
 func (p *Peer) hangUp(code int, reason string) error {
 	if c, ok := p.conn.(wire.CloserWith); ok && code != 0 {

@@ -93,6 +93,9 @@ func (s *Server) converse(conn wire.Conn) {
 	}
 	err := p.Err()
 	_ = p.Close()
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol && !s.alone && s.options.Hook.Warn != nil {
+		s.options.Hook.Warn("hung up on a client: " + f.Error())
+	}
 	s.mu.Lock()
 	delete(s.peers, p)
 	if s.alone {

@@ -119,8 +119,8 @@ func errNobody() *wire.Error {
 }
 
 // Finish is the end of the user's messages: requests of the far side that are
-// still open, or still come, get -32603, and the answers that we are owed are waited for, as
-// long as the context allows.
+// still open, or still come, get -32603, and the answers that are owed, to us
+// and by hooks, are waited for as long as the context allows.
 func (r *RawPipe) Finish(ctx context.Context) error {
 	r.mu.Lock()
 	r.mute = true
@@ -133,7 +133,10 @@ func (r *RawPipe) Finish(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return nil
+		if r.peer.Settle(ctx) == nil {
+			return nil
+		}
+		return context.Cause(ctx)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-r.peer.Done():
