@@ -13,7 +13,7 @@ func (p *Peer) exchange(o outgoing) {
 	defer cancel()
 	in := o.call
 	if in == nil {
-		in = &stream{p: p, ended: true} // what comes back belongs to no call
+		in = &stream{p: p, ended: true, batch: o.from} // what comes back belongs to no one call
 	}
 	if p.o.Tap != nil {
 		p.o.Tap(wire.Send, o.msg)

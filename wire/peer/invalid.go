@@ -14,21 +14,33 @@ func (p *Peer) stray(m *wire.Message) {
 	}
 }
 
-// sole is the call that an error without id belongs to: that of its exchange,
-// else the only one that waits; nil when there are none or several.
-func (p *Peer) sole(in *stream) *stream {
-	if in != nil {
+// refused are the calls that an error without id belongs to: what was sent in
+// its exchange, else the only message that waits for an answer. That is one
+// call, or a batch of which nothing is answered: a server that takes none says
+// so once. alone says that the error was no member of an array, whose members
+// answer those of the batch one by one.
+func (p *Peer) refused(in *stream, alone bool) []*stream {
+	switch {
+	case in != nil && in.batch != nil:
+		if alone && in.batch.unanswered() {
+			return in.batch.sent
+		}
+		return nil
+	case in != nil:
 		if in.waiting {
-			return in
+			return []*stream{in}
 		}
 		return nil
 	}
-	if p.waiting != 1 {
-		return nil
-	}
 	for _, s := range p.calls {
-		if s.waiting {
-			return s
+		switch {
+		case !s.waiting:
+		case p.waiting == 1:
+			return []*stream{s}
+		case alone && s.batch != nil && len(s.batch.sent) == p.waiting && s.batch.unanswered():
+			return s.batch.sent
+		default:
+			return nil
 		}
 	}
 	return nil
@@ -55,8 +67,10 @@ func (p *Peer) invalid(m *wire.Message, g *group, in *stream, seen bool) {
 	case in != nil:
 		in.malformed = what
 	case looksBroken(m):
-		if s := p.sole(nil); s != nil {
-			p.malformed(s, what)
+		if calls := p.refused(nil, true); len(calls) > 0 {
+			for _, s := range calls {
+				p.malformed(s, what)
+			}
 			return
 		}
 	}

@@ -13,7 +13,10 @@ import (
 // A rawBatch is one message of the user's own that holds several, each of which
 // is answered by itself. Its messages are the answers, in the order of the
 // requests, whatever the order in which they came.
-type rawBatch struct{ calls []*stream }
+type rawBatch struct {
+	calls []*stream // that Next has not come past
+	sent  []*stream // all
+}
 
 // isBatch says that op sends several messages in one.
 func isBatch(op dialect.Op) bool {
@@ -49,8 +52,9 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 			return nil, err
 		}
 		if len(m.ID) > 0 {
+			s.batch = b
 			p.register(s, m)
-			b.calls = append(b.calls, s)
+			b.sent = append(b.sent, s)
 		}
 		changed = changed || s.own != nil
 		if len(msg) > 1 {
@@ -61,7 +65,8 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	if changed {
 		whole.Raw = append(msg, ']')
 	}
-	err = p.sendAndWait(ctx, outgoing{msg: whole.Raw, ctx: ctx})
+	b.calls = b.sent
+	err = p.sendAndWait(ctx, outgoing{msg: whole.Raw, ctx: ctx, from: b})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -75,9 +80,19 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 
 // end ends what is not answered. The lock is held.
 func (b *rawBatch) end(p *Peer, err error) {
-	for _, s := range b.calls {
+	for _, s := range b.sent {
 		p.forget(s, err)
 	}
+}
+
+// unanswered says that nothing of b is answered. The lock is held.
+func (b *rawBatch) unanswered() bool {
+	for _, s := range b.sent {
+		if !s.waiting {
+			return false
+		}
+	}
+	return len(b.sent) > 0
 }
 
 // Next returns the next answer.

@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"io"
+
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
@@ -83,7 +85,7 @@ func (p *Peer) route(m *wire.Message, g *group, in *stream) {
 	seen := p.watched(m)
 	switch m.Kind {
 	case wire.Response:
-		p.response(m, in)
+		p.response(m, g, in)
 	case wire.Item:
 		p.item(m, in)
 	case wire.Request:
@@ -100,16 +102,22 @@ func (p *Peer) route(m *wire.Message, g *group, in *stream) {
 }
 
 // response routes an answer to a call of ours.
-func (p *Peer) response(m *wire.Message, in *stream) {
+func (p *Peer) response(m *wire.Message, g *group, in *stream) {
 	s := p.calls[string(m.ID)]
 	if s == nil && noID(m.ID) {
 		if m.Err == nil {
 			p.unclaimed(m)
 			return
 		}
-		if s = p.sole(in); s == nil {
+		calls := p.refused(in, g == nil)
+		if len(calls) == 0 {
 			p.stray(m)
 			return
+		}
+		s = calls[0]
+		for _, other := range calls[1:] { // one refusal is one answer, with no call's id
+			p.forget(other, io.EOF)
+			s.own = nil
 		}
 	}
 	switch {

@@ -19,7 +19,8 @@ const (
 // outgoing is a message that waits to be sent.
 type outgoing struct {
 	msg  []byte
-	call *stream         // that it asks for; nil: none
+	call *stream         // that it asks for; nil: none, or several
+	from *rawBatch       // that it is; nil: none
 	done chan error      // gets what came of sending it; nil: nobody waits
 	ctx  context.Context // of an exchange; nil: the peer's
 }

@@ -27,7 +27,8 @@ type stream struct {
 	single  bool
 	waiting bool // for its first response
 	stop    context.CancelFunc
-	early   early // of its exchange; see Peer.early
+	batch   *rawBatch // that it was sent in; nil: by itself
+	early   early     // of its exchange; see Peer.early
 	// malformed is what came in its exchange and was no message.
 	malformed string
 
