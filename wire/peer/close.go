@@ -286,6 +286,7 @@ func (p *Peer) RejectOpen(e *wire.Error) {
 		for _, in := range ins {
 			_ = p.reply(in, failure(e))
 			p.owesNothing(in)
+			p.letGo(in)
 		}
 	}
 	clear(p.taken)

@@ -11,14 +11,17 @@ import (
 func (p *Peer) exchange(o outgoing) {
 	ctx, cancel := p.exchangeContext(o.ctx)
 	defer cancel()
-	in := o.call
+	in, answers := o.call, o.answers()
 	if in == nil {
-		in = &stream{p: p, ended: true, batch: o.from} // what comes back belongs to no one call
+		in = &stream{p: p, ended: true, batch: o.from, answers: answers} // what comes back belongs to no one call
 	}
 	if p.o.Tap != nil {
 		p.o.Tap(wire.Send, o.msg)
 	}
 	err := p.exchanger.Exchange(ctx, o.msg, func(msg []byte) {
+		if answers && p.crowded() {
+			return // nobody asked for it, and answers to it would only add to the crowd
+		}
 		if p.o.Tap != nil {
 			p.o.Tap(wire.Recv, msg)
 		}
@@ -35,6 +38,22 @@ func (p *Peer) exchange(o outgoing) {
 	case err != nil && ctx.Err() == nil:
 		p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
 	}
+	if answers {
+		p.mu.Lock()
+		p.posting--
+		p.change.pass()
+		p.mu.Unlock()
+	}
+}
+
+// answers says that nobody of ours waits for what comes of sending o.
+func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
+
+// crowded says that as many answers of ours are being posted as may be.
+func (p *Peer) crowded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.posting > postsMost
 }
 
 // exchangeContext ends with ctx, and with the peer.

@@ -16,6 +16,8 @@ const (
 	newsCount  = 1024      // notifications that wait before the reader stops
 	newsMost   = 8 * 1024  // and, where it cannot, before the oldest are lost
 	floodBytes = 16 << 20  // answers of ours that wait before the reader stops
+	postsMost  = 64        // answers of ours that are being posted before it stops
+	heldBytes  = 128 << 20 // requests in flight before further ones are refused, as with MaxInbound
 	newsBytes  = 8 << 20   // as newsCount, in bytes
 	newsLimit  = 128 << 20 // as newsMost, in bytes
 	codeCancel = -32800    // what a cancelled request is answered with
@@ -44,25 +46,38 @@ func (p *Peer) request(m *wire.Message, g *group) {
 		in.index = g.owe()
 	}
 	p.owed++
-	if p.o.Incoming != nil && p.takes(in) {
+	full := p.held >= p.o.MaxInbound || p.held > 0 && p.heldBytes+len(m.Raw) > heldBytes
+	if !full && p.o.Incoming != nil && p.takes(in) {
 		return
 	}
 	switch {
-	case p.handler == nil:
-		p.later(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
-		p.refuse(in, noMethod(in.Msg.Method))
-	case len(p.active) >= p.o.MaxInbound:
+	case full:
 		if !p.busy { // told once: whoever floods us must not flood our user
 			p.busy = true
 			p.later(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
 		}
 		p.refuse(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
+	case p.handler == nil:
+		p.later(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
+		p.refuse(in, noMethod(in.Msg.Method))
 	default:
 		in.ctx, in.cancel = context.WithCancel(p.ctx)
 		in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
 		p.active[in] = struct{}{}
+		p.hold(in)
 		p.wg.Go(func() { p.serve(in) })
 	}
+}
+
+// hold counts a request that is in flight, until letGo.
+func (p *Peer) hold(in *inbound) {
+	p.held++
+	p.heldBytes += len(in.Msg.Raw)
+}
+
+func (p *Peer) letGo(in *inbound) {
+	p.held--
+	p.heldBytes -= len(in.Msg.Raw)
 }
 
 // refuse answers in with e at once.
@@ -75,6 +90,7 @@ func (p *Peer) refuse(in *inbound, e *wire.Error) {
 func (p *Peer) takes(in *inbound) bool {
 	id := string(in.Msg.ID)
 	p.taken[id] = append(p.taken[id], in)
+	p.hold(in)
 	if p.incoming(&in.Msg) {
 		return true
 	}
@@ -91,6 +107,7 @@ func (p *Peer) untake(in *inbound) bool {
 	if p.taken[id] = slices.Delete(p.taken[id], i, i+1); len(p.taken[id]) == 0 {
 		delete(p.taken, id)
 	}
+	p.letGo(in)
 	p.change.pass()
 	return true
 }
@@ -134,6 +151,7 @@ func (p *Peer) served(in *inbound, ev wire.Event) {
 		p.mu.Lock()
 	}
 	delete(p.active, in)
+	p.letGo(in)
 	p.change.pass()
 }
 

@@ -40,7 +40,8 @@ type Options struct {
 	// answered with -32601.
 	Handler func(c dialect.Caller) dialect.Handler
 	// MaxInbound is the number of requests of the far side that may be in
-	// flight; further ones are answered -32000 "busy", retryable. 0 means 1,088.
+	// flight, those that Incoming took included; further ones, and those beyond
+	// 128 MiB in sum, are answered -32000 "busy", retryable. 0 means 1,088.
 	MaxInbound int
 	// StreamBuffer is how many bytes of messages a stream queues before the
 	// reader stops. 0 means 8 MiB.
@@ -139,6 +140,9 @@ type Peer struct {
 	active    map[*inbound]struct{}
 	busy      bool                  // some request was refused as one too many
 	taken     map[string][]*inbound // by Incoming, by id token
+	held      int                   // requests of theirs in flight: active and taken
+	heldBytes int                   // and their bytes
+	posting   int                   // answers of ours that are exchanges under way
 	owed      int                   // requests of theirs without their first answer
 	news      []wire.Message        // notifications that wait
 	newsBytes int

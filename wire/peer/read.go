@@ -75,7 +75,7 @@ func (p *Peer) mustStop(in *stream) bool {
 	case p.outBytes > floodBytes: // answers that the far side does not read
 		return true
 	case in != nil: // an exchange is read on its own: nobody else waits for it
-		return in.over
+		return in.over || p.posting > postsMost && !in.answers
 	}
 	return (p.over > 0 || p.newsFull()) && p.waiting == 0 && p.owed == 0
 }

@@ -65,6 +65,9 @@ func (p *Peer) send(o outgoing) {
 		return
 	}
 	if p.exchanger != nil {
+		if o.answers() {
+			p.posting++
+		}
 		p.wg.Go(func() { p.exchange(o) })
 		return
 	}

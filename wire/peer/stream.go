@@ -28,6 +28,7 @@ type stream struct {
 	waiting bool // for its first response
 	stop    context.CancelFunc
 	batch   *rawBatch // that it was sent in; nil: by itself
+	answers bool      // it is no call, but the exchange of an answer of ours
 	early   early     // of its exchange; see Peer.early
 	// malformed is what came in its exchange and was no message.
 	malformed string

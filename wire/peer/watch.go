@@ -43,7 +43,8 @@ func (p *Peer) watched(m *wire.Message) (seen bool) {
 	if m.Kind == wire.Invalid && isParseError(m) { // no JSON: nobody could read it
 		return false
 	}
-	for _, w := range p.watches {
+	for i := len(p.watches) - 1; i >= 0; i-- { // from behind: one that queues too much is taken out
+		w := p.watches[i]
 		if w.op.Method != "" && w.op.Method != m.Method {
 			continue
 		}

@@ -1,0 +1,139 @@
+package peer_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// Several watches that are not read: each ends by itself, and what else goes on
+// goes on.
+func TestSlowWatchesEndOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{StreamBuffer: 16 << 10, MaxMessage: 16 << 10})
+		var watches []dialect.Stream
+		for range 3 {
+			w, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			watches = append(watches, w)
+		}
+		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}) // so that reading cannot stop
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 500 {
+			far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d]}`, i))
+		}
+		far.Send([]byte(`{"id":1,"result":7}`))
+		if m, err := call.Next(t.Context()); err != nil || string(m.Body) != "7" {
+			t.Error(string(m.Body), err)
+		}
+		for i, w := range watches {
+			n, err := 0, error(nil)
+			for ; err == nil; n++ {
+				_, err = w.Next(t.Context())
+			}
+			if f := wire.AsFault(err); f == nil || f.Kind != wire.IO || n < 50 {
+				t.Errorf("watch %d ended after %d messages: %v", i, n, err)
+			}
+		}
+	})
+}
+
+// Requests that nobody answers are held up to a number and a size, whoever took
+// them.
+func TestRequestsInFlightAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		size, want int
+		raw        bool
+	}{{"handler, many", 1, 8, false}, {"taken, many", 1, 8, true}, {"handler, large", 90 << 20, 1, false}, {"taken, large", 90 << 20, 1, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, far := transport.Pair()
+				defer far.Close()
+				var held atomic.Int64
+				o := peer.Options{MaxInbound: 8, Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+					held.Add(1)
+					<-ctx.Done()
+					return nil, ctx.Err()
+				})}
+				if c.raw {
+					o.Incoming = func(wire.Message) bool { held.Add(1); return true }
+				}
+				p := newPeer(t, near, o)
+				msg := []byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":["` + strings.Repeat("x", c.size) + `"]}`)
+				sent := c.want + 1
+				go func() {
+					for range sent {
+						far.Send(msg)
+					}
+				}()
+				for range 1 {
+					if m, err := far.Recv(); err != nil || !strings.Contains(string(m), `"busy"`) {
+						t.Fatal(string(m), err)
+					}
+				}
+				synctest.Wait()
+				if n := held.Load(); n != int64(c.want) {
+					t.Error(n, "requests are held")
+				}
+				p.RejectOpen(wire.NewError(wire.CodeInternal, "no"))
+				if c.raw { // there is room again
+					for range c.want {
+						far.Recv()
+					}
+					far.Send([]byte(`{"jsonrpc":"2.0","id":2,"method":"m"}`))
+					synctest.Wait()
+					if n := held.Load(); n != int64(c.want)+1 {
+						t.Error(n, "requests were taken")
+					}
+				}
+			})
+		})
+	}
+}
+
+// A server that asks more, in its replies, than it lets us answer is read more
+// slowly.
+func TestExchangeAnswersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var posting, most atomic.Int64
+		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
+			if strings.Contains(msg, `"method":"x"`) {
+				for i := range 1000 {
+					say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"sampling"}`, i))
+				}
+				say(`{"jsonrpc":"2.0","id":1,"result":1}`)
+				return nil
+			}
+			most.Store(max(most.Load(), posting.Add(1)))
+			defer posting.Add(-1)
+			for range 3 { // and asks again
+				say(`{"jsonrpc":"2.0","id":"again","method":"sampling"}`)
+			}
+			time.Sleep(time.Second)
+			return nil
+		})
+		if got, err := p.Call(t.Context(), "x", nil); err != nil || string(got) != "1" {
+			t.Error(string(got), err)
+		}
+		if n := most.Load(); n > 300 {
+			t.Error(n, "answers were posted at once")
+		}
+	})
+}
