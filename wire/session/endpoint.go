@@ -111,7 +111,7 @@ func (e *Endpoint) demo(name string) error {
 	}
 	c, ok := serve.Demo(name)
 	if !ok {
-		f := usage("there is no demo named %q: there are %s", name, strings.Join(serve.DemoNames(), ", "))
+		f := usage("there is no demo named %q, only %s", name, strings.Join(serve.DemoNames(), ", "))
 		if near := catalog.Nearest(name, serve.DemoNames()); near != "" {
 			f.Hint = "did you mean demo:" + near + "?"
 		}
@@ -131,13 +131,17 @@ func (e *Endpoint) demo(name string) error {
 	return nil
 }
 
-// badTransport adds the nearest dialect or framing where a prefix was not
-// understood, such as "lps+exec:".
+// badTransport adds the nearest transport where none was understood, and the
+// nearest dialect or framing where a prefix was not, such as "lps+exec:".
 func badTransport(rest string, err error) error {
 	scheme, _, _ := strings.Cut(rest, ":")
 	word, _, plus := strings.Cut(scheme, "+")
 	if !plus {
-		return err
+		f, near := wire.AsFault(err), catalog.Nearest(scheme, schemes)
+		if near == "" || !strings.HasPrefix(f.Message, "unknown transport") {
+			return err
+		}
+		return &wire.Fault{Kind: f.Kind, Message: f.Message, Hint: "did you mean " + near + "?"}
 	}
 	near := catalog.Nearest(word, append(Dialects(), framing.Names()...))
 	if near == "" {
@@ -148,6 +152,9 @@ func badTransport(rest string, err error) error {
 		Hint: "did you mean " + near + "+" + rest[len(word)+1:] + "?",
 	}
 }
+
+// schemes are what a transport may be called, for the words to one that is not.
+var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo"}
 
 // byteTransports take a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}

@@ -82,7 +82,7 @@ func (a *Address) parseRest(s, rest string) *wire.Fault {
 // parseURL reads what follows "ws:" or "http:".
 func (a *Address) parseURL(s, rest string) *wire.Fault {
 	if !strings.HasPrefix(rest, "//") {
-		return usageHint(a.Scheme+"://"+rest, "%s: is followed by //host", a.Scheme)
+		return usageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: is followed by //host", a.Scheme)
 	}
 	u, err := url.Parse(s)
 	if err != nil {
@@ -124,7 +124,7 @@ func urlPath(u *url.URL) string {
 func (a *Address) parseHostPort(rest string) *wire.Fault {
 	hp, ok := strings.CutPrefix(rest, "//")
 	if !ok {
-		return usageHint(a.Scheme+"://"+rest, "%s: is followed by //host:port", a.Scheme)
+		return usageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: is followed by //host:port", a.Scheme)
 	}
 	if i := strings.IndexAny(hp, "/?#@ \t\r\n"); i >= 0 {
 		return usageHint(a.Scheme+"://host:port", "%s: %q is no part of host:port", a.Scheme, hp[i])

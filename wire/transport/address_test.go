@@ -48,6 +48,7 @@ func TestParseAddressRefuses(t *testing.T) {
 		{"gopls", "no transport", "exec:gopls"},
 		{"ftp://host", `"ftp"`, "ws, wss"},
 		{"ws:host", "//host", "ws://host"},
+		{"ws:/host:80/a", "//host", "ws://host:80/a"},
 		{"ws://", "no host", "ws://127.0.0.1/"},
 		{"ws:///path", "no host", ""},
 		{"ws://host:http", "port", ""},
