@@ -48,22 +48,24 @@ func callCommand(a *app) *cli.Command {
 		Metadata: map[string]any{examplesKey: []Example{
 			{"A call of the embedded demo", "rpcx call demo:orders getOrder id=o_001"},
 			{"One member of a result, without quotes", "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
-			{"Answer the peer when it calls back", `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:{approved: (.total < 100)}'`},
+			{"Answer the peer when it calls back", `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
 			{"What would be sent", "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
-			{"Assert in CI", "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"paid\"'"},
+			{"Assert in CI", "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}},
-		Flags:  append(flags, o.flags(a, "60s")...),
+		Flags:  append(flags, o.flags(a, idleCall)...),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runCall(ctx, a, o) },
 	}
 }
 
 const callDescription = `One call: its data goes to stdout, one JSON value a line, and its end is the end of
 the command, whatever else arrives meanwhile. What the peer asks of us is answered by
---on and --hooks; what nothing answers gets -32601.`
+--on and --hooks; what nothing answers gets -32601. A method that streams is for
+subscribe: call prints what it answers first, often only the subscription's id.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
 nests and a[] appends; or JSON: one object or array is the params whole, several values
-are positional; - reads the params from stdin.`
+are positional; - reads the params whole from stdin. Words with spaces, quotes, $ or []
+want quotes of the shell.`
 
 func runCall(ctx context.Context, a *app, o *callOptions) error {
 	e, rest, err := a.endpoint(o.conn.dialect)

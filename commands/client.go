@@ -22,6 +22,9 @@ func (a *app) endpoint(dialect string) (session.Endpoint, []string, error) {
 	if len(args) == 0 {
 		f := a.line.usage("an endpoint is missing")
 		f.Hint = "name one, such as ws://host/path, exec:COMMAND or demo:orders"
+		if a.line.cmd.Name == "serve" {
+			f.Hint = "name what to listen on, such as ws://127.0.0.1:0/ or unix:PATH"
+		}
 		return session.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)

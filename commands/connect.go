@@ -25,7 +25,7 @@ func connectCommand(a *app) *cli.Command {
 			{"Two messages, and what comes of them", `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  o.flags(a, "none"),
+		Flags:  o.flags(a, idleNone),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runConnect(ctx, a, o) },
 	}
 }

@@ -36,7 +36,7 @@ func describeCommand(a *app) *cli.Command {
 			{"One method, with an example", "rpcx describe demo:orders getOrder"},
 			{"A catalog that serve can read", "rpcx describe demo:orders > catalog.json"},
 		}},
-		Flags:  append(flags, o.flags(a, "60s")...),
+		Flags:  append(flags, o.flags(a, idleCall)...),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runDescribe(ctx, a, o) },
 	}
 }

@@ -25,7 +25,7 @@ type Doc struct {
 type FlagDoc struct {
 	Names    []string // without dashes, the long name first
 	Arg      string   // what stands for its value: "FILE", "N", "auto|always|never"; "": it takes none
-	Usage    string   // with the backquotes around Arg taken away
+	Usage    string   // with the backquotes around Arg taken away, or without Arg where it stood before a colon
 	Group    string   // the heading it stands under; "": none
 	Env      []string // the variables that set it
 	Default  string
@@ -104,7 +104,8 @@ func flagDoc(f cli.Flag) (FlagDoc, bool) {
 }
 
 // unquote takes the backquotes out of a usage text and returns the word that
-// stood between the first two.
+// stood between the first two. A word that begins the text and has a colon
+// behind it is no part of the sentence.
 func unquote(usage string) (arg, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -113,6 +114,9 @@ func unquote(usage string) (arg, text string) {
 	arg, after, ok := strings.Cut(rest, "`")
 	if !ok {
 		return "", usage
+	}
+	if own, ok := strings.CutPrefix(after, ": "); ok && before == "" {
+		return arg, own
 	}
 	return arg, before + arg + after
 }

@@ -63,8 +63,8 @@ var errorForms = []string{"text", "json"}
 func (c *commonFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		boolean(groupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.verbose),
-		generic(groupCommon, "errors", "show failures as `text|json`", choice{&c.errors, errorForms}),
-		generic(groupCommon, "color", "colour `auto|always|never`", choice{&c.color, []string{"auto", "always", "never"}}),
+		generic(groupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", choice{&c.errors, errorForms}),
+		generic(groupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", choice{&c.color, []string{"auto", "always", "never"}}),
 	}
 }
 
@@ -114,10 +114,18 @@ type timeFlags struct {
 	idle    duration
 }
 
+// The bounds of --idle, as its help says them: that of a call, and for those
+// that have none.
+const (
+	idleCall   = "give up when nothing comes for `DURATION`; 0 bounds nothing (60s)"
+	idleStream = "stop, as --for does, when nothing comes for `DURATION` (unbounded)"
+	idleNone   = "give up when nothing comes for `DURATION` (unbounded)"
+)
+
 func (t *timeFlags) flags(idle string) []cli.Flag {
 	return []cli.Flag{
 		generic(groupTime, "timeout", "give up after `DURATION`, whatever comes", &t.timeout),
-		generic(groupTime, "idle", "give up when nothing comes for `DURATION`; 0 bounds nothing ("+idle+")", &t.idle),
+		generic(groupTime, "idle", idle, &t.idle),
 	}
 }
 
@@ -174,11 +182,11 @@ type hookFlags struct {
 
 func (h *hookFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		list(groupHooks, "on", "", "answer the peer's `NAME=ANSWER`: a command, co:CMD, jq:EXPR, json:VALUE, deny, ... (see HOOKS)", &h.on),
-		list(groupHooks, "hooks", "", "answer with the executables of a directory, or the run members of a catalog (`DIR|FILE`)", &h.files),
+		list(groupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (see HOOKS)", &h.on),
+		list(groupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.files),
 		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", span{&h.timeout}),
 		number(groupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
-		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails here", &h.strict),
+		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails, not only one that the answer depends on", &h.strict),
 	}
 }
 

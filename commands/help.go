@@ -17,7 +17,11 @@ func help(w *os.File, l *line) error {
 	if len(d.Commands) > 0 {
 		b.WriteString("usage: " + name + " COMMAND ENDPOINT [ARGS...]\n")
 	} else {
-		b.WriteString("usage: " + name + " " + d.Args + " [flags]\n")
+		args, command := d.Args, ""
+		if i := strings.Index(args, " [-- "); i >= 0 { // flags behind it would be the command's
+			args, command = args[:i], args[i:]
+		}
+		b.WriteString("usage: " + name + " " + args + " [flags]" + command + "\n")
 	}
 	if d.Description != "" {
 		b.WriteString("\n" + d.Description + "\n")

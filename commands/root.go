@@ -92,6 +92,10 @@ func tree(a *app) *cli.Command {
 		Name:        "rpcx",
 		Usage:       "call, stream and answer JSON-RPC that talks back",
 		Description: rootDescription,
+		Metadata: map[string]any{examplesKey: []Example{
+			{"What the embedded server offers", "rpcx describe demo:orders"},
+			{"A call of it", "rpcx call demo:orders getOrder id=o_001"},
+		}},
 		Commands: []*cli.Command{
 			callCommand(a), subscribeCommand(a), connectCommand(a), serveCommand(a), describeCommand(a),
 		},
@@ -106,7 +110,7 @@ calls, it streams, and it answers the calls that come back, through hooks.
 An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
 unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, demo:orders. A framing (line, lsp,
 nul, seq, concat) and a dialect (jsonrpc, jsonrpc1) may stand before it, as in
-lsp+exec:gopls or jsonrpc1+ws://host/.`
+lsp+exec:gopls or jsonrpc1+ws://host/. @ alone stands for $RPCX_ENDPOINT.`
 
 // harden makes the library behave: nothing on stdout but data, no exit inside
 // it, no splitting at commas.

@@ -64,7 +64,11 @@ func serveCommand(a *app) *cli.Command {
 
 const serveDescription = `When the listener is bound, one line on stdout says where:
 {"listening":"ws://127.0.0.1:41233/"}. With -- COMMAND, the command runs with
-RPCX_ENDPOINT set to the bound endpoint; when it ends, the server does, with its status.`
+RPCX_ENDPOINT set to the bound endpoint; when it ends, the server does, with its status.
+
+LISTEN is an endpoint, with 0 as port for a free one: ws://127.0.0.1:0/,
+http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0, unix:PATH, wss, https and tls (with --cert
+and --key), or stdio: where rpcx is the child. Flags stand before --.`
 
 func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	e, rest, err := a.endpoint(o.conn.dialect)

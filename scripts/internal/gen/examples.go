@@ -11,9 +11,10 @@ import (
 //
 // In a script below commands/testdata/script it begins with a comment "# doc:
 // TITLE" and ends at the next blank line. Of its lines, "exec" and "status N"
-// are shown as they would be typed, with what they are given on stdin; "cmp
-// stdout FILE" shows that file, which the script holds, as their output; other
-// lines are the test's own affair.
+// are shown as they would be typed, with what they are given on stdin, which is
+// shown before; "cmp stdout FILE" and "cmp stderr FILE" show that file, which
+// the script holds, as their output, and "cp stdout FILE" that it goes to a
+// file; other lines are the test's own affair.
 type example struct {
 	title string
 	text  string
@@ -86,6 +87,11 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 		verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "! "), " ")
 		switch verb {
 		case "stdin":
+			text, ok := held[rest]
+			if !ok {
+				return nil, fmt.Errorf("the example %q reads %s, which the script does not hold", now.title, rest)
+			}
+			now.add("$ cat " + rest + "\n" + text)
 			stdin = " <" + rest
 		case "status":
 			_, rest, _ = strings.Cut(rest, " ")
@@ -96,13 +102,16 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 		case "cmp":
 			from, file, _ := strings.Cut(rest, " ")
 			text, ok := held[strings.TrimSpace(file)]
-			if from != "stdout" {
-				continue
-			}
 			if !ok {
 				return nil, fmt.Errorf("the example %q shows %s, which the script does not hold", now.title, file)
 			}
-			now.add(strings.TrimRight(text, "\n"))
+			if from == "stdout" || from == "stderr" {
+				now.add(text)
+			}
+		case "cp":
+			if file, ok := strings.CutPrefix(rest, "stdout "); ok {
+				now.text += " >" + file
+			}
 		}
 	}
 	for _, e := range all {
@@ -117,5 +126,5 @@ func (e *example) add(text string) {
 	if e.text != "" {
 		e.text += "\n"
 	}
-	e.text += strings.TrimRight(text, " ")
+	e.text += strings.TrimRight(text, " \n")
 }

@@ -34,7 +34,10 @@ stdin in
 exec rpcx call demo:orders getOrder id=o_001
 cmp stdout want
 ! stderr .
+exec rpcx describe demo:orders
+cp stdout catalog.json
 ! exec rpcx call demo:orders nothing
+cmp stderr why
 status 2 rpcx call
 
 exec hidden
@@ -42,14 +45,20 @@ exec hidden
 x
 -- want --
 {"id":"o_001"}
+-- why --
+rpcx: nothing
 `)
 	got, err := examplesIn(script, held)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []example{{"A call", `$ rpcx call demo:orders getOrder id=o_001 <in
+	want := []example{{"A call", `$ cat in
+x
+$ rpcx call demo:orders getOrder id=o_001 <in
 {"id":"o_001"}
+$ rpcx describe demo:orders >catalog.json
 $ rpcx call demo:orders nothing
+rpcx: nothing
 $ rpcx call`}}
 	if len(got) != 1 || got[0] != want[0] {
 		t.Errorf("got %q, want %q", got, want)

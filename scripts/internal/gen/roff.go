@@ -129,7 +129,10 @@ func manual(root commands.Doc, statuses []commands.StatusDoc, examples []example
 		p.line(".TP\n\\fB%d\\fR %s\n%s", s.Code, literal(s.Name), literal(s.Meaning))
 	}
 	p.line(".SH EXAMPLES")
-	walk(root, nil, func(_ []string, d commands.Doc) {
+	walk(root, nil, func(path []string, d commands.Doc) {
+		if len(path) == 0 {
+			return // the commands have them too
+		}
 		for _, e := range d.Examples {
 			p.paragraph()
 			p.line("%s:", inline(e.Says))
@@ -141,6 +144,7 @@ func manual(root commands.Doc, statuses []commands.StatusDoc, examples []example
 		p.line("%s:", inline(e.title))
 		p.verbatim(strings.Split("  "+strings.ReplaceAll(e.text, "\n", "\n  "), "\n"))
 	}
+	p.line(".SH SEE ALSO\n.BR jq (1),\n.BR curl (1),\nhttps://www.jsonrpc.org/specification")
 	return p.Bytes(), nil
 }
 
@@ -161,6 +165,11 @@ func (p *page) command(path []string, d commands.Doc) {
 		p.line(".PP\nAnd the options below: %s.", literal(strings.Join(groups, ", ")))
 	}
 }
+
+// optionsIntro says what the values of flags look like.
+const optionsIntro = "Flags may stand anywhere before `--`, as `--flag VALUE` or `--flag=VALUE`. EXPR is a jq program. " +
+	"DURATION is `500ms`, `10s`, `2m` or a number of seconds; SIZE is `1000`, `64K`, `64M` or `1G`. PATTERN is a method's " +
+	"name, or one with `*`. A number or a time in parentheses is the default."
 
 // options writes the flags that commands share, each once, with the commands
 // that have it where not all that have the group do.
@@ -195,6 +204,7 @@ func (p *page) options(root commands.Doc) {
 		}
 	})
 	p.line(".SH OPTIONS")
+	p.prose(optionsIntro)
 	for _, g := range order {
 		p.line(".SS %s", literal(g))
 		for _, e := range groups[g] {
