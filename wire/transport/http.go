@@ -58,13 +58,10 @@ func dialHTTP(_ context.Context, a Address, c Config) (wire.Conn, error) {
 // keepPosting follows 307 and 308, which repeat the POST, and nothing that
 // would make a GET of it.
 func (h *httpConn) keepPosting(req *http.Request, via []*http.Request) error {
-	switch {
-	case req.Method != http.MethodPost:
+	if req.Method != http.MethodPost {
 		return http.ErrUseLastResponse
-	case len(via) >= 10:
-		return wire.NewFault(wire.Unreachable, h.where+": redirected ten times", nil)
 	}
-	return nil
+	return h.redirect(req, via)
 }
 
 // Recv waits for what Send receives, and for Close. Exchange hands its answers

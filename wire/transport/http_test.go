@@ -160,6 +160,36 @@ func TestHTTPRedirectThatKeepsPosting(t *testing.T) {
 	wantFault(t, err, wire.Unreachable, "redirected ten times")
 }
 
+// Another host gets nothing that is meant for the first.
+func TestHTTPRedirectElsewhere(t *testing.T) {
+	noLeaks(t)
+	var got http.Header
+	there := server(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		w.Header().Set("Content-Type", "application/json")
+		io.Copy(w, r.Body)
+	})
+	send := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, there+"/x", http.StatusTemporaryRedirect)
+	}
+	secret := Config{Header: http.Header{"X-Api-Key": {"k"}, "Authorization": {"Bearer t"}, "X-Trace": {"1"}}}
+	if got, err := exchange(t, mustDial(t, server(t, send)+"/?token=t", secret), "[7]"); err != nil || len(got) != 1 {
+		t.Errorf("%q %v", got, err)
+	}
+	for _, name := range []string{"X-Api-Key", "Authorization", "X-Trace", "Referer"} {
+		if got[name] != nil {
+			t.Errorf("%s was given away: %q", name, got[name])
+		}
+	}
+	if got.Get("Content-Type") != "application/json" || got.Get("Accept") == "" {
+		t.Errorf("headers %q", got)
+	}
+	safe := httptest.NewTLSServer(http.HandlerFunc(send))
+	defer safe.Close()
+	_, err := exchange(t, mustDial(t, safe.URL, Config{TLS: TLS{Insecure: true}}), "[7]")
+	wantFault(t, err, wire.Unreachable, "without TLS")
+}
+
 func TestHTTPConnectionsAndSession(t *testing.T) {
 	noLeaks(t)
 	var conns atomic.Int32

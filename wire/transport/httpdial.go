@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"rpcx/wire"
 )
 
 // webSocket reports whether the address is one of a WebSocket.
@@ -71,7 +73,7 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 	if d.a.Path != "" {
 		proxy = nil
 	}
-	return &http.Client{Transport: &http.Transport{
+	return &http.Client{CheckRedirect: d.redirect, Transport: &http.Transport{
 		Proxy:                  proxy,
 		DialContext:            d.dial,
 		TLSClientConfig:        d.tls,
@@ -83,6 +85,33 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 		MaxResponseHeaderBytes: 1 << 20,
 		OnProxyConnectResponse: proxyRefused,
 	}}
+}
+
+// redirect follows a redirect as long as that gives nothing away: what was asked
+// for with TLS is not repeated without, and another host gets none of the
+// headers that are meant for this one. (Go itself keeps back Authorization and
+// cookies only.) Nor does anybody learn the query that led to him.
+func (d *httpDialer) redirect(req *http.Request, via []*http.Request) error {
+	from := via[0].URL
+	switch {
+	case len(via) >= 10:
+		return wire.NewFault(wire.Unreachable, d.where+": redirected ten times", nil)
+	case from.Scheme == "https" && req.URL.Scheme != "https":
+		return wire.NewFault(wire.Unreachable, d.where+": redirected to an address without TLS", nil)
+	}
+	req.Header.Del("Referer")
+	if req.URL.Host == from.Host {
+		return nil
+	}
+	req.Header.Del(sessionHeader)
+	for name := range d.header {
+		switch name {
+		case "Accept", "Content-Type", "User-Agent":
+		default:
+			req.Header.Del(name)
+		}
+	}
+	return nil
 }
 
 // tunnelled is http.ProxyFromEnvironment, but ws:// too goes through a proxy by

@@ -215,6 +215,9 @@ func (p *posted) abandon() {
 func (p *posted) serve() {
 	defer close(p.finished)
 	<-p.finish
+	if p.err == nil { // else there may be a deadline that has cut it off
+		http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(bodyPatience + atRate(len(p.first)+len(p.out))))
+	}
 	switch {
 	case p.events:
 		p.flush()

@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type httpListener struct {
 	closed   chan struct{}
 	closing  sync.Once
 	serving  sync.WaitGroup
+	patience time.Duration // see body
 
 	mu   sync.Mutex
 	idle map[net.Conn]struct{} // connections without a request
@@ -37,7 +39,7 @@ type httpListener struct {
 func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	l := &httpListener{
 		c: c, ws: a.webSocket(), ready: make(chan wire.Conn), closed: make(chan struct{}),
-		idle: map[net.Conn]struct{}{},
+		idle: map[net.Conn]struct{}{}, patience: bodyPatience,
 	}
 	secure := a.Scheme == "wss" || a.Scheme == "https"
 	l.server = l.newServer()
@@ -47,6 +49,8 @@ func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 			return nil, err
 		}
 		l.server.TLSConfig = cfg
+	} else {
+		l.c.TLS = TLS{} // which asks nobody for a certificate
 	}
 	ln, err := l.bind(ctx, a)
 	if err != nil {
@@ -169,6 +173,9 @@ func (l *httpListener) hand(ctx context.Context, c wire.Conn) bool {
 
 // ServeHTTP takes one request.
 func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
+	rc.SetReadDeadline(time.Now().Add(l.patience)) // for what is left of a body that is refused, too
+	rc.SetWriteDeadline(time.Time{})
 	if !l.allow(w, r) {
 		return
 	}
@@ -194,11 +201,48 @@ func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// How long a listener waits for more of a body, or for an answer to be taken,
+// and the least that has to come or go on average: whoever is slower only keeps
+// a place.
+const (
+	bodyPatience = 30 * time.Second
+	bodyRate     = 1 << 10 // bytes a second
+)
+
+// body reads a body with these bounds.
+type body struct {
+	io.Reader
+	rc       *http.ResponseController
+	patience time.Duration
+	start    time.Time
+	came     int
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	now := time.Now()
+	last := b.start.Add(b.patience + atRate(b.came))
+	if next := now.Add(b.patience); next.Before(last) {
+		last = next
+	}
+	b.rc.SetReadDeadline(last)
+	n, err := b.Reader.Read(p)
+	b.came += n
+	return n, err
+}
+
+// atRate is how long n bytes may take.
+func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Second }
+
 func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
 	max := l.c.Options.WithDefaults().MaxMessage
-	body, err := readBody(http.MaxBytesReader(w, r.Body, int64(max)), r.ContentLength, max)
+	rc := http.NewResponseController(w)
+	from := &body{Reader: http.MaxBytesReader(w, r.Body, int64(max)), rc: rc, patience: l.patience, start: time.Now()}
+	msg, err := readBody(from, r.ContentLength, max)
 	var large *http.MaxBytesError
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, http.StatusRequestTimeout, "the body is too slow")
+		return
 	case errors.As(err, &large), wire.AsFault(err) != nil:
 		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", max)
 		return
@@ -208,7 +252,8 @@ func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	c := newPosted(w, r, body, l.c)
+	rc.SetReadDeadline(time.Time{}) // the handler takes as long as it takes
+	c := newPosted(w, r, msg, l.c)
 	if !l.hand(r.Context(), c) {
 		c.abandon()
 		refuse(w, http.StatusServiceUnavailable, "the listener is closed")

@@ -119,6 +119,8 @@ func TestListenFaults(t *testing.T) {
 		"everyone may come":   {"ws://0.0.0.0:0/", Config{Public: true}, "", nil},
 		"with a token":        {"http://:0/", Config{Token: "t"}, "", nil},
 		"with certificates":   {"https://0.0.0.0:0/", Config{TLS: TLS{Cert: cert, Key: key, CACert: ca.File}}, "", nil},
+		"roots without TLS":   {"ws://0.0.0.0:0/", Config{TLS: TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
+		"roots without TLS 2": {"http://0.0.0.0:0/", Config{TLS: TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
 		"no certificate":      {"wss://127.0.0.1:0/", Config{}, wire.Usage, []string{"--cert", "--key"}},
 		"no such key":         {"https://127.0.0.1:0/", Config{TLS: TLS{Cert: cert, Key: "nofile"}}, wire.Usage, []string{"nofile"}},
 		"another's key":       {"https://127.0.0.1:0/", Config{TLS: TLS{Cert: cert, Key: ca.File}}, wire.Usage, nil},
@@ -142,6 +144,54 @@ func TestListenFaults(t *testing.T) {
 			}
 			l.Close()
 		})
+	}
+}
+
+// Whoever sends a body drop by drop, or not at all, does not keep a connection;
+// a handler that takes its time does.
+func TestSlowBody(t *testing.T) {
+	noLeaks(t)
+	const patience = 200 * time.Millisecond
+	l := mustListen(t, "http://127.0.0.1:0/", Config{})
+	l.(*httpListener).patience = patience
+	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n["
+	for path, status := range map[string]string{"/": "408", "/nope": "404"} {
+		for _, drops := range []bool{false, true} {
+			conn, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(conn, "POST "+path+head)
+			if drops {
+				go func() {
+					for {
+						if _, err := conn.Write([]byte("1,")); err != nil {
+							return
+						}
+						time.Sleep(patience / 10)
+					}
+				}()
+			}
+			conn.SetReadDeadline(time.Now().Add(20 * patience))
+			got, err := io.ReadAll(conn)
+			if errors.Is(err, os.ErrDeadlineExceeded) || !strings.Contains(string(got), " "+status+" ") {
+				t.Errorf("%s, drops %v: %q %v", path, drops, got, err)
+			}
+			conn.Close()
+		}
+	}
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		c.Recv()
+		time.Sleep(2 * patience)
+		c.Send([]byte("7"))
+		c.Close()
+	}()
+	if got, err := exchange(t, mustDial(t, l.Endpoint(), Config{}), "[7]"); err != nil || len(got) != 1 || got[0] != "7" {
+		t.Errorf("%q %v", got, err)
 	}
 }
 
