@@ -30,7 +30,7 @@ type Mismatch struct {
 func (m *Mismatch) Error() string {
 	s := m.Message
 	if m.Pointer != "" {
-		s = m.Pointer + ": " + s
+		s = brief(m.Pointer) + ": " + s
 	}
 	if m.Nearest != "" {
 		s += "; did you mean " + m.Nearest + "?"
@@ -73,7 +73,7 @@ func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
 			break
 		}
 	}
-	m.Message = fmt.Sprintf("has no property %s", strconv.Quote(m.Property))
+	m.Message = "has no property " + brief(strconv.Quote(m.Property))
 	if m.Nearest == "" && len(known) > 0 {
 		m.Message += " (it has " + list(known) + ")"
 	}

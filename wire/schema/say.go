@@ -41,15 +41,15 @@ func say(e *jsonschema.ValidationError) string {
 	case *kind.MultipleOf:
 		return fmt.Sprintf("%s is no multiple of %s", digits(k.Got), digits(k.Want))
 	case *kind.Pattern:
-		return fmt.Sprintf("%s does not match the pattern %s", strconv.Quote(k.Got), k.Want)
+		return fmt.Sprintf("%s does not match the pattern %s", brief(strconv.Quote(k.Got)), k.Want)
 	case *kind.Required:
 		return "lacks " + quoted(k.Missing)
 	case *kind.AdditionalProperties:
 		return "has no property " + quoted(k.Properties)
 	case *kind.Enum:
-		return fmt.Sprintf("%s is none of %s", encode(k.Got), encodeAll(k.Want))
+		return fmt.Sprintf("%s is none of %s", brief(encode(k.Got)), encodeAll(k.Want))
 	case *kind.Const:
-		return fmt.Sprintf("%s is not %s", encode(k.Got), encode(k.Want))
+		return fmt.Sprintf("%s is not %s", brief(encode(k.Got)), brief(encode(k.Want)))
 	case *kind.FalseSchema:
 		return "is not allowed"
 	case *kind.Not:
@@ -109,12 +109,21 @@ func quoted(names []string) string {
 func encodeAll(values []any) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
-		texts[i] = encode(v)
+		texts[i] = brief(encode(v))
 	}
 	return list(texts)
 }
 
-// encode is v as JSON, cut where it is long.
+// brief is the beginning of a value that is too long for a sentence.
+func brief(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// encode is v as JSON.
 func encode(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -69,6 +70,9 @@ func check(s *Schema, schema *jsonschema.Schema, v json.RawMessage) (err error) 
 	if v == nil {
 		v = s.empty()
 	}
+	if hasHuge(v) {
+		return tooLarge()
+	}
 	val, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
 	if err != nil {
 		return &Mismatch{Rule: "json", Message: "is not JSON: " + err.Error()}
@@ -77,7 +81,7 @@ func check(s *Schema, schema *jsonschema.Schema, v json.RawMessage) (err error) 
 		// The library computes with big.Rat, which gives up at huge exponents,
 		// and does not expect that.
 		if r := recover(); r != nil {
-			err = &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
+			err = tooLarge()
 		}
 	}()
 	err = schema.Validate(val)
@@ -86,6 +90,38 @@ func check(s *Schema, schema *jsonschema.Schema, v json.RawMessage) (err error) 
 		return s.mismatch(ve, val)
 	}
 	return err
+}
+
+func tooLarge() *Mismatch {
+	return &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
+}
+
+// hasHuge says whether a number in v has an exponent of more than three digits
+// or very many digits: the library computes with all of them, which takes time
+// that a peer must not have. v need not be valid.
+func hasHuge(v []byte) bool {
+	const most = 4 << 10
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case c == '"':
+			for i++; i < len(v) && v[i] != '"'; i++ {
+				if v[i] == '\\' {
+					i++
+				}
+			}
+		case c >= '0' && c <= '9':
+			end := i
+			for end < len(v) && strings.IndexByte("0123456789.eE+-", v[end]) >= 0 {
+				end++
+			}
+			number := v[i:end]
+			if e := bytes.IndexAny(number, "eE"); len(number) > most || e >= 0 && len(bytes.TrimLeft(number[e+1:], "+-0")) > 3 {
+				return true
+			}
+			i = end - 1
+		}
+	}
+	return false
 }
 
 // empty is what stands for a value that was not given.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 func compile(t testing.TB, doc, pointer string) *Schema {
@@ -51,6 +52,10 @@ func TestCheck(t *testing.T) {
 		{`[1]`, `got array, want object`},
 		{`nonsense`, `is not JSON: invalid character 'o' in literal null (expecting 'u')`},
 		{`{"id":"o_001","price":1e9999999}`, `holds a number that is too large to check`},
+		{`{"id":"o_001","zzz":1` + strings.Repeat("0", 5000) + `}`, `holds a number that is too large to check`},
+		{`{"id":"1e9999999 \" 1e9999999"}`, `/id: "1e9999999 \" 1e9999999" does not match the pattern ^o_[0-9]{3}$`},
+		{`{"id":"o_001","limit":1e0000000003}`, ``},
+		{`{"id":"o_001","mode":"` + strings.Repeat("x", 1000) + `"}`, `/mode: "` + strings.Repeat("x", 199) + `… is not "fast"; did you mean fast?`},
 	} {
 		got := ""
 		if err := s.Check(json.RawMessage(c.value)); err != nil {
@@ -63,6 +68,20 @@ func TestCheck(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.value, got, c.want)
 		}
+	}
+}
+
+// Numbers are small on the wire and need not be small to compute with.
+func TestHugeNumbersTakeNoTime(t *testing.T) {
+	s := compile(t, `{"type":"array","items":{"type":"integer"}}`, "")
+	start := time.Now()
+	for _, e := range []string{"1e999999", "1E-99999", "-1.5e+00099999"} {
+		if err := s.Check(json.RawMessage("[1" + strings.Repeat(","+e, 10_000) + "]")); err == nil {
+			t.Error(e, "fits")
+		}
+	}
+	if d := time.Since(start); d > 10*time.Second {
+		t.Error("it took", d)
 	}
 }
 

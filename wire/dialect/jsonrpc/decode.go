@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,13 +14,22 @@ import (
 // namesMost bounds the method names that are kept.
 const namesMost = 256
 
+// batchMost bounds the messages of a batch, which cost a thousand times what
+// they weigh on the wire; batchKept are those whose memory is used again.
+const (
+	batchMost = 1 << 16
+	batchKept = 1 << 10
+)
+
 var null = []byte("null")
 
 // Decode finds the messages in raw in one pass, which checks that the whole of
 // it is JSON. It allocates nothing for a message without an error.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	clear(c.msgs)
-	c.msgs = c.msgs[:0]
+	if c.msgs = c.msgs[:0]; cap(c.msgs) > batchKept {
+		c.msgs = nil
+	}
 	msgs, batch, err = c.decode(raw)
 	if !utf8.Valid(raw) {
 		return c.garbled(raw, batch), false, nil
@@ -42,7 +52,8 @@ func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.msgs, false, nil
 }
 
-// batch reads an array of messages. An empty one is one invalid message.
+// batch reads an array of messages. An empty one is one invalid message, one of
+// too many is broken.
 func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	w := walker{b: raw, i: i + 1, depth: c.o.MaxDepth - 1, close: ']', first: true}
 	for w.next() {
@@ -51,6 +62,9 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 			return c.broken(raw, bad.Error()), false, nil
 		}
 		w.i = end
+		if len(c.msgs) > batchMost {
+			return c.broken(raw, "a batch of more than "+strconv.Itoa(batchMost)+" messages"), false, nil
+		}
 	}
 	if w.err == nil && scan.Skip(raw, w.i) < len(raw) {
 		return c.broken(raw, "more than one JSON value in a message"), false, nil

@@ -100,6 +100,7 @@ func TestDecode(t *testing.T) {
 		{"a batch", `[ {"id":1,"method":"a"} , 5, {"method":"b"} ]`, `batch: request id=1 method=a; invalid error=Invalid Request (code -32600); notification method=b`},
 		{"a batch in a batch", `[[]]`, `batch: invalid error=Invalid Request (code -32600)`},
 		{"a broken batch", `[{"id":1,"method":"a"},]`, `invalid error=Parse error (code -32700)`},
+		{"a batch that is too long", "[1" + strings.Repeat(",1", 1<<16) + "]", `invalid error=Parse error (code -32700)`},
 		{"something behind a batch", `[{"id":1,"method":"a"}]]`, `invalid error=Parse error (code -32700)`},
 	}
 	for _, v := range []Version{V1, V2} {
@@ -128,6 +129,19 @@ func TestDecode(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What was needed for a long batch is not kept.
+func TestLongBatchIsForgotten(t *testing.T) {
+	c := NewCodec(Options{}).(*codec)
+	msgs, batch, err := c.Decode([]byte("[1" + strings.Repeat(",1", 1<<16-1) + "]"))
+	if len(msgs) != 1<<16 || !batch || err != nil {
+		t.Fatal(len(msgs), batch, err)
+	}
+	c.Decode([]byte(`{"method":"m"}`))
+	if n := cap(c.msgs); n > 1<<10 {
+		t.Errorf("there is room for %d messages", n)
 	}
 }
 
