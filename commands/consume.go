@@ -25,6 +25,7 @@ type consumer struct {
 	lasts  bool // the stream is not over with one answer
 	many   bool // one answer's failure is not the end of the others
 	failed bool // with many: some answer was one
+	lost   bool // the connection ended
 }
 
 // waiter is a stream that knows whether a message waits.
@@ -63,6 +64,7 @@ func (c *consumer) end(err error) error {
 		c.cancel()
 		return why(c.clock.ctx, err)
 	}
+	c.lost = true
 	return named(err, c.method)
 }
 

@@ -90,6 +90,9 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 		defer end.Stop()
 	}
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
+	if errors.Is(context.Cause(cl.ctx), errEnough) && err != nil {
+		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -110,34 +113,20 @@ func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
 			return why(c.clock.ctx, err)
 		}
 	}
-	if op.Method != "" {
-		st, err := c.conv.Open(c.clock.ctx, op)
+	switch {
+	case op.Method == "":
+		return o.outcome(c, c.run())
+	case c.watch:
+		s, err := startWatch(c, op)
 		if err != nil {
 			return why(c.clock.ctx, err)
 		}
-		if !c.watch {
-			c.stream = st
-		} else {
-			defer (&consumer{print: c.print, clock: c.clock, stream: st}).cancel()
-			if err := first(c, st); err != nil {
-				return err
-			}
-		}
+		return s.end(c, o.outcome(c, c.run()))
+	}
+	if c.stream, err = c.conv.Open(c.clock.ctx, op); err != nil {
+		return why(c.clock.ctx, err)
 	}
 	return o.outcome(c, c.run())
-}
-
-// first waits for the answer to the request that starts what --method or
-// --select takes.
-func first(c *consumer, st dialect.Stream) error {
-	m, err := st.Next(c.clock.ctx)
-	if err != nil {
-		return c.end(err)
-	}
-	if m.Err != nil {
-		return rpcFault(c.method, m.Err.Clone())
-	}
-	return nil
 }
 
 // outcome says which ends are as asked.
