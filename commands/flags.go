@@ -186,7 +186,7 @@ func (h *hookFlags) flags() []cli.Flag {
 		list(groupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.files),
 		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", span{&h.timeout}),
 		number(groupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
-		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails, not only one that the answer depends on", &h.strict),
+		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails here, not only one that the answer depends on", &h.strict),
 	}
 }
 
