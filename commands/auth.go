@@ -44,8 +44,10 @@ func readHeaders(given []string) (http.Header, error) {
 // addToken runs the token command of section 7 of the design.
 func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
 	var out bytes.Buffer
+	says := stderr.Writer()
+	defer says.Flush()
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, stderr.Writer(), stepBound
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, stepBound
 	p, err := transport.StartProcess(cmd)
 	if err == nil {
 		stop := context.AfterFunc(ctx, func() { p.End(stepBound) })

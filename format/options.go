@@ -38,7 +38,8 @@ type Options struct {
 	ExpectError string   // a code, or a dialect's word for the class of an error; "": none
 	ExpectCount *int64   // how many data events are printed; nil: not demanded
 
-	// Debug gets what jq's debug and stderr print. May be nil.
+	// Debug gets what jq's debug and stderr print; where it has a method Flush(),
+	// Finish calls that. May be nil.
 	Debug io.Writer
 	// BeforeWrite is called before bytes leave for the writer; Console.Clear
 	// belongs here where both are terminals. May be nil.

@@ -243,6 +243,9 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if f, ok := p.o.Debug.(interface{ Flush() }); ok {
+		f.Flush() // jq's stderr ends no lines
+	}
 	if p.out.flush(); p.out.err != nil {
 		return p.out.fault()
 	}

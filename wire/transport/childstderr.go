@@ -76,6 +76,9 @@ func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
 
 func (p *stderrPump) run(to io.Writer) {
 	defer close(p.done)
+	if f, ok := to.(interface{ Flush() }); ok {
+		defer f.Flush() // a last line without its end
+	}
 	buf := make([]byte, 4096)
 	for {
 		n, err := p.r.Read(buf)

@@ -37,7 +37,8 @@ type Config struct {
 	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp); 0 means none for ws and Go's own for tcp
 	CloseTimeout   time.Duration // bound of each step of Close; 0 means 2 s
 
-	// Stderr gets what a child writes to its stderr, as it comes. May be nil.
+	// Stderr gets what a child writes to its stderr, as it comes; where it has a
+	// method Flush(), that is called at the end. May be nil.
 	Stderr io.Writer
 	// Env is added to a child's environment, as NAME=VALUE.
 	Env []string
