@@ -33,6 +33,9 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 	p.mu.Lock()
 	p.releaseEarly()
 	msgs, batch, err := p.codec.Decode(raw)
+	if batch && p.watchedWhole(msgs, raw) {
+		msgs, batch = nil, false
+	}
 	if err == nil {
 		var g *group
 		if batch {
