@@ -33,7 +33,7 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 	p.mu.Lock()
 	p.releaseEarly()
 	msgs, batch, err := p.codec.Decode(raw)
-	if batch && p.watchedWhole(msgs, raw) {
+	if batch && p.takenWhole(msgs, raw) {
 		msgs, batch = nil, false
 	}
 	if err == nil {

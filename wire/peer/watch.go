@@ -57,13 +57,15 @@ func (p *Peer) watched(m *wire.Message) (seen bool) {
 	return seen
 }
 
-// watchedWhole gives an array that holds no message to the watches as one, and
-// says whether one of them took it: what speaks no JSON-RPC has no batches.
-func (p *Peer) watchedWhole(msgs []wire.Message, raw []byte) bool {
+// takenWhole gives an array that holds no message to the watches and to Incoming
+// as one, and says whether somebody took it: what speaks no JSON-RPC has no
+// batches.
+func (p *Peer) takenWhole(msgs []wire.Message, raw []byte) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {
 			return false
 		}
 	}
-	return p.watched(&wire.Message{Kind: wire.Invalid, Raw: raw})
+	whole := &wire.Message{Kind: wire.Invalid, Raw: raw}
+	return p.watched(whole) || p.incoming(whole)
 }
