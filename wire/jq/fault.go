@@ -42,5 +42,8 @@ func compileFault(src string, err error) error {
 }
 
 func inputFault(err error) error {
+	if err == errHuge {
+		return wire.NewFault(wire.Helper, "jq: the input cannot be computed with: "+err.Error(), err)
+	}
 	return wire.NewFault(wire.Helper, "jq: the input is no JSON: "+err.Error(), err)
 }

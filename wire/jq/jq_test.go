@@ -117,6 +117,7 @@ func TestRunFaults(t *testing.T) {
 		{`error("no")`, `1`, `jq: error: no`},
 		{`"bye\n" | halt_error`, `1`, `jq: bye`},
 		{`.`, `{"a":}`, `jq: the input is no JSON: `},
+		{`.[0]|.+1`, `[1` + strings.Repeat("0", 10_000) + `]`, `jq: the input cannot be computed with: a number has more than 10000 digits`},
 		{`.a`, `{"a":1} 2`, `jq: the input is no JSON: `},
 		{`.a`, ``, `jq: the input is no JSON: `},
 	}

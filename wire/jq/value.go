@@ -2,6 +2,7 @@ package jq
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 
@@ -13,15 +14,26 @@ import (
 // maxDepth is the deepest nesting that is decoded, as in encoding/json.
 const maxDepth = 10_000
 
+// maxDigits bounds a number: what it takes to compute with one grows with the
+// square of its length, and nothing can interrupt it.
+const maxDigits = 10_000
+
+var errHuge = fmt.Errorf("a number has more than %d digits", maxDigits)
+
 // Decode returns in as the values that programs work on: nil, bool,
 // json.Number, string, []any and map[string]any. Of members with the same name
-// the last one counts; what is no UTF-8 becomes U+FFFD.
+// the last one counts; what is no UTF-8 becomes U+FFFD. A number of more than
+// 10,000 digits is an error.
 func Decode(in json.RawMessage) (any, error) {
 	if err := scan.Valid(in, maxDepth); err != nil {
 		return nil, err
 	}
 	d := decoder{b: in}
-	return d.value(), nil
+	v := d.value()
+	if d.huge {
+		return nil, errHuge
+	}
+	return v, nil
 }
 
 // Encode is the compact JSON of v, which is what Decode or a program returned
@@ -66,8 +78,9 @@ func plain(s []byte) bool {
 
 // A decoder reads a value that is known to be valid.
 type decoder struct {
-	b []byte
-	i int
+	b    []byte
+	i    int
+	huge bool // there is a number of more than maxDigits
 }
 
 func (d *decoder) value() any {
@@ -93,6 +106,7 @@ func (d *decoder) value() any {
 	for d.i < len(d.b) && numeric(d.b[d.i]) {
 		d.i++
 	}
+	d.huge = d.huge || d.i-start > maxDigits
 	return json.Number(d.b[start:d.i])
 }
 
