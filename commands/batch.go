@@ -58,7 +58,7 @@ func runBatch(ctx context.Context, a *app, o *callOptions, e session.Endpoint, c
 	if b.failed {
 		err = errors.Join(err, errBatch())
 	}
-	return errors.Join(err, closing(b.conv, &o.hooks, err))
+	return errors.Join(err, closing(ctx, b.conv, &o.hooks, err))
 }
 
 // errBatch is the outcome where some calls of many were answered with errors,

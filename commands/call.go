@@ -183,7 +183,7 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing(conv, &o.hooks, err)) }()
+	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
 	cl.touch()
 	if op.Kind == dialect.Notify {
 		return why(cl.ctx, conv.Notify(cl.ctx, op))
@@ -202,9 +202,13 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	return errors.Join(err, print.Finish())
 }
 
-// closing closes conv and adds the failure of a hook where it counts: when the
-// answer may have depended on it, or always with --strict-hooks.
-func closing(conv session.Conversation, h *hookFlags, err error) error {
+// closing closes conv, when what the far side has told us is handled or ctx
+// ends, and adds the failure of a hook where it counts: when the answer may have
+// depended on it, or always with --strict-hooks.
+func closing(ctx context.Context, conv session.Conversation, h *hookFlags, err error) error {
+	settle, cancel := context.WithTimeout(ctx, farewell)
+	conv.Settle(settle)
+	cancel()
 	_ = conv.Close()
 	if failed := conv.HookFailure(); failed != nil {
 		if f := worst(err); h.strict || (f != nil && f.Kind == wire.RPCError) {

@@ -59,7 +59,7 @@ func runConnect(ctx context.Context, a *app, o *clientFlags) error {
 	if err == nil {
 		err = (&connection{app: a, pipe: pipe, print: print, clock: cl, dialect: e.Dialect}).run()
 	}
-	err = errors.Join(err, closing(conv, &o.hooks, err))
+	err = errors.Join(err, closing(ctx, conv, &o.hooks, err))
 	return errors.Join(err, print.Finish())
 }
 

@@ -94,7 +94,7 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, closing(conv, &o.hooks, err)) }()
+	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
 	c, err := conv.Describe(cl.ctx)
 	if errors.Is(err, wire.ErrUnsupported) {
 		return nil, &wire.Fault{

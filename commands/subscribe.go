@@ -98,7 +98,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	}
 	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: op.Method, lasts: true, choose: o.choose != ""}
 	err = o.consume(c, op)
-	return errors.Join(err, closing(conv, &o.hooks, err), print.Finish())
+	return errors.Join(err, closing(ctx, conv, &o.hooks, err), print.Finish())
 }
 
 // errEnough ends a stream as asked: --for is over.
@@ -110,7 +110,7 @@ func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
 	if c.watch {
 		watch := dialect.Op{Kind: dialect.Watch, Method: o.method}
 		if c.stream, err = c.conv.Open(c.clock.ctx, watch); err != nil {
-			return why(c.clock.ctx, err)
+			return o.outcome(c, why(c.clock.ctx, err))
 		}
 	}
 	switch {
@@ -119,12 +119,12 @@ func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
 	case c.watch:
 		s, err := startWatch(c, op)
 		if err != nil {
-			return why(c.clock.ctx, err)
+			return o.outcome(c, why(c.clock.ctx, err))
 		}
 		return s.end(c, o.outcome(c, c.run()))
 	}
 	if c.stream, err = c.conv.Open(c.clock.ctx, op); err != nil {
-		return why(c.clock.ctx, err)
+		return o.outcome(c, why(c.clock.ctx, err))
 	}
 	return o.outcome(c, c.run())
 }

@@ -98,9 +98,20 @@ func (p *Peer) settle(d time.Duration, ok func() bool) {
 // Settle waits until no handler runs and all they said is on its way, no longer
 // than until ctx or the connection ends.
 func (p *Peer) Settle(ctx context.Context) error {
+	return p.until(ctx, func() bool { return p.quiet() && !p.writing })
+}
+
+// Told waits until every notification that has come was handled, no longer than
+// until ctx or the connection ends.
+func (p *Peer) Told(ctx context.Context) error {
+	return p.until(ctx, func() bool { return !p.notifying })
+}
+
+// until waits for ok, which is called under the lock.
+func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !(p.quiet() && !p.writing) && p.state < ended {
+	for !ok() && p.state < ended {
 		c := p.change.wait()
 		p.mu.Unlock()
 		select {

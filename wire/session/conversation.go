@@ -36,6 +36,9 @@ type Conversation interface {
 	// Err says why the conversation ended: nil while it lasts and when it ended
 	// in good order.
 	Err() error
+	// Settle waits until the notifications that have come were handled by hooks,
+	// no longer than until ctx ends.
+	Settle(ctx context.Context)
 	// Close says goodbye, ends what is pending and leaves nothing behind.
 	Close() error
 }

@@ -174,6 +174,8 @@ func (d *direct) Raw() (*RawPipe, error) {
 
 func (d *direct) HookFailure() error { return d.side.failure() }
 
+func (d *direct) Settle(ctx context.Context) { _ = d.p.Told(ctx) }
+
 func (d *direct) Err() error { return d.p.Err() }
 
 func (d *direct) Close() error {

@@ -100,6 +100,9 @@ func (r *remote) Raw() (*RawPipe, error) {
 
 func (r *remote) HookFailure() error { return nil }
 
+// Settle has nothing to wait for: the hooks are the other process's.
+func (r *remote) Settle(context.Context) {}
+
 func (r *remote) Err() error { return r.p.Err() }
 
 func (r *remote) Close() error { return r.p.Close() }
