@@ -27,7 +27,7 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	var params []parameter
 	if items := scan.Get(schema, "prefixItems"); items != nil {
 		for i, item := range elements(items) {
-			params = append(params, parameter{positional(item, i), true, item})
+			params = append(params, parameter{positional(item, i), true, spelled(c, item)})
 		}
 		return params
 	}
@@ -39,8 +39,17 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 			return params
 		}
 		name := scan.Key(key)
-		params = append(params, parameter{CleanLine(name), contains(required, name), val})
+		params = append(params, parameter{CleanLine(name), contains(required, name), spelled(c, val)})
 	}
+}
+
+// spelled is a schema with a $ref followed, but to an object, whose name says
+// more than "object".
+func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
+	if def := definition(c, schema); def != nil && scan.Get(def, "properties") == nil {
+		return def
+	}
+	return schema
 }
 
 // positional names an element that has only its place.
@@ -123,6 +132,21 @@ func typeNames(schema json.RawMessage) []string {
 	case scan.Get(schema, "items") != nil, scan.Get(schema, "prefixItems") != nil:
 		names = []string{"array"}
 	default:
+		names = enumTypes(elements(scan.Get(schema, "enum")))
+	}
+	return names
+}
+
+// enumTypes are the types of the values that are allowed; any, where none are
+// listed.
+func enumTypes(values []json.RawMessage) (names []string) {
+	words := map[byte]string{'s': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null", 'a': "array", 'o': "object"}
+	for _, v := range values {
+		if name := words[scan.Type(v)]; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
 		names = []string{"any"}
 	}
 	return names
