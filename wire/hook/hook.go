@@ -70,7 +70,7 @@ func ParseAnswer(s string) (Answer, error) {
 	prefix := prefixed.FindString(s)
 	switch {
 	case s == "inbox":
-		return Answer{}, usage("inbox needs a session: connect ENDPOINT --session NAME")
+		return Answer{}, usage("inbox parks calls in a session, and this is none")
 	case s == string(Deny):
 		kind, text = Deny, "refused"
 	case prefix != "":
