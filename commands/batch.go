@@ -16,7 +16,10 @@ import (
 	"rpcx/wire/session"
 )
 
-const defaultJobs = 16
+const (
+	defaultJobs = 16
+	mostJobs    = 4096
+)
 
 // A batch makes many calls, read as lines, over one connection, and prints one
 // line for each.

@@ -109,6 +109,8 @@ func (o *callOptions) exclude(l *line, rest []string) error {
 		return l.usage("a method is missing")
 	case !o.batch && (o.unordered || o.jobs != 0):
 		return l.usage("--jobs and --unordered go with --batch")
+	case o.jobs > mostJobs:
+		return l.usage("--jobs: at most %d calls are kept in flight", mostJobs)
 	}
 	return nil
 }

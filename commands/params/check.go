@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -93,11 +94,11 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 	text, isText := scan.Text(value)
 	switch {
 	case !IsKeyOp(name+"=") || len(name) > 60 || len(value) > 200:
-		return shell("{" + member + "}")
+		return format.Quote("{" + member + "}")
 	case isText:
-		return shell(name + "=" + text)
+		return format.Quote(name + "=" + text)
 	}
-	return shell(name + ":=" + string(value))
+	return format.Quote(name + ":=" + string(value))
 }
 
 // repair mends params by the schema's own words; nil where that does not make

@@ -115,17 +115,6 @@ func names(path []step) []string {
 	return list
 }
 
-// shell quotes a word for sh.
-func shell(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:=@%+,-", r)
-	}
-	if word != "" && strings.TrimFunc(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // clip is a word in quotes, without secrets and shortened where it is long.
 func clip(word string) string {
 	word = Shown(word)
