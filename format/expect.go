@@ -111,7 +111,7 @@ func (j *judge) lastLine() string {
 }
 
 func unmet(flag, source, found string) *wire.Fault {
-	return wire.NewFault(wire.Expectation, flag+" "+Quote(source)+" is not met: "+found, nil)
+	return wire.NewFault(wire.Expectation, flag+" "+wire.Quote(source)+" is not met: "+found, nil)
 }
 
 // excerpt is a value on one line, cut where it is long.

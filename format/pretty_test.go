@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -134,8 +135,8 @@ func TestQuote(t *testing.T) {
 		"é":             "'é'",
 		"a\nb":          "'a\nb'",
 	} {
-		if got := Quote(in); got != want {
-			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
+		if got := wire.Quote(in); got != want {
+			t.Errorf("wire.Quote(%q) = %s, want %s", in, got, want)
 		}
 	}
 	if got := QuoteAll([]string{"rpcx", "call", "a b"}); got != "rpcx call 'a b'" {

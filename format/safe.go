@@ -3,6 +3,8 @@ package format
 import (
 	"strings"
 	"unicode/utf8"
+
+	"rpcx/wire"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -73,20 +75,11 @@ func safeRunes(s string) bool {
 	return true
 }
 
-// Quote is word as sh takes it: as it is where it needs no quotes, else in
-// single quotes.
-func Quote(word string) string {
-	if word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,=-") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // QuoteAll is a whole command line.
 func QuoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = Quote(w)
+		quoted[i] = wire.Quote(w)
 	}
 	return strings.Join(quoted, " ")
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -94,11 +93,11 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 	text, isText := scan.Text(value)
 	switch {
 	case !IsKeyOp(name+"=") || len(name) > 60 || len(value) > 200:
-		return format.Quote("{" + member + "}")
+		return wire.Quote("{" + member + "}")
 	case isText:
-		return format.Quote(name + "=" + text)
+		return wire.Quote(name + "=" + text)
 	}
-	return format.Quote(name + ":=" + string(value))
+	return wire.Quote(name + ":=" + string(value))
 }
 
 // repair mends params by the schema's own words; nil where that does not make

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rpcx/format"
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -180,9 +180,9 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 		return nil, fault("parameter "+clip(arg)+" is not UTF-8", arg, "")
 	}
 	quoted := string(scan.AppendQuoted(nil, arg))
-	hint := "write " + format.Quote(quoted) + " for text"
+	hint := "write " + wire.Quote(quoted) + " for text"
 	if name, ok := strayKey(arg); ok {
-		hint += fmt.Sprintf(", or %s if %s is a key", format.Quote(`{`+string(scan.AppendQuoted(nil, name))+`:…}`), name)
+		hint += fmt.Sprintf(", or %s if %s is a key", wire.Quote(`{`+string(scan.AppendQuoted(nil, name))+`:…}`), name)
 	}
 	f := fault(fmt.Sprintf("parameter %s is neither key=value nor JSON (%v)", clip(arg), err), arg, hint)
 	f.Err = &ArgError{Arg: arg, Args: p.mended(), Err: err}
@@ -192,7 +192,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 // strayKey finds the name in what was perhaps meant as key=value, but cannot be.
 func strayKey(arg string) (string, bool) {
 	name, _, ok := strings.Cut(arg, "=")
-	return name, ok && name != "" && format.Quote(name) == name
+	return name, ok && name != "" && wire.Quote(name) == name
 }
 
 // mended is the words with text wherever JSON was expected and none stands; nil

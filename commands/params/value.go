@@ -7,7 +7,7 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"rpcx/format"
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -52,7 +52,7 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 			return v, nil
 		}
 		f := fault(fmt.Sprintf("parameter %s is not JSON (%v)", clip(arg), err), arg,
-			"write "+format.Quote(Shown(key+"="+value))+" for text")
+			"write "+wire.Quote(Shown(key+"="+value))+" for text")
 		f.Err = &ArgError{Arg: arg, Args: p.mended(), Err: err}
 		return nil, f
 	case "@=", ":@=":

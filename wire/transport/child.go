@@ -176,9 +176,9 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		}
 		return fault(wire.NotFound, "no such file", "")
 	case errors.Is(err, fs.ErrPermission):
-		return fault(wire.NotExecutable, "is not executable", "chmod +x "+quoteWord(name))
+		return fault(wire.NotExecutable, "is not executable", "chmod +x "+wire.Quote(name))
 	case errors.Is(err, syscall.ENOEXEC):
-		return fault(wire.NotExecutable, "is neither a program nor a script that begins with #!", "sh "+quoteWord(name))
+		return fault(wire.NotExecutable, "is neither a program nor a script that begins with #!", "sh "+wire.Quote(name))
 	case errors.Is(err, syscall.ENOTDIR):
 		return fault(wire.NotFound, "no such file", "")
 	}

@@ -87,7 +87,7 @@ func TestExecEnds(t *testing.T) {
 		{"by a signal", "kill -KILL $$", false, -1, "SIGKILL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn := dialed(t, "exec:sh -c "+quoteWord("echo '[1]'; "+c.command), Config{})
+			conn := dialed(t, "exec:sh -c "+wire.Quote("echo '[1]'; "+c.command), Config{})
 			mustRecv(t, conn)
 			_, err := conn.Recv()
 			end, child := wantChild(t, err)

@@ -66,7 +66,7 @@ var helpers = map[string]func(){
 	"descriptors": func() { say(inherited()) },
 	// dials the child that its argument names, and waits to be killed
 	"parent": func() {
-		conn, err := dial(context.Background(), "exec:"+quoteWord(os.Args[0]), Config{Env: helperEnv("stubborn")})
+		conn, err := dial(context.Background(), "exec:"+wire.Quote(os.Args[0]), Config{Env: helperEnv("stubborn")})
 		if err != nil {
 			panic(err)
 		}
@@ -150,7 +150,7 @@ func helperEnv(mode string) []string {
 func helperConn(t *testing.T, mode string, c Config) wire.Conn {
 	t.Helper()
 	c.Env = append(c.Env, helperEnv(mode)...)
-	return dialed(t, "exec:"+quoteWord(os.Args[0]), c)
+	return dialed(t, "exec:"+wire.Quote(os.Args[0]), c)
 }
 
 func dial(ctx context.Context, address string, c Config) (wire.Conn, error) {

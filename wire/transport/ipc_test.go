@@ -33,7 +33,7 @@ func script(t *testing.T, text string) string {
 }
 
 func TestIPCBetweenOurOwnEnds(t *testing.T) {
-	c := dialed(t, "ipc:"+quoteWord(os.Args[0]), Config{Env: helperEnv("ipc")})
+	c := dialed(t, "ipc:"+wire.Quote(os.Args[0]), Config{Env: helperEnv("ipc")})
 	for _, msg := range []string{`{"a":1}`, `["` + strings.Repeat("x", 1<<20) + `"]`, `{"text":"NODE_ENV"}`, `{"cmd":"NODE_"}`, `{"cmd":5,"x":"NODE_HANDLE"}`} {
 		go c.Send([]byte(msg))
 		if got := mustRecv(t, c); got != msg {

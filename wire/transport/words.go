@@ -40,7 +40,7 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 
 // needsShell is the Fault for a command that is written for a shell.
 func (a *Address) needsShell(rest, what string) *wire.Fault {
-	return usageHint(a.Scheme+":sh -c "+quoteWord(strings.TrimSpace(rest)),
+	return usageHint(a.Scheme+":sh -c "+wire.Quote(strings.TrimSpace(rest)),
 		"%s: no shell reads this command, and it holds %s", a.Scheme, what)
 }
 
@@ -140,30 +140,10 @@ func assignment(s string) string {
 func joinWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = quoteWord(w)
+		quoted[i] = wire.Quote(w)
 		if i == 0 && assignment(w) != "" {
 			quoted[i] = "'" + w + "'"
 		}
 	}
 	return strings.Join(quoted, " ")
-}
-
-// quoteWord quotes a word for sh where it needs it.
-func quoteWord(w string) string {
-	if plainWord(w) {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-}
-
-// plainWord reports whether w has only characters that mean nothing to a shell.
-func plainWord(w string) bool {
-	for i := range len(w) {
-		c := w[i]
-		if c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:@%+=,", c) >= 0 {
-			continue
-		}
-		return false
-	}
-	return w != ""
 }
