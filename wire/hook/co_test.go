@@ -138,7 +138,7 @@ func TestCoCloseEndsIt(t *testing.T) {
 			w.ask(ctx, dialect.Request{Method: "full", Params: raw(fmt.Sprintf(`[%d,"%s"]`, i, strings.Repeat("x", 100_000)))})
 		})
 	}
-	until(t, "all run", func() bool { return w.exists("rude") && w.exists("full") })
+	until(t, "all run", func() bool { return w.written("rude") && w.written("full") })
 	cancel()
 	wg.Wait()
 	start := time.Now()

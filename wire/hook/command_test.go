@@ -158,12 +158,12 @@ func TestStderrTailIsBounded(t *testing.T) {
 
 func TestTimeoutEndsTheGroup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{},
+	w := newWorld(t, Options{Timeout: 2 * time.Second}, Binding{},
 		`m=sleep 1000 & echo $! > $T/grandchild; echo $$ > $T/child; wait`,
 		`stubborn=trap '' TERM; echo $$ > $T/stubborn; while :; do sleep 0.1; done`,
 	)
 	expect(t, "answer", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	expect(t, "failure", w.failures(), "hook m: out of time after 300ms")
+	expect(t, "failure", w.failures(), "hook m: out of time after 2s")
 	w.pidGone("child")
 	w.pidGone("grandchild")
 	expect(t, "answer", w.call("stubborn", ""), `error {"code":-32603,"message":"the hook failed"}`)
@@ -176,7 +176,7 @@ func TestCancelEndsTheGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan string)
 	go func() { done <- w.ask(ctx, dialect.Request{Method: "m"}) }()
-	until(t, "the hook runs", func() bool { return w.exists("grandchild") })
+	until(t, "the hook runs", func() bool { return w.written("grandchild") })
 	cancel()
 	expect(t, "answer", <-done, "failed: context canceled")
 	w.pidGone("grandchild")
@@ -188,7 +188,7 @@ func TestCloseEndsTheGroup(t *testing.T) {
 	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
 	done := make(chan string)
 	go func() { done <- w.call("m", "") }()
-	until(t, "the hook runs", func() bool { return w.exists("grandchild") })
+	until(t, "the hook runs", func() bool { return w.written("grandchild") })
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}

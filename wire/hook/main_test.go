@@ -172,6 +172,12 @@ func (w *world) exists(name string) bool {
 	return err == nil
 }
 
+// written tells whether a hook has come past the line that writes to a file: the file itself is there before.
+func (w *world) written(name string) bool {
+	b, _ := os.ReadFile(w.path(name))
+	return strings.HasSuffix(string(b), "\n")
+}
+
 // until polls for what only the system can tell.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -185,10 +191,7 @@ func until(t *testing.T, what string, ok func() bool) {
 // pidGone waits until the process whose id is in a file has ended.
 func (w *world) pidGone(name string) {
 	w.t.Helper()
-	until(w.t, name+" holds a number", func() bool {
-		b, _ := os.ReadFile(w.path(name))
-		return strings.HasSuffix(string(b), "\n")
-	})
+	until(w.t, name+" holds a number", func() bool { return w.written(name) })
 	pid, err := strconv.Atoi(strings.TrimSpace(w.read(name)))
 	if err != nil {
 		w.t.Fatal(err)
