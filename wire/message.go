@@ -48,6 +48,7 @@ type Message struct {
 	Body   json.RawMessage // what a user wants to see: a result, an item's payload, a notification's params
 	Err    *Error          // the error of a Response or Item, or what is wrong with an Invalid
 	Raw    []byte          // the message as it came or goes
+	Event  *Event          // what a user sees of it, where that came with it; else nil
 }
 
 // Clone returns m with all bytes copied into fresh memory.

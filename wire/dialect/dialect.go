@@ -53,6 +53,10 @@ type Op struct {
 	Stream      wire.ID           // the stream that an Unsub ends
 	Unsubscribe string            // how the stream is ended, where the user said it; "": derived from Method
 	Extra       json.RawMessage   // members that only this dialect knows (an object); nil: none
+	Since       *int64            // of a Watch in a session: what its ring holds after that number, and goes on; nil: none
+	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
+	// the reader's goroutine, in their place among all that comes in. May be nil.
+	Answer func(m wire.Message)
 }
 
 // A Codec turns operations into messages and messages into events, for one
@@ -141,6 +145,12 @@ type Greeter interface {
 // wire.ErrUnsupported where the dialect cannot ask.
 type Describer interface {
 	Describe(ctx context.Context, c Caller) (*catalog.Catalog, error)
+}
+
+// A Typer knows by which schemas the params of a method are typed, from the
+// greeting or by asking. It returns nil where nothing is known.
+type Typer interface {
+	Typing(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
 }
 
 // A Leaver says goodbye before the connection is closed.

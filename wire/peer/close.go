@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -289,17 +290,35 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	return nil
 }
 
-// RejectOpen answers every request that is still open by Incoming with e.
-func (p *Peer) RejectOpen(e *wire.Error) {
+// RejectOpen answers the requests that are still open by Incoming with e: all of
+// them, or those with the ids that are given.
+func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, ins := range p.taken {
+	for id, ins := range p.taken {
+		if len(ids) > 0 && !slices.ContainsFunc(ids, func(w wire.ID) bool { return string(w) == id }) {
+			continue
+		}
 		for _, in := range ins {
 			_ = p.reply(in, failure(e))
 			p.owesNothing(in)
 			p.letGo(in)
 		}
+		delete(p.taken, id)
 	}
-	clear(p.taken)
 	p.change.pass()
+}
+
+// Pending is how many calls of ours, streams included, and how many requests of
+// the far side are under way.
+func (p *Peer) Pending() (ours, theirs int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ours = len(p.calls)
+	for _, s := range p.streams {
+		if p.calls[s.id] != s {
+			ours++
+		}
+	}
+	return ours, p.held
 }

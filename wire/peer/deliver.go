@@ -107,18 +107,26 @@ func (p *Peer) deliver(s *stream, m *wire.Message) {
 
 // overflow notes that s queues too much, and ends it when it queues a whole
 // message too much, which happens only while the reader cannot stop.
+//
+// Where the reader never stops, the stream loses its oldest messages, or ends.
 func (p *Peer) overflow(s *stream) {
-	if !s.over {
-		s.over = true
-		p.over++
-	}
-	if s.size <= p.o.StreamBuffer+p.o.MaxMessage {
+	why := "the output is too slow: too much waits to be read, and reading had to go on for an answer"
+	switch {
+	case !p.o.Lossy:
+		if !s.over {
+			s.over = true
+			p.over++
+		}
+		if s.size <= p.o.StreamBuffer+p.o.MaxMessage {
+			return
+		}
+	case s.op.Kind == dialect.Subscribe || s.op.Kind == dialect.Watch:
+		s.lost += s.shed(p.o.StreamBuffer)
 		return
+	default:
+		why = "the output is too slow: too much waits to be read, and a session does not wait"
 	}
-	p.leaveStream(s, &wire.Fault{
-		Kind: wire.IO, Method: s.op.Method,
-		Message: "the output is too slow: too much waits to be read, and reading had to go on for an answer",
-	}, false)
+	p.leaveStream(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: why}, false)
 }
 
 // relieve lets the reader go on when s has room again. The lock is held.

@@ -137,3 +137,40 @@ func TestExchangeAnswersAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// Where the reader stops for nobody, a slow watch loses its oldest messages and
+// is told how many; a call that streams ends; what is read goes on.
+func TestLossyStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{StreamBuffer: 256 << 10, Lossy: true})
+		watch, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const sent = 5000
+		for i := range sent {
+			far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d,%q]}`, i, strings.Repeat("x", 500)))
+		}
+		far.Send([]byte(`{"id":1,"result":7}`))
+		if m, err := call.Next(t.Context()); err != nil || string(m.Body) != "7" {
+			t.Error(string(m.Body), err)
+		}
+		m, err := watch.Next(t.Context())
+		if err != nil || m.Event == nil || m.Event.Kind != wire.Gap {
+			t.Fatal("no gap first", m.Event, err)
+		}
+		got := m.Event.Missed
+		for ; got < sent; got++ {
+			m, err := watch.Next(t.Context())
+			if err != nil || !strings.HasPrefix(string(m.Body), fmt.Sprintf("[%d,", got)) {
+				t.Fatalf("message %d is %.20s, %v", got, m.Body, err)
+			}
+		}
+	})
+}

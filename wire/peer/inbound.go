@@ -124,6 +124,20 @@ func (p *Peer) incoming(m *wire.Message) bool {
 	return p.o.Incoming(c)
 }
 
+// answerTo shows an answer to a Raw operation to take, else to Incoming, without
+// the lock.
+func (p *Peer) answerTo(take func(wire.Message), m *wire.Message) {
+	if take == nil {
+		p.incoming(m)
+		return
+	}
+	c := m.Clone()
+	p.wakeDirty()
+	p.unlockAndTell()
+	defer p.mu.Lock()
+	take(c)
+}
+
 // serve runs the handler of one request and answers with what it returns.
 func (p *Peer) serve(in *inbound) {
 	ev := failure(wire.NewError(wire.CodeInternal, "internal error"))

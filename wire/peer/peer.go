@@ -46,6 +46,11 @@ type Options struct {
 	// StreamBuffer is how many bytes of messages a stream queues before the
 	// reader stops. 0 means 8 MiB.
 	StreamBuffer int
+	// Lossy has the reader never stop for a slow consumer: a Subscribe or Watch
+	// that queues more than StreamBuffer loses its oldest messages, and its next
+	// one is then a wire.Gap event with their number; any other stream ends with a
+	// Fault of kind IO.
+	Lossy bool
 	// MaxMessage is the greatest message that the connection brings: how far a
 	// stream may go beyond StreamBuffer while the reader cannot stop. 0 means
 	// wire.DefaultMaxMessage.

@@ -81,6 +81,17 @@ func (q *queue) take() *chunk {
 	return c
 }
 
+// shed drops the oldest chunks until no more than most bytes are queued, but for
+// the newest, and returns how many messages were lost.
+func (q *queue) shed(most int) (lost int64) {
+	for q.size > most && q.first != q.last {
+		c := q.take()
+		lost += int64(len(c.msgs))
+		q.recycle(c)
+	}
+	return lost
+}
+
 // recycle makes c, which take returned, ready to be filled again. Chunks of one
 // huge message are given up, so that memory stays flat, and so are those beyond
 // a few.

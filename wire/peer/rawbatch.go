@@ -40,7 +40,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 		if !ok {
 			break
 		}
-		part := dialect.Op{Kind: dialect.Raw, Params: val}
+		part := dialect.Op{Kind: dialect.Raw, Params: val, Answer: op.Answer}
 		s := newStream(p, part)
 		m, err := p.encode(ctx, part, s)
 		if err == nil && len(m.ID) > 0 && p.state == eof {

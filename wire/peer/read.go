@@ -148,7 +148,7 @@ func (p *Peer) answered(s *stream, m *wire.Message) {
 	}
 	p.wait(s, false)
 	if s.op.Kind == dialect.Raw { // in its place among all else that comes in
-		p.incoming(restored(m, s.own))
+		p.answerTo(s.op.Answer, restored(m, s.own))
 	}
 	p.deliver(s, m)
 	if token == nil || s.ended {

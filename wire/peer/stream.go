@@ -34,6 +34,7 @@ type stream struct {
 	malformed string
 
 	queue
+	lost  int64 // messages that were dropped, and the consumer was not told
 	over  bool  // queues more than it should
 	ended bool  // nothing more is queued
 	err   error // io.EOF after the final message, else why it failed
@@ -86,6 +87,12 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 		p.mu.Lock()
 		s.recycle(s.taken)
 		s.taken, s.pos = nil, 0
+		if s.lost > 0 && s.first != nil {
+			gap := wire.Message{Kind: wire.Item, Event: &wire.Event{Kind: wire.Gap, Missed: s.lost}}
+			s.lost = 0
+			p.mu.Unlock()
+			return gap, nil
+		}
 		if s.ended || ctx.Err() == nil && s.due() {
 			s.taken = s.take()
 		}
