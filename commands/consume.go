@@ -110,7 +110,7 @@ func (c *consumer) opens(m wire.Message) bool {
 
 // event is what a user sees of m. What --select chose is data, whatever it is.
 func (c *consumer) event(m wire.Message) (wire.Event, error) {
-	if c.choose {
+	if c.choose && m.Raw != nil {
 		return wire.Event{Kind: wire.Data, Data: m.Raw}, nil
 	}
 	return c.conv.Event(m)

@@ -53,11 +53,22 @@ func (c *Console) Event(ev wire.Event) bool {
 	case wire.Log:
 		c.Log(ev)
 	case wire.Gap:
-		c.Warn(strconv.FormatInt(ev.Missed, 10) + " items were missed")
+		c.Warn(missed(ev))
 	default:
 		return false
 	}
 	return true
+}
+
+func missed(ev wire.Event) string {
+	text := "items may have been missed"
+	if ev.Missed >= 0 {
+		text = strconv.FormatInt(ev.Missed, 10) + " items were missed"
+	}
+	if ev.Message != "" {
+		text += ": " + ev.Message
+	}
+	return text
 }
 
 // Progress draws a bar, or the message where no fraction is known, on the last

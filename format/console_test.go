@@ -110,6 +110,7 @@ func TestLines(t *testing.T) {
 		c.Event(wire.Event{Kind: wire.Log, Level: "info\x1b[2J", Message: "x"})
 		c.Event(wire.Event{Kind: wire.Guidance, Topic: "invalid_params", Action: "retry", Message: "id is wrong", Fix: []string{"rpcx", "call", "a b"}})
 		c.Event(wire.Event{Kind: wire.Gap, Missed: 3})
+		c.Event(wire.Event{Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "away"})
 		c.Warn("look out")
 		c.Note("serving")
 		c.Child([]byte("\x1b[31mred\x1b[0m"))
@@ -120,6 +121,7 @@ log: plain
 info\u001b[2j: x
 guidance: invalid_params: id is wrong: retry try: rpcx call 'a b'
 rpcx: warning: 3 items were missed
+rpcx: warning: items may have been missed: away
 rpcx: warning: look out
 rpcx: serving
 `

@@ -112,7 +112,7 @@ func (p *Pipeline) selects(ctx context.Context, m wire.Message) (bool, error) {
 		return true, nil
 	}
 	if m.Raw == nil {
-		return false, nil
+		return m.Event != nil, nil // a gap is no message of the far side's: nobody can choose it
 	}
 	ok, err := p.sel.Truth(ctx, m.Raw)
 	return ok, named("--select", err)

@@ -34,6 +34,7 @@ var (
 	progress = in{`{"p":1}`, wire.Event{Kind: wire.Progress, Message: "half", Fraction: json.RawMessage("0.50")}}
 	done     = in{`{"d":1}`, wire.Event{Kind: wire.Done, Final: true}}
 	gap      = in{"", wire.Event{Kind: wire.Gap, Missed: 3}}
+	lost     = in{"", wire.Event{Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "away"}}
 	refused  = &wire.Error{Code: json.RawMessage("-32001"), Message: "refused", Kind: "denied", Raw: json.RawMessage(`{"code":-32001, "message":"refused"}`)}
 	failure  = in{`{"error":1}`, wire.Event{Kind: wire.Failure, Final: true, Err: refused}}
 )
@@ -45,6 +46,8 @@ func feed(t *testing.T, p *Pipeline, events []in) (printed int, err error) {
 		m := wire.Message{}
 		if e.raw != "" {
 			m.Raw = []byte(e.raw)
+		} else if e.ev.Kind == wire.Gap {
+			m.Event = &e.ev
 		}
 		stop, err := p.Print(t.Context(), m, e.ev)
 		printed++
@@ -131,6 +134,7 @@ func TestPipeline(t *testing.T) {
 		{name: "until before jq", o: Options{Until: ".a == 2", JQ: ".b"}, events: []in{data(`{"a":1,"b":"x"}`), data(`{"a":2,"b":"y"}`), data(`{"a":3}`)}, want: "\"x\"\n\"y\"\n", read: 2},
 		{name: "until of events", o: Options{Until: `.event == "progress"`, Events: true, JQ: ".event"}, events: three, want: "\"data\"\n\"progress\"\n", read: 2},
 		{name: "select looks at the message", o: Options{Select: ".m > 1"}, events: []in{data("1"), data("2"), data("3"), gap}, want: "2\n3\n"},
+		{name: "select does not choose gaps", o: Options{Select: ".m > 1", Events: true}, events: []in{data("1"), lost}, want: `{"event":"gap","message":"away","missed":null}` + "\n"},
 		{name: "select then count", o: Options{Select: ".m > 1", Count: 1}, events: []in{data("1"), data("2"), data("3")}, want: "2\n", read: 2},
 
 		{name: "expect met", o: Options{Expect: []string{". > 0", ". < 3"}}, events: []in{data("1"), data("2")}, want: "1\n2\n"},

@@ -16,7 +16,7 @@ const (
 	Log                // Level, Message
 	Failure            // Err: shown as "error"
 	Done               // the end
-	Gap                // Missed items of a session's ring
+	Gap                // Missed items: of a session's ring, or of a connection that was lost
 	Opened             // never shown: a server's answer that names the Stream that follows
 )
 
@@ -24,6 +24,10 @@ var eventNames = [...]string{"data", "progress", "guidance", "log", "error", "do
 
 // String is the word that users see.
 func (k EventKind) String() string { return eventNames[k] }
+
+// MissedUnknown is the number of what a Gap is about where nobody can count it:
+// what the far side said while there was no connection. It is shown as null.
+const MissedUnknown = -1
 
 // An Event is what a call yields, in one shape for every dialect.
 type Event struct {
@@ -39,7 +43,7 @@ type Event struct {
 	Fix         []string
 	Level       string
 	Err         *Error
-	Missed      int64
+	Missed      int64           // of a Gap; MissedUnknown: nobody knows
 	Seq         json.RawMessage // these four as they came; nil: none
 	Time        json.RawMessage
 	Job         json.RawMessage
@@ -68,7 +72,7 @@ func (e Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendRaw(b, "fraction", e.Fraction)
 	if e.Kind == Gap {
-		b = strconv.AppendInt(append(b, `,"missed":`...), e.Missed, 10)
+		b = e.appendMissed(append(b, `,"missed":`...))
 	}
 	if e.Kind == Data && e.Data == nil {
 		b = append(b, `,"data":null`...)
@@ -80,6 +84,13 @@ func (e Event) AppendJSON(b []byte) []byte {
 	b = appendRaw(b, "source", e.Source)
 	b = appendRaw(b, "extra", e.Extra)
 	return append(b, '}')
+}
+
+func (e Event) appendMissed(b []byte) []byte {
+	if e.Missed < 0 {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, e.Missed, 10)
 }
 
 func (e Event) appendError(b []byte) []byte {

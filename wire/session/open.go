@@ -162,7 +162,15 @@ func received(c *catalog.Catalog, err error) (*catalog.Catalog, error) {
 	return c, nil
 }
 
-func (d *direct) Event(m wire.Message) (wire.Event, error) { return d.codec.Event(m) }
+func (d *direct) Event(m wire.Message) (wire.Event, error) { return eventOf(d.codec, m) }
+
+// eventOf is what a user sees of m.
+func eventOf(codec dialect.Codec, m wire.Message) (wire.Event, error) {
+	if m.Event != nil {
+		return *m.Event, nil
+	}
+	return codec.Event(m)
+}
 
 func (d *direct) Raw() (*RawPipe, error) {
 	if d.raw == nil {

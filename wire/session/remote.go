@@ -92,7 +92,7 @@ func (r *remote) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return received(describer.Describe(ctx, remoteCaller{r}))
 }
 
-func (r *remote) Event(m wire.Message) (wire.Event, error) { return r.codec.Event(m) }
+func (r *remote) Event(m wire.Message) (wire.Event, error) { return eventOf(r.codec, m) }
 
 func (r *remote) Raw() (*RawPipe, error) {
 	return nil, usage("connect needs a connection of its own: a hook's @ takes call and subscribe")
