@@ -66,14 +66,13 @@ func runConnect(ctx context.Context, a *app, o *clientFlags) error {
 // A connection joins stdin and stdout to a conversation.
 type connection struct {
 	app     *app
-	pipe    *session.RawPipe
+	pipe    session.RawPipe
 	print   *format.Pipeline
 	clock   *clock
 	dialect string
 }
 
 func (c *connection) run() error {
-	c.pipe.Watch()
 	printed := make(chan error, 1)
 	go func() { printed <- c.show() }()
 	fed := make(chan error, 1)

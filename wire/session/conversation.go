@@ -25,11 +25,16 @@ type Conversation interface {
 	Notify(ctx context.Context, op dialect.Op) error
 	// Describe asks for what the far side offers.
 	Describe(ctx context.Context) (*catalog.Catalog, error)
+	// Typing is the catalog by which the params of method are typed, where the
+	// dialect's greeting or its discovery tells it (Spec.Typed); else nil.
+	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
+	// Dialect is the name of the dialect that is spoken.
+	Dialect() string
 	// Event is what a user sees of a message of a stream.
 	Event(m wire.Message) (wire.Event, error)
 	// Raw is the traffic itself. It is a usage fault where Options.Raw was not
 	// set.
-	Raw() (*RawPipe, error)
+	Raw() (RawPipe, error)
 	// HookFailure is the first failure of a hook here (status 8), nil when
 	// there was none.
 	HookFailure() error
@@ -51,7 +56,8 @@ type Options struct {
 	Catalog   *catalog.Catalog // schemas for what hooks are given and answer; and what a server tells
 	Allow     []string         // a server's policy, patterns of methods
 	Deny      []string
-	Raw       bool // Raw will be used: what no hook answers is its to answer
+	Raw       bool            // Raw will be used: what no hook answers is its to answer
+	Functions map[string]bool // of Hooks, those that are functions of ours (key@on=NAME), by name
 	Greeting  time.Duration
 	Tap       wire.Tap
 	Note      func(peer.Note) // things a user may want to know; may be nil

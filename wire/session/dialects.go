@@ -19,6 +19,7 @@ type Spec struct {
 	Binary       transport.Binary // what a binary message means
 	Duplex       bool             // it needs both directions: no HTTP POST
 	Funcs        bool             // it has function values (key@on=NAME)
+	Typed        bool             // its greeting or discovery types parameters: Conversation.Typing
 }
 
 const defaultDialect = "jsonrpc"

@@ -20,6 +20,7 @@ type Endpoint struct {
 	Demo    string            // the name of an embedded server; "" elsewhere
 	Socket  string            // the path of a Conversation's socket; "" elsewhere
 	Hook    string            // with Socket: the hook that asks, as its endpoint says it
+	Session string            // with Socket: the name of the session whose it is; "" elsewhere
 }
 
 // ParseEndpoint takes an endpoint apart: `[dialect+][framing+]transport:…`.
@@ -33,7 +34,7 @@ func ParseEndpoint(text, dialect string) (Endpoint, error) {
 		}
 	}
 	if name, ok := strings.CutPrefix(text, "@"); ok {
-		return Endpoint{}, wire.NewFault(wire.Unreachable, fmt.Sprintf("no session or profile is named %q", name), nil)
+		return named(name, dialect)
 	}
 	e, rest := prefixes(text)
 	if dialect != "" {
@@ -46,6 +47,22 @@ func ParseEndpoint(text, dialect string) (Endpoint, error) {
 		e.Dialect = dialect
 	}
 	return e, e.target(rest)
+}
+
+// named is the session that is called name, else the profile.
+func named(name, dialect string) (Endpoint, error) {
+	path, err := Find(name)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	if path != "" {
+		return Endpoint{Dialect: dialect, Socket: path, Session: name}, nil
+	}
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("no session or profile is named %q", name), nil)
+	if near := catalog.Nearest(name, sessionNames()); near != "" {
+		f.Hint = "did you mean @" + near + "?"
+	}
+	return Endpoint{}, f
 }
 
 // prefixes takes the dialect and the framing off.
@@ -164,6 +181,8 @@ func (e Endpoint) String() string {
 	switch {
 	case e.Demo != "":
 		return "demo:" + e.Demo
+	case e.Session != "":
+		return "@" + e.Session
 	case e.Socket != "":
 		return "conversation:" + e.Socket
 	}

@@ -10,31 +10,31 @@ import (
 
 // wireFault is a failure as it crosses the socket, in an error's data.
 type wireFault struct {
-	Kind      wire.FaultKind  `json:"kind"`
-	Message   string          `json:"message"`
-	Method    string          `json:"method,omitempty"`
-	Retryable *bool           `json:"retryable,omitempty"`
-	Hint      string          `json:"hint,omitempty"`
-	Code      int             `json:"close_code,omitempty"`
-	Reason    string          `json:"close_reason,omitempty"`
-	Child     *wire.Child     `json:"child,omitempty"`
-	HTTP      *wire.HTTP      `json:"http,omitempty"`
-	RPC       json.RawMessage `json:"rpc,omitempty"`
+	Kind        wire.FaultKind  `json:"kind"`
+	Message     string          `json:"message"`
+	Method      string          `json:"method,omitempty"`
+	Retryable   *bool           `json:"retryable,omitempty"`
+	Hint        string          `json:"hint,omitempty"`
+	Fix         []string        `json:"fix,omitempty"`
+	Code        int             `json:"close_code,omitempty"`
+	Reason      string          `json:"close_reason,omitempty"`
+	Clean       bool            `json:"close_clean,omitempty"`
+	Child       *wire.Child     `json:"child,omitempty"`
+	HTTP        *wire.HTTP      `json:"http,omitempty"`
+	RPC         json.RawMessage `json:"rpc,omitempty"`
+	Unsupported bool            `json:"unsupported,omitempty"`
 }
 
-// toRPC makes an error for the socket of a failure; nil stays nil.
-func toRPC(err error) error {
-	if err == nil {
-		return nil
-	}
+// faultOf is err as it crosses the socket.
+func faultOf(err error) wireFault {
 	w := wireFault{Kind: wire.Internal, Message: err.Error()}
 	var rpc *wire.Error
 	switch f := wire.AsFault(err); {
 	case f != nil:
 		w.Kind, w.Method, w.Child, w.HTTP = f.Kind, f.Method, f.Child, f.HTTP
-		w.Retryable, w.Hint = f.Retryable, f.Hint
+		w.Retryable, w.Hint, w.Fix = f.Retryable, f.Hint, f.Fix
 		if f.Close != nil {
-			w.Code, w.Reason = f.Close.Code, f.Close.Reason
+			w.Code, w.Reason, w.Clean = f.Close.Code, f.Close.Reason, f.Close.Clean
 		}
 		if f.RPC != nil {
 			w.RPC = f.RPC.JSON()
@@ -46,9 +46,49 @@ func toRPC(err error) error {
 	case errors.Is(err, context.Canceled):
 		w.Kind, w.Message = wire.Closed, "the conversation ended" // it is nobody here who was interrupted
 	case errors.Is(err, wire.ErrUnsupported):
-		w.Kind = wire.Usage
+		w.Kind, w.Unsupported = wire.Usage, true
 	}
-	return wire.NewError(wire.CodeServer, w.Message).WithData(map[string]wireFault{"fault": w})
+	return w
+}
+
+// fault makes the failure again.
+func (w *wireFault) fault() error {
+	if w.Unsupported {
+		return wire.ErrUnsupported
+	}
+	f := &wire.Fault{
+		Kind: w.Kind, Message: w.Message, Method: w.Method, Child: w.Child, HTTP: w.HTTP,
+		Retryable: w.Retryable, Hint: w.Hint, Fix: w.Fix,
+	}
+	if w.Code != 0 || w.Reason != "" || w.Clean {
+		f.Close = &wire.CloseError{Code: w.Code, Reason: w.Reason, Clean: w.Clean}
+	}
+	if w.RPC != nil {
+		f.RPC = readError(w.RPC)
+	}
+	return f
+}
+
+// faultJSON and faultFrom take a failure from one process of ours to another.
+func faultJSON(err error) json.RawMessage { return marshal(faultOf(err)) }
+
+func faultFrom(b json.RawMessage) error {
+	var w wireFault
+	if err := json.Unmarshal(b, &w); err != nil {
+		return wire.NewFault(wire.Protocol, "the conversation sent what is no failure", err)
+	}
+	return w.fault()
+}
+
+// toRPC makes an error for the socket of a failure; nil stays nil.
+func toRPC(err error) error {
+	if err == nil {
+		return nil
+	}
+	w := faultOf(err)
+	e := wire.NewError(wire.CodeServer, w.Message)
+	e.Data = marshal(map[string]wireFault{"fault": w})
+	return e
 }
 
 // fromRPC makes the failure again of an error that came over the socket.
@@ -63,18 +103,7 @@ func fromRPC(err error) error {
 	if json.Unmarshal(rpc.Data, &data) != nil || data.Fault == nil {
 		return err
 	}
-	w := data.Fault
-	f := &wire.Fault{
-		Kind: w.Kind, Message: w.Message, Method: w.Method, Child: w.Child, HTTP: w.HTTP,
-		Retryable: w.Retryable, Hint: w.Hint,
-	}
-	if w.Code != 0 || w.Reason != "" {
-		f.Close = &wire.CloseError{Code: w.Code, Reason: w.Reason}
-	}
-	if w.RPC != nil {
-		f.RPC = readError(w.RPC)
-	}
-	return f
+	return data.Fault.fault()
 }
 
 // readError reads an error object.

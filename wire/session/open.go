@@ -44,7 +44,8 @@ type direct struct {
 	p     *peer.Peer
 	codec dialect.Codec
 	side  *side
-	raw   *RawPipe
+	hub   *hub       // of raw traffic; nil: nobody wants it
+	raw   *rawPipe   // Raw returns it: it is there from the first message on
 	demo  *peer.Peer // the embedded server's end, for demo:
 	ends  []func() error
 	once  sync.Once
@@ -63,7 +64,8 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 	}
 	d := &direct{codec: spec.NewCodec(e, o.Transport.Options), side: s}
 	if o.Raw {
-		d.raw = newRawPipe(s.answers)
+		d.hub = &hub{answers: s.answers}
+		d.raw = d.hub.join(func() *peer.Peer { return d.p })
 	}
 	return d, nil
 }
@@ -118,8 +120,8 @@ func (d *direct) startDemo(e Endpoint) (wire.Conn, error) {
 
 func (d *direct) peerOptions(o Options) peer.Options {
 	po := peer.Options{Handler: d.side.accept, Tap: o.Tap, Note: o.Note, Drain: o.Drain}
-	if d.raw != nil {
-		po.Incoming = d.raw.incoming
+	if d.hub != nil {
+		po.Incoming = d.hub.incoming
 	}
 	return po
 }
@@ -143,40 +145,25 @@ func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 
 func (d *direct) Notify(ctx context.Context, op dialect.Op) error { return d.p.Notify(ctx, op) }
 
+func (d *direct) line() line { return line{d.p, d.codec} }
+
 func (d *direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	describer, ok := d.codec.(dialect.Describer)
-	if !ok {
-		return nil, usage("the dialect has no way to ask what the far side offers")
-	}
-	return received(describer.Describe(ctx, d.p))
+	return d.line().Describe(ctx)
 }
 
-// received is a catalog that came over a connection, as we go on with it:
-// nothing in it is run, and what it was written into can be read again.
-func received(c *catalog.Catalog, err error) (*catalog.Catalog, error) {
-	if err != nil {
-		return nil, err
-	}
-	catalog.Mend(c)
-	catalog.StripRun(c)
-	return c, nil
+func (d *direct) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+	return d.line().Typing(ctx, method)
 }
 
-func (d *direct) Event(m wire.Message) (wire.Event, error) { return eventOf(d.codec, m) }
+func (d *direct) Event(m wire.Message) (wire.Event, error) { return d.line().Event(m) }
 
-// eventOf is what a user sees of m.
-func eventOf(codec dialect.Codec, m wire.Message) (wire.Event, error) {
-	if m.Event != nil {
-		return *m.Event, nil
-	}
-	return codec.Event(m)
-}
+func (d *direct) Dialect() string { return d.side.spec.Name }
 
-func (d *direct) Raw() (*RawPipe, error) {
+func (d *direct) Raw() (RawPipe, error) {
 	if d.raw == nil {
 		return nil, usage("this conversation was not opened for raw traffic")
 	}
-	d.raw.peer = d.p
+	d.raw.watch()
 	return d.raw, nil
 }
 

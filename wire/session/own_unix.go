@@ -3,7 +3,7 @@
 package session
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"syscall"
 )
@@ -17,10 +17,27 @@ func checkOwn(dir string) error {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || (ok && int(st.Uid) != os.Getuid()) {
-		return fmt.Errorf("%s is not a folder of ours", dir)
+		return usage("%s is not a folder of ours", dir)
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return fmt.Errorf("%s can be entered by others (mode %04o); it must be 0700", dir, perm)
+		return usage("%s can be entered by others (mode %04o); it must be 0700", dir, perm)
 	}
 	return nil
 }
+
+// lockFile waits until nobody else holds the lock on f, and takes it. It is given
+// up when f is closed.
+func lockFile(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// refused says that nobody listens at a socket.
+func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
+// crowded says that a socket has more connections waiting than it keeps.
+func crowded(err error) bool { return errors.Is(err, syscall.EAGAIN) }

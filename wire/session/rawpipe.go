@@ -3,47 +3,114 @@ package session
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
+	"rpcx/wire/scan"
 )
 
 // A RawPipe is the traffic of a conversation as whole messages: what comes in
 // and no hook answers, in the order of arrival, and what the user sends
 // (section 5 of the design).
-type RawPipe struct {
-	peer    *peer.Peer
+type RawPipe interface {
+	// Recv returns the next message that came; io.EOF when no more will. idle says
+	// that nothing further waits.
+	Recv() (m wire.Message, idle bool, err error)
+	// Send sends one message of the user's: a request, a notification, or the
+	// answer to a request that Recv returned. An id is kept where it is free.
+	Send(ctx context.Context, msg []byte) error
+	// Finish is the end of the user's messages: requests of the far side that are
+	// still open, or still come, get -32603, and the answers that are owed, to us
+	// and by hooks, are waited for as long as the context allows.
+	Finish(ctx context.Context) error
+	// Stop lets Recv return what is queued and then io.EOF.
+	Stop()
+	// Err says why the traffic ended; nil while it lasts and after a clean end.
+	Err() error
+}
+
+// A hub gives what comes in to whoever wants the traffic itself.
+type hub struct {
 	answers func(method string) bool // a hook answers it
+	lossy   bool                     // nobody is waited for: a pipe that is too slow ends
+	heard   func(m wire.Message)     // gets every notification; may be nil
+
+	mu    sync.Mutex
+	pipes []*rawPipe
+}
+
+// incoming is peer.Options.Incoming. A request that no hook answers is the newest
+// pipe's; what else comes is everyone's.
+func (h *hub) incoming(m wire.Message) bool {
+	isRequest := m.Kind == wire.Request
+	hooked := (isRequest || m.Kind == wire.Notification) && h.answers(m.Method)
+	if hooked && isRequest {
+		return false
+	}
+	h.mu.Lock()
+	pipes := slices.Clone(h.pipes)
+	h.mu.Unlock()
+	if isRequest {
+		for _, p := range slices.Backward(pipes) {
+			if p.push(m) {
+				return true
+			}
+		}
+		return false
+	}
+	taken := false
+	if h.heard != nil && m.Kind == wire.Notification {
+		h.heard(m)
+		taken = true
+	}
+	for _, p := range pipes {
+		taken = p.push(m) || taken
+	}
+	return taken && !hooked
+}
+
+// join adds a pipe to the connection that p has.
+func (h *hub) join(p func() *peer.Peer) *rawPipe {
+	r := &rawPipe{hub: h, peer: p}
+	r.cond = sync.NewCond(&r.mu)
+	h.mu.Lock()
+	h.pipes = append(h.pipes, r)
+	h.mu.Unlock()
+	return r
+}
+
+// rawPipe is a RawPipe on a connection of this process.
+type rawPipe struct {
+	hub  *hub
+	peer func() *peer.Peer
 
 	mu    sync.Mutex
 	cond  *sync.Cond
 	queue []wire.Message
-	size  int  // bytes in queue
-	ended bool // nothing more comes
-	mute  bool // the user sends no more
+	size  int             // bytes in queue
+	asked map[string]bool // ids of the requests that Recv returned or will, unanswered
+	ended bool            // nothing more comes
+	mute  bool            // the user sends no more
+	err   error           // why it ended, where that is the pipe's own
 	owed  sync.WaitGroup
 }
 
 // rawQueueBytes is how much may wait to be printed before the reader stops.
 const rawQueueBytes = 8 << 20
 
-func newRawPipe(answers func(string) bool) *RawPipe {
-	r := &RawPipe{answers: answers}
-	r.cond = sync.NewCond(&r.mu)
-	return r
-}
-
-// incoming is peer.Options.Incoming: it takes what stdin owns.
-func (r *RawPipe) incoming(m wire.Message) bool {
-	hooked := (m.Kind == wire.Request || m.Kind == wire.Notification) && r.answers(m.Method)
-	if hooked && m.Kind == wire.Request {
-		return false
-	}
+// push queues m, and says whether there is still somebody who wants it.
+func (r *rawPipe) push(m wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.size > rawQueueBytes && !r.ended {
+		if r.hub.lossy {
+			r.ended, r.err = true, wire.NewFault(wire.IO, "the output is too slow: too much waits to be read, and a session does not wait", nil)
+			r.cond.Broadcast()
+			break
+		}
 		r.cond.Wait()
 	}
 	if r.ended {
@@ -53,15 +120,42 @@ func (r *RawPipe) incoming(m wire.Message) bool {
 	r.queue = append(r.queue, m)
 	r.size += len(m.Raw)
 	r.cond.Broadcast()
-	if r.mute && m.Kind == wire.Request {
-		r.peer.RejectOpen(errNobody())
+	if m.Kind == wire.Request {
+		if r.asked == nil {
+			r.asked = map[string]bool{}
+		}
+		r.asked[string(m.ID)] = true
+		if r.mute {
+			r.reject()
+		}
 	}
-	return !hooked
+	return true
 }
 
-// Recv returns the next message that came; io.EOF when no more will. idle says
-// that nothing further waits.
-func (r *RawPipe) Recv() (m wire.Message, idle bool, err error) {
+// reject answers what this pipe has taken and nobody answered. The lock is held.
+func (r *rawPipe) reject() {
+	var ids []wire.ID
+	for id := range r.asked {
+		ids = append(ids, wire.ID(id))
+	}
+	r.asked = nil
+	if len(ids) > 0 {
+		r.peer().RejectOpen(errNobody(), ids...)
+	}
+}
+
+// leave ends the pipe for good.
+func (r *rawPipe) leave() {
+	r.Stop()
+	r.hub.mu.Lock()
+	r.hub.pipes = slices.DeleteFunc(r.hub.pipes, func(p *rawPipe) bool { return p == r })
+	r.hub.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reject()
+}
+
+func (r *rawPipe) Recv() (m wire.Message, idle bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.queue) == 0 && !r.ended {
@@ -78,29 +172,34 @@ func (r *RawPipe) Recv() (m wire.Message, idle bool, err error) {
 	return m, len(r.queue) == 0, nil
 }
 
-// Watch ends the pipe when the connection does. It returns at once.
-func (r *RawPipe) Watch() {
+// watch ends the pipe when the connection does. It returns at once.
+func (r *rawPipe) watch() {
+	p := r.peer()
 	go func() {
-		<-r.peer.Done()
+		<-p.Done()
 		r.Stop()
 	}()
 }
 
-// Err says why the connection ended; nil while it lasts and after a clean end.
-func (r *RawPipe) Err() error { return r.peer.Err() }
+func (r *rawPipe) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	return r.peer().Err()
+}
 
-// Stop lets Recv return what is queued and then io.EOF.
-func (r *RawPipe) Stop() {
+func (r *rawPipe) Stop() {
 	r.mu.Lock()
 	r.ended = true
 	r.mu.Unlock()
 	r.cond.Broadcast()
 }
 
-// Send sends one message of the user's: a request, a notification, or the
-// answer to a request that Recv returned. An id is kept where it is free.
-func (r *RawPipe) Send(ctx context.Context, msg []byte) error {
-	st, err := r.peer.Open(ctx, dialect.Op{Kind: dialect.Raw, Params: msg})
+func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
+	r.answered(msg)
+	st, err := r.peer().Open(ctx, dialect.Op{Kind: dialect.Raw, Params: msg, Answer: func(m wire.Message) { r.push(m) }})
 	if err != nil || st == nil {
 		return err
 	}
@@ -114,18 +213,31 @@ func (r *RawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
+// answered notes which requests of the far side msg answers.
+func (r *rawPipe) answered(msg []byte) {
+	if scan.Type(msg) == 'a' {
+		all := scan.Array(msg, wire.DefaultMaxDepth)
+		for _, part, ok := all.Next(); ok; _, part, ok = all.Next() {
+			r.answered(part)
+		}
+		return
+	}
+	if scan.Type(msg) == 'o' && scan.Get(msg, "method") == nil {
+		r.mu.Lock()
+		delete(r.asked, string(scan.Get(msg, "id")))
+		r.mu.Unlock()
+	}
+}
+
 func errNobody() *wire.Error {
 	return wire.NewError(wire.CodeInternal, "nobody is left to answer")
 }
 
-// Finish is the end of the user's messages: requests of the far side that are
-// still open, or still come, get -32603, and the answers that are owed, to us
-// and by hooks, are waited for as long as the context allows.
-func (r *RawPipe) Finish(ctx context.Context) error {
+func (r *rawPipe) Finish(ctx context.Context) error {
 	r.mu.Lock()
 	r.mute = true
+	r.reject()
 	r.mu.Unlock()
-	r.peer.RejectOpen(errNobody())
 	done := make(chan struct{})
 	go func() {
 		r.owed.Wait()
@@ -133,13 +245,13 @@ func (r *RawPipe) Finish(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		if r.peer.Settle(ctx) == nil {
+		if r.peer().Settle(ctx) == nil {
 			return nil
 		}
 		return context.Cause(ctx)
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-r.peer.Done():
+	case <-r.peer().Done():
 		return nil
 	}
 }

@@ -1,14 +1,13 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"sync"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -19,99 +18,204 @@ import (
 // remote is a Conversation that another process of ours holds, reached over its
 // socket.
 type remote struct {
-	p    *peer.Peer
-	hook string
-
-	mu    sync.Mutex
-	codec dialect.Codec // of the far side's dialect, to read what it said
+	p     *peer.Peer
+	hook  string
+	hello hello
+	side  *side // answers functions of ours; nil: there are none
 }
+
+// helloBound is how long another process of ours may take to say hello: one that
+// is connecting says it when it is done.
+const helloBound = 30 * time.Second
 
 // dialSocket reaches the conversation behind e.Socket.
-func dialSocket(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
+func dialSocket(ctx context.Context, e Endpoint, o Options) (*remote, error) {
+	r := &remote{hook: e.Hook}
+	po := peer.Options{}
+	if err := o.onlyFunctions(e); err != nil {
+		return nil, err
+	}
 	if len(o.Hooks) > 0 {
-		return nil, usage("hooks belong to the connection: %s has its own", e)
+		if err := r.answering(e, o); err != nil {
+			return nil, err
+		}
+		po.Handler = r.side.accept
 	}
-	nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
+	nc, err := dialUnix(ctx, e)
 	if err != nil {
-		return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no conversation is there any more", e), err)
+		r.release()
+		return nil, err
 	}
-	p := socketPeer(nc, peer.Options{})
-	raw, err := p.Call(ctx, "hello", nil)
-	var h hello
-	if err == nil {
-		err = json.Unmarshal(raw, &h)
+	r.p = socketPeer(nc, po)
+	if err := r.greet(ctx, e); err != nil {
+		_ = r.Close()
+		return nil, err
 	}
-	if err == nil {
-		e.Dialect = h.Dialect
-		_, err = specOf(e.Dialect)
-	}
-	if err != nil {
-		_ = p.Close()
-		return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s does not answer as a conversation does", e), err)
-	}
-	return &remote{p: p, hook: e.Hook, codec: SpecOf(e).NewCodec(e, o.Transport.Options)}, nil
+	return r, nil
 }
 
-func (r *remote) params(op dialect.Op) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // params are the user's, letter for letter
-	err := enc.Encode(wireOp{
-		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code,
+// onlyFunctions refuses hooks that no function of ours is answered by: others
+// belong to the connection, and that is not ours.
+func (o Options) onlyFunctions(e Endpoint) error {
+	for _, h := range o.Hooks {
+		if !o.Functions[h.Pattern] {
+			f := usage("hooks belong to the connection: %s has its own", e)
+			if e.Session != "" {
+				f.Hint = "give --on where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --on …"
+			}
+			return f
+		}
+	}
+	return nil
+}
+
+// dialUnix connects to the socket. One that is not there any more is said to be
+// gone, and what is left of it is removed.
+func dialUnix(ctx context.Context, e Endpoint) (net.Conn, error) {
+	for {
+		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
+		switch {
+		case err == nil:
+			return nc, nil
+		case crowded(err) && ctx.Err() == nil:
+			select {
+			case <-time.After(5 * time.Millisecond): // there is nothing else to wait for
+			case <-ctx.Done():
+			}
+		case e.Session != "" && refused(err):
+			return nil, gone(e.Socket, e.Session, err)
+		case e.Session != "" && isGone(err):
+			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s has ended", e.Session), err)
+		default:
+			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no conversation is there any more", e), err)
+		}
+	}
+}
+
+// greet asks for whose conversation it is.
+func (r *remote) greet(ctx context.Context, e Endpoint) error {
+	bound, cancel := context.WithTimeout(ctx, helloBound)
+	defer cancel()
+	raw, err := r.p.Call(bound, "hello", nil)
+	if err == nil {
+		err = json.Unmarshal(raw, &r.hello)
+	}
+	if err == nil {
+		_, err = specOf(r.hello.Dialect)
+	}
+	switch err := fromRPC(err); {
+	case err == nil:
+		if e.Dialect != "" && e.Dialect != r.hello.Dialect {
+			return usage("%s speaks %s, not %s", e, r.hello.Dialect, e.Dialect)
+		}
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case e.Session != "" && wire.AsFault(err) != nil && wire.AsFault(err).Kind != wire.Closed:
+		return err // why it did not come to life
+	default:
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s does not answer as a conversation does", e), err)
+	}
+}
+
+// answering makes the side that answers functions of ours.
+func (r *remote) answering(e Endpoint, o Options) error {
+	e.Dialect = defaultDialect // of the socket
+	s, err := newSide(SpecOf(e), e, o, false)
+	if err != nil {
+		return err
+	}
+	s.far = func(dialect.Caller) speaker { return r }
+	r.side = s
+	return nil
+}
+
+// Dialect is the far side's.
+func (r *remote) Dialect() string { return r.hello.Dialect }
+
+func (r *remote) params(op dialect.Op) json.RawMessage {
+	return marshal(wireOp{
+		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Since: op.Since,
 		Funcs: op.Funcs, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook,
 	})
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 func (r *remote) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
-	params, err := r.params(op)
-	if err != nil {
-		return nil, err
-	}
-	st, err := r.p.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: "open", Params: params, Unsubscribe: "cancel"})
+	return r.stream(ctx, "open", r.params(op))
+}
+
+// stream opens a stream of the socket.
+func (r *remote) stream(ctx context.Context, method string, params json.RawMessage) (*remoteStream, error) {
+	st, err := r.p.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Params: params, Unsubscribe: "cancel"})
 	if err != nil {
 		return nil, fromRPC(err)
 	}
-	return &remoteStream{Stream: st, remote: r}, nil
+	return &remoteStream{Stream: st}, nil
+}
+
+// call asks the process that holds the conversation.
+func (r *remote) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	out, err := r.p.Call(ctx, method, params)
+	return out, fromRPC(err)
 }
 
 func (r *remote) Notify(ctx context.Context, op dialect.Op) error {
 	op.Kind = dialect.Notify
-	params, err := r.params(op)
-	if err == nil {
-		_, err = r.p.Call(ctx, "notify", params)
-	}
-	return fromRPC(err)
+	_, err := r.call(ctx, "notify", r.params(op))
+	return err
 }
 
 func (r *remote) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	describer, ok := r.codec.(dialect.Describer)
-	if !ok {
-		return nil, usage("the dialect has no way to ask what the far side offers")
+	return readCatalog(r.call(ctx, "describe", nil))
+}
+
+func (r *remote) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+	return readCatalog(r.call(ctx, "typing", marshal(typingRequest{method})))
+}
+
+func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
+	if err != nil || string(raw) == "null" {
+		return nil, err
 	}
-	return received(describer.Describe(ctx, remoteCaller{r}))
+	return received(catalog.Parse(raw))
 }
 
-func (r *remote) Event(m wire.Message) (wire.Event, error) { return eventOf(r.codec, m) }
-
-func (r *remote) Raw() (*RawPipe, error) {
-	return nil, usage("connect needs a connection of its own: a hook's @ takes call and subscribe")
+// Event is what the other process saw of m.
+func (r *remote) Event(m wire.Message) (wire.Event, error) {
+	if m.Event == nil {
+		return wire.Event{}, wire.NewFault(wire.Protocol, "the conversation sent a message that is no event", nil)
+	}
+	return *m.Event, nil
 }
 
-func (r *remote) HookFailure() error { return nil }
+func (r *remote) HookFailure() error {
+	if r.side == nil {
+		return nil
+	}
+	return r.side.failure()
+}
 
 // Settle has nothing to wait for: the hooks are the other process's.
 func (r *remote) Settle(context.Context) {}
 
 func (r *remote) Err() error { return r.p.Err() }
 
-func (r *remote) Close() error { return r.p.Close() }
+func (r *remote) Close() error {
+	err := r.p.Close()
+	r.release()
+	return err
+}
+
+func (r *remote) release() {
+	if r.side != nil {
+		_ = r.side.Close()
+	}
+}
 
 // remoteStream reads the messages that the socket's items carry.
 type remoteStream struct {
 	dialect.Stream
-	remote *remote
-	over   bool
+	over bool
 }
 
 func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
@@ -119,7 +223,10 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 		m, err := s.Stream.Next(ctx)
 		switch {
 		case err != nil:
-			return wire.Message{}, fromRPC(err)
+			if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+				err = lostSocket(fromRPC(err))
+			}
+			return wire.Message{}, err
 		case m.Err != nil:
 			s.over = true
 			return wire.Message{}, fromRPC(m.Err)
@@ -129,56 +236,22 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 			s.over = true
 			continue
 		}
-		return s.remote.unpack(m.Body)
+		return unpack(m.Body)
 	}
 	return wire.Message{}, io.EOF
 }
 
-// unpack decodes the message inside an item.
-func (r *remote) unpack(body json.RawMessage) (wire.Message, error) {
-	var p packed
-	if err := json.Unmarshal(body, &p); err != nil {
-		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no message", err)
-	}
-	raw := []byte(p.Msg)
-	if p.Text != nil {
-		raw = []byte(*p.Text)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	msgs, _, err := r.codec.Decode(raw)
-	if err != nil || len(msgs) == 0 {
-		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no message", err)
-	}
-	m := msgs[0].Clone()
-	m.Final = p.Final
-	return m, nil
+// Waiting reports whether Next would return at once.
+func (s *remoteStream) Waiting() bool {
+	w, ok := s.Stream.(interface{ Waiting() bool })
+	return ok && w.Waiting()
 }
 
-// remoteCaller lets a flow run over a remote conversation.
-type remoteCaller struct{ r *remote }
-
-func (c remoteCaller) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
-	return c.r.Open(ctx, op)
-}
-
-func (c remoteCaller) Notify(ctx context.Context, op dialect.Op) error { return c.r.Notify(ctx, op) }
-
-func (c remoteCaller) CloseWith(int, string) error { return nil }
-
-func (c remoteCaller) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	st, err := c.r.Open(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
-	if err != nil {
-		return nil, err
+// lostSocket is what it means that the socket's connection ended without a word.
+func lostSocket(err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Closed || f.Close == nil {
+		return err
 	}
-	m, err := st.Next(ctx)
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, wire.NewFault(wire.Protocol, "the call ended without an answer", nil)
-	case err != nil:
-		return nil, err
-	case m.Err != nil:
-		return nil, m.Err
-	}
-	return m.Body, nil
+	return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Method: f.Method, Err: err}
 }

@@ -17,6 +17,8 @@ type side struct {
 	endpoint Endpoint
 	table    *hook.Table
 	server   dialect.Server
+	far      func(c dialect.Caller) speaker // what hooks talk to on the connection of c
+	funcs    functions
 
 	mu      sync.Mutex
 	sockets map[dialect.Caller]*socket // nil: closed
@@ -27,6 +29,7 @@ type side struct {
 // catalog is told to whoever asks.
 func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 	s := &side{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}}
+	s.far = func(c dialect.Caller) speaker { return lineOf(c) }
 	ho := o.Hook
 	ho.Dialect = spec.Name
 	next := ho.OnFailure
@@ -44,7 +47,7 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 		Catalog: o.Catalog, Hooks: s.table, Allow: o.Allow, Deny: o.Deny,
 		Check: o.Catalog != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
 	})
-	s.server = spec.NewServer(backend)
+	s.server = spec.NewServer(withFunctions{backend, &s.funcs})
 	return s, nil
 }
 
@@ -81,7 +84,7 @@ func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = newSocket(c, s.spec, s.endpoint, suspend); err != nil {
+			if sock, err = newSocket(s.far(c), &s.funcs, s.spec.Name, s.endpoint, suspend); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -20,14 +19,17 @@ import (
 )
 
 // A socket offers one connection to other processes of ours: a hook finds it in
-// its RPCX_ENDPOINT. It speaks JSON-RPC 2.0, a line a message; its methods are
-// the Conversation's: hello, open (a stream, ended by cancel) and notify. What
-// else there is, such as describing, is made of these.
+// its RPCX_ENDPOINT, and a session is one. It speaks JSON-RPC 2.0, a line a
+// message; its methods are the Conversation's: hello, open (a stream, ended by
+// cancel), notify, describe and typing, and what a session has beside.
 type socket struct {
-	caller   dialect.Caller
-	spec     Spec
-	shown    string
+	*functions
+	far      speaker
+	dialect  string
+	shown    string // the endpoint, redacted
 	suspend  func(hook string) (resume func())
+	more     map[string]socketMethod  // what a session answers beside
+	raw      func() (*rawPipe, error) // of a session
 	path     string
 	listener net.Listener
 
@@ -38,27 +40,32 @@ type socket struct {
 	wg      sync.WaitGroup
 }
 
-// newSocket binds a socket that nobody else can reach.
-func newSocket(c dialect.Caller, spec Spec, e Endpoint, suspend func(string) func()) (*socket, error) {
+// newSocket binds a socket that nobody else can reach, for the hooks of far.
+func newSocket(far speaker, funcs *functions, name string, e Endpoint, suspend func(string) func()) (*socket, error) {
 	dir, err := runtimeDir()
 	if err != nil {
 		return nil, err
 	}
-	var name [8]byte
-	_, _ = rand.Read(name[:])
-	s := &socket{
-		caller: c, spec: spec, shown: e.String(), suspend: suspend, peers: map[*peer.Peer]bool{},
-		path: filepath.Join(dir, "c-"+hex.EncodeToString(name[:])),
-	}
-	if s.listener, err = net.Listen("unix", s.path); err != nil {
+	var random [8]byte
+	_, _ = rand.Read(random[:])
+	path := filepath.Join(dir, prefixConversation+hex.EncodeToString(random[:]))
+	var l net.Listener
+	err = locked(dir, func() (err error) {
+		l, err = bind(path)
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("binding the socket that hooks call back on: %w", err)
 	}
-	if err := os.Chmod(s.path, 0o600); err != nil {
-		s.listener.Close()
-		return nil, err
-	}
-	s.wg.Go(s.serve)
+	s := &socket{functions: funcs, far: far, dialect: name, shown: e.String(), suspend: suspend, path: path, listener: l}
+	s.start()
 	return s, nil
+}
+
+// start accepts from now on.
+func (s *socket) start() {
+	s.peers = map[*peer.Peer]bool{}
+	s.wg.Go(s.serve)
 }
 
 func (s *socket) endpoint() string { return "conversation:" + s.path }
@@ -74,8 +81,11 @@ func (s *socket) serve() {
 }
 
 func (s *socket) converse(nc net.Conn) {
-	h := &socketHandler{socket: s, open: map[string]context.CancelFunc{}}
-	p := socketPeer(nc, peer.Options{Handler: func(dialect.Caller) dialect.Handler { return h }, Drain: time.Millisecond})
+	h := &socketHandler{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]*rawPipe{}}
+	p := socketPeer(nc, peer.Options{
+		Handler: func(c dialect.Caller) dialect.Handler { h.client = c; return h },
+		Drain:   time.Millisecond, MaxInbound: socketInbound,
+	})
 	s.mu.Lock()
 	s.peers[p] = true
 	closed := s.closed
@@ -99,6 +109,10 @@ func (s *socket) pass() (passed func(), ok bool) {
 	s.passing.Add(1)
 	return s.passing.Done, true
 }
+
+// socketInbound is how many requests of one process may be under way: as many as
+// --jobs lets it make, and some.
+const socketInbound = 8192
 
 // socketPeer is either end of a connection to a socket. What crosses it are the
 // messages of another connection, wrapped: its limits are wider than theirs.
@@ -138,32 +152,4 @@ func (s *socket) Close() {
 	s.mu.Unlock()
 	closing.Wait()
 	s.wg.Wait()
-}
-
-// maxSocketPath is what fits into sockaddr_un everywhere; socketName is as long
-// as the names that newSocket makes.
-const (
-	maxSocketPath = 103
-	socketName    = "c-0123456789abcdef"
-)
-
-// runtimeDir is the folder for sockets: below $XDG_RUNTIME_DIR, else, and where
-// the path of a socket would be too long, one of this user below the temporary
-// one. It is 0700 and ours, or it is refused.
-func runtimeDir() (string, error) {
-	mine := "rpcx-" + strconv.Itoa(os.Getuid())
-	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
-	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) {
-		places = append([]string{filepath.Join(xdg, "rpcx")}, places...)
-	}
-	for _, dir := range places {
-		if !filepath.IsAbs(dir) || len(dir)+1+len(socketName) > maxSocketPath {
-			continue
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", fmt.Errorf("making the folder for sockets: %w", err)
-		}
-		return dir, checkOwn(dir)
-	}
-	return "", fmt.Errorf("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
 }

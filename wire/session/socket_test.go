@@ -84,7 +84,7 @@ func TestRuntimeFolder(t *testing.T) {
 			if err != nil || !strings.HasPrefix(dir, tt.want) {
 				t.Fatalf("%q, %v, want %s", dir, err, tt.want)
 			}
-			s, err := newSocket(nil, Spec{}, Endpoint{}, nil)
+			s, err := newSocket(nil, &functions{}, "", Endpoint{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,9 +102,9 @@ func TestSocketRefuses(t *testing.T) {
 	for send, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}`:                  `"code":-32601`,
 		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"unsub"}}`:  `unknown operation`,
-		`{"jsonrpc":"2.0","id":1,"method":"open","params":[]}`:              `"code":-32602`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":[]}`:              `"kind":"usage"`,
 		`{"jsonrpc":"2.0","id":1,"method":"cancel","params":[7]}`:           `"result":false`,
-		`{"jsonrpc":"2.0","id":1,"method":"cancel"}`:                        `"code":-32602`,
+		`{"jsonrpc":"2.0","id":1,"method":"cancel"}`:                        `"kind":"usage"`,
 		`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"op":"call"}}`: `"result":null`,
 		`[]`: `"code":-32600`,
 	} {

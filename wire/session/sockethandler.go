@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,18 +11,60 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 )
 
 // socketHandler answers one process on the socket.
 type socketHandler struct {
 	socket *socket
+	client dialect.Caller // the way to that process
+	id     atomic.Int64   // of the client; 0: not needed yet
 	next   atomic.Int64
 	mu     sync.Mutex
 	open   map[string]context.CancelFunc // by the stream's token
+	pipes  map[string]*rawPipe           // those of them that carry raw traffic
 }
 
-func (h *socketHandler) Close() error { return nil }
+func (h *socketHandler) Close() error {
+	h.socket.forget(h)
+	return nil
+}
+
+// A socketMethod answers one method of the socket.
+type socketMethod func(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error)
+
+// socketMethods are those of every socket.
+var socketMethods = map[string]socketMethod{
+	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "describe": describeFar, "typing": typingFar,
+}
+
+func (h *socketHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	method := socketMethods[in.Msg.Method]
+	if more := h.socket.more[in.Msg.Method]; more != nil {
+		method = more
+	}
+	if method == nil {
+		return nil, wire.Errorf(wire.CodeNoMethod, "a conversation has no method %q", in.Msg.Method)
+	}
+	out, err := method(ctx, h, in)
+	if out == nil && err == nil && !in.Answered {
+		out = json.RawMessage("null")
+	}
+	return out, toRPC(err)
+}
+
+// hello is the answer to a process that has just connected.
+type hello struct {
+	Dialect     string `json:"dialect"`
+	Endpoint    string `json:"endpoint"`
+	Session     string `json:"session,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+func sayHello(_ context.Context, h *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
+	return marshal(hello{Dialect: h.socket.dialect, Endpoint: h.socket.shown}), nil
+}
 
 // wireOp is an operation as it crosses the socket.
 type wireOp struct {
@@ -34,6 +75,7 @@ type wireOp struct {
 	Funcs       map[string]string `json:"funcs,omitempty"`
 	Unsubscribe string            `json:"unsubscribe,omitempty"`
 	Extra       json.RawMessage   `json:"extra,omitempty"`
+	Since       *int64            `json:"since,omitempty"`
 	Hook        string            `json:"hook,omitempty"` // the hook whose command asks
 }
 
@@ -52,78 +94,81 @@ func opName(k dialect.OpKind) string {
 	return ""
 }
 
-func (h *socketHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	switch in.Msg.Method {
-	case "hello":
-		return json.Marshal(hello{Dialect: h.socket.spec.Name, Endpoint: h.socket.shown})
-	case "cancel":
-		return h.cancel(in.Msg.Params)
-	case "open", "notify":
-		var w wireOp
-		kind, err := readOp(in.Msg.Params, &w)
-		if err != nil {
-			return nil, err
-		}
-		op := dialect.Op{
-			Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code,
-			Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra,
-		}
-		if in.Msg.Method == "notify" {
-			return json.RawMessage("null"), toRPC(h.socket.caller.Notify(ctx, op))
-		}
-		if w.Hook != "" {
-			defer h.socket.suspend(w.Hook)()
-		}
-		return nil, h.stream(ctx, in, op)
-	}
-	return nil, wire.Errorf(wire.CodeNoMethod, "a conversation has no method %q", in.Msg.Method)
-}
-
-// hello is the answer to a process that has just connected.
-type hello struct {
-	Dialect  string `json:"dialect"`
-	Endpoint string `json:"endpoint"`
-}
-
-func readOp(params json.RawMessage, w *wireOp) (dialect.OpKind, error) {
-	if err := json.Unmarshal(params, w); err != nil {
-		return 0, wire.NewError(wire.CodeInvalidParams, err.Error())
+// readOp reads an operation. Functions of the process that asks are entered in
+// the socket's table.
+func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
+	var w wireOp
+	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
+		return dialect.Op{}, "", wire.NewFault(wire.Usage, "no operation: "+err.Error(), err)
 	}
 	kind, ok := opNames[w.Op]
 	if !ok {
-		return 0, wire.Errorf(wire.CodeInvalidParams, "unknown operation %q", w.Op)
+		return dialect.Op{}, "", usage("unknown operation %q", w.Op)
 	}
-	return kind, nil
+	for at, name := range w.Funcs {
+		w.Funcs[at] = h.socket.enter(h, name)
+	}
+	return dialect.Op{
+		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code,
+		Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
+	}, w.Hook, nil
 }
 
-// stream runs op and passes its messages on until it ends or nobody wants it.
-func (h *socketHandler) stream(ctx context.Context, in *dialect.Inbound, op dialect.Op) error {
+func notifyOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	op, _, err := h.readOp(in)
+	if err != nil {
+		return nil, err
+	}
+	return nil, h.socket.far.Notify(ctx, op)
+}
+
+// openOp runs an operation and passes its messages on until it ends or nobody
+// wants it.
+func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	op, hook, err := h.readOp(in)
+	if err != nil {
+		return nil, err
+	}
+	if hook != "" {
+		defer h.socket.suspend(hook)()
+	}
 	passed, ok := h.socket.pass()
 	if !ok {
-		return toRPC(context.Canceled)
+		return nil, context.Canceled
 	}
 	defer passed()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := h.socket.caller.Open(ctx, op)
+	st, err := h.socket.far.Open(ctx, op)
 	if err != nil {
-		return toRPC(err)
+		return nil, err
 	}
+	defer leave(ctx, st)
+	return nil, h.stream(in, cancel, nil, func(token wire.ID) error {
+		return h.pass(ctx, st, token, in.Emit)
+	})
+}
+
+// stream answers with a token, under which cancel ends what run then emits.
+func (h *socketHandler) stream(in *dialect.Inbound, cancel context.CancelFunc, pipe *rawPipe, run func(token wire.ID) error) error {
 	token := strconv.FormatInt(h.next.Add(1), 10)
 	h.mu.Lock()
 	h.open[token] = cancel
+	if pipe != nil {
+		h.pipes[token] = pipe
+	}
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
 		delete(h.open, token)
+		delete(h.pipes, token)
 		h.mu.Unlock()
 	}()
-	defer leave(ctx, st)
 	in.Answered = true
 	if err := in.Emit(wire.Event{Kind: wire.Opened, Stream: wire.ID(token)}); err != nil {
 		return err
 	}
-	return pass(ctx, st, wire.ID(token), in.Emit)
+	return run(wire.ID(token))
 }
 
 // leaveBound is how long we wait for the far side to hear that nobody wants the
@@ -138,25 +183,32 @@ func leave(ctx context.Context, st dialect.Stream) {
 }
 
 // pass emits every message of st, then how it ended.
-func pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
+func (h *socketHandler) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
 	for {
 		m, err := st.Next(ctx)
-		switch {
-		case errors.Is(err, io.EOF):
-			return emit(wire.Event{Kind: wire.Done, Final: true, Stream: token})
-		case err != nil:
-			return emit(wire.Event{Kind: wire.Failure, Final: true, Stream: token, Err: toRPC(err).(*wire.Error)})
+		if err != nil {
+			return over(err, token, emit)
 		}
-		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m)}); err != nil {
+		ev, err := h.socket.far.Event(m)
+		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m, ev, err)}); err != nil {
 			return err
 		}
 	}
 }
 
-func (h *socketHandler) cancel(params json.RawMessage) (json.RawMessage, error) {
+// over emits how a stream ended.
+func over(err error, token wire.ID, emit func(wire.Event) error) error {
+	ev := wire.Event{Kind: wire.Done, Final: true, Stream: token}
+	if !errors.Is(err, io.EOF) {
+		ev.Kind, ev.Err = wire.Failure, toRPC(err).(*wire.Error)
+	}
+	return emit(ev)
+}
+
+func cancelStream(_ context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
 	var ids []json.RawMessage
-	if err := json.Unmarshal(params, &ids); err != nil || len(ids) != 1 {
-		return nil, wire.NewError(wire.CodeInvalidParams, "cancel takes one stream")
+	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
+		return nil, usage("cancel takes one stream")
 	}
 	h.mu.Lock()
 	cancel := h.open[string(ids[0])]
@@ -168,23 +220,26 @@ func (h *socketHandler) cancel(params json.RawMessage) (json.RawMessage, error) 
 	return json.RawMessage("true"), nil
 }
 
-// packed is a message inside an item of the socket: as it came where it fits on
-// a line, else as a string.
-type packed struct {
-	Final bool            `json:"final,omitempty"`
-	Msg   json.RawMessage `json:"msg,omitempty"`
-	Text  *string         `json:"text,omitempty"`
+func describeFar(ctx context.Context, h *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
+	return catalogJSON(h.socket.far.Describe(ctx))
 }
 
-func pack(m wire.Message) json.RawMessage {
-	b := []byte(`{"final":false`)
-	if m.Final {
-		b = []byte(`{"final":true`)
+// typingRequest are the params of typing.
+type typingRequest struct {
+	Method string `json:"method"`
+}
+
+func typingFar(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	var r typingRequest
+	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
+		return nil, usage("typing takes a method")
 	}
-	if bytes.ContainsAny(m.Raw, "\n\r") {
-		b = append(b, `,"text":`...)
-		return append(wire.AppendString(b, string(m.Raw)), '}')
+	return catalogJSON(h.socket.far.Typing(ctx, r.Method))
+}
+
+func catalogJSON(c *catalog.Catalog, err error) (json.RawMessage, error) {
+	if c == nil || err != nil {
+		return nil, err
 	}
-	b = append(b, `,"msg":`...)
-	return append(append(b, m.Raw...), '}')
+	return c.Marshal()
 }

@@ -1,0 +1,102 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+)
+
+// Functions of a process on a session's socket (key@on=NAME) are answered by
+// that process for as long as it lives. To the far side's dialect they are hooks
+// whose names no user can give: the process's number before the name.
+type functions struct {
+	mu      sync.Mutex
+	last    int64
+	clients map[string]dialect.Caller // by number
+}
+
+// functionPrefix begins such a name; functionEnd ends the number.
+const (
+	functionPrefix = "\x00f"
+	functionEnd    = "\x00"
+)
+
+// enter returns the name under which a function of h's process is known.
+func (f *functions) enter(h *socketHandler, name string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := h.id.Load()
+	if n == 0 {
+		f.last++
+		n = f.last
+		h.id.Store(n)
+		if f.clients == nil {
+			f.clients = map[string]dialect.Caller{}
+		}
+		f.clients[strconv.FormatInt(n, 10)] = h.client
+	}
+	return functionPrefix + strconv.FormatInt(n, 10) + functionEnd + name
+}
+
+// forget drops the functions of h's process.
+func (f *functions) forget(h *socketHandler) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.clients, strconv.FormatInt(h.id.Load(), 10))
+}
+
+// of finds whose function a name is. client is nil where its process is gone; ok
+// is false where it is no such name.
+func (f *functions) of(name string) (client dialect.Caller, plain string, ok bool) {
+	rest, ok := strings.CutPrefix(name, functionPrefix)
+	if !ok {
+		return nil, "", false
+	}
+	number, plain, ok := strings.Cut(rest, functionEnd)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clients[number], plain, ok
+}
+
+// withFunctions is a Backend whose responders know functions, too.
+type withFunctions struct {
+	dialect.Backend
+	functions *functions
+}
+
+func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
+	return functionResponder{b.Backend.Bind(c), b.functions}
+}
+
+type functionResponder struct {
+	dialect.Responder
+	functions *functions
+}
+
+func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
+	if client, _, ok := r.functions.of(method); ok {
+		return catalog.Call, client != nil
+	}
+	return r.Responder.Kind(method)
+}
+
+func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
+	client, name, ok := r.functions.of(q.Method)
+	switch {
+	case !ok:
+		return r.Responder.Respond(ctx, q)
+	case client == nil:
+		return nil, wire.NewError(wire.CodeServer, "the function is gone")
+	}
+	out, err := client.Call(ctx, name, q.Params)
+	if err == nil && q.Stream && q.Emit != nil {
+		err = q.Emit(wire.Event{Kind: wire.Data, Data: out})
+	}
+	return out, err
+}

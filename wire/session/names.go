@@ -1,0 +1,112 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"rpcx/wire"
+)
+
+// validName is what a session may be called (section 5 of the design).
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// CheckName refuses what is no name of a session.
+func CheckName(name string) error {
+	if validName.MatchString(name) {
+		return nil
+	}
+	f := usage("%s is no name of a session", wire.Quote(name))
+	f.Hint = "a name is up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit"
+	return f
+}
+
+// socketOf is the path of the session's socket in dir: by its name, else by a
+// hash of it where the path would be too long.
+func socketOf(dir, name string) string {
+	if path := filepath.Join(dir, prefixSession+name); len(path) <= maxSocketPath {
+		return path
+	}
+	sum := sha256.Sum256([]byte(name))
+	return filepath.Join(dir, prefixHashed+hex.EncodeToString(sum[:8]))
+}
+
+// Find returns the path of the socket of the session that is called name; "" where
+// there is none. A folder of sockets that is not ours alone is refused.
+func Find(name string) (string, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	dir, err := existing()
+	if err != nil || dir == "" {
+		return "", err
+	}
+	path := socketOf(dir, name)
+	if _, err := os.Lstat(path); err != nil {
+		return "", nil
+	}
+	return path, nil
+}
+
+// claim binds the socket of a session. It is a Conflict where a session of that
+// name lives; what one that was killed has left is removed.
+func claim(name string) (net.Listener, string, error) {
+	dir, err := runtimeDir()
+	if err != nil {
+		return nil, "", err
+	}
+	var l net.Listener
+	path := socketOf(dir, name)
+	err = locked(dir, func() error {
+		sweep(dir)
+		if _, err := os.Lstat(path); err == nil {
+			return conflict(name)
+		}
+		l, err = bind(path)
+		return err
+	})
+	if err != nil && wire.AsFault(err) == nil {
+		err = wire.NewFault(wire.Usage, "binding the session's socket: "+err.Error(), err)
+	}
+	return l, path, err
+}
+
+func conflict(name string) *wire.Fault {
+	f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil)
+	f.Hint = "rpcx connect --close " + name + " ends it; --ensure takes it where it is the same"
+	return f
+}
+
+// gone cleans up after a session that was killed, and says so.
+func gone(path, name string, cause error) error {
+	dir := filepath.Dir(path)
+	_ = locked(dir, func() error {
+		sweep(dir)
+		return nil
+	})
+	return wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s is gone: its process was killed", name), cause)
+}
+
+// sessionNames are the names of the sessions that have a socket, but for those
+// whose names are hashed.
+func sessionNames() (names []string) {
+	dir, err := existing()
+	if err != nil || dir == "" {
+		return nil
+	}
+	for _, path := range sockets(dir, prefixSession) {
+		names = append(names, strings.TrimPrefix(filepath.Base(path), prefixSession))
+	}
+	return names
+}
+
+// isGone says that a socket is there no more, or that nobody listens at it.
+func isGone(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || refused(err)
+}

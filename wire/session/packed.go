@@ -1,0 +1,165 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"rpcx/wire"
+)
+
+// packed is a message inside an item of the socket, with what a user sees of it:
+// only who holds the connection can know that, so the other side decodes
+// nothing.
+type packed struct {
+	Kind  wire.Kind       `json:"kind"`
+	Final bool            `json:"final,omitempty"`
+	At    []int           `json:"at,omitempty"`    // where in the message the data lies of an event that is nothing else
+	Event *packedEvent    `json:"event,omitempty"` // any other event
+	Fault json.RawMessage `json:"fault,omitempty"` // why there is no event
+	Msg   json.RawMessage `json:"msg,omitempty"`   // the message, where it fits on a line
+	Text  *string         `json:"text,omitempty"`  // else
+}
+
+// packedEvent is a wire.Event as it crosses the socket.
+type packedEvent struct {
+	Kind        wire.EventKind  `json:"kind"`
+	Final       bool            `json:"final,omitempty"`
+	ContentType string          `json:"content_type,omitempty"`
+	Data        json.RawMessage `json:"data,omitempty"`
+	Message     string          `json:"message,omitempty"`
+	Fraction    json.RawMessage `json:"fraction,omitempty"`
+	Topic       string          `json:"topic,omitempty"`
+	Action      string          `json:"action,omitempty"`
+	Fix         []string        `json:"fix,omitempty"`
+	Level       string          `json:"level,omitempty"`
+	Err         *packedError    `json:"error,omitempty"`
+	Missed      int64           `json:"missed,omitempty"`
+	Seq         json.RawMessage `json:"seq,omitempty"`
+	Time        json.RawMessage `json:"time,omitempty"`
+	Job         json.RawMessage `json:"job,omitempty"`
+	Source      json.RawMessage `json:"source,omitempty"`
+	Extra       json.RawMessage `json:"extra,omitempty"`
+}
+
+// packedError is a wire.Error as it crosses the socket.
+type packedError struct {
+	Code      json.RawMessage `json:"code,omitempty"`
+	Message   string          `json:"message"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	Kind      string          `json:"kind,omitempty"`
+	Retryable *bool           `json:"retryable,omitempty"`
+	Raw       json.RawMessage `json:"raw,omitempty"`
+}
+
+func packEvent(ev wire.Event) *packedEvent {
+	p := &packedEvent{
+		Kind: ev.Kind, Final: ev.Final, ContentType: ev.ContentType, Data: ev.Data, Message: ev.Message,
+		Fraction: ev.Fraction, Topic: ev.Topic, Action: ev.Action, Fix: ev.Fix, Level: ev.Level, Missed: ev.Missed,
+		Seq: ev.Seq, Time: ev.Time, Job: ev.Job, Source: ev.Source, Extra: ev.Extra,
+	}
+	if e := ev.Err; e != nil {
+		p.Err = &packedError{e.Code, e.Message, e.Data, e.Kind, e.Retryable, e.Raw}
+	}
+	return p
+}
+
+func (p *packedEvent) event() wire.Event {
+	ev := wire.Event{
+		Kind: p.Kind, Final: p.Final, ContentType: p.ContentType, Data: p.Data, Message: p.Message,
+		Fraction: p.Fraction, Topic: p.Topic, Action: p.Action, Fix: p.Fix, Level: p.Level, Missed: p.Missed,
+		Seq: p.Seq, Time: p.Time, Job: p.Job, Source: p.Source, Extra: p.Extra,
+	}
+	if e := p.Err; e != nil {
+		ev.Err = &wire.Error{Code: e.Code, Message: e.Message, Data: e.Data, Kind: e.Kind, Retryable: e.Retryable, Raw: e.Raw}
+	}
+	return ev
+}
+
+// pack makes the item of m, with what a user sees of it; err says why that is
+// not known.
+func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
+	p := packed{Kind: m.Kind, Final: m.Final}
+	switch at, plain := within(ev, m.Raw); {
+	case err != nil:
+		p.Fault = faultJSON(err)
+	case plain:
+		p.At = []int{at, at + len(ev.Data)}
+	default:
+		p.Event = packEvent(ev)
+	}
+	return p.withMessage(m.Raw)
+}
+
+// within is where in raw the data of ev lies, if it is an event of plain data.
+func within(ev wire.Event, raw []byte) (at int, ok bool) {
+	if ev.Kind != wire.Data || len(ev.Data) == 0 || ev.ContentType != "" || ev.Seq != nil || ev.Time != nil ||
+		ev.Job != nil || ev.Source != nil || ev.Extra != nil {
+		return 0, false
+	}
+	at = cap(raw) - cap(ev.Data)
+	ok = at >= 0 && at+len(ev.Data) <= len(raw) && &raw[at] == &ev.Data[0]
+	return at, ok && !ev.Final
+}
+
+// withMessage is the item as JSON, with raw as it stands where that fits on a
+// line.
+func (p packed) withMessage(raw []byte) json.RawMessage {
+	var b []byte
+	if p.Event == nil && p.Fault == nil { // most of them
+		b = strconv.AppendUint([]byte(`{"kind":`), uint64(p.Kind), 10)
+		b = strconv.AppendBool(append(b, `,"final":`...), p.Final)
+		if p.At != nil {
+			b = strconv.AppendInt(append(b, `,"at":[`...), int64(p.At[0]), 10)
+			b = append(strconv.AppendInt(append(b, ','), int64(p.At[1]), 10), ']')
+		}
+	} else {
+		b = marshal(p)
+		b = b[:len(b)-1]
+	}
+	switch {
+	case len(raw) == 0:
+	case bytes.ContainsAny(raw, "\n\r"):
+		b = wire.AppendString(append(b, `,"text":`...), string(raw))
+	default:
+		b = append(append(b, `,"msg":`...), raw...)
+	}
+	return append(b, '}')
+}
+
+// marshal is v as JSON, letter for letter.
+func marshal(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// unpack reads an item of the socket. A failure is the message's own: it has no
+// event then.
+func unpack(body json.RawMessage) (wire.Message, error) {
+	var p packed
+	if err := json.Unmarshal(body, &p); err != nil || int(p.Kind) > int(wire.Greeting) {
+		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no message", err)
+	}
+	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
+	if p.Text != nil {
+		m.Raw = []byte(*p.Text)
+	}
+	switch {
+	case p.Fault != nil:
+		return m, faultFrom(p.Fault)
+	case p.Event != nil:
+		ev := p.Event.event()
+		m.Event = &ev
+	case len(p.At) == 2 && 0 <= p.At[0] && p.At[0] <= p.At[1] && p.At[1] <= len(m.Raw):
+		m.Event = &wire.Event{Kind: wire.Data, Data: json.RawMessage(m.Raw[p.At[0]:p.At[1]])}
+	default:
+		return m, nil
+	}
+	m.Body, m.Err = m.Event.Data, m.Event.Err
+	return m, nil
+}

@@ -1,0 +1,160 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// Raw traffic over a socket: the method raw opens a stream of what comes in;
+// raw.send sends one message; raw.finish is the end of what the user sends.
+
+// rawRequest are the params of raw.send and raw.finish.
+type rawRequest struct {
+	Stream  json.RawMessage `json:"stream"`
+	Message string          `json:"message,omitempty"`
+}
+
+var rawMethods = map[string]socketMethod{"raw": openRaw, "raw.send": sendRaw, "raw.finish": finishRaw}
+
+// openRaw passes on what comes in and no hook answers.
+func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	passed, ok := h.socket.pass()
+	if !ok {
+		return nil, context.Canceled
+	}
+	defer passed()
+	pipe, err := h.socket.raw()
+	if err != nil {
+		return nil, err
+	}
+	defer pipe.leave()
+	return nil, h.stream(in, pipe.Stop, pipe, func(token wire.ID) error {
+		defer context.AfterFunc(ctx, pipe.Stop)()
+		for {
+			m, _, err := pipe.Recv()
+			if err != nil {
+				if failed := pipe.Err(); failed != nil {
+					err = failed
+				}
+				return over(err, token, in.Emit)
+			}
+			item := packed{Kind: m.Kind, Final: m.Final}.withMessage(m.Raw)
+			if err := in.Emit(wire.Event{Kind: wire.Data, Stream: token, Data: item}); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// pipe finds the pipe that a request is about.
+func (h *socketHandler) pipe(in *dialect.Inbound, r *rawRequest) (*rawPipe, error) {
+	if err := json.Unmarshal(in.Msg.Params, r); err != nil {
+		return nil, usage("no raw traffic: %v", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	pipe := h.pipes[string(r.Stream)]
+	if pipe == nil {
+		return nil, wire.NewFault(wire.Closed, "the raw traffic has ended", nil)
+	}
+	return pipe, nil
+}
+
+func sendRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	var r rawRequest
+	pipe, err := h.pipe(in, &r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, pipe.Send(ctx, []byte(r.Message))
+}
+
+func finishRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	var r rawRequest
+	pipe, err := h.pipe(in, &r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, pipe.Finish(ctx)
+}
+
+// remotePipe is the raw traffic of a conversation that another process holds.
+type remotePipe struct {
+	r      *remote
+	stream *remoteStream
+	token  json.RawMessage
+	ctx    context.Context // of Recv
+	stop   context.CancelFunc
+
+	mu  sync.Mutex
+	err error
+}
+
+func (r *remote) Raw() (RawPipe, error) {
+	if r.hello.Session == "" {
+		return nil, usage("connect needs a connection of its own, or a session: a hook's @ takes call and subscribe")
+	}
+	st, err := r.stream(context.Background(), "raw", nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	bound, cancel := context.WithTimeout(ctx, helloBound)
+	defer cancel()
+	m, err := st.Stream.Next(bound)
+	if err == nil && m.Err != nil {
+		err = fromRPC(m.Err)
+	}
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return &remotePipe{r: r, stream: st, token: json.RawMessage(m.Stream.Clone()), ctx: ctx, stop: stop}, nil
+}
+
+func (p *remotePipe) Recv() (wire.Message, bool, error) {
+	m, err := p.stream.Next(p.ctx)
+	if err != nil {
+		p.mu.Lock()
+		if !errors.Is(err, io.EOF) && p.ctx.Err() == nil {
+			p.err = err
+		}
+		p.mu.Unlock()
+		return wire.Message{}, true, io.EOF
+	}
+	return m, !p.stream.Waiting(), nil
+}
+
+func (p *remotePipe) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// Stop ends the traffic when what has come is read.
+func (p *remotePipe) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveBound)
+	defer cancel()
+	_, _ = p.r.call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
+	time.AfterFunc(leaveBound, p.stop) // should the end not come
+}
+
+func (p *remotePipe) Send(ctx context.Context, msg []byte) error {
+	_, err := p.r.call(ctx, "raw.send", marshal(rawRequest{p.token, string(msg)}))
+	return err
+}
+
+func (p *remotePipe) Finish(ctx context.Context) error {
+	_, err := p.r.call(ctx, "raw.finish", marshal(rawRequest{Stream: p.token}))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+)
+
+// maxSocketPath is what fits into sockaddr_un everywhere; socketName is as long
+// as the names that newSocket and hashedPath make.
+const (
+	maxSocketPath = 103
+	socketName    = "c-0123456789abcdef"
+)
+
+// The sockets in the folder by the beginning of their names: a connection that
+// hooks call back on, a session, a session whose name would be too long.
+const (
+	prefixConversation = "c-"
+	prefixSession      = "s-"
+	prefixHashed       = "h-"
+)
+
+// runtimeDir is the folder for sockets: below $XDG_RUNTIME_DIR, else, and where
+// the path of a socket would be too long, one of this user below the temporary
+// one. It is made where it is missing; it is 0700 and ours, or it is refused.
+func runtimeDir() (string, error) {
+	dir, err := runtimePlace()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", wire.NewFault(wire.Usage, "making the folder for sockets: "+err.Error(), err)
+	}
+	return dir, checkOwn(dir)
+}
+
+// runtimePlace is where the folder for sockets is, or would be.
+func runtimePlace() (string, error) {
+	mine := "rpcx-" + strconv.Itoa(os.Getuid())
+	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
+	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) {
+		places = append([]string{filepath.Join(xdg, "rpcx")}, places...)
+	}
+	for _, dir := range places {
+		if filepath.IsAbs(dir) && len(dir)+1+len(socketName) <= maxSocketPath {
+			return dir, nil
+		}
+	}
+	return "", usage("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
+}
+
+// existing is the folder for sockets where there is one; "" where none is.
+func existing() (string, error) {
+	dir, err := runtimePlace()
+	if err != nil {
+		return "", err
+	}
+	if err = checkOwn(dir); errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	return dir, err
+}
+
+// locked runs f while no other process of ours adds to the folder or takes from
+// it. The lock is on the folder itself: nothing is left behind.
+func locked(dir string, f func() error) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := lockFile(d); err != nil {
+		return fmt.Errorf("locking %s: %w", dir, err)
+	}
+	return f()
+}
+
+// bind listens at path, which only we can reach. The folder is locked.
+func bind(path string) (net.Listener, error) {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // it may be another's by then
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close()
+		_ = os.Remove(path)
+		return nil, err
+	}
+	return l, nil
+}
+
+// dead says that nobody listens at path any more, though there is a socket:
+// whoever did was killed.
+func dead(path string) bool {
+	nc, err := net.Dial("unix", path)
+	if err == nil {
+		_ = nc.Close()
+		return false
+	}
+	return refused(err)
+}
+
+// sweep removes the sockets of processes that were killed. The folder is locked.
+func sweep(dir string) {
+	for _, path := range sockets(dir, prefixConversation, prefixSession, prefixHashed) {
+		if dead(path) {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// sockets are the paths in dir whose names begin with one of the prefixes.
+func sockets(dir string, prefixes ...string) (paths []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		for _, p := range prefixes {
+			if strings.HasPrefix(e.Name(), p) && e.Type()&os.ModeSocket != 0 {
+				paths = append(paths, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return paths
+}

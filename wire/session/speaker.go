@@ -1,0 +1,75 @@
+package session
+
+import (
+	"context"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+)
+
+// A speaker is what a socket offers to other processes: the far side of a
+// connection.
+type speaker interface {
+	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
+	Notify(ctx context.Context, op dialect.Op) error
+	Event(m wire.Message) (wire.Event, error)
+	Describe(ctx context.Context) (*catalog.Catalog, error)
+	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
+}
+
+// line is the speaker of one connection.
+type line struct {
+	dialect.Caller
+	codec dialect.Codec
+}
+
+// lineOf is the speaker of a connection that a peer has.
+func lineOf(c dialect.Caller) line {
+	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
+		return line{c, p.Codec()}
+	}
+	return line{Caller: c}
+}
+
+// Event is what a user sees of m.
+func (l line) Event(m wire.Message) (wire.Event, error) {
+	if m.Event != nil {
+		return *m.Event, nil
+	}
+	return l.codec.Event(m)
+}
+
+// Describe asks the far side for what it offers.
+func (l line) Describe(ctx context.Context) (*catalog.Catalog, error) {
+	describer, ok := l.codec.(dialect.Describer)
+	if !ok {
+		return nil, usage("the dialect has no way to ask what the far side offers")
+	}
+	return received(describer.Describe(ctx, l.Caller))
+}
+
+// Typing is the catalog by which the params of method are typed; nil where the
+// dialect tells none.
+func (l line) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+	typer, ok := l.codec.(dialect.Typer)
+	if !ok {
+		return nil, nil
+	}
+	c, err := typer.Typing(ctx, l.Caller, method)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	return received(c, nil)
+}
+
+// received is a catalog that came over a connection, as we go on with it:
+// nothing in it is run, and what it was written into can be read again.
+func received(c *catalog.Catalog, err error) (*catalog.Catalog, error) {
+	if err != nil {
+		return nil, err
+	}
+	catalog.Mend(c)
+	catalog.StripRun(c)
+	return c, nil
+}
