@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -28,6 +29,9 @@ func (a *app) endpoint(dialect string) (session.Endpoint, []string, error) {
 		return session.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
+	if err == nil && e.Profile != nil {
+		err = a.apply(e.Profile)
+	}
 	return e, args[1:], err
 }
 
@@ -109,10 +113,13 @@ func (a *app) transportConfig(ctx context.Context, c *connFlags) (transport.Conf
 		cfg.NoiseLimit = int(c.noise)
 	}
 	var err error
-	if cfg.Header, err = readHeaders(c.headers); err == nil && c.token != "" {
+	if cfg.Header, err = readHeaders(c.headers); err != nil {
+		return cfg, err
+	}
+	if c.token != "" && (a.line.gave("token-command") || cfg.Header.Get("Authorization") == "") {
 		err = addToken(ctx, cfg.Header, c.token, a.console)
 	}
-	return cfg, err
+	return cfg, errors.Join(err, a.profileHeaders(cfg.Header))
 }
 
 // tap traces messages with -v.

@@ -16,6 +16,7 @@ import (
 
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/profile"
 )
 
 // version is set by scripts/build.
@@ -25,6 +26,7 @@ var version = ""
 type app struct {
 	common  commonFlags
 	line    *line
+	profile *profile.Profile // what the endpoint was named by; nil: no profile
 	console *format.Console
 	started time.Time
 	out     format.Screen // what stdout is

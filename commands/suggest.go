@@ -112,6 +112,9 @@ func hasSecret(flags, args []string) bool {
 		}
 	}
 	for i, arg := range args {
+		if i == 0 && strings.HasPrefix(arg, "@") {
+			continue // a name hides what it stands for
+		}
 		if e, err := session.ParseEndpoint(arg, ""); i == 0 && err == nil && strings.Contains(e.String(), "…") {
 			return true
 		}

@@ -19,7 +19,7 @@ func FromDir(dir string) ([]Entry, error) {
 	if err != nil {
 		return nil, usage("hooks: %v", err)
 	}
-	if err := trusted(abs); err != nil {
+	if err := Trusted("hooks", abs); err != nil {
 		return nil, err
 	}
 	files, err := os.ReadDir(abs)
@@ -33,7 +33,7 @@ func FromDir(dir string) ([]Entry, error) {
 		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
 			continue
 		}
-		if err := trusted(path); err != nil {
+		if err := Trusted("hooks", path); err != nil {
 			return nil, err
 		}
 		entries = append(entries, Entry{Pattern: name, Answer: Answer{Kind: Sh, Text: "exec " + quote(path)}})
@@ -49,7 +49,7 @@ func FromDir(dir string) ([]Entry, error) {
 // FromFile reads a catalog and returns the hooks that its run members are. A
 // file that others can write is refused. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
-	if err := trusted(path); err != nil {
+	if err := Trusted("hooks", path); err != nil {
 		return nil, nil, err
 	}
 	c, err := catalog.Load(path)
@@ -80,21 +80,21 @@ func FromCatalog(c *catalog.Catalog) ([]Entry, error) {
 	return entries, nil
 }
 
-// trusted refuses what others than its owner can write, and what belongs to
-// neither us nor root.
-func trusted(path string) error {
+// Trusted refuses what others than its owner can write, and what belongs to
+// neither us nor root. what is the word for it in the usage Fault.
+func Trusted(what, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return usage("hooks: %v", err)
+		return usage("%s: %v", what, err)
 	}
-	what := "others can write it"
+	why := "others can write it"
 	if info.Mode().Perm()&0o022 == 0 {
 		if ours(info) {
 			return nil
 		}
-		what = "it belongs to somebody else"
+		why = "it belongs to somebody else"
 	}
-	f := usage("hooks: %s is refused: %s", path, what)
+	f := usage("%s: %s is refused: %s", what, path, why)
 	if info.Mode().Perm()&0o022 != 0 {
 		f.Hint = "chmod go-w " + quote(path)
 	}

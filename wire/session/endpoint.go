@@ -8,6 +8,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/framing"
+	"rpcx/wire/profile"
 	"rpcx/wire/serve"
 	"rpcx/wire/transport"
 )
@@ -21,6 +22,7 @@ type Endpoint struct {
 	Socket  string            // the path of a Conversation's socket; "" elsewhere
 	Hook    string            // with Socket: the hook that asks, as its endpoint says it
 	Session string            // with Socket: the name of the session whose it is; "" elsewhere
+	Profile *profile.Profile  // where it was named: what else is set there; nil elsewhere
 }
 
 // ParseEndpoint takes an endpoint apart: `[dialect+][framing+]transport:…`.
@@ -47,22 +49,6 @@ func ParseEndpoint(text, dialect string) (Endpoint, error) {
 		e.Dialect = dialect
 	}
 	return e, e.target(rest)
-}
-
-// named is the session that is called name, else the profile.
-func named(name, dialect string) (Endpoint, error) {
-	path, err := Find(name)
-	if err != nil {
-		return Endpoint{}, err
-	}
-	if path != "" {
-		return Endpoint{Dialect: dialect, Socket: path, Session: name}, nil
-	}
-	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("no session or profile is named %q", name), nil)
-	if near := catalog.Nearest(name, sessionNames()); near != "" {
-		f.Hint = "did you mean @" + near + "?"
-	}
-	return Endpoint{}, f
 }
 
 // prefixes takes the dialect and the framing off.

@@ -1,0 +1,161 @@
+package profile
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"rpcx/wire/hook"
+)
+
+// A file is config.toml.
+type file struct {
+	path     string
+	profiles map[string]map[string]any
+	lines    map[string]int // of "profile.NAME.KEY"
+}
+
+// filePath is where the file would be; "" where nothing says so.
+func filePath() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) { // unset, or of no worth as XDG has it
+		home := os.Getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "rpcx", "config.toml")
+}
+
+// open reads the file; nil where there is none.
+func open() (*file, error) {
+	path := filePath()
+	if path == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, usage("%v", err)
+	case !info.Mode().IsRegular():
+		return nil, usage("%s is no file", path)
+	}
+	if err := trusted(path); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	f := &file{path: path}
+	return f, f.parse(b)
+}
+
+// trusted looks at the file and its folder, and where it is a link at what it
+// leads to as well.
+func trusted(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return usage("%v", err)
+	}
+	for _, p := range []string{filepath.Dir(path), filepath.Dir(real), real} {
+		if err := hook.Trusted("config", p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *file) parse(b []byte) error {
+	var all map[string]any
+	if err := toml.Unmarshal(b, &all); err != nil {
+		return f.syntax(err)
+	}
+	f.lines = places(b)
+	for key := range all {
+		if key != "profile" {
+			return unknown(f.where(key), key, []string{"profile"})
+		}
+	}
+	tables, ok := all["profile"].(map[string]any)
+	if !ok && all["profile"] != nil {
+		return usage("%s: profile is no table: write [profile.NAME]", f.path)
+	}
+	f.profiles = map[string]map[string]any{}
+	for name, val := range tables {
+		table, ok := val.(map[string]any)
+		if !ok {
+			return usage("%s: profile.%s is no table: write [profile.NAME]", f.path, name)
+		}
+		for key := range table {
+			if _, ok := keys[key]; !ok {
+				return unknown(f.where(name, key), key, Keys())
+			}
+		}
+		f.profiles[name] = table
+	}
+	return nil
+}
+
+// syntax is an error of the library in our words.
+func (f *file) syntax(err error) error {
+	var at *toml.DecodeError
+	if errors.As(err, &at) {
+		row, _ := at.Position()
+		return usage("%s:%d: %s", f.path, row, strings.TrimPrefix(at.Error(), "toml: "))
+	}
+	return usage("%s: %s", f.path, strings.TrimPrefix(err.Error(), "toml: "))
+}
+
+// places finds the lines of keys: decoding strictly into what has none of them
+// tells of each. Of keys in inline tables it may not, and in an array of tables
+// of none; what is said of those has no line.
+func places(b []byte) map[string]int {
+	var nothing struct {
+		Profile map[string]struct{} `toml:"profile"`
+	}
+	lines := map[string]int{}
+	d := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields()
+	var strict *toml.StrictMissingError
+	if errors.As(d.Decode(&nothing), &strict) {
+		for _, e := range strict.Errors {
+			key := strings.Join(e.Key(), ".")
+			if row, _ := e.Position(); lines[key] == 0 {
+				lines[key] = row
+			}
+		}
+	}
+	return lines
+}
+
+// where is the place of a key of the file, or of one of a profile.
+func (f *file) where(key ...string) string {
+	path := strings.Join(key, ".")
+	if _, ok := f.profiles[key[0]]; ok || len(key) > 1 {
+		path = "profile." + path
+	}
+	if line := f.line(path); line > 0 {
+		return f.path + ":" + strconv.Itoa(line) + ": " + path
+	}
+	return f.path + ": " + path
+}
+
+// line is that of a key, or of the first one below it; 0: not known.
+func (f *file) line(path string) int {
+	line := f.lines[path]
+	for key, n := range f.lines {
+		if strings.HasPrefix(key, path+".") && (line == 0 || n < line) {
+			line = n
+		}
+	}
+	return line
+}

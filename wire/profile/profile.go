@@ -1,0 +1,109 @@
+// Package profile reads config.toml: what a user calls a peer, and how it is
+// reached (section 8 of the design). Nothing of the file is looked at before
+// somebody asks for a name.
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// A Profile is one [profile.NAME] with its variables filled in.
+type Profile struct {
+	Name     string
+	Folder   string    // of the file: what relative paths are relative to
+	Endpoint Setting   // of one value
+	Settings []Setting // the rest, in the order of their keys
+}
+
+// A Setting is one key of a profile. Keys are named as the flags are.
+type Setting struct {
+	Key    string
+	Values []string // one, but for keys that are lists
+	where  string   // file, line and key
+	filled bool     // a variable was filled in: the values are not to be shown
+}
+
+// Keys are what a profile may have, endpoint included.
+func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
+
+// Find reads the profile of that name. It is nil where there is no file or no
+// such profile. Errors are Faults of kind Usage that name the file and, where
+// they are known, the line and the key.
+func Find(name string) (*Profile, error) {
+	f, err := open()
+	if err != nil || f == nil {
+		return nil, err
+	}
+	table, ok := f.profiles[name]
+	if !ok {
+		return nil, nil
+	}
+	p := &Profile{Name: name, Folder: filepath.Dir(f.path)}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		s, err := f.setting(name, key, table[key])
+		if err != nil {
+			return nil, err
+		}
+		if key == "endpoint" {
+			p.Endpoint = s
+			continue
+		}
+		p.Settings = append(p.Settings, s)
+	}
+	if p.Endpoint.Key == "" {
+		return nil, usage("%s has no endpoint", f.where(name))
+	}
+	return p, nil
+}
+
+// Names are the profiles that there are.
+func Names() ([]string, error) {
+	f, err := open()
+	if err != nil || f == nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(f.profiles)), nil
+}
+
+// Setting is what a key is set to; nil where it is not.
+func (p *Profile) Setting(key string) *Setting {
+	for i := range p.Settings {
+		if p.Settings[i].Key == key {
+			return &p.Settings[i]
+		}
+	}
+	return nil
+}
+
+// Fault is what is wrong with a value, with its place before it. Where a
+// variable was filled in, err is not shown: its words may be a secret.
+func (s Setting) Fault(err error) error {
+	f := wire.AsFault(err)
+	if f == nil {
+		f = wire.NewFault(wire.Usage, err.Error(), err)
+	}
+	g := &wire.Fault{Kind: f.Kind, Message: s.where + ": " + f.Message, Hint: f.Hint}
+	if s.filled {
+		g.Message, g.Hint = s.where+" is refused; it is not shown, since its variables may be secrets", ""
+	}
+	return g
+}
+
+// unknown refuses a key, with the nearest that there is.
+func unknown(where, key string, known []string) error {
+	f := usage("%s: there is no such key", where)
+	if near := catalog.Nearest(key, known); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	}
+	return f
+}
+
+func usage(format string, args ...any) *wire.Fault {
+	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
+}

@@ -1,0 +1,101 @@
+package profile
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// config writes config.toml where it is looked for.
+func config(t *testing.T, text string) string {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	dir := filepath.Join(home, "rpcx")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestFind(t *testing.T) {
+	dir := config(t, `
+[profile.work]
+endpoint = "ws://${HOST}/$${x}"
+header = "@secrets"
+hooks = ["hooks.d", "/etc/hooks"]
+timeout = 1.5
+insecure = true
+[profile]
+short = { endpoint = "demo:" }
+`)
+	t.Setenv("HOST", "h$1")
+	p, err := Find("work")
+	if err != nil || p == nil {
+		t.Fatal(p, err)
+	}
+	if got := p.Endpoint.Values[0]; got != "ws://h$1/${x}" {
+		t.Errorf("endpoint %q", got)
+	}
+	for key, want := range map[string]string{
+		"header": "@" + dir + "/secrets", "hooks": dir + "/hooks.d /etc/hooks", "timeout": "1.5", "insecure": "true",
+	} {
+		if s := p.Setting(key); s == nil || strings.Join(s.Values, " ") != want {
+			t.Errorf("%s: %v, want %s", key, s, want)
+		}
+	}
+	if p.Setting("idle") != nil {
+		t.Error("idle was not set")
+	}
+	if names, err := Names(); err != nil || !slices.Equal(names, []string{"short", "work"}) {
+		t.Error(names, err)
+	}
+	if p, err := Find("nobody"); p != nil || err != nil {
+		t.Error(p, err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for text, want := range map[string]string{
+		"profile = 1":                                  "profile is no table",
+		"[profile]\na = 1":                             "profile.a is no table",
+		"[[profile.a]]\nendpoint = 'x'":                "profile.a is no table",
+		"[profile.a]\nendpoint = 'x'\nendpoint = 'y'":  ":3: ",
+		"[profile.a]\nendpoint = ['x']":                ":2: profile.a.endpoint takes one value",
+		"[profile.a]\nendpoint = true":                 ":2: profile.a.endpoint: it takes a string",
+		"[profile.a]\nendpoint = 'x'\nheader = [1]":    ":3: profile.a.header: it takes a string",
+		"[profile.a]\nendpoint = 'x'\nheader.a = 'b'":  "profile.a.header: it takes a string",
+		"[profile.a]\nendpoint = 'x ${A B}'":           ":2: profile.a.endpoint: after ${",
+		"[profile.a]\nendpoint = 'x ${A'":              ":2: profile.a.endpoint: after ${",
+		"[profile.a]\nendpoint = '${RPCX_TEST_UNSET}'": "the variable RPCX_TEST_UNSET is not set",
+		"[profile.b]\nendpont = 'x'":                   ":2: profile.b.endpont: there is no such key",
+		"[profile.a]\n[profile.a.tls]\nca = 'x'":       ":2: profile.a.tls: there is no such key",
+	} {
+		config(t, text)
+		_, err := Find("a")
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, want) || !strings.Contains(f.Message, "config.toml") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestOnlyFilesAreRead(t *testing.T) {
+	dir := config(t, "")
+	path := filepath.Join(dir, "config.toml")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Find("a"); err == nil || !strings.Contains(err.Error(), "is no file") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,137 @@
+package profile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A kind is what a key takes.
+type kind int
+
+const (
+	word kind = iota // a string, or a number
+	yesNo
+	list  // strings, or one
+	path  // a file
+	paths // files, or one
+	lines // strings, or one, of which @FILE is a file
+)
+
+// keys are what a profile may have. All but endpoint are flags.
+var keys = map[string]kind{
+	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
+	"cacert": path, "cert": path, "key": path, "insecure": yesNo,
+	"connect-timeout": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word,
+	"on": list, "hooks": paths, "hook-timeout": word, "hook-jobs": word, "strict-hooks": yesNo,
+	"catalog": path,
+}
+
+// setting reads one value.
+func (f *file) setting(name, key string, val any) (Setting, error) {
+	s, k := Setting{Key: key, where: f.where(name, key)}, keys[key]
+	many := k == list || k == paths || k == lines
+	items, ok := val.([]any)
+	switch {
+	case !ok:
+		items = []any{val}
+	case !many:
+		return s, usage("%s takes one value, not a list", s.where)
+	}
+	for _, item := range items {
+		text, err := plain(item, k)
+		if err == nil && k != yesNo {
+			text, err = s.fill(text)
+		}
+		if err != nil {
+			return s, usage("%s: %v", s.where, err)
+		}
+		s.Values = append(s.Values, f.rooted(text, k))
+	}
+	return s, nil
+}
+
+// plain is a value as a flag would have it.
+func plain(val any, k kind) (string, error) {
+	switch v := val.(type) {
+	case bool:
+		if k == yesNo {
+			return strconv.FormatBool(v), nil
+		}
+	case string:
+		if k != yesNo {
+			return v, nil
+		}
+	case int64:
+		if k == word {
+			return strconv.FormatInt(v, 10), nil
+		}
+	case float64:
+		if k == word {
+			return strconv.FormatFloat(v, 'f', -1, 64), nil
+		}
+	}
+	if k == yesNo {
+		return "", fmt.Errorf("it takes true or false")
+	}
+	return "", fmt.Errorf("it takes a string")
+}
+
+// fill puts variables of the environment in the place of each ${NAME}; $${ is
+// a plain ${.
+func (s *Setting) fill(text string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "${")
+		if !ok {
+			b.WriteString(text)
+			return b.String(), nil
+		}
+		if plain, ok := strings.CutSuffix(before, "$"); ok {
+			b.WriteString(plain + "${")
+			text = rest
+			continue
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if !closed || !isVariable(name) {
+			return "", fmt.Errorf("after ${ stand the name of a variable and }; $${ is a plain ${")
+		}
+		val, set := os.LookupEnv(name)
+		if !set {
+			return "", fmt.Errorf("the variable %s is not set", name)
+		}
+		b.WriteString(before + val)
+		s.filled, text = true, after
+	}
+}
+
+func isVariable(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// rooted makes a relative path one that begins where the file is.
+func (f *file) rooted(text string, k kind) string {
+	at := ""
+	switch k {
+	case path, paths:
+	case lines:
+		if !strings.HasPrefix(text, "@") {
+			return text
+		}
+		at, text = "@", text[1:]
+	default:
+		return text
+	}
+	if text == "" || filepath.IsAbs(text) {
+		return at + text
+	}
+	return at + filepath.Join(filepath.Dir(f.path), text)
+}
