@@ -217,10 +217,11 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		if err != nil {
 			return nil, err
 		}
-		if ev.Kind == wire.Failure {
-			return nil, ev.Err.Clone()
-		}
-		if ev.Kind == wire.Data {
+		switch {
+		case recovers(ev), m.Kind == wire.Response && m.Stream != nil && !m.Final: // the answer that opens a stream
+		case ev.Kind == wire.Failure:
+			return nil, abandoned(cl.ctx, st, ev)
+		case ev.Kind == wire.Data:
 			single = single && m.Kind == wire.Response
 			all = append(all, bytes.Clone(ev.Data))
 		}
@@ -229,6 +230,17 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		return all[0], nil
 	}
 	return json.Marshal(all)
+}
+
+// abandoned is the error of a call; its stream, if it goes on, is ended.
+func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
+	e := ev.Err.Clone()
+	if !ev.Final {
+		bye, done := goodbye(ctx)
+		defer done()
+		_ = st.Cancel(bye)
+	}
+	return e
 }
 
 // abandon gives up a call for which err came, and says why it did.

@@ -27,6 +27,7 @@ type callOptions struct {
 	jobs       int64
 	unordered  bool
 	rawRequest string
+	grace      duration
 }
 
 const defaultIdle = 60 * time.Second
@@ -34,6 +35,7 @@ const defaultIdle = 60 * time.Second
 func callCommand(a *app) *cli.Command {
 	o := &callOptions{}
 	flags := append([]cli.Flag{
+		graceFlag(&o.grace),
 		boolean("", "notify", "n", "send a notification: no answer is expected", &o.notify),
 		boolean("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
 		number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
@@ -125,9 +127,26 @@ func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint,
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	r, err := readParams(ctx, a, e, op.Method, rest[1:], o.params, cat)
+	return op, fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
+}
+
+// fillParams reads the arguments after METHOD into op.
+func fillParams(ctx context.Context, a *app, e session.Endpoint, op *dialect.Op, args []string, p paramFlags, cat *catalog.Catalog) error {
+	spec := session.SpecOf(e)
+	if spec.CheckName != nil && !p.noCheck {
+		if err := spec.CheckName(op.Method, op.Kind == dialect.Subscribe); err != nil {
+			return err
+		}
+	}
+	if p.style != "" {
+		if spec.Styles == nil {
+			return a.line.usage("--params-style: %s has one way to send params", spec.Name)
+		}
+		op.Extra = json.RawMessage(`{"params_style":"` + p.style + `"}`)
+	}
+	r, err := readParams(ctx, a, e, op.Method, args, p, cat)
 	op.Params, op.Funcs = r.Params, r.Funcs
-	return op, err
+	return err
 }
 
 // readParams reads the arguments after METHOD.
@@ -143,6 +162,9 @@ func readParams(ctx context.Context, a *app, e session.Endpoint, method string, 
 		po.Typer = typer
 	}
 	r, err := params.Parse(args, po)
+	if err == nil && p.style == "positional" {
+		r.Params = params.Positional(r.Params, po.Typer)
+	}
 	return r, betterWords(a.line, err)
 }
 
@@ -196,6 +218,7 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	}
 	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
 	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many}
+	c.after.grace = time.Duration(o.grace)
 	err = c.run()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		suggest(a, f, cat)

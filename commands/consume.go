@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"rpcx/format"
 	"rpcx/wire"
@@ -26,6 +27,8 @@ type consumer struct {
 	many   bool // one answer's failure is not the end of the others
 	failed bool // with many: some answer was one
 	lost   bool // the connection ended
+	after  aftermath
+	types  map[string]bool // of events that no dialect of ours has, which were named
 }
 
 // waiter is a stream that knows whether a message waits.
@@ -39,7 +42,7 @@ func (c *consumer) run() error {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()
 		}
-		m, err := c.stream.Next(c.clock.ctx)
+		m, err := c.stream.Next(c.until())
 		if err != nil {
 			return c.end(err)
 		}
@@ -54,6 +57,9 @@ func (c *consumer) run() error {
 
 // end is the outcome when no more messages come.
 func (c *consumer) end(err error) error {
+	if c.after.failed {
+		return c.ends()
+	}
 	if errors.Is(err, io.EOF) {
 		if c.failed {
 			return errBatch()
@@ -93,11 +99,17 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 		return true, err
 	}
 	c.app.console.Event(ev)
+	c.newType(ev)
 	stop, err = c.print.Print(ctx, m, ev)
 	if err != nil {
 		return true, err
 	}
-	if ev.Kind == wire.Failure && (m.Final || ev.Final || !c.watch) {
+	switch last := m.Final || ev.Final; {
+	case ev.Kind != wire.Failure:
+		return stop, nil
+	case m.Kind == wire.Item && !last && !c.watch:
+		return c.outlived(ctx, ev)
+	case last || !c.watch:
 		return c.failure(ctx, ev)
 	}
 	return stop, nil
@@ -105,7 +117,7 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 
 // opens says that m is but the answer that opens a stream.
 func (c *consumer) opens(m wire.Message) bool {
-	return c.lasts && !c.watch && m.Kind == wire.Response && m.Err == nil && !m.Final
+	return (c.lasts || m.Stream != nil) && !c.watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
 // event is what a user sees of m. What --select chose is data, whatever it is.
@@ -152,4 +164,18 @@ func named(err error, method string) error {
 	g := *f
 	g.Method = method
 	return &g
+}
+
+// newType names, once, a type of event that the dialect does not have. Such an
+// event is passed on as data.
+func (c *consumer) newType(ev wire.Event) {
+	const most = 20 // a peer can think of more
+	if ev.Kind != wire.Data || ev.Topic == "" || c.types[ev.Topic] || len(c.types) == most {
+		return
+	}
+	if c.types == nil {
+		c.types = map[string]bool{}
+	}
+	c.types[ev.Topic] = true
+	c.app.console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which the protocol does not have")
 }

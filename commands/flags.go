@@ -98,7 +98,7 @@ func (c *connFlags) flags() []cli.Flag {
 // sharedFlags are those that a listener has too.
 func (c *connFlags) sharedFlags() []cli.Flag {
 	return []cli.Flag{
-		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1", &c.dialect),
+		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, introspect", &c.dialect),
 		list(groupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		text(groupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
 		text(groupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),
@@ -190,11 +190,17 @@ func (h *hookFlags) flags() []cli.Flag {
 	}
 }
 
+// graceFlag bounds the wait for the end of a stream in which an error came.
+func graceFlag(to *duration) cli.Flag {
+	return generic("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", span{to})
+}
+
 // paramFlags say how parameters are read.
 type paramFlags struct {
 	catalog string
 	noCheck bool
 	dryRun  bool
+	style   string
 }
 
 func (p *paramFlags) flags() []cli.Flag {
@@ -202,6 +208,7 @@ func (p *paramFlags) flags() []cli.Flag {
 		text(groupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.catalog),
 		boolean(groupParams, "no-check", "", "send parameters that the catalog refuses, as strings", &p.noCheck),
 		boolean(groupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &p.dryRun),
+		generic(groupParams, "params-style", "`wrapped|object|positional`: send params as the one element of an array (the usual), as an object, or as values alone (introspect)", choice{&p.style, []string{"wrapped", "object", "positional"}}),
 	}
 }
 

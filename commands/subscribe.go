@@ -22,6 +22,7 @@ type subscribeOptions struct {
 	choose      string
 	method      string
 	unsubscribe string
+	grace       duration
 }
 
 func subscribeCommand(a *app) *cli.Command {
@@ -33,6 +34,7 @@ func subscribeCommand(a *app) *cli.Command {
 		text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
 		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
+		graceFlag(&o.grace),
 	}, o.params.flags()...)
 	return &cli.Command{
 		Name:        "subscribe",
@@ -74,11 +76,9 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	op := dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
 	if len(rest) > 0 {
 		op.Method = rest[0]
-		r, err := readParams(ctx, a, e, op.Method, rest[1:], o.params, cat)
-		if err != nil {
+		if err := fillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil {
 			return err
 		}
-		op.Params, op.Funcs = r.Params, r.Funcs
 	}
 	if o.params.dryRun {
 		return dryRun(e, op)
@@ -97,6 +97,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 		return err
 	}
 	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: op.Method, lasts: true, choose: o.choose != ""}
+	c.after.grace = time.Duration(o.grace)
 	err = o.consume(c, op)
 	return errors.Join(err, closing(ctx, conv, &o.hooks, err), print.Finish())
 }

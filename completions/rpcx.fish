@@ -26,14 +26,14 @@ function __rpcx_in
 end
 
 function __rpcx_endpoints
-    set -l before (string match -r '^(?:jsonrpc\+|jsonrpc1\+|line\+|lsp\+|nul\+|seq\+|concat\+)+' -- (commandline -ct))
-    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders jsonrpc+ jsonrpc1+ line+ lsp+ nul+ seq+ concat+
+    set -l before (string match -r '^(?:jsonrpc\+|jsonrpc1\+|introspect\+|line\+|lsp\+|nul\+|seq\+|concat\+)+' -- (commandline -ct))
+    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders jsonrpc+ jsonrpc1+ introspect+ line+ lsp+ nul+ seq+ concat+
         echo -- "$before"$word
     end
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --allow --allow-origin --arg --argjson --connect-timeout --count --deny --expect --expect-any --expect-count --expect-error --expect-none --for --header --hook-jobs --hook-timeout --idle --jobs --jq --max-message --method --noise --on --ping --raw-request --select --subprotocol --timeout --token-command --unsubscribe --until -H -q --cacert --catalog --cert --hooks --key --output --template --token -o --color --dialect --errors
+set -g __rpcx_valued --allow --allow-origin --arg --argjson --connect-timeout --count --deny --expect --expect-any --expect-count --expect-error --expect-none --for --grace --header --hook-jobs --hook-timeout --idle --jobs --jq --max-message --method --noise --on --ping --raw-request --select --subprotocol --timeout --token-command --unsubscribe --until -H -q --cacert --catalog --cert --hooks --key --output --template --token -o --color --dialect --errors --params-style
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a subscribe -d 'print the events of a stream until it ends'
@@ -44,6 +44,7 @@ complete -c rpcx -n '__rpcx_at' -l help -s h -d 'show help'
 complete -c rpcx -n '__rpcx_at' -l version -d 'show the version'
 
 complete -c rpcx -n '__rpcx_at call' -a '(__rpcx_endpoints)'
+complete -c rpcx -n '__rpcx_in call' -l grace -x -d 'after an error in a stream, wait DURATION for its end (1s)'
 complete -c rpcx -n '__rpcx_in call' -l notify -s n -d 'send a notification: no answer is expected'
 complete -c rpcx -n '__rpcx_in call' -l batch -d 'read {"method","params","id"} lines from stdin, print one line for each'
 complete -c rpcx -n '__rpcx_in call' -l jobs -x -d 'with --batch, N calls in flight (16)'
@@ -52,6 +53,7 @@ complete -c rpcx -n '__rpcx_in call' -l raw-request -x -d 'send the message JSON
 complete -c rpcx -n '__rpcx_in call' -l catalog -r -F -d 'type and check parameters by the catalog in FILE'
 complete -c rpcx -n '__rpcx_in call' -l no-check -d 'send parameters that the catalog refuses, as strings'
 complete -c rpcx -n '__rpcx_in call' -l dry-run -d 'print the bytes that would be sent, and send nothing'
+complete -c rpcx -n '__rpcx_in call' -l params-style -x -a 'wrapped object positional' -d 'send params as the one element of an array (the usual), as an object, or as values alone (introspect)'
 complete -c rpcx -n '__rpcx_in call' -l jq -s q -x -d 'print what the jq program EXPR makes of each value'
 complete -c rpcx -n '__rpcx_in call' -l raw-output -s r -d 'print strings without quotes'
 complete -c rpcx -n '__rpcx_in call' -l arg -x -d '$NAME is the text VALUE in every jq program'
@@ -68,7 +70,7 @@ complete -c rpcx -n '__rpcx_in call' -l expect-any -x -d 'demand that EXPR holds
 complete -c rpcx -n '__rpcx_in call' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in call' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in call' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in call' -l dialect -x -a 'jsonrpc jsonrpc1' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1'
+complete -c rpcx -n '__rpcx_in call' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
 complete -c rpcx -n '__rpcx_in call' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in call' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in call' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -99,9 +101,11 @@ complete -c rpcx -n '__rpcx_in subscribe' -l for -x -d 'stop after DURATION'
 complete -c rpcx -n '__rpcx_in subscribe' -l select -x -d 'take as items, among all messages that come in, those for which the jq program EXPR holds'
 complete -c rpcx -n '__rpcx_in subscribe' -l method -x -d 'take as items the notifications of the method NAME'
 complete -c rpcx -n '__rpcx_in subscribe' -l unsubscribe -x -d 'end the subscription with the method NAME (else derived: x_subscribe, x_unsubscribe)'
+complete -c rpcx -n '__rpcx_in subscribe' -l grace -x -d 'after an error in a stream, wait DURATION for its end (1s)'
 complete -c rpcx -n '__rpcx_in subscribe' -l catalog -r -F -d 'type and check parameters by the catalog in FILE'
 complete -c rpcx -n '__rpcx_in subscribe' -l no-check -d 'send parameters that the catalog refuses, as strings'
 complete -c rpcx -n '__rpcx_in subscribe' -l dry-run -d 'print the bytes that would be sent, and send nothing'
+complete -c rpcx -n '__rpcx_in subscribe' -l params-style -x -a 'wrapped object positional' -d 'send params as the one element of an array (the usual), as an object, or as values alone (introspect)'
 complete -c rpcx -n '__rpcx_in subscribe' -l jq -s q -x -d 'print what the jq program EXPR makes of each value'
 complete -c rpcx -n '__rpcx_in subscribe' -l raw-output -s r -d 'print strings without quotes'
 complete -c rpcx -n '__rpcx_in subscribe' -l arg -x -d '$NAME is the text VALUE in every jq program'
@@ -118,7 +122,7 @@ complete -c rpcx -n '__rpcx_in subscribe' -l expect-any -x -d 'demand that EXPR 
 complete -c rpcx -n '__rpcx_in subscribe' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in subscribe' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in subscribe' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in subscribe' -l dialect -x -a 'jsonrpc jsonrpc1' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1'
+complete -c rpcx -n '__rpcx_in subscribe' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
 complete -c rpcx -n '__rpcx_in subscribe' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in subscribe' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in subscribe' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -159,7 +163,7 @@ complete -c rpcx -n '__rpcx_in connect' -l expect-any -x -d 'demand that EXPR ho
 complete -c rpcx -n '__rpcx_in connect' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in connect' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in connect' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in connect' -l dialect -x -a 'jsonrpc jsonrpc1' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1'
+complete -c rpcx -n '__rpcx_in connect' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
 complete -c rpcx -n '__rpcx_in connect' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in connect' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in connect' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -195,7 +199,7 @@ complete -c rpcx -n '__rpcx_in serve' -l deny -x -d 'refuse methods that match P
 complete -c rpcx -n '__rpcx_in serve' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
 complete -c rpcx -n '__rpcx_in serve' -l token -r -F -d 'demand the bearer token in @FILE (http, ws)'
 complete -c rpcx -n '__rpcx_in serve' -l public -d 'listen beyond this machine without token or client certificates'
-complete -c rpcx -n '__rpcx_in serve' -l dialect -x -a 'jsonrpc jsonrpc1' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1'
+complete -c rpcx -n '__rpcx_in serve' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
 complete -c rpcx -n '__rpcx_in serve' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in serve' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in serve' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -225,7 +229,7 @@ complete -c rpcx -n '__rpcx_in describe' -l expect-any -x -d 'demand that EXPR h
 complete -c rpcx -n '__rpcx_in describe' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in describe' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in describe' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in describe' -l dialect -x -a 'jsonrpc jsonrpc1' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1'
+complete -c rpcx -n '__rpcx_in describe' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
 complete -c rpcx -n '__rpcx_in describe' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in describe' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in describe' -l cert -r -F -d 'our certificate chain in FILE (PEM)'

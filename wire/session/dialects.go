@@ -4,6 +4,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/transport"
 )
@@ -20,6 +21,9 @@ type Spec struct {
 	Duplex       bool             // it needs both directions: no HTTP POST
 	Funcs        bool             // it has function values (key@on=NAME)
 	Typed        bool             // its greeting or discovery types parameters: Conversation.Typing
+	// CheckName refuses what cannot be a method, with a usage Fault. nil: all can.
+	CheckName func(method string, subscribe bool) error
+	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
 }
 
 const defaultDialect = "jsonrpc"
@@ -35,7 +39,19 @@ func specs() []Spec {
 			NewServer: func(b dialect.Backend) dialect.Server { return jsonrpc.NewServer(v, b) },
 		}
 	}
-	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1)}
+	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec()}
+}
+
+func introspectSpec() Spec {
+	return Spec{
+		Name: "introspect",
+		NewCodec: func(_ Endpoint, o wire.Options) dialect.Codec {
+			return introspect.NewCodec(introspect.Options{MaxDepth: o.MaxDepth})
+		},
+		NewServer: introspect.NewServer,
+		CheckName: introspect.CheckName,
+		Styles:    introspect.Styles,
+	}
 }
 
 // cancelMethod is how a pending call is given up: JSON-RPC has no way, the

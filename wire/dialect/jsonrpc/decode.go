@@ -258,7 +258,24 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 		m.Err, m.Body, m.Final = parseError(f.itemErr), nil, true
 	case f.item != nil || f.done:
 		m.Body = f.item
+		m.Final = m.Final || isStop(f.item)
 	}
+}
+
+// isStop says that an item is all that some servers (Polkadot's chainHead) say
+// at the end of a stream: {"event":"stop"}. It is an item, too.
+func isStop(item []byte) bool {
+	const longest = 64 // with blanks
+	if len(item) > longest || scan.Type(item) != 'o' {
+		return false
+	}
+	m := scan.Object(item, 1)
+	key, val, ok := m.Next()
+	if !ok || string(key) != "event" || string(val) != `"stop"` {
+		return false
+	}
+	_, _, more := m.Next()
+	return !more
 }
 
 // name is the text of a method, allocated once for each name.

@@ -140,7 +140,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	method := op.Unsubscribe
 	if method == "" && op.Of != nil {
 		var known bool
-		if method, known = unsubscribeName(op.Of.Method); !known && op.Stream == nil {
+		if method, known = UnsubscribeName(op.Of.Method); !known && op.Stream == nil {
 			return wire.Message{}, wire.ErrUnsupported
 		}
 	}

@@ -68,6 +68,8 @@ func TestDecode(t *testing.T) {
 		{"the end of a stream", `{"method":"m","params":{"subscription":"s","done":true}}`, `item stream="s" method=m params={"subscription":"s","done":true} final`},
 		{"a last item", `{"method":"m","params":{"subscription":"s","result":1,"done":true}}`, `item stream="s" method=m params={"subscription":"s","result":1,"done":true} body=1 final`},
 		{"a failed stream", `{"method":"m","params":{"subscription":"s","error":{"code":1,"message":"x"}}}`, `item stream="s" method=m params={"subscription":"s","error":{"code":1,"message":"x"}} error=x (code 1) final`},
+		{"a stream's word that it is over", `{"method":"m","params":{"subscription":"s","result":{ "event" : "stop" }}}`, `item stream="s" method=m params={"subscription":"s","result":{ "event" : "stop" }} body={ "event" : "stop" } final`},
+		{"an item that says more", `{"method":"m","params":{"subscription":"s","result":{"event":"stop","at":1}}}`, `item stream="s" method=m params={"subscription":"s","result":{"event":"stop","at":1}} body={"event":"stop","at":1}`},
 		{"no stream's id", `{"method":"m","params":{"subscription":{"a":1}}}`, `notification method=m params={"subscription":{"a":1}} body={"subscription":{"a":1}}`},
 		{"a request is no item", `{"id":1,"method":"m","params":{"subscription":"s","result":1}}`, `request id=1 method=m params={"subscription":"s","result":1} body={"subscription":"s","result":1}`},
 		{"a cancel", `{"method":"$/cancelRequest","params":{"id":"a"}}`, `cancel target="a" method=$/cancelRequest params={"id":"a"} body={"id":"a"}`},
@@ -265,7 +267,7 @@ func TestUnsubscribeNames(t *testing.T) {
 		"listSubscribers":         "listSubscribers_unsubscribe",
 		"x_follower":              "x_follower_unsubscribe",
 	} {
-		got, known := unsubscribeName(method)
+		got, known := UnsubscribeName(method)
 		if got != want || known == (want == method+"_unsubscribe") {
 			t.Errorf("%s → %s %v, want %s", method, got, known, want)
 		}

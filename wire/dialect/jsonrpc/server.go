@@ -185,7 +185,7 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.streams[string(subscriptionIn(params))]
-	if s == nil || s.ended || !ends(method, s.method) {
+	if s == nil || s.ended || !Ends(method, s.method) {
 		return json.RawMessage("false"), true
 	}
 	s.ended = true

@@ -2,13 +2,13 @@ package jsonrpc
 
 import "strings"
 
-// unsubscribeName is the method that ends a stream of method: by the patterns
+// UnsubscribeName is the method that ends a stream of method: by the patterns
 // that are in use (known), else as our own server has it.
 //
 //	eth_subscribe → eth_unsubscribe      chain_subscribeNewHeads → chain_unsubscribeNewHeads
 //	fooSubscribe → fooUnsubscribe        chainHead_v1_follow → chainHead_v1_unfollow
 //	SUBSCRIBE → UNSUBSCRIBE              watchOrders → watchOrders_unsubscribe (not known)
-func unsubscribeName(method string) (name string, known bool) {
+func UnsubscribeName(method string) (name string, known bool) {
 	for _, w := range [...]struct{ do, undo string }{
 		{"subscribe", "unsubscribe"},
 		{"Subscribe", "Unsubscribe"},
@@ -35,9 +35,9 @@ func continues(method string, i, j int) bool {
 
 func lower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// ends says that calling name may end a stream of method.
-func ends(name, method string) bool {
-	derived, _ := unsubscribeName(method)
+// Ends says that calling name may end a stream of method.
+func Ends(name, method string) bool {
+	derived, _ := UnsubscribeName(method)
 	return name == derived || name == method+"_unsubscribe"
 }
 

@@ -1,0 +1,254 @@
+package introspect
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Event is what a user sees of m. An item that is no event of the protocol is
+// data, whole; one of a type that the protocol does not have says that type as
+// its Topic. What an event says beyond what a wire.Event has, its hash included,
+// is in Extra.
+func (c *codec) Event(m wire.Message) (wire.Event, error) {
+	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
+		return c.Codec.Event(m)
+	}
+	kind := c.words.text(scan.Get(m.Body, "type"))
+	ev := wire.Event{Final: m.Final}
+	switch kind {
+	case typeData:
+		c.data(&ev, m.Body)
+	case typeProgress:
+		c.progress(&ev, m.Body)
+	case typeError:
+		c.failure(&ev, m.Body)
+	case typeGuidance:
+		c.guidance(&ev, m.Body)
+	case typeDone:
+		end(&ev, m.Body)
+	default:
+		ev.Data = m.Body
+		if kind != "" && isEvent(m.Body) {
+			ev.Topic = kind
+		}
+	}
+	ev.Extra = closed(ev.Extra)
+	return ev, nil
+}
+
+// isEvent says that an item has what only events of the protocol have.
+func isEvent(item []byte) bool {
+	return scan.Get(item, "service_hash") != nil || scan.Get(item, "provenance") != nil
+}
+
+// other takes a member that only some events have, or none: what nobody takes is
+// kept.
+func other(ev *wire.Event, key, val []byte) {
+	switch string(key) {
+	case "type":
+	case "provenance":
+		ev.Source = provenance(val)
+	default:
+		ev.Extra = keep(ev.Extra, key, val)
+	}
+}
+
+// closed is the object that keep has built.
+func closed(extra json.RawMessage) json.RawMessage {
+	if extra == nil {
+		return nil
+	}
+	return append(extra, '}')
+}
+
+// keep adds a member to an object that lacks its end.
+func keep(extra json.RawMessage, key, val []byte) json.RawMessage {
+	if extra == nil {
+		extra = append(make(json.RawMessage, 0, 48+len(key)+len(val)), '{')
+	} else {
+		extra = append(extra, ',')
+	}
+	extra = append(append(append(extra, '"'), key...), `":`...)
+	return scan.Compact(extra, val)
+}
+
+// provenance is the list of modules, in either of its forms.
+func provenance(val []byte) json.RawMessage {
+	if segments := scan.Get(val, "segments"); scan.Type(val) == 'o' && segments != nil {
+		return segments
+	}
+	return val
+}
+
+// data is an event with a payload; one without is data all the same.
+func (c *codec) data(ev *wire.Event, item []byte) {
+	in := scan.Object(item, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		switch string(key) {
+		case "data":
+			ev.Data = val
+		case "content_type":
+			if ev.ContentType = c.words.text(val); ev.ContentType == "" {
+				other(ev, key, val)
+			}
+		default:
+			other(ev, key, val)
+		}
+	}
+	if ev.Data == nil {
+		ev.Data = item
+	}
+}
+
+func (c *codec) progress(ev *wire.Event, item []byte) {
+	ev.Kind = wire.Progress
+	in := scan.Object(item, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		took := false
+		switch string(key) {
+		case "message":
+			ev.Message, took = scan.Text(val)
+		case "percentage":
+			ev.Fraction = fraction(val)
+			took = ev.Fraction != nil
+		}
+		if !took {
+			other(ev, key, val)
+		}
+	}
+}
+
+// fraction is a percentage from 0 to 1; what is above is read as one from 0 to
+// 100. nil where it is none.
+func fraction(val []byte) json.RawMessage {
+	if scan.Type(val) != 'n' {
+		return nil
+	}
+	f, err := strconv.ParseFloat(string(val), 64)
+	switch {
+	case err != nil || f < 0 || f > 100:
+		return nil
+	case f > 1:
+		return strconv.AppendFloat(nil, f/100, 'g', -1, 64)
+	}
+	return val
+}
+
+// failure is an error event. Whether it is recoverable stays in Extra.
+func (c *codec) failure(ev *wire.Event, item []byte) {
+	ev.Kind, ev.Err = wire.Failure, &wire.Error{Raw: item}
+	in := scan.Object(item, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		took := true
+		switch string(key) {
+		case "error":
+			reason(ev.Err, val)
+		case "message":
+			var text string
+			if text, took = scan.Text(val); ev.Err.Message == "" {
+				ev.Err.Message = text
+			} else {
+				took = false
+			}
+		case "code":
+			if took = scan.Type(val) == 's' || scan.Type(val) == 'n'; took {
+				ev.Err.Code = val
+			}
+		case "error_kind", "kind":
+			ev.Err.Kind = c.words.text(val)
+			took = ev.Err.Kind != ""
+		case "data":
+			ev.Err.Data = val
+		default:
+			took = false
+		}
+		if !took {
+			other(ev, key, val)
+		}
+	}
+	if ev.Err.Message == "" && ev.Err.Code == nil {
+		ev.Err.Message = "the peer says that there was an error"
+	}
+}
+
+// reason reads the member error: a text, or an error object.
+func reason(e *wire.Error, val []byte) {
+	if text, ok := scan.Text(val); ok {
+		e.Message = text
+		return
+	}
+	if scan.Type(val) != 'o' {
+		e.Message = string(scan.Compact(nil, val))
+		return
+	}
+	e.Message, _ = scan.Text(scan.Get(val, "message"))
+	if code := scan.Get(val, "code"); scan.Type(code) == 's' || scan.Type(code) == 'n' {
+		e.Code = code
+	}
+	e.Data = scan.Get(val, "data")
+	if e.Message == "" {
+		e.Message = string(scan.Compact(nil, val))
+	}
+}
+
+// guidance is advice: the kind of error is its Topic; what it is about, and what
+// it offers, stays in Extra.
+func (c *codec) guidance(ev *wire.Event, item []byte) {
+	ev.Kind = wire.Guidance
+	in := scan.Object(item, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		took := false
+		switch string(key) {
+		case "error_kind":
+			ev.Topic = c.words.text(val)
+			took = ev.Topic != ""
+		case "action":
+			ev.Action = c.words.text(val)
+			took = ev.Action != ""
+		}
+		if !took {
+			other(ev, key, val)
+		}
+	}
+	ev.Message = said(ev.Topic, item)
+}
+
+// end is the last event.
+func end(ev *wire.Event, item []byte) {
+	ev.Kind = wire.Done
+	in := scan.Object(item, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		other(ev, key, val)
+	}
+}
+
+// said is what guidance says went wrong, in one sentence.
+func said(kind string, item []byte) string {
+	text := func(key string) string {
+		s, _ := scan.Text(scan.Get(item, key))
+		return s
+	}
+	module, method := text("module"), text("method")
+	sentence := ""
+	switch {
+	case kind == "module_not_found" && module != "":
+		sentence = "there is no module " + strconv.Quote(module)
+	case kind == "method_not_found" && module != "" && method != "":
+		sentence = "the module " + module + " has no method " + strconv.Quote(method)
+	case kind == "method_not_found" && method != "":
+		sentence = "there is no method " + strconv.Quote(method)
+	case kind == "invalid_params" && method != "":
+		sentence = method + ": " + text("reason")
+	default:
+		sentence = text("reason")
+	}
+	if more := text("message"); more != "" && sentence != "" {
+		return sentence + ". " + more
+	} else if more != "" {
+		return more
+	}
+	return sentence
+}

@@ -1,0 +1,181 @@
+package introspect
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestEncode(t *testing.T) {
+	tests := []struct {
+		name string
+		op   dialect.Op
+		want string
+	}{
+		{"an object is wrapped", dialect.Op{Method: "storage_tree_get", Params: []byte(`{"id":1}`)}, `{"jsonrpc":"2.0","id":1,"method":"storage_tree_get","params":[{"id":1}]}`},
+		{"an array is the params", dialect.Op{Method: "service_module_schema", Params: []byte(`["storage"]`)}, `{"jsonrpc":"2.0","id":1,"method":"service_module_schema","params":["storage"]}`},
+		{"none are an empty array", dialect.Op{Method: "service_schema"}, `{"jsonrpc":"2.0","id":1,"method":"service_schema","params":[]}`},
+		{"a dot is the first underscore", dialect.Op{Method: "storage.tree_get"}, `{"jsonrpc":"2.0","id":1,"method":"storage_tree_get","params":[]}`},
+		{"as they are", dialect.Op{Method: "a_b", Params: []byte(`{"id":1}`), Extra: []byte(`{"params_style":"object"}`)}, `{"jsonrpc":"2.0","id":1,"method":"a_b","params":{"id":1}}`},
+		{"a notification", dialect.Op{Kind: dialect.Notify, Method: "a_b", Params: []byte(`{}`)}, `{"jsonrpc":"2.0","method":"a_b","params":[{}]}`},
+		{"the end of a stream", dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "ticker_watch"}, Stream: []byte(`"s"`)}, `{"jsonrpc":"2.0","id":1,"method":"service_unsubscribe","params":["s"]}`},
+		{"the end of another server's", dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "eth_subscribe"}, Stream: []byte(`"0x1"`)}, `{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":["0x1"]}`},
+		{"the end as it was said", dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "a_b"}, Stream: []byte(`1`), Unsubscribe: "a_end"}, `{"jsonrpc":"2.0","id":1,"method":"a_end","params":[1]}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := NewCodec(Options{}).Encode(test.op)
+			if err != nil || string(m.Raw) != test.want {
+				t.Errorf("%s, %v\nwant %s", m.Raw, err, test.want)
+			}
+			if m.Final && test.op.Kind == dialect.Call {
+				t.Error("the answer is a stream")
+			}
+		})
+	}
+	if _, err := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "a_b"}}); err != wire.ErrUnsupported {
+		t.Errorf("the end of no stream: %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for method, ok := range map[string]bool{
+		"storage_tree_create": true, "storage.tree_create": true, "shell_execute": true, "v2_get": true,
+		"storage": false, "_get": false, "storage_": false, "storage-tree": false, "Storage_get": false,
+		"storage_treeGet": false, "": false, "a.b.c": false, "a b_c": false, "getOrder": false,
+	} {
+		if err := CheckName(method, false); (err == nil) != ok {
+			t.Errorf("%q: %v", method, err)
+		}
+	}
+	for _, method := range []string{"eth_subscribe", "accountSubscribe", "chain_subscribeNewHeads", "chainHead_v1_follow"} {
+		if err := CheckName(method, true); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOpened(t *testing.T) {
+	for result, want := range map[string]string{
+		`"sub_001"`: `"sub_001" open`, `9007199254740993`: `9007199254740993 open`,
+		`{"subscription_id":"a"}`: `"a" open`, `{"a":1}`: ` over`, `[1]`: ` over`, `true`: ` over`, `null`: ` over`,
+	} {
+		stream, final := NewCodec(Options{}).Opened(dialect.Op{}, wire.Message{Kind: wire.Response, Body: []byte(result)})
+		got := string(stream) + " open"
+		if final {
+			got = string(stream) + " over"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", result, got, want)
+		}
+	}
+}
+
+// The events of the page's section 2, and what other servers write.
+func TestEvents(t *testing.T) {
+	tests := []struct{ name, item, want string }{
+		{"progress", `{"service_hash":"a1b2c3d4","type":"progress","provenance":["shell"],"message":"Executing command...","percentage":0.5}`,
+			`{"event":"progress","message":"Executing command...","fraction":0.5,"source":["shell"],"extra":{"service_hash":"a1b2c3d4"}}`},
+		{"progress out of a hundred", `{"type":"progress","message":"m","percentage":50}`, `{"event":"progress","message":"m","fraction":0.5}`},
+		{"progress out of reach", `{"type":"progress","message":"m","percentage":500}`, `{"event":"progress","message":"m","extra":{"percentage":500}}`},
+		{"data", `{"service_hash":"a1","type":"data","provenance":["shell"],"content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0}}`,
+			`{"event":"data","content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0},"source":["shell"],"extra":{"service_hash":"a1"}}`},
+		{"data alone", `{"type":"data","data":null}`, `{"event":"data","data":null}`},
+		{"data without data", `{"type":"data","rows":[1]}`, `{"event":"data","data":{"type":"data","rows":[1]},"extra":{"rows":[1]}}`},
+		{"an error", `{"service_hash":"a1","type":"error","provenance":["storage"],"error":"Resource not found: tree-123","recoverable":false}`,
+			`{"event":"error","message":"Resource not found: tree-123","source":["storage"],"extra":{"service_hash":"a1","recoverable":false}}`},
+		{"an error with more", `{"type":"error","error":{"code":-5,"message":"m","data":1},"recoverable":true}`, `{"event":"error","code":-5,"message":"m","data":1,"extra":{"recoverable":true}}`},
+		{"done", `{"service_hash":"a1","type":"done","provenance":{"segments":["a","b"]}}`, `{"event":"done","source":["a","b"],"extra":{"service_hash":"a1"}}`},
+		{"guidance", `{"service_hash":"a1","type":"guidance","provenance":["storage"],"error_kind":"method_not_found","module":"storage","method":"tree_destory","available_methods":["tree_create"],"action":"try_method","suggested_method":"tree_delete"}`,
+			`{"event":"guidance","kind":"method_not_found","action":"try_method","message":"the module storage has no method \"tree_destory\"","source":["storage"],"extra":{"service_hash":"a1","module":"storage","method":"tree_destory","available_methods":["tree_create"],"suggested_method":"tree_delete"}}`},
+		{"guidance to a module", `{"type":"guidance","error_kind":"module_not_found","module":"storag","action":"call_service_schema"}`,
+			`{"event":"guidance","kind":"module_not_found","action":"call_service_schema","message":"there is no module \"storag\"","extra":{"module":"storag"}}`},
+		{"guidance to params", `{"type":"guidance","error_kind":"invalid_params","method":"storage.tree_get","reason":"missing required field: tree_id","action":"custom","message":"The tree_id must be a valid UUID."}`,
+			`{"event":"guidance","kind":"invalid_params","action":"custom","message":"storage.tree_get: missing required field: tree_id. The tree_id must be a valid UUID.","extra":{"method":"storage.tree_get","reason":"missing required field: tree_id","message":"The tree_id must be a valid UUID."}}`},
+		{"a type of its own", `{"service_hash":"a1","type":"heartbeat","n":1}`, `{"event":"data","kind":"heartbeat","data":{"service_hash":"a1","type":"heartbeat","n":1}}`},
+		{"another server's item", `{"type":"0x2","hash":"0x1"}`, `{"event":"data","data":{"type":"0x2","hash":"0x1"}}`},
+		{"no object", `[1.10]`, `{"event":"data","data":[1.10]}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := NewCodec(Options{})
+			msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"sub_001","result":` + test.item + `}}`))
+			if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Item || string(msgs[0].Stream) != `"sub_001"` {
+				t.Fatal(msgs, err)
+			}
+			ev, err := c.Event(msgs[0].Clone())
+			if got := string(ev.AppendJSON(nil)); err != nil || got != test.want {
+				t.Errorf("%s, %v\nwant %s", got, err, test.want)
+			}
+			if done := strings.Contains(test.item, `"done"`); msgs[0].Final != done || ev.Final != done {
+				t.Error("final:", msgs[0].Final, ev.Final)
+			}
+		})
+	}
+}
+
+// An event of data that only repeats what came before it costs one allocation,
+// of what it says beyond its data.
+func TestDataAllocates(t *testing.T) {
+	c := NewCodec(Options{})
+	raw := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"service_hash":"a1","type":"data","provenance":["x"],"content_type":"x.y","data":1}}}`)
+	plain := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"number":"0x1"}}}`)
+	for want, raw := range [][]byte{plain, raw} {
+		n := testing.AllocsPerRun(100, func() {
+			msgs, _, _ := c.Decode(raw)
+			_, _ = c.Event(msgs[0])
+		})
+		if int(n) > want {
+			t.Errorf("%v allocations, want %d: %s", n, want, raw)
+		}
+	}
+}
+
+// FuzzDecode: no panic, and an event of each message that is JSON.
+func FuzzDecode(f *testing.F) {
+	for _, item := range []string{
+		`{"service_hash":"a","type":"data","provenance":{"segments":["a"]},"content_type":"x","data":[1.10]}`,
+		`{"type":"progress","percentage":50,"message":1}`, `{"type":"guidance","error_kind":"invalid_params","method":"a.b","reason":"r"}`,
+		`{"type":"error","error":{"code":"x"},"recoverable":"no","data":{}}`, `{"type":"done"}`, `{"event":"stop"}`, `{"type":"data","a\"b":1}`,
+	} {
+		f.Add([]byte(fmt.Sprintf(`{"method":"m","params":{"subscription":9007199254740993,"result":%s}}`, item)))
+	}
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1.0,"method":"a_b","params":[{}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		c := NewCodec(Options{})
+		msgs, _, err := c.Decode(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range msgs {
+			m := m.Clone()
+			ev, err := c.Event(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Opened(dialect.Op{}, m)
+			line := []byte(`{"method":"m","params":{"subscription":1,"result":` + string(ev.AppendJSON(nil)) + `}}`)
+			if again, _, _ := NewCodec(Options{}).Decode(line); m.Kind != wire.Invalid && (len(again) != 1 || again[0].Kind != wire.Item) {
+				t.Fatalf("the event of %s is no JSON: %s", raw, line)
+			}
+			if m.Kind != wire.Request {
+				continue
+			}
+			replies, err := c.Reply(m, wire.Event{Data: []byte("1")})
+			if err != nil || len(replies) != 1 {
+				t.Fatal(replies, err)
+			}
+			answers, _, _ := c.Decode(replies[0])
+			if len(answers) != 1 || string(answers[0].ID) != string(m.ID) {
+				t.Fatalf("%s is answered by %s", m.Raw, replies[0])
+			}
+		}
+	})
+}
