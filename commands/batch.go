@@ -218,7 +218,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 			return nil, err
 		}
 		switch {
-		case recovers(ev), m.Kind == wire.Response && m.Stream != nil && !m.Final: // the answer that opens a stream
+		case recovers(ev), m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream
 		case ev.Kind == wire.Failure:
 			return nil, abandoned(cl.ctx, st, ev)
 		case ev.Kind == wire.Data:

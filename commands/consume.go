@@ -117,7 +117,7 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 
 // opens says that m is but the answer that opens a stream.
 func (c *consumer) opens(m wire.Message) bool {
-	return (c.lasts || m.Stream != nil) && !c.watch && m.Kind == wire.Response && m.Err == nil && !m.Final
+	return (c.lasts || !c.many) && !c.watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
 // event is what a user sees of m. What --select chose is data, whatever it is.

@@ -81,24 +81,36 @@ func TestOpened(t *testing.T) {
 // The events of the page's section 2, and what other servers write.
 func TestEvents(t *testing.T) {
 	tests := []struct{ name, item, want string }{
-		{"progress", `{"service_hash":"a1b2c3d4","type":"progress","provenance":["shell"],"message":"Executing command...","percentage":0.5}`,
-			`{"event":"progress","message":"Executing command...","fraction":0.5,"source":["shell"],"extra":{"service_hash":"a1b2c3d4"}}`},
+		{
+			"progress", `{"service_hash":"a1b2c3d4","type":"progress","provenance":["shell"],"message":"Executing command...","percentage":0.5}`,
+			`{"event":"progress","message":"Executing command...","fraction":0.5,"source":["shell"],"extra":{"service_hash":"a1b2c3d4"}}`,
+		},
 		{"progress out of a hundred", `{"type":"progress","message":"m","percentage":50}`, `{"event":"progress","message":"m","fraction":0.5}`},
 		{"progress out of reach", `{"type":"progress","message":"m","percentage":500}`, `{"event":"progress","message":"m","extra":{"percentage":500}}`},
-		{"data", `{"service_hash":"a1","type":"data","provenance":["shell"],"content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0}}`,
-			`{"event":"data","content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0},"source":["shell"],"extra":{"service_hash":"a1"}}`},
+		{
+			"data", `{"service_hash":"a1","type":"data","provenance":["shell"],"content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0}}`,
+			`{"event":"data","content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0},"source":["shell"],"extra":{"service_hash":"a1"}}`,
+		},
 		{"data alone", `{"type":"data","data":null}`, `{"event":"data","data":null}`},
 		{"data without data", `{"type":"data","rows":[1]}`, `{"event":"data","data":{"type":"data","rows":[1]},"extra":{"rows":[1]}}`},
-		{"an error", `{"service_hash":"a1","type":"error","provenance":["storage"],"error":"Resource not found: tree-123","recoverable":false}`,
-			`{"event":"error","message":"Resource not found: tree-123","source":["storage"],"extra":{"service_hash":"a1","recoverable":false}}`},
+		{
+			"an error", `{"service_hash":"a1","type":"error","provenance":["storage"],"error":"Resource not found: tree-123","recoverable":false}`,
+			`{"event":"error","message":"Resource not found: tree-123","source":["storage"],"extra":{"service_hash":"a1","recoverable":false}}`,
+		},
 		{"an error with more", `{"type":"error","error":{"code":-5,"message":"m","data":1},"recoverable":true}`, `{"event":"error","code":-5,"message":"m","data":1,"extra":{"recoverable":true}}`},
 		{"done", `{"service_hash":"a1","type":"done","provenance":{"segments":["a","b"]}}`, `{"event":"done","source":["a","b"],"extra":{"service_hash":"a1"}}`},
-		{"guidance", `{"service_hash":"a1","type":"guidance","provenance":["storage"],"error_kind":"method_not_found","module":"storage","method":"tree_destory","available_methods":["tree_create"],"action":"try_method","suggested_method":"tree_delete"}`,
-			`{"event":"guidance","kind":"method_not_found","action":"try_method","message":"the module storage has no method \"tree_destory\"","source":["storage"],"extra":{"service_hash":"a1","module":"storage","method":"tree_destory","available_methods":["tree_create"],"suggested_method":"tree_delete"}}`},
-		{"guidance to a module", `{"type":"guidance","error_kind":"module_not_found","module":"storag","action":"call_service_schema"}`,
-			`{"event":"guidance","kind":"module_not_found","action":"call_service_schema","message":"there is no module \"storag\"","extra":{"module":"storag"}}`},
-		{"guidance to params", `{"type":"guidance","error_kind":"invalid_params","method":"storage.tree_get","reason":"missing required field: tree_id","action":"custom","message":"The tree_id must be a valid UUID."}`,
-			`{"event":"guidance","kind":"invalid_params","action":"custom","message":"storage.tree_get: missing required field: tree_id. The tree_id must be a valid UUID.","extra":{"method":"storage.tree_get","reason":"missing required field: tree_id","message":"The tree_id must be a valid UUID."}}`},
+		{
+			"guidance", `{"service_hash":"a1","type":"guidance","provenance":["storage"],"error_kind":"method_not_found","module":"storage","method":"tree_destory","available_methods":["tree_create"],"action":"try_method","suggested_method":"tree_delete"}`,
+			`{"event":"guidance","kind":"method_not_found","action":"try_method","message":"the module storage has no method \"tree_destory\"","source":["storage"],"extra":{"service_hash":"a1","module":"storage","method":"tree_destory","available_methods":["tree_create"],"suggested_method":"tree_delete"}}`,
+		},
+		{
+			"guidance to a module", `{"type":"guidance","error_kind":"module_not_found","module":"storag","action":"call_service_schema"}`,
+			`{"event":"guidance","kind":"module_not_found","action":"call_service_schema","message":"there is no module \"storag\"","extra":{"module":"storag"}}`,
+		},
+		{
+			"guidance to params", `{"type":"guidance","error_kind":"invalid_params","method":"storage.tree_get","reason":"missing required field: tree_id","action":"custom","message":"The tree_id must be a valid UUID."}`,
+			`{"event":"guidance","kind":"invalid_params","action":"custom","message":"storage.tree_get: missing required field: tree_id. The tree_id must be a valid UUID.","extra":{"method":"storage.tree_get","reason":"missing required field: tree_id","message":"The tree_id must be a valid UUID."}}`,
+		},
 		{"a type of its own", `{"service_hash":"a1","type":"heartbeat","n":1}`, `{"event":"data","kind":"heartbeat","data":{"service_hash":"a1","type":"heartbeat","n":1}}`},
 		{"another server's item", `{"type":"0x2","hash":"0x1"}`, `{"event":"data","data":{"type":"0x2","hash":"0x1"}}`},
 		{"no object", `[1.10]`, `{"event":"data","data":[1.10]}`},
