@@ -191,15 +191,22 @@ func (p *Peer) failAll(err error) {
 	}
 	p.lost = err
 	for _, s := range p.calls {
-		p.forget(s, callFault(err, s))
+		p.sever(s, err)
 	}
 	for _, s := range p.streams {
-		p.forget(s, callFault(err, s))
+		p.sever(s, err)
 	}
 	for len(p.watches) > 0 {
-		p.forget(p.watches[0], callFault(err, p.watches[0]))
+		p.sever(p.watches[0], err)
 	}
 	p.wakeDirty()
+}
+
+// sever ends s, which is in a table, because the connection ended with err. The
+// lock is held.
+func (p *Peer) sever(s *stream, err error) {
+	s.cut = true
+	p.forget(s, callFault(err, s))
 }
 
 // betterOf is the one of two reasons that says more: how a child ended or a

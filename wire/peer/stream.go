@@ -38,6 +38,7 @@ type stream struct {
 	over  bool  // queues more than it should
 	ended bool  // nothing more is queued
 	err   error // io.EOF after the final message, else why it failed
+	cut   bool  // it ended because the connection did
 	asks  bool  // the consumer waits for wake
 	dirty bool  // in the peer's list of streams to wake
 	wake  chan struct{}
@@ -71,6 +72,14 @@ func (s *stream) Waiting() bool {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	return s.ended || s.first != nil && s.due()
+}
+
+// Severed reports that the stream ended because the connection did: its own end
+// had not come by then.
+func (s *stream) Severed() bool {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	return s.cut
 }
 
 // due says that what is queued is worth handing over: it is much, or nothing

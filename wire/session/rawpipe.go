@@ -8,7 +8,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/peer"
 	"rpcx/wire/scan"
 )
 
@@ -21,10 +20,12 @@ type RawPipe interface {
 	Recv() (m wire.Message, idle bool, err error)
 	// Send sends one message of the user's: a request, a notification, or the
 	// answer to a request that Recv returned. An id is kept where it is free.
+	// While a lost connection is made again it waits.
 	Send(ctx context.Context, msg []byte) error
 	// Finish is the end of the user's messages: requests of the far side that are
 	// still open, or still come, get -32603, and the answers that are owed, to us
-	// and by hooks, are waited for as long as the context allows.
+	// and by hooks, are waited for as long as the context allows. An answer that
+	// was lost with a connection, of which there is another, is a failure.
 	Finish(ctx context.Context) error
 	// Stop lets Recv return what is queued and then io.EOF.
 	Stop()
@@ -34,19 +35,19 @@ type RawPipe interface {
 
 // A hub gives what comes in to whoever wants the traffic itself.
 type hub struct {
-	answers func(method string) bool // a hook answers it
-	lossy   bool                     // nobody is waited for: a pipe that is too slow ends
-	heard   func(m wire.Message)     // gets every notification; may be nil
+	d     *direct
+	lossy bool                 // nobody is waited for: a pipe that is too slow ends
+	heard func(m wire.Message) // gets every notification; may be nil
 
 	mu    sync.Mutex
 	pipes []*rawPipe
 }
 
-// incoming is peer.Options.Incoming. A request that no hook answers is the newest
+// incoming is peer.Options.Incoming of a link. A request that no hook answers is the newest
 // pipe's; what else comes is everyone's.
-func (h *hub) incoming(m wire.Message) bool {
+func (h *hub) incoming(l *link, m wire.Message) bool {
 	isRequest := m.Kind == wire.Request
-	hooked := (isRequest || m.Kind == wire.Notification) && h.answers(m.Method)
+	hooked := (isRequest || m.Kind == wire.Notification) && h.d.side.answers(m.Method)
 	if hooked && isRequest {
 		return false
 	}
@@ -55,7 +56,7 @@ func (h *hub) incoming(m wire.Message) bool {
 	h.mu.Unlock()
 	if isRequest {
 		for _, p := range slices.Backward(pipes) {
-			if p.push(m) {
+			if p.push(l, m) {
 				return true
 			}
 		}
@@ -67,14 +68,25 @@ func (h *hub) incoming(m wire.Message) bool {
 		taken = true
 	}
 	for _, p := range pipes {
-		taken = p.push(m) || taken
+		taken = p.push(l, m) || taken
 	}
 	return taken && !hooked
 }
 
-// join adds a pipe to the connection that p has.
-func (h *hub) join(p func() *peer.Peer) *rawPipe {
-	r := &rawPipe{hub: h, peer: p}
+// cut says that a link was lost: nobody waits for answers there any more.
+func (h *hub) cut() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.pipes {
+		p.mu.Lock()
+		p.asked = nil
+		p.mu.Unlock()
+	}
+}
+
+// join adds a pipe.
+func (h *hub) join() *rawPipe {
+	r := &rawPipe{hub: h}
 	r.cond = sync.NewCond(&r.mu)
 	h.mu.Lock()
 	h.pipes = append(h.pipes, r)
@@ -84,8 +96,7 @@ func (h *hub) join(p func() *peer.Peer) *rawPipe {
 
 // rawPipe is a RawPipe on a connection of this process.
 type rawPipe struct {
-	hub  *hub
-	peer func() *peer.Peer
+	hub *hub
 
 	mu    sync.Mutex
 	cond  *sync.Cond
@@ -95,14 +106,16 @@ type rawPipe struct {
 	ended bool            // nothing more comes
 	mute  bool            // the user sends no more
 	err   error           // why it ended, where that is the pipe's own
+	lost  error           // why an answer will not come, though the conversation goes on
 	owed  sync.WaitGroup
 }
 
 // rawQueueBytes is how much may wait to be printed before the reader stops.
 const rawQueueBytes = 8 << 20
 
-// push queues m, and says whether there is still somebody who wants it.
-func (r *rawPipe) push(m wire.Message) bool {
+// push queues m, which came over l, and says whether there is still somebody who
+// wants it.
+func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.size > rawQueueBytes && !r.ended {
@@ -126,21 +139,23 @@ func (r *rawPipe) push(m wire.Message) bool {
 		}
 		r.asked[string(m.ID)] = true
 		if r.mute {
-			r.reject()
+			r.reject(l)
 		}
 	}
 	return true
 }
 
-// reject answers what this pipe has taken and nobody answered. The lock is held.
-func (r *rawPipe) reject() {
+// reject answers what this pipe has taken of l and nobody answered. The lock is
+// held.
+func (r *rawPipe) reject(l *link) {
 	var ids []wire.ID
 	for id := range r.asked {
 		ids = append(ids, wire.ID(id))
 	}
 	r.asked = nil
-	if len(ids) > 0 {
-		r.peer().RejectOpen(errNobody(), ids...)
+	if len(ids) > 0 && l != nil {
+		<-l.ready
+		l.p.RejectOpen(errNobody(), ids...)
 	}
 }
 
@@ -150,9 +165,10 @@ func (r *rawPipe) leave() {
 	r.hub.mu.Lock()
 	r.hub.pipes = slices.DeleteFunc(r.hub.pipes, func(p *rawPipe) bool { return p == r })
 	r.hub.mu.Unlock()
+	l := r.hub.d.current()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.reject()
+	r.reject(l)
 }
 
 func (r *rawPipe) Recv() (m wire.Message, idle bool, err error) {
@@ -172,11 +188,11 @@ func (r *rawPipe) Recv() (m wire.Message, idle bool, err error) {
 	return m, len(r.queue) == 0, nil
 }
 
-// watch ends the pipe when the connection does. It returns at once.
+// watch ends the pipe when the conversation does. It returns at once.
 func (r *rawPipe) watch() {
-	p := r.peer()
+	done := r.hub.d.Done()
 	go func() {
-		<-p.Done()
+		<-done
 		r.Stop()
 	}()
 }
@@ -187,7 +203,7 @@ func (r *rawPipe) Err() error {
 	if r.err != nil {
 		return r.err
 	}
-	return r.peer().Err()
+	return r.hub.d.Err()
 }
 
 func (r *rawPipe) Stop() {
@@ -199,18 +215,32 @@ func (r *rawPipe) Stop() {
 
 func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	r.answered(msg)
-	st, err := r.peer().Open(ctx, dialect.Op{Kind: dialect.Raw, Params: msg, Answer: func(m wire.Message) { r.push(m) }})
+	st, err := r.hub.d.openOnce(ctx, dialect.Op{Kind: dialect.Raw, Params: msg, Answer: func(m wire.Message) { r.push(nil, m) }})
 	if err != nil || st == nil {
 		return err
 	}
 	r.owed.Go(func() {
 		for {
-			if _, err := st.Next(context.Background()); err != nil {
-				return
+			_, err := st.Next(context.Background())
+			if err == nil {
+				continue
 			}
+			if r.hub.d.o.Reconnect != nil && severed(st) {
+				r.unanswered(err)
+			}
+			return
 		}
 	})
 	return nil
+}
+
+// unanswered notes that an answer was lost with its link.
+func (r *rawPipe) unanswered(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost == nil {
+		r.lost = err
+	}
 }
 
 // answered notes which requests of the far side msg answers.
@@ -234,9 +264,10 @@ func errNobody() *wire.Error {
 }
 
 func (r *rawPipe) Finish(ctx context.Context) error {
+	l := r.hub.d.current()
 	r.mu.Lock()
 	r.mute = true
-	r.reject()
+	r.reject(l)
 	r.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
@@ -245,13 +276,15 @@ func (r *rawPipe) Finish(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		if r.peer().Settle(ctx) == nil {
-			return nil
+		if l != nil && l.p.Settle(ctx) != nil {
+			return context.Cause(ctx)
 		}
-		return context.Cause(ctx)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.lost
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-r.peer().Done():
+	case <-r.hub.d.Done():
 		return nil
 	}
 }

@@ -1,0 +1,243 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+)
+
+// direct is a Conversation over a connection of our own. What answers the far
+// side is one for its life; the link is made anew where Options.Reconnect says
+// so.
+type direct struct {
+	endpoint Endpoint
+	o        Options
+	side     *side
+	hub      *hub     // of raw traffic; nil: nobody wants it
+	raw      *rawPipe // Raw returns it: it is there from the first message on
+	dial     func(ctx context.Context) (wire.Conn, []func() error, error)
+	ctx      context.Context // of dialling again: ends with Close
+	cancel   context.CancelFunc
+	keeper   sync.WaitGroup // what dials again
+	done     chan struct{}  // closed when all is over; with Options.Reconnect alone
+	once     sync.Once
+
+	mu      sync.Mutex // for all below
+	change  chan struct{}
+	link    *link         // nil while there is none
+	codec   dialect.Codec // of the last link
+	again   int           // how often there was a new one
+	over    bool          // there will be no other link
+	err     error         // why it is over
+	vain    error         // err, where no other link could be made
+	closed  bool
+	streams []*lasting // in the order in which they were opened
+}
+
+// start makes the first link. When it fails nothing is left.
+func (d *direct) start(ctx context.Context) error {
+	l, err := d.newLink(ctx)
+	if err != nil {
+		d.cancel()
+		_ = d.side.Close()
+		return err
+	}
+	d.link, d.codec = l, l.codec
+	if d.o.Reconnect != nil {
+		d.keeper.Go(func() { d.keep(l) })
+	}
+	return nil
+}
+
+// live returns the link, and waits while there is none, or none but old.
+func (d *direct) live(ctx context.Context, old *link) (*link, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.o.Reconnect == nil {
+		return d.link, nil
+	}
+	for d.link == nil || d.link == old {
+		if d.over || d.closed {
+			return nil, d.ended()
+		}
+		if err := d.await(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return d.link, nil
+}
+
+// ended is why nothing can be sent any more. The lock is held.
+func (d *direct) ended() error {
+	if d.err != nil {
+		return d.err
+	}
+	return wire.NewFault(wire.Closed, "the conversation ended", nil)
+}
+
+// await waits for the next changed. The lock is held, but given up meanwhile.
+func (d *direct) await(ctx context.Context) error {
+	if d.change == nil {
+		d.change = make(chan struct{})
+	}
+	c := d.change
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// changed wakes everyone who waits. The lock is held.
+func (d *direct) changed() {
+	if d.change != nil {
+		close(d.change)
+		d.change = nil
+	}
+}
+
+func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	switch {
+	case d.o.Reconnect == nil:
+		return d.link.p.Open(ctx, op)
+	case op.Kind == dialect.Subscribe || op.Kind == dialect.Watch:
+		return d.openLasting(ctx, op)
+	}
+	return d.openOnce(ctx, op)
+}
+
+// openOnce opens op on the link that there is, or comes. What a link that was
+// just lost has not sent is not lost with it.
+func (d *direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	var old *link
+	for {
+		l, err := d.live(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		st, err := l.p.Open(ctx, op)
+		if d.o.Reconnect == nil || err == nil || st != nil || !isLost(err) {
+			return st, err
+		}
+		old = l
+	}
+}
+
+// isLost says that err is the end of a connection.
+func isLost(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && f.Kind == wire.Closed
+}
+
+func (d *direct) Notify(ctx context.Context, op dialect.Op) error {
+	l, err := d.live(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return l.p.Notify(ctx, op)
+}
+
+func (d *direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
+	l, err := d.live(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.line().Describe(ctx)
+}
+
+func (d *direct) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+	l, err := d.live(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.line().Typing(ctx, method)
+}
+
+// Event reads m by the codec of the last link. What came of one before brings
+// its event along (lasting), or is read as it would be here.
+func (d *direct) Event(m wire.Message) (wire.Event, error) {
+	if d.o.Reconnect == nil {
+		return line{codec: d.codec}.Event(m)
+	}
+	d.mu.Lock()
+	codec := d.codec
+	d.mu.Unlock()
+	return line{codec: codec}.Event(m)
+}
+
+func (d *direct) Dialect() string { return d.side.spec.Name }
+
+func (d *direct) Raw() (RawPipe, error) {
+	if d.raw == nil {
+		return nil, usage("this conversation was not opened for raw traffic")
+	}
+	d.raw.watch()
+	return d.raw, nil
+}
+
+func (d *direct) HookFailure() error { return d.side.failure() }
+
+func (d *direct) Settle(ctx context.Context) {
+	if l := d.current(); l != nil {
+		_ = l.p.Told(ctx)
+	}
+}
+
+// current is the link; nil while there is none.
+func (d *direct) current() *link {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.link
+}
+
+// Done is closed when the conversation has ended for good: the connection is
+// lost, or was and could not be made again, or Close was called.
+func (d *direct) Done() <-chan struct{} {
+	if d.o.Reconnect == nil {
+		return d.link.p.Done()
+	}
+	return d.done
+}
+
+// Reconnects is how often a connection that was lost was made again.
+func (d *direct) Reconnects() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.again
+}
+
+func (d *direct) Err() error {
+	if d.o.Reconnect == nil {
+		return d.link.p.Err()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+func (d *direct) Close() error {
+	var err error
+	d.once.Do(func() {
+		if d.raw != nil {
+			d.raw.Stop()
+		}
+		d.cancel()
+		d.mu.Lock()
+		d.closed = true
+		l := d.link
+		d.changed()
+		d.mu.Unlock()
+		if l != nil {
+			err = l.close()
+		}
+		d.keeper.Wait()
+		_ = d.side.Close()
+	})
+	return err
+}

@@ -1,0 +1,218 @@
+package session
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// A lasting stream is a subscription or a watch that goes on over the next link
+// when its own is lost.
+type lasting struct {
+	d    *direct
+	op   dialect.Op
+	over atomic.Bool // nobody wants more
+
+	// The consumer's, in Next.
+	read dialect.Stream // what it reads
+	from *link
+	held wire.Message // read, and the gap came first
+	hold bool         // there is held
+	seen bool         // it brought something: the far side knows of it
+	gap  bool         // something is missing that nobody was told of
+
+	// Under d.mu.
+	next  dialect.Stream // on the last link on which it was opened
+	on    *link
+	tried *link // on which it was to be opened again
+	err   error // why it could not be
+}
+
+// openLasting opens op, and whenever there is a new link.
+func (d *direct) openLasting(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	s := &lasting{d: d, op: op}
+	var old *link
+	for {
+		l, err := d.live(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		st, err := l.p.Open(ctx, op)
+		if err != nil {
+			if isLost(err) {
+				old = l
+				continue
+			}
+			return nil, err
+		}
+		s.read, s.from, s.next, s.on, s.tried = st, l, st, l, l
+		if d.enter(s) {
+			return s, nil
+		}
+		old = l // there is another already
+	}
+}
+
+// enter has s opened again on the links that come, unless one has come since.
+func (d *direct) enter(s *lasting) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.link != nil && d.link != s.on {
+		return false
+	}
+	d.streams = append(d.streams, s)
+	return true
+}
+
+// severed says that st ended because its connection did.
+func severed(st dialect.Stream) bool {
+	s, ok := st.(interface{ Severed() bool })
+	return ok && s.Severed()
+}
+
+// renew opens s on l, unless its own end came before that of its connection.
+func (s *lasting) renew(l *link) {
+	d := s.d
+	d.mu.Lock()
+	s.tried = l
+	old := s.next
+	d.mu.Unlock()
+	if s.over.Load() || !severed(old) {
+		return
+	}
+	st, err := l.p.Open(d.ctx, s.op)
+	d.mu.Lock()
+	switch {
+	case err == nil:
+		s.next, s.on = st, l
+	case !isLost(err) && d.ctx.Err() == nil:
+		s.err = err
+	}
+	d.mu.Unlock()
+	if err == nil && s.over.Load() { // Cancel did not see it
+		ctx, cancel := context.WithTimeout(d.ctx, leaveBound)
+		defer cancel()
+		_ = st.Cancel(ctx)
+	}
+}
+
+// Next is that of the stream on one link after the other, with a gap between.
+func (s *lasting) Next(ctx context.Context) (wire.Message, error) {
+	if s.hold {
+		s.hold = false
+		return s.held, nil
+	}
+	for !s.over.Load() {
+		m, err := s.read.Next(ctx)
+		switch {
+		case err == nil:
+			return s.message(m), nil
+		case !severed(s.read):
+			if ctx.Err() == nil {
+				s.forget()
+			}
+			return wire.Message{}, err
+		}
+		if err := s.renewed(ctx, err); err != nil {
+			return wire.Message{}, err
+		}
+		s.gap = s.gap || s.seen || s.op.Kind == dialect.Watch
+		if s.gap && s.op.Kind == dialect.Watch { // no answer will say that it stands
+			s.gap = false
+			return missed(), nil
+		}
+	}
+	return wire.Message{}, io.EOF
+}
+
+// message is what comes before m, or m.
+func (s *lasting) message(m wire.Message) wire.Message {
+	s.seen = true
+	m = s.dated(m)
+	if !s.gap {
+		return m
+	}
+	s.gap = false
+	if m.Err != nil { // it was refused: that says more
+		return m
+	}
+	s.held, s.hold = m, true
+	return missed()
+}
+
+func missed() wire.Message {
+	return wire.Message{Kind: wire.Item, Event: &wire.Event{
+		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and made again",
+	}}
+}
+
+// dated is m with what a user sees of it, where only the codec of a former link
+// can tell.
+func (s *lasting) dated(m wire.Message) wire.Message {
+	if m.Event != nil || !s.from.former.Load() {
+		return m
+	}
+	if ev, err := s.from.codec.Event(m); err == nil {
+		m.Event = &ev
+	}
+	return m
+}
+
+// renewed waits until s goes on over another link. why is how it ended on the
+// one before.
+func (s *lasting) renewed(ctx context.Context, why error) error {
+	d := s.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for {
+		switch {
+		case s.over.Load():
+			return io.EOF
+		case s.next != s.read:
+			s.read, s.from = s.next, s.on
+			return nil
+		case s.err != nil:
+			return s.err
+		case d.vain != nil:
+			return d.vain
+		case d.over || d.closed:
+			return why
+		}
+		if err := d.await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Waiting reports whether Next would return at once.
+func (s *lasting) Waiting() bool {
+	if s.hold {
+		return true
+	}
+	w, ok := s.read.(interface{ Waiting() bool })
+	return ok && w.Waiting() && !severed(s.read)
+}
+
+// Cancel tells the far side, if there is one, that nobody wants the rest.
+func (s *lasting) Cancel(ctx context.Context) error {
+	s.over.Store(true)
+	s.forget()
+	d := s.d
+	d.mu.Lock()
+	st := s.next
+	d.changed()
+	d.mu.Unlock()
+	return st.Cancel(ctx)
+}
+
+// forget keeps s from being opened again.
+func (s *lasting) forget() {
+	d := s.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.streams = slices.DeleteFunc(d.streams, func(o *lasting) bool { return o == s })
+}

@@ -1,0 +1,92 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+)
+
+// A link is one connection of a conversation, with what belongs to it alone.
+type link struct {
+	p      *peer.Peer
+	codec  dialect.Codec
+	ends   []func() error // of an embedded server
+	ready  chan struct{}  // closed when p is set
+	born   time.Time
+	heard  atomic.Bool // something came in since the greeting; kept only where that counts
+	former atomic.Bool // there is another
+	end    func() error
+}
+
+// newLink dials and greets.
+func (d *direct) newLink(ctx context.Context) (*link, error) {
+	conn, ends, err := d.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{
+		codec: SpecOf(d.endpoint).NewCodec(d.endpoint, d.o.Transport.Options),
+		ends:  ends, ready: make(chan struct{}), born: time.Now(),
+	}
+	po := peer.Options{Handler: d.side.accept, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain}
+	if d.hub != nil {
+		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
+	}
+	if d.o.Reconnect != nil {
+		po.Tap = l.listen(po.Tap)
+	}
+	l.p = peer.New(conn, l.codec, po)
+	l.end = sync.OnceValue(l.shut)
+	close(l.ready)
+	if err := l.greet(ctx, d.o.Greeting); err != nil {
+		l.close()
+		return nil, err
+	}
+	l.heard.Store(false)
+	return l, nil
+}
+
+// listen is a tap that notes that the far side says something.
+func (l *link) listen(next wire.Tap) wire.Tap {
+	return func(dir wire.Direction, msg []byte) {
+		if dir == wire.Recv {
+			l.heard.Store(true)
+		}
+		if next != nil {
+			next(dir, msg)
+		}
+	}
+}
+
+func (l *link) greet(ctx context.Context, limit time.Duration) error {
+	if limit <= 0 {
+		limit = defaultGreeting
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := l.p.Greet(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return wire.NewFault(wire.Timeout, fmt.Sprintf("no greeting within %v", limit), err)
+	}
+	return err
+}
+
+func (l *link) line() line { return line{l.p, l.codec} }
+
+// close ends the connection in good order. It may be called again.
+func (l *link) close() error { return l.end() }
+
+func (l *link) shut() error {
+	err := l.p.Close()
+	for _, end := range l.ends {
+		_ = end()
+	}
+	return err
+}

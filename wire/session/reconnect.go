@@ -1,0 +1,239 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"rpcx/wire"
+)
+
+// A Reconnect has a connection that was lost made again, by dialling and
+// greeting. Subscriptions and watches go on over the new one, with a wire.Gap
+// event first: nobody knows what was missed. Calls that were pending fail, as
+// they may have had their effect; what is opened meanwhile waits.
+type Reconnect struct {
+	// For is how long after a loss it is tried; then the conversation ends with a
+	// Fault of kind Closed. 0 means 5 min, less than 0 without end.
+	For time.Duration
+	// Lost is told why a connection ended, and Back how long after its loss there
+	// is a new one. Both may be nil.
+	Lost func(why error)
+	Back func(after time.Duration)
+}
+
+const (
+	defaultReconnect = 5 * time.Minute
+	firstPause       = 250 * time.Millisecond
+	longestPause     = 30 * time.Second
+	// steady is how long a connection lasts that was no chance: its end begins the
+	// pauses anew.
+	steady = 10 * time.Second
+)
+
+// redialled says whether a connection to e can be made again.
+func redialled(e Endpoint) error {
+	switch {
+	case e.Socket != "":
+		return usage("--reconnect belongs to the connection: %s is another process's", e)
+	case isHTTP(e):
+		return usage("--reconnect: HTTP POST has no connection that could be lost")
+	case e.Address.Scheme == "stdio", e.Address.Scheme == "ipc" && len(e.Address.Command) == 0:
+		return usage("--reconnect: %s cannot be dialled again", e)
+	}
+	return nil
+}
+
+// pauses are the times between attempts: up to a bound that doubles, with full
+// jitter, so that many clients of one server do not come back together.
+type pauses struct {
+	bound time.Duration
+	upTo  func(time.Duration) time.Duration // nil: at random
+}
+
+func (p *pauses) next() time.Duration {
+	p.bound = min(max(2*p.bound, firstPause), longestPause)
+	if p.upTo == nil {
+		return rand.N(p.bound + 1)
+	}
+	return p.upTo(p.bound)
+}
+
+// keep makes the connection again whenever it ends, until that fails for good or
+// the conversation is closed.
+func (d *direct) keep(l *link) {
+	defer close(d.done)
+	k := &keeper{d: d}
+	for {
+		select {
+		case <-l.p.Done():
+		case <-d.ctx.Done():
+		}
+		_ = l.close()
+		why := l.p.Err()
+		if d.ctx.Err() != nil || !transient(why) {
+			d.finish(why, nil)
+			return
+		}
+		next, err := k.again(l, why)
+		if err != nil {
+			d.finish(err, err)
+			return
+		}
+		l = next
+	}
+}
+
+// finish says that there will be no other link.
+func (d *direct) finish(err, vain error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.link, d.over = nil, true
+	if !d.closed {
+		d.err, d.vain = err, vain
+	}
+	d.changed()
+}
+
+// A keeper knows how long the connection has not been of use.
+type keeper struct {
+	d      *direct
+	since  time.Time
+	pauses pauses
+}
+
+// again makes the next link after l and opens on it what is to go on. A
+// connection on which nothing came was none: what accepts and hangs up does not
+// keep us for ever.
+func (k *keeper) again(l *link, why error) (*link, error) {
+	d := k.d
+	lasted := time.Since(l.born) >= steady
+	if lasted {
+		k.pauses.bound = 0
+	}
+	if lasted || l.heard.Load() || k.since.IsZero() {
+		k.since = time.Now()
+	}
+	d.mu.Lock()
+	d.link = nil
+	d.mu.Unlock()
+	if d.hub != nil {
+		d.hub.cut()
+	}
+	if lost := d.o.Reconnect.Lost; lost != nil {
+		lost(orEnded(why))
+	}
+	next, err := k.dial(why)
+	if err != nil {
+		return nil, err
+	}
+	if back := d.o.Reconnect.Back; back != nil {
+		back(time.Since(k.since))
+	}
+	l.former.Store(true)
+	d.renew(next)
+	return next, nil
+}
+
+// dial tries until there is a link, or the time is over.
+func (k *keeper) dial(why error) (*link, error) {
+	d, ctx := k.d, k.d.ctx
+	limit := d.o.Reconnect.For
+	if limit == 0 {
+		limit = defaultReconnect
+	}
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, k.since.Add(limit))
+		defer cancel()
+	}
+	var last error
+	for sleep(ctx, k.pauses.next()) {
+		l, err := d.newLink(ctx)
+		switch {
+		case err == nil:
+			return l, nil
+		case ctx.Err() != nil:
+		case ends(err):
+			return nil, err
+		default:
+			last = err
+		}
+	}
+	if d.ctx.Err() != nil {
+		return nil, wire.NewFault(wire.Closed, "the conversation was closed", nil)
+	}
+	return nil, gaveUp(limit, why, last)
+}
+
+func sleep(ctx context.Context, pause time.Duration) bool {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// gaveUp is the failure after the last attempt.
+func gaveUp(limit time.Duration, why, last error) error {
+	msg := fmt.Sprintf("%v, and within %v (--reconnect-for) there was no other", orEnded(why), limit)
+	if last != nil {
+		msg += ": " + last.Error()
+	} else {
+		last = why
+	}
+	return wire.NewFault(wire.Closed, msg, last)
+}
+
+// orEnded is why a connection ended, also where that was in good order.
+func orEnded(why error) error {
+	if why == nil {
+		return wire.NewFault(wire.Closed, "the far side ended the connection", nil)
+	}
+	return why
+}
+
+// transient says that a connection that ended with err is worth making again.
+func transient(err error) bool { return err == nil || isLost(err) }
+
+// ends says that dialling again would fail in the same way.
+func ends(err error) bool {
+	f := wire.AsFault(err)
+	if f == nil {
+		return false
+	}
+	switch f.Kind {
+	case wire.Closed, wire.Unreachable, wire.Timeout, wire.Protocol, wire.RPCError:
+		return false
+	}
+	return true
+}
+
+// renew opens on l what is to go on, in the order in which it was opened, before
+// anybody else can use l.
+func (d *direct) renew(l *link) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for s := d.stale(l); s != nil; s = d.stale(l) {
+		d.mu.Unlock()
+		s.renew(l)
+		d.mu.Lock()
+	}
+	d.link, d.codec = l, l.codec
+	d.again++
+	d.changed()
+}
+
+// stale is the next stream that was not opened on l. The lock is held.
+func (d *direct) stale(l *link) *lasting {
+	for _, s := range d.streams {
+		if s.tried != l {
+			return s
+		}
+	}
+	return nil
+}
