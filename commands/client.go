@@ -138,6 +138,9 @@ func (a *app) noter() func(peer.Note) {
 	return func(n peer.Note) {
 		text := n.Text
 		switch {
+		case n.Kind == peer.NoteEvent:
+			a.console.Event(*n.Event)
+			return
 		case n.Kind == peer.NoteUnhandledRequest:
 			name := format.Cut(format.CleanLine(n.Method), 200)
 			text = fmt.Sprintf("the peer called %s, which nothing answers (--on NAME=ANSWER does)", name)

@@ -115,7 +115,7 @@ _rpcx() {
 }
 
 _rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders'
-_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ line+ lsp+ nul+ seq+ concat+'
+_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ concat+'
 
 # Sets what the command with the path $1 has.
 _rpcx_command() {
@@ -154,7 +154,7 @@ _rpcx_value() {
 	--allow | --allow-origin | --arg | --argjson | --connect-timeout | --count | --deny | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --jobs | --jq | --max-message | --method | --noise | --on | --ping | --raw-request | --select | --subprotocol | --timeout | --token-command | --unsubscribe | --until | -H | -q) kind=anything ;;
 	--cacert | --catalog | --cert | --hooks | --key | --output | --template | --token | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
-	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect' ;;
+	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling' ;;
 	--errors) kind=words choices='text json' ;;
 	--params-style) kind=words choices='wrapped object positional' ;;
 	esac

@@ -26,8 +26,8 @@ function __rpcx_in
 end
 
 function __rpcx_endpoints
-    set -l before (string match -r '^(?:jsonrpc\+|jsonrpc1\+|introspect\+|line\+|lsp\+|nul\+|seq\+|concat\+)+' -- (commandline -ct))
-    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders jsonrpc+ jsonrpc1+ introspect+ line+ lsp+ nul+ seq+ concat+
+    set -l before (string match -r '^(?:jsonrpc\+|jsonrpc1\+|introspect\+|scriptling\+|line\+|lsp\+|nul\+|seq\+|concat\+)+' -- (commandline -ct))
+    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ concat+
         echo -- "$before"$word
     end
 end
@@ -70,7 +70,7 @@ complete -c rpcx -n '__rpcx_in call' -l expect-any -x -d 'demand that EXPR holds
 complete -c rpcx -n '__rpcx_in call' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in call' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in call' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in call' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
+complete -c rpcx -n '__rpcx_in call' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect, scriptling'
 complete -c rpcx -n '__rpcx_in call' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in call' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in call' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -122,7 +122,7 @@ complete -c rpcx -n '__rpcx_in subscribe' -l expect-any -x -d 'demand that EXPR 
 complete -c rpcx -n '__rpcx_in subscribe' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in subscribe' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in subscribe' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in subscribe' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
+complete -c rpcx -n '__rpcx_in subscribe' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect, scriptling'
 complete -c rpcx -n '__rpcx_in subscribe' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in subscribe' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in subscribe' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -163,7 +163,7 @@ complete -c rpcx -n '__rpcx_in connect' -l expect-any -x -d 'demand that EXPR ho
 complete -c rpcx -n '__rpcx_in connect' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in connect' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in connect' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in connect' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
+complete -c rpcx -n '__rpcx_in connect' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect, scriptling'
 complete -c rpcx -n '__rpcx_in connect' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in connect' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in connect' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -199,7 +199,7 @@ complete -c rpcx -n '__rpcx_in serve' -l deny -x -d 'refuse methods that match P
 complete -c rpcx -n '__rpcx_in serve' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
 complete -c rpcx -n '__rpcx_in serve' -l token -r -F -d 'demand the bearer token in @FILE (http, ws)'
 complete -c rpcx -n '__rpcx_in serve' -l public -d 'listen beyond this machine without token or client certificates'
-complete -c rpcx -n '__rpcx_in serve' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
+complete -c rpcx -n '__rpcx_in serve' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect, scriptling'
 complete -c rpcx -n '__rpcx_in serve' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in serve' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in serve' -l cert -r -F -d 'our certificate chain in FILE (PEM)'
@@ -229,7 +229,7 @@ complete -c rpcx -n '__rpcx_in describe' -l expect-any -x -d 'demand that EXPR h
 complete -c rpcx -n '__rpcx_in describe' -l expect-none -x -d 'demand that EXPR holds for no value'
 complete -c rpcx -n '__rpcx_in describe' -l expect-error -x -d 'demand an error with this CODE'
 complete -c rpcx -n '__rpcx_in describe' -l expect-count -x -d 'demand exactly N values'
-complete -c rpcx -n '__rpcx_in describe' -l dialect -x -a 'jsonrpc jsonrpc1 introspect' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect'
+complete -c rpcx -n '__rpcx_in describe' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect, scriptling'
 complete -c rpcx -n '__rpcx_in describe' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in describe' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in describe' -l cert -r -F -d 'our certificate chain in FILE (PEM)'

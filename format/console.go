@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // ConsoleOptions say what a Console's writer is.
@@ -151,7 +153,21 @@ func (c *Console) Log(ev wire.Event) {
 	case "debug", "trace":
 		color = colorFaint
 	}
-	c.line(color, level+": ", ev.Message)
+	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
+}
+
+// pairs is what a log line has beside its message, as key=value.
+func pairs(extra json.RawMessage) string {
+	var b strings.Builder
+	m := scan.Object(extra, wire.DefaultMaxDepth)
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		text, isText := scan.Text(val)
+		if !isText || strings.ContainsAny(text, " \"=") || text == "" {
+			text = string(scan.Compact(nil, val))
+		}
+		b.WriteString(" " + scan.Key(key) + "=" + text)
+	}
+	return b.String()
 }
 
 // Warn shows a warning of ours.

@@ -53,6 +53,7 @@ type Op struct {
 	Stream      wire.ID           // the stream that an Unsub ends
 	Unsubscribe string            // how the stream is ended, where the user said it; "": derived from Method
 	Extra       json.RawMessage   // members that only this dialect knows (an object); nil: none
+	Nested      bool              // a hook of this connection asks: it must not wait for what waits for it
 	Since       *int64            // of a Watch in a session: what its ring holds after that number, and goes on; nil: none
 	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
 	// the reader's goroutine, in their place among all that comes in. May be nil.
@@ -113,6 +114,11 @@ type Caller interface {
 	// CloseWith ends the connection with a code and a reason, where its
 	// transport has them.
 	CloseWith(code int, reason string) error
+}
+
+// A Teller is a Caller that shows the user what belongs to no call.
+type Teller interface {
+	Tell(ev wire.Event)
 }
 
 // A Handler answers the far side. For each request, Handle runs in its own

@@ -17,6 +17,7 @@ const (
 	NoteDropped                               // notifications were lost: they came faster than they were handled
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // an answer of ours could not be sent
+	NoteEvent                                 // Event, which belongs to no call
 )
 
 // A Note is something that a user may want to be told though no call failed
@@ -26,7 +27,11 @@ type Note struct {
 	Method string      // "": none, or not known
 	Text   string      // a line for people, lower case
 	Err    *wire.Error // of a stray error; else nil
+	Event  *wire.Event // of a NoteEvent; else nil
 }
+
+// Tell shows the user an event that belongs to no call.
+func (p *Peer) Tell(ev wire.Event) { p.note(Note{Kind: NoteEvent, Text: ev.Message, Event: &ev}) }
 
 // note tells n. The lock is not held.
 func (p *Peer) note(n Note) {

@@ -213,7 +213,9 @@ func (p *Peer) item(m *wire.Message, in *stream) {
 	}
 	if len(m.ID) > 0 {
 		if s := p.calls[string(m.ID)]; s != nil {
-			p.wait(s, false)
+			if !m.Beside {
+				p.wait(s, false)
+			}
 			p.deliver(s, m)
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/scriptling"
 	"rpcx/wire/transport"
 )
 
@@ -16,6 +17,7 @@ type Spec struct {
 	NewCodec  func(e Endpoint, o wire.Options) dialect.Codec
 	NewServer func(b dialect.Backend) dialect.Server
 
+	Framing      string           // of streams of bytes where the endpoint names none; "": line
 	Subprotocols []string         // offered on WebSocket
 	Binary       transport.Binary // what a binary message means
 	Duplex       bool             // it needs both directions: no HTTP POST
@@ -39,7 +41,7 @@ func specs() []Spec {
 			NewServer: func(b dialect.Backend) dialect.Server { return jsonrpc.NewServer(v, b) },
 		}
 	}
-	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec()}
+	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec()}
 }
 
 func introspectSpec() Spec {
@@ -51,6 +53,18 @@ func introspectSpec() Spec {
 		NewServer: introspect.NewServer,
 		CheckName: introspect.CheckName,
 		Styles:    introspect.Styles,
+	}
+}
+
+func scriptlingSpec() Spec {
+	return Spec{
+		Name: "scriptling", Framing: "concat", Funcs: true,
+		NewCodec: func(e Endpoint, o wire.Options) dialect.Codec {
+			return scriptling.NewCodec(scriptling.Options{
+				OneWay: isHTTP(e), NoEnvironment: e.NoEnvironment, ShutdownTimeout: e.ShutdownTimeout, MaxDepth: o.MaxDepth,
+			})
+		},
+		NewServer: scriptling.NewServer,
 	}
 }
 

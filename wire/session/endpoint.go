@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -23,6 +24,9 @@ type Endpoint struct {
 	Hook    string            // with Socket: the hook that asks, as its endpoint says it
 	Session string            // with Socket: the name of the session whose it is; "" elsewhere
 	Profile *profile.Profile  // where it was named: what else is set there; nil elsewhere
+
+	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out
+	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
 }
 
 // ParseEndpoint takes an endpoint apart: `[dialect+][framing+]transport:…`.

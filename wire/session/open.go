@@ -78,6 +78,9 @@ func transportConfig(e Endpoint, o Options) (transport.Config, error) {
 	}
 	name := e.Framing
 	if name == "" {
+		name = spec.Framing
+	}
+	if name == "" {
 		name = "line"
 	}
 	f, ok := framing.ByName(name)

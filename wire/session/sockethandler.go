@@ -111,6 +111,7 @@ func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) 
 	return dialect.Op{
 		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code,
 		Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
+		Nested: w.Hook != "",
 	}, w.Hook, nil
 }
 

@@ -11,7 +11,7 @@ import (
 // What stands in an endpoint before and as its transport. Completion offers
 // these; what an endpoint may be is decided by wire/transport.
 var (
-	prefixes   = []string{"jsonrpc+", "jsonrpc1+", "introspect+", "line+", "lsp+", "nul+", "seq+", "concat+"}
+	prefixes   = []string{"jsonrpc+", "jsonrpc1+", "introspect+", "scriptling+", "line+", "lsp+", "nul+", "seq+", "concat+"}
 	transports = []string{
 		"ws://", "wss://", "http://", "https://", "tcp://", "tls://",
 		"unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "demo:orders",
@@ -68,7 +68,7 @@ func newValues(root commands.Doc) (values, error) {
 func valueOf(arg string) value {
 	switch {
 	case arg == "DIALECT":
-		return value{words, []string{"jsonrpc", "jsonrpc1", "introspect"}}
+		return value{words, []string{"jsonrpc", "jsonrpc1", "introspect", "scriptling"}}
 	case arg == "DIR":
 		return value{kind: dirs}
 	case strings.Contains(arg, "FILE"):

@@ -1,0 +1,325 @@
+// Package scriptling speaks the Scriptling plugin protocol 1.0, both roles. It
+// is JSON-RPC 2.0 with ten methods, whose arguments and results are transport
+// Values; here they go in and come out as plain JSON.
+//
+// A user's method is a function, called with function.call, unless it is one of
+// the ten methods of the wire. Positional params are its args, named ones its
+// kwargs.
+package scriptling
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/scan"
+)
+
+// The methods of the wire.
+const (
+	methodHandshake = "scriptling.handshake"
+	methodOpen      = "environment.open"
+	methodClose     = "environment.close"
+	methodShutdown  = "plugin.shutdown"
+	methodCall      = "function.call"
+	methodNew       = "object.new"
+	methodMethod    = "object.call_method"
+	methodDestroy   = "object.destroy"
+	methodCallback  = "callback.call"
+	methodLog       = "host.log"
+)
+
+var wireMethods = []string{
+	methodHandshake, methodOpen, methodClose, methodShutdown, methodCall,
+	methodNew, methodMethod, methodDestroy, methodCallback, methodLog,
+}
+
+// Options say what a codec does as a host. The zero value is usable.
+type Options struct {
+	// OneWay says that the far side cannot call back (HTTP): no callbacks, no
+	// environment.* and no plugin.shutdown.
+	OneWay bool
+	// NoEnvironment leaves environment.open and environment.close out.
+	NoEnvironment bool
+	// ShutdownTimeout bounds plugin.shutdown. 0 means one second.
+	ShutdownTimeout time.Duration
+	// MaxDepth is the greatest nesting that is read. 0 means
+	// wire.DefaultMaxDepth.
+	MaxDepth int
+}
+
+// codec is the state for one connection.
+type codec struct {
+	dialect.Codec
+	o         Options
+	calls     map[string]*call    // ours, by id token
+	callbacks map[string]callback // ours, by id
+	last      int64               // of calls
+	lastBack  int                 // of callbacks
+	msgs      []wire.Message
+	calling   func(id string, on bool) // see watchCallbacks; may be nil
+	greeting
+}
+
+// A call is a request of ours that waits for its answer.
+type call struct {
+	number int64
+	method string // of the wire
+	values bool   // the result is wanted as it stands
+	class  string // of an object.new
+	object string // of an object's methods
+	back   string // of a callback.call: the callback
+	funcs  []string
+}
+
+// A callback is a function of ours that the far side may call.
+type callback struct {
+	hook  string
+	owner string // the id token of the call that it lives as long as; "": a notification's, for ever
+}
+
+// NewCodec returns the codec for one connection. It is a dialect.Greeter, a
+// dialect.Describer and a dialect.Leaver.
+func NewCodec(o Options) dialect.Codec {
+	if o.ShutdownTimeout <= 0 {
+		o.ShutdownTimeout = time.Second
+	}
+	return &codec{
+		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth}),
+		o:     o, calls: map[string]*call{}, callbacks: map[string]callback{},
+	}
+}
+
+// extra are the members of an Op's Extra that this dialect knows.
+type extra struct {
+	Values bool `json:"values"` // args, kwargs and the result are Values as they stand
+}
+
+// Encode writes op.
+func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
+	switch op.Kind {
+	case dialect.Raw:
+		return c.Codec.Encode(op)
+	case dialect.Cancel:
+		c.over(string(op.OfID))
+		return wire.Message{}, wire.ErrUnsupported
+	case dialect.Call, dialect.Notify:
+	default:
+		return wire.Message{}, wire.ErrUnsupported
+	}
+	var x extra
+	if op.Extra != nil {
+		if err := json.Unmarshal(op.Extra, &x); err != nil {
+			return wire.Message{}, wire.NewFault(wire.Usage, "extra: "+err.Error(), err)
+		}
+	}
+	if len(op.Funcs) > 0 && c.o.OneWay {
+		return wire.Message{}, wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)
+	}
+	r := request{method: op.Method, params: op.Params, funcs: op.Funcs, values: x.Values, codec: c}
+	if err := r.encode(); err != nil {
+		return wire.Message{}, err
+	}
+	if err := c.blocked(op, r); err != nil {
+		return wire.Message{}, err
+	}
+	m, err := c.Codec.Encode(dialect.Op{Kind: op.Kind, Method: r.method, Params: r.params})
+	if err != nil {
+		return m, err
+	}
+	c.register(m.ID, r)
+	m.Final = false // what is logged during the call comes before its answer
+	return m, nil
+}
+
+// register remembers what the answer to a request means.
+func (c *codec) register(id wire.ID, r request) {
+	for name, hook := range r.made {
+		c.callbacks[name] = callback{hook: hook, owner: string(id)}
+	}
+	if len(id) == 0 {
+		return
+	}
+	c.last++
+	k := &call{number: c.last, method: r.method, values: r.values}
+	for name := range r.made {
+		k.funcs = append(k.funcs, name)
+	}
+	switch r.method {
+	case methodNew:
+		k.class, _ = scan.Text(scan.Get(r.params, "class"))
+	case methodMethod, methodDestroy:
+		k.object, _ = scan.Text(scan.Get(r.params, "object_id"))
+	case methodCallback:
+		k.back, _ = scan.Text(scan.Get(r.params, "id"))
+		if c.calling != nil {
+			c.calling(k.back, true)
+		}
+	}
+	c.calls[string(id)] = k
+}
+
+// over forgets a call, and with it the callbacks that it passed.
+func (c *codec) over(id string) {
+	k := c.calls[id]
+	if k == nil {
+		return
+	}
+	delete(c.calls, id)
+	for _, name := range k.funcs {
+		delete(c.callbacks, name)
+	}
+	if k.method == methodCallback && c.calling != nil {
+		c.calling(k.back, false)
+	}
+}
+
+// blocked refuses what a hook of this connection asks for where the far side
+// would never answer: calls on one object wait for each other there.
+func (c *codec) blocked(op dialect.Op, r request) error {
+	if !op.Nested || r.method != methodMethod && r.method != methodDestroy {
+		return nil
+	}
+	id, _ := scan.Text(scan.Get(r.params, "object_id"))
+	for _, k := range c.calls {
+		if k.method == methodMethod && k.object == id {
+			return wire.Errorf(wire.CodeServer, "a call of object %s is pending: this one would wait for it for ever", clip(strconv.Quote(id)))
+		}
+	}
+	return nil
+}
+
+// A request is what a user asks for, on its way to the wire.
+type request struct {
+	method string
+	params json.RawMessage
+	funcs  map[string]string
+	values bool
+	made   map[string]string // the callbacks in params: id → hook
+	codec  *codec
+}
+
+// encode makes the method and the params of the wire.
+func (r *request) encode() error {
+	if !slices.Contains(wireMethods, r.method) {
+		return r.function()
+	}
+	if !slices.Contains([]string{methodCall, methodNew, methodMethod, methodCallback, methodLog}, r.method) {
+		return r.allUsed()
+	}
+	if scan.Type(r.params) != 'o' {
+		return r.allUsed()
+	}
+	b, first := []byte{'{'}, true
+	m := scan.Object(r.params, wire.DefaultMaxDepth)
+	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '"'), key...), `":`...)
+		var err error
+		if b, err = r.member(b, scan.Key(key), v); err != nil {
+			return err
+		}
+	}
+	r.params = append(b, '}')
+	return r.allUsed()
+}
+
+// member appends a member of a wire method's params.
+func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
+	switch {
+	case key == "args" && scan.Type(v) == 'a', key == "kwargs" && scan.Type(v) == 'o':
+		return r.arguments(b, v, "/"+key)
+	}
+	return append(b, v...), nil
+}
+
+// function makes a function.call of the call of a function.
+func (r *request) function() error {
+	b := scan.AppendQuoted([]byte(`{"name":`), r.method)
+	var err error
+	switch scan.Type(r.params) {
+	case 'a':
+		b, err = r.arguments(append(b, `,"args":`...), r.params, "")
+	case 'o':
+		b, err = r.arguments(append(b, `,"kwargs":`...), r.params, "")
+	}
+	if err != nil {
+		return err
+	}
+	r.method, r.params = methodCall, append(b, '}')
+	return r.allUsed()
+}
+
+// arguments appends args (an array) or kwargs (an object) as Values. Where they
+// are Values already, functions of ours can stand only right below.
+func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
+	e := encoder{}
+	if len(r.funcs) > 0 {
+		e.function = r.callbackAt
+	}
+	switch {
+	case !r.values && scan.Type(v) == 'a':
+		return e.list(b, v, pointer)
+	case !r.values:
+		return e.dict(b, v, pointer)
+	case e.function == nil:
+		return append(b, v...), nil
+	}
+	object := scan.Type(v) == 'o'
+	m := scan.Array(v, wire.DefaultMaxDepth)
+	if object {
+		m = scan.Object(v, wire.DefaultMaxDepth)
+	}
+	b = append(b, v[0])
+	i := 0
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		token := strconv.Itoa(i)
+		if object {
+			b = append(append(append(b, '"'), key...), `":`...)
+			token = scan.Key(key)
+		}
+		if id := r.callbackAt(e.below(pointer, token)); id != "" {
+			b = appendCallback(b, id)
+		} else {
+			b = append(b, val...)
+		}
+		i++
+	}
+	return append(b, v[len(v)-1]), nil
+}
+
+// callbackAt makes the callback for the function of ours at a pointer, if there
+// is one.
+func (r *request) callbackAt(pointer string) string {
+	hook, ok := r.funcs[pointer]
+	if !ok {
+		return ""
+	}
+	r.codec.lastBack++
+	id := "cb-" + strconv.Itoa(r.codec.lastBack)
+	if r.made == nil {
+		r.made = map[string]string{}
+	}
+	r.made[id] = hook
+	return id
+}
+
+// allUsed refuses functions of ours where the dialect has no place for them.
+func (r *request) allUsed() error {
+	if len(r.made) == len(r.funcs) {
+		return nil
+	}
+	return wire.NewFault(wire.Usage, "a callback can only be an argument, or stand inside one: in args and kwargs of "+
+		strings.Join([]string{methodCall, methodNew, methodMethod}, ", "), nil)
+}

@@ -1,0 +1,156 @@
+package scriptling
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Version is the version of the protocol that is spoken.
+const Version = "1.0"
+
+const helloParams = `{"protocol":"` + Version + `","host":"scriptling","host_version":"rpcx","transports":["json"],"capabilities":["remote_objects"]}`
+
+// A greeting is what the handshake has told us, as a host.
+type greeting struct {
+	mu    sync.Mutex
+	hosts bool            // we have begun to be a host: we say goodbye too
+	open  bool            // environment.open was taken
+	said  json.RawMessage // the handshake's result; nil: none yet
+	name  string          // of the library
+}
+
+func (g *greeting) library() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.name
+}
+
+// Greet shakes hands as a host: the version must be ours to the letter. Then it
+// opens the environment; a plugin that does not know how is none the worse.
+func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
+	c.mu.Lock()
+	c.hosts = true
+	c.mu.Unlock()
+	said, err := far.Call(ctx, methodHandshake, json.RawMessage(helloParams))
+	if err != nil {
+		return unwelcome(err)
+	}
+	if err := checkGreeting(said); err != nil {
+		return err
+	}
+	c.keep(said)
+	if c.o.OneWay || c.o.NoEnvironment {
+		return nil
+	}
+	_, err = far.Call(ctx, methodOpen, nil)
+	var rpc *wire.Error
+	if errors.As(err, &rpc) {
+		warn(far, "the plugin does not take environment.open (--no-environment leaves it out): "+rpc.Error())
+		return nil
+	}
+	c.mu.Lock()
+	c.open = err == nil
+	c.mu.Unlock()
+	return unwelcome(err)
+}
+
+func (c *codec) keep(said json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = bytes.Clone(said)
+	c.name, _ = scan.Text(scan.Get(scan.Get(said, "library"), "name"))
+}
+
+// unwelcome is the failure of a greeting: an error is no handshake, and who ends
+// before it was never reached.
+func unwelcome(err error) error {
+	var rpc *wire.Error
+	f := wire.AsFault(err)
+	switch {
+	case errors.As(err, &rpc):
+		return &wire.Fault{Kind: wire.Protocol, Message: "the plugin refused the handshake: " + rpc.Error(), RPC: rpc, Method: methodHandshake}
+	case f != nil && f.Kind == wire.Closed:
+		g := *f
+		g.Kind = wire.Unreachable
+		return &g
+	}
+	return err
+}
+
+func checkGreeting(said []byte) error {
+	bad := func(format string, args ...any) error {
+		return &wire.Fault{Kind: wire.Protocol, Message: fmt.Sprintf(format, args...), Method: methodHandshake}
+	}
+	if scan.Type(said) != 'o' {
+		return bad("the answer to the handshake is %s", excerpt(said))
+	}
+	version, transport := scan.Get(said, "protocol"), scan.Get(said, "transport")
+	if text, ok := scan.Text(version); !ok || text != Version {
+		return bad("the plugin speaks version %s of the protocol, we speak %q", excerpt(version), Version)
+	}
+	if text, ok := scan.Text(transport); !ok || text != "json" {
+		return bad("the plugin wants the transport %s, we have %q", excerpt(transport), "json")
+	}
+	return nil
+}
+
+// warn tells the user something that ends nothing.
+func warn(far dialect.Caller, text string) {
+	if t, ok := far.(dialect.Teller); ok {
+		t.Tell(wire.Event{Kind: wire.Log, Level: "warn", Message: text})
+	}
+}
+
+// Leave closes the environment and shuts the plugin down, each with a bound of
+// its own.
+func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
+	c.mu.Lock()
+	hosts, open := c.hosts, c.open
+	c.mu.Unlock()
+	if !hosts || c.o.OneWay {
+		return nil
+	}
+	if open {
+		within(ctx, time.Second, func(ctx context.Context) { _, _ = far.Call(ctx, methodClose, nil) })
+	}
+	var err error
+	within(context.WithoutCancel(ctx), c.o.ShutdownTimeout, func(ctx context.Context) { _, err = far.Call(ctx, methodShutdown, nil) })
+	return err
+}
+
+func within(ctx context.Context, d time.Duration, do func(ctx context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	do(ctx)
+}
+
+// Describe is what the handshake has told; where there was none, as on the way
+// back of somebody's hook, it is asked for.
+func (c *codec) Describe(ctx context.Context, far dialect.Caller) (*catalog.Catalog, error) {
+	c.mu.Lock()
+	said := c.said
+	c.mu.Unlock()
+	if said == nil {
+		var err error
+		var rpc *wire.Error
+		if said, err = far.Call(ctx, methodHandshake, json.RawMessage(helloParams)); errors.As(err, &rpc) {
+			return nil, wire.ErrUnsupported
+		} else if err != nil {
+			return nil, err
+		}
+		if err := checkGreeting(said); err != nil {
+			return nil, err
+		}
+	}
+	return toCatalog(said)
+}

@@ -1,0 +1,149 @@
+package scriptling
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// An object is one that we keep for a host. Its calls wait for each other, but
+// while one of them waits for a callback others run: they may be what the
+// callback came to.
+type object struct {
+	id    string
+	class *class
+	state string // its folder
+
+	mu      sync.Mutex
+	running int           // calls that have begun
+	waiting int           // callbacks that they wait for
+	change  chan struct{} // closed when one of them has changed; nil: nobody waits
+}
+
+// enter waits for the object's turn.
+func (o *object) enter(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.running > o.waiting {
+		if o.change == nil {
+			o.change = make(chan struct{})
+		}
+		c := o.change
+		o.mu.Unlock()
+		select {
+		case <-c:
+		case <-ctx.Done():
+		}
+		o.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	o.running++
+	return nil
+}
+
+func (o *object) leave() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.running--
+	o.changed()
+}
+
+// wait notes that one of the object's calls waits for a callback, or has its
+// answer.
+func (o *object) wait(on bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if on {
+		o.waiting++
+	} else {
+		o.waiting--
+	}
+	o.changed()
+}
+
+func (o *object) changed() {
+	if o.change != nil {
+		close(o.change)
+		o.change = nil
+	}
+}
+
+// add makes an object of a class, with a folder that is its own.
+func (s *server) add(cl *class) (*object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "rpcx-plugin-")
+		if err != nil {
+			return nil, err
+		}
+		s.dir = dir
+	}
+	s.last++
+	o := &object{id: strconv.Itoa(s.last), class: cl}
+	o.state = filepath.Join(s.dir, o.id)
+	if err := os.Mkdir(o.state, 0o700); err != nil {
+		return nil, err
+	}
+	s.objects[o.id] = o
+	return o, nil
+}
+
+// take removes o from the objects; false where somebody has before.
+func (s *server) take(o *object) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had := s.objects[o.id] == o
+	delete(s.objects, o.id)
+	return had
+}
+
+// clean removes the folder of an object that was taken.
+func (s *server) clean(o *object) { _ = os.RemoveAll(o.state) }
+
+func (s *server) remove(o *object) {
+	if s.take(o) {
+		s.clean(o)
+	}
+}
+
+// callbacksIn finds the ids of the callbacks in the args and kwargs of params.
+func callbacksIn(p []byte) []string {
+	var ids []string
+	m := scan.Array(scan.Get(p, "args"), wire.DefaultMaxDepth)
+	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		ids = findCallbacks(ids, v)
+	}
+	m = scan.Object(scan.Get(p, "kwargs"), wire.DefaultMaxDepth)
+	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		ids = findCallbacks(ids, v)
+	}
+	return ids
+}
+
+func findCallbacks(ids []string, val []byte) []string {
+	switch kind, _ := scan.Text(scan.Get(val, "type")); kind {
+	case "callback":
+		if id, ok := scan.Text(scan.Get(scan.Get(val, "callback"), "id")); ok {
+			ids = append(ids, id)
+		}
+	case "list":
+		m := scan.Array(scan.Get(val, "items"), wire.DefaultMaxDepth)
+		for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+			ids = findCallbacks(ids, v)
+		}
+	case "dict":
+		m := scan.Object(scan.Get(val, "entries"), wire.DefaultMaxDepth)
+		for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+			ids = findCallbacks(ids, v)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,241 @@
+package scriptling
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// The names that a class's constructor and destructor have as hooks:
+// Config.__init__ and Config.__del__.
+const (
+	constructor = "__init__"
+	destructor  = "__del__"
+)
+
+// A schema is what a plugin tells of itself.
+type schema struct {
+	Functions []member   `json:"functions"`
+	Classes   []class    `json:"classes"`
+	Constants []constant `json:"constants"`
+}
+
+// A member is a function, a method or a property.
+type member struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Source      string `json:"source,omitempty"`
+	Settable    bool   `json:"settable,omitempty"`
+}
+
+type class struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Constructor *member  `json:"constructor,omitempty"`
+	Methods     []member `json:"methods"`
+	Properties  []member `json:"properties"`
+}
+
+type constant struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// toCatalog makes a catalog of a handshake's result. Functions are methods, as
+// are those of classes under the name Class.method; classes and all that has no
+// other place stay as they were said.
+func toCatalog(said json.RawMessage) (*catalog.Catalog, error) {
+	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
+	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
+	c.Info.Name, _ = scan.Text(scan.Get(library, "name"))
+	c.Info.Version, _ = scan.Text(scan.Get(library, "version"))
+	c.Info.Description, _ = scan.Text(scan.Get(library, "description"))
+	c.Info.Extra = without(library, "name", "version", "description")
+	for f := range elements(scan.Get(sch, "functions")) {
+		c.Methods = append(c.Methods, toMethod("", f))
+	}
+	for cl := range elements(scan.Get(sch, "classes")) {
+		name, _ := scan.Text(scan.Get(cl, "name"))
+		c.Classes = append(c.Classes, slices.Clone(cl))
+		for m := range elements(scan.Get(cl, "methods")) {
+			c.Methods = append(c.Methods, toMethod(name+".", m))
+		}
+	}
+	constants, err := toConstants(scan.Get(sch, "constants"))
+	if err != nil {
+		return nil, &wire.Fault{Kind: wire.Protocol, Method: methodHandshake, Message: "a constant of the plugin: " + err.Error()}
+	}
+	c.Constants = constants
+	c.Extra = without(said, "library", "schema", "protocol", "transport")
+	return c, nil
+}
+
+func toMethod(prefix string, val []byte) catalog.Method {
+	m := catalog.Method{Kind: catalog.Call}
+	name, _ := scan.Text(scan.Get(val, "name"))
+	m.Name = prefix + name
+	m.Description, _ = scan.Text(scan.Get(val, "description"))
+	m.Extra = without(val, "name", "description")
+	return m
+}
+
+// toConstants is an object of plain values.
+func toConstants(list []byte) (json.RawMessage, error) {
+	b := []byte{'{'}
+	for val := range elements(list) {
+		name, ok := scan.Text(scan.Get(val, "name"))
+		if !ok {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = plain(append(scan.AppendQuoted(b, name), ':'), scan.Get(val, "value")); err != nil {
+			return nil, fmt.Errorf("%s: %w", clip(name), err)
+		}
+	}
+	if len(b) == 1 {
+		return nil, nil
+	}
+	return append(b, '}'), nil
+}
+
+// elements are those of an array that are objects.
+func elements(array []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		if scan.Type(array) != 'a' {
+			return
+		}
+		m := scan.Array(array, wire.DefaultMaxDepth)
+		for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+			if scan.Type(v) == 'o' && !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// without is what obj has beside these members; nil where that is nothing.
+func without(obj []byte, keys ...string) json.RawMessage {
+	if scan.Type(obj) != 'o' {
+		return nil
+	}
+	b := []byte{'{'}
+	m := scan.Object(obj, wire.DefaultMaxDepth)
+	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+		if slices.Contains(keys, scan.Key(key)) || string(v) == `""` {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(append(b, '"'), key...), `":`...), v...)
+	}
+	if len(b) == 1 {
+		return nil
+	}
+	return append(b, '}')
+}
+
+// fromCatalog is the schema of what we serve: a method is a function, or with a
+// dot in its name a class's.
+func fromCatalog(c *catalog.Catalog) (s schema, err error) {
+	s = schema{Functions: []member{}, Classes: []class{}, Constants: []constant{}}
+	for _, raw := range c.Classes {
+		var cl class
+		if err := json.Unmarshal(raw, &cl); err != nil {
+			return s, fmt.Errorf("a class: %w", err)
+		}
+		s.Classes = append(s.Classes, cl)
+	}
+	for i := range c.Methods {
+		s.add(&c.Methods[i])
+	}
+	for i := range s.Classes {
+		s.Classes[i].complete()
+	}
+	m := scan.Object(c.Constants, wire.DefaultMaxDepth)
+	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+		value, err := encoder{}.value(nil, v, "")
+		if err != nil {
+			return s, fmt.Errorf("the constant %s: %w", scan.Key(key), err)
+		}
+		s.Constants = append(s.Constants, constant{scan.Key(key), value})
+	}
+	return s, nil
+}
+
+func (s *schema) add(m *catalog.Method) {
+	f := member{Name: m.Name, Description: m.Description}
+	f.Source, _ = scan.Text(scan.Get(m.Extra, "source"))
+	name, part, dotted := strings.Cut(m.Name, ".")
+	if !dotted {
+		s.Functions = append(s.Functions, f)
+		return
+	}
+	cl := s.class(name)
+	if cl == nil {
+		s.Classes = append(s.Classes, class{Name: name})
+		cl = s.class(name)
+	}
+	f.Name = part
+	if part == constructor || part == destructor || hasMember(cl.Methods, part) || hasMember(cl.Properties, part) {
+		return
+	}
+	cl.Methods = append(cl.Methods, f)
+}
+
+func (s *schema) class(name string) *class {
+	i := slices.IndexFunc(s.Classes, func(c class) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Classes[i]
+}
+
+// complete gives a class what the page shows of every one.
+func (c *class) complete() {
+	if c.Constructor == nil || c.Constructor.Name == "" {
+		c.Constructor = &member{Name: c.Name}
+	}
+	if c.Methods == nil {
+		c.Methods = []member{}
+	}
+	if c.Properties == nil {
+		c.Properties = []member{}
+	}
+}
+
+func hasMember(list []member, name string) bool {
+	return slices.ContainsFunc(list, func(m member) bool { return m.Name == name })
+}
+
+func names(list []member) string {
+	var all []string
+	for _, m := range list {
+		all = append(all, m.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// welcome is our answer to a handshake.
+func welcome(c *catalog.Catalog, s schema) (json.RawMessage, error) {
+	type library struct {
+		Name        string `json:"name"`
+		Version     string `json:"version"`
+		Description string `json:"description"`
+	}
+	return json.Marshal(struct {
+		Protocol     string   `json:"protocol"`
+		Transport    string   `json:"transport"`
+		Library      library  `json:"library"`
+		Capabilities []string `json:"capabilities"`
+		Schema       schema   `json:"schema"`
+	}{Version, "json", library{c.Info.Name, c.Info.Version, c.Info.Description}, []string{"remote_objects"}, s})
+}

@@ -1,0 +1,336 @@
+package scriptling
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// A server is a plugin on all connections of a listener, or what answers a
+// plugin where we are its host. The objects live in it: over HTTP each call has
+// a connection of its own.
+type server struct {
+	b    dialect.Backend
+	once func() (schema, error)
+
+	mu      sync.Mutex
+	objects map[string]*object
+	last    int
+	dir     string // holds the objects' folders; "": not made yet
+}
+
+// NewServer returns a server of what b offers. A function is answered by the
+// hook of its name, a class Config by Config.__init__, Config.METHOD,
+// Config.PROPERTY (one argument sets it) and Config.__del__. Where b tells
+// nothing, we are a host: hooks answer what a plugin asks.
+func NewServer(b dialect.Backend) dialect.Server {
+	return &server{
+		b: b, objects: map[string]*object{},
+		once: sync.OnceValues(func() (schema, error) { return fromCatalog(b.Catalog()) }),
+	}
+}
+
+// Accept returns the handler for one connection.
+func (s *server) Accept(c dialect.Caller) dialect.Handler {
+	h := &handler{server: s, r: s.b.Bind(c), caller: c, holders: map[string]*object{}}
+	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
+		if codec, ok := p.Codec().(*codec); ok {
+			codec.calling = h.calling
+		}
+	}
+	return h
+}
+
+// Close removes the objects' folders.
+func (s *server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == "" {
+		return nil
+	}
+	dir := s.dir
+	s.dir = ""
+	return os.RemoveAll(dir)
+}
+
+// handler answers on one connection.
+type handler struct {
+	server *server
+	r      dialect.Responder
+	caller dialect.Caller
+
+	mu      sync.Mutex
+	holders map[string]*object // the objects whose calls were given a callback, by its id
+}
+
+// Close ends what answers on this connection.
+func (h *handler) Close() error { return h.r.Close() }
+
+// Handle answers one request or notification.
+func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	if h.server.b.Catalog() == nil {
+		return h.asHost(ctx, in)
+	}
+	p := in.Msg.Params
+	switch in.Msg.Method {
+	case methodHandshake:
+		s, err := h.server.once()
+		if err != nil {
+			return nil, wire.NewError(wire.CodeServer, err.Error())
+		}
+		return welcome(h.server.b.Catalog(), s)
+	case methodOpen, methodClose, methodShutdown:
+		return json.RawMessage("null"), nil
+	case methodCall:
+		return h.function(ctx, in, p)
+	case methodNew:
+		return h.create(ctx, in, p)
+	case methodMethod:
+		return h.method(ctx, in, p)
+	case methodDestroy:
+		return h.destroy(ctx, in, p)
+	}
+	return nil, wire.Errorf(wire.CodeNoMethod, "unknown method %s", in.Msg.Method)
+}
+
+// asHost answers a plugin: a callback's hook, what it logs, and whatever else
+// hooks are there for.
+func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	method := in.Msg.Method
+	notice := in.Msg.Kind == wire.Notification
+	switch {
+	case method == methodLog && notice: // of no call
+		if t, ok := h.caller.(dialect.Teller); ok {
+			t.Tell(logEvent(in.Msg.Params))
+		}
+		return nil, nil
+	case method == "" && notice: // an object that is no message
+		return nil, nil
+	case method == methodCallback:
+		id, _ := scan.Text(scan.Get(in.Msg.Params, "id"))
+		return nil, wire.Errorf(wire.CodeServer, "unknown callback %s", clip(id))
+	}
+	if _, ok := h.r.Kind(method); ok {
+		return h.r.Respond(ctx, h.request(in, method, in.Msg.Params))
+	}
+	if method == methodLog {
+		if err := checkLog(in.Msg.Params); err != nil {
+			return nil, wire.NewError(wire.CodeServer, err.Error())
+		}
+		return json.RawMessage("null"), nil
+	}
+	return nil, wire.Errorf(wire.CodeNoMethod, "unknown method %s", method)
+}
+
+func (h *handler) request(in *dialect.Inbound, name string, params json.RawMessage) dialect.Request {
+	return dialect.Request{
+		Method: name, Params: params, ID: in.Msg.ID, Notification: in.Msg.Kind == wire.Notification,
+		Emit: func(wire.Event) error { return nil },
+	}
+}
+
+// function answers a function.call.
+func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
+	name, err := text(p, "name")
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(p)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := h.r.Kind(name); !ok || strings.Contains(name, ".") {
+		s, _ := h.server.once()
+		return nil, wire.Errorf(wire.CodeServer, "unknown function %s (available: %s)", clip(name), names(s.Functions))
+	}
+	return value(h.r.Respond(ctx, h.request(in, name, args)))
+}
+
+// create answers an object.new.
+func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
+	name, err := text(p, "class")
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(p)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := h.server.once()
+	cl := s.class(name)
+	if cl == nil {
+		var known []string
+		for _, c := range s.Classes {
+			known = append(known, c.Name)
+		}
+		return nil, wire.Errorf(wire.CodeServer, "unknown class %s (available: %s)", clip(name), strings.Join(known, ", "))
+	}
+	o, err := h.server.add(cl)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.ask(ctx, in, o, constructor, p, args); err != nil && !isUnknown(err) {
+		h.server.remove(o)
+		return nil, err
+	}
+	return ref{h.server.b.Catalog().Info.Name, cl.Name, o.id}.append(nil), nil
+}
+
+// method answers an object.call_method: a method's call, or one of a property.
+func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
+	name, err := text(p, "method")
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(p)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.object(p)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(o.class.Properties, func(m member) bool { return m.Name == name }); i >= 0 {
+		if err := o.class.Properties[i].takes(args); err != nil {
+			return nil, err
+		}
+	}
+	result, err := h.ask(ctx, in, o, name, p, args)
+	if isUnknown(err) {
+		return nil, wire.Errorf(wire.CodeServer, "unknown method %s on %s (available: %s)", clip(name), o.class.Name, names(o.class.Methods))
+	}
+	return value(result, err)
+}
+
+// takes says whether a property can be got or set with these arguments.
+func (m member) takes(args []byte) error {
+	n := 0
+	list := scan.Array(scan.Get(args, "args"), wire.DefaultMaxDepth)
+	for _, _, ok := list.Next(); ok; _, _, ok = list.Next() {
+		n++
+	}
+	switch named := string(scan.Get(args, "kwargs")) != "{}"; {
+	case n > 1 || named:
+		return wire.Errorf(wire.CodeServer, "the property %s takes one value at most, and none by name", m.Name)
+	case n == 1 && !m.Settable:
+		return wire.Errorf(wire.CodeServer, "can't set attribute '%s': property is read-only", m.Name)
+	}
+	return nil
+}
+
+// destroy answers an object.destroy. An object that is gone is no error.
+func (h *handler) destroy(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
+	null := json.RawMessage("null")
+	if _, err := text(p, "object_id"); err != nil {
+		return nil, err
+	}
+	o, err := h.object(p)
+	if err != nil || !h.server.take(o) {
+		return null, nil
+	}
+	args, _ := arguments(nil)
+	_, err = h.ask(ctx, in, o, destructor, p, args)
+	h.server.clean(o)
+	if err != nil && !isUnknown(err) {
+		return nil, err
+	}
+	return null, nil
+}
+
+func (h *handler) object(p []byte) (*object, error) {
+	id, err := text(p, "object_id")
+	if err != nil {
+		return nil, err
+	}
+	h.server.mu.Lock()
+	defer h.server.mu.Unlock()
+	if o := h.server.objects[id]; o != nil {
+		return o, nil
+	}
+	return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(id))
+}
+
+// errUnknown says that no hook answers.
+var errUnknown = wire.NewError(wire.CodeNoMethod, "method not found")
+
+func isUnknown(err error) bool { return err == error(errUnknown) }
+
+// ask has the hook of an object's class answer, when it is the object's turn.
+func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name string, p, args []byte) (json.RawMessage, error) {
+	hook := o.class.Name + "." + name
+	if _, ok := h.r.Kind(hook); !ok {
+		return nil, errUnknown
+	}
+	if err := o.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer o.leave()
+	defer h.hold(o, callbacksIn(p))()
+	r := h.request(in, hook, args)
+	r.Vars = map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
+	return h.r.Respond(ctx, r)
+}
+
+// hold notes that these callbacks were given to a call of o, until it is over.
+func (h *handler) hold(o *object, callbacks []string) (over func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range callbacks {
+		h.holders[id] = o
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, id := range callbacks {
+			delete(h.holders, id)
+		}
+	}
+}
+
+// calling is told when a callback of the far side is called, and when it has
+// answered: meanwhile the object that called it takes further calls.
+func (h *handler) calling(id string, on bool) {
+	h.mu.Lock()
+	o := h.holders[id]
+	h.mu.Unlock()
+	if o != nil {
+		o.wait(on)
+	}
+}
+
+// text is a member of params that must be a string.
+func text(p []byte, key string) (string, error) {
+	s, ok := scan.Text(scan.Get(p, key))
+	if scan.Type(p) != 'o' || !ok {
+		return "", wire.Errorf(wire.CodeServer, "the params have no string %s", strconv.Quote(key))
+	}
+	return s, nil
+}
+
+// arguments is what a hook gets.
+func arguments(p []byte) (json.RawMessage, error) {
+	args, err := plainArguments(p)
+	if err != nil {
+		return nil, wire.NewError(wire.CodeServer, err.Error())
+	}
+	return args, nil
+}
+
+// value is a hook's answer as a Value.
+func value(result json.RawMessage, err error) (json.RawMessage, error) {
+	if err != nil {
+		return nil, err
+	}
+	if result == nil {
+		result = json.RawMessage("null")
+	}
+	return encoder{}.value(nil, result, "")
+}

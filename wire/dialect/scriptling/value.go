@@ -1,0 +1,342 @@
+package scriptling
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Plain JSON stands for transport Values like this: a number with "." or an
+// exponent is a float, one without is an int; {"$remote":{…}} is a remote
+// object and {"$callback":"cb-1"} a callback. Numbers keep their digits.
+
+// The sole key of an object that is no dict.
+const (
+	remoteKey   = "$remote"
+	callbackKey = "$callback"
+)
+
+// An encoder makes Values of plain JSON.
+type encoder struct {
+	// function returns the id of a callback for the function of ours at a JSON
+	// pointer; "" where there is none. nil: there are none at all.
+	function func(pointer string) string
+}
+
+// value appends the Value of val, which is valid JSON and stands at pointer.
+func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
+	if e.function != nil {
+		if id := e.function(pointer); id != "" {
+			return appendCallback(b, id), nil
+		}
+	}
+	switch scan.Type(val) {
+	case '0':
+		return append(b, `{"type":"null"}`...), nil
+	case 't', 'f':
+		return scalar(b, "bool", val), nil
+	case 's':
+		return scalar(b, "string", val), nil
+	case 'n':
+		if strings.ContainsAny(string(val), ".eE") {
+			return scalar(b, "float", val), nil
+		}
+		return scalar(b, "int", val), nil
+	case 'a':
+		b, err := e.list(append(b, `{"type":"list","items":`...), val, pointer)
+		return append(b, '}'), err
+	}
+	return e.object(b, val, pointer)
+}
+
+// list appends the Values of an array's elements, as an array.
+func (e encoder) list(b, val []byte, pointer string) ([]byte, error) {
+	b = append(b, '[')
+	m := scan.Array(val, wire.DefaultMaxDepth)
+	i := 0
+	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = e.value(b, v, e.below(pointer, strconv.Itoa(i))); err != nil {
+			return nil, err
+		}
+		i++
+	}
+	return append(b, ']'), nil
+}
+
+// dict appends the Values of an object's members, as an object.
+func (e encoder) dict(b, val []byte, pointer string) ([]byte, error) {
+	b = append(b, '{')
+	m := scan.Object(val, wire.DefaultMaxDepth)
+	first := true
+	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '"'), key...), `":`...)
+		var err error
+		if b, err = e.value(b, v, e.below(pointer, scan.Key(key))); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// object appends the Value of an object: a dict, or what its sole key says.
+func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
+	switch key, v := soleKey(val); key {
+	case callbackKey:
+		id, ok := scan.Text(v)
+		if !ok {
+			return nil, doubt(key, "a string")
+		}
+		return appendCallback(b, id), nil
+	case remoteKey:
+		r, ok := readRef(v)
+		if !ok {
+			return nil, doubt(key, `an object with the strings "library", "class" and "id"`)
+		}
+		b = append(b, `{"type":"remote","remote":`...)
+		return append(r.append(b), '}'), nil
+	}
+	b, err := e.dict(append(b, `{"type":"dict","entries":`...), val, pointer)
+	return append(b, '}'), err
+}
+
+// below is a member's or element's pointer; "" where nobody asks for it.
+func (e encoder) below(pointer, token string) string {
+	if e.function == nil {
+		return ""
+	}
+	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}
+
+func doubt(key, what string) error {
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("an object with the sole key %q stands for no dict, and its value is not %s", key, what), nil)
+	f.Hint = "such a dict can be given as a transport Value, with --values"
+	return f
+}
+
+// soleKey is the only key of an object, with its value; "" where it has none or
+// several.
+func soleKey(obj []byte) (string, []byte) {
+	m := scan.Object(obj, wire.DefaultMaxDepth)
+	key, v, ok := m.Next()
+	if !ok || len(key) == 0 || key[0] != '$' {
+		return "", nil
+	}
+	if _, _, more := m.Next(); more {
+		return "", nil
+	}
+	return scan.Key(key), v
+}
+
+func scalar(b []byte, kind string, val []byte) []byte {
+	b = append(append(append(b, `{"type":"`...), kind...), `","value":`...)
+	return append(append(b, val...), '}')
+}
+
+func appendCallback(b []byte, id string) []byte {
+	b = append(b, `{"type":"callback","callback":{"id":`...)
+	return append(scan.AppendQuoted(b, id), "}}"...)
+}
+
+// A ref names an object of the plugin.
+type ref struct{ library, class, id string }
+
+// readRef reads a RemoteRef. Library and class may be absent.
+func readRef(val []byte) (r ref, ok bool) {
+	if scan.Type(val) != 'o' {
+		return r, false
+	}
+	for _, part := range []struct {
+		key  string
+		to   *string
+		must bool
+	}{{"library", &r.library, false}, {"class", &r.class, false}, {"id", &r.id, true}} {
+		v := scan.Get(val, part.key)
+		text, isText := scan.Text(v)
+		if !isText && (part.must || v != nil && scan.Type(v) != '0') {
+			return r, false
+		}
+		*part.to = text
+	}
+	return r, true
+}
+
+func (r ref) append(b []byte) []byte {
+	b = scan.AppendQuoted(append(b, `{"library":`...), r.library)
+	b = scan.AppendQuoted(append(b, `,"class":`...), r.class)
+	b = scan.AppendQuoted(append(b, `,"id":`...), r.id)
+	return append(b, '}')
+}
+
+// plain appends what the Value in val stands for. An error says what is wrong
+// with it.
+func plain(b, val []byte) ([]byte, error) {
+	switch scan.Type(val) {
+	case '0':
+		return append(b, "null"...), nil
+	case 'o':
+	default:
+		return nil, fmt.Errorf("%s is no transport value", excerpt(val))
+	}
+	kind := scan.Get(val, "type")
+	text, isText := scan.Text(kind)
+	if kind != nil && !isText && scan.Type(kind) != '0' {
+		return nil, fmt.Errorf("the type of a transport value is %s", excerpt(kind))
+	}
+	switch text {
+	case "", "null":
+		return append(b, "null"...), nil
+	case "bool", "string":
+		v := scan.Get(val, "value")
+		if t := scan.Type(v); v == nil || (text == "bool") != (t == 't' || t == 'f') || (text == "string") != (t == 's') {
+			return nil, fmt.Errorf("a transport value of type %s holds %s", text, excerpt(v))
+		}
+		return append(b, v...), nil
+	case "int":
+		return plainInt(b, scan.Get(val, "value"))
+	case "float":
+		return plainFloat(b, scan.Get(val, "value")), nil
+	case "list":
+		return plainItems(b, scan.Get(val, "items"))
+	case "dict":
+		return plainEntries(b, scan.Get(val, "entries"))
+	case "callback":
+		return plainCallback(b, scan.Get(val, "callback"))
+	case "remote":
+		r, ok := readRef(scan.Get(val, "remote"))
+		if !ok {
+			return nil, fmt.Errorf("a transport value of type remote holds %s", excerpt(scan.Get(val, "remote")))
+		}
+		return r.plain(b), nil
+	}
+	return nil, fmt.Errorf("unsupported transport value type %q", clip(text))
+}
+
+// plain appends the reference as a user sees it.
+func (r ref) plain(b []byte) []byte {
+	return append(r.append(append(b, `{"`+remoteKey+`":`...)), '}')
+}
+
+func plainCallback(b, val []byte) ([]byte, error) {
+	id, ok := scan.Text(scan.Get(val, "id"))
+	if scan.Type(val) != 'o' || !ok {
+		return nil, fmt.Errorf("a transport value of type callback holds %s", excerpt(val))
+	}
+	b = scan.AppendQuoted(append(b, `{"`+callbackKey+`":`...), id)
+	return append(b, '}'), nil
+}
+
+// plainItems appends the array that an array of Values stands for; it may be
+// absent.
+func plainItems(b, val []byte) ([]byte, error) {
+	switch {
+	case val == nil || scan.Type(val) == '0':
+		return append(b, "[]"...), nil
+	case scan.Type(val) != 'a':
+		return nil, fmt.Errorf("where a list of transport values belongs stands %s", excerpt(val))
+	}
+	b = append(b, '[')
+	m := scan.Array(val, wire.DefaultMaxDepth)
+	first := true
+	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		var err error
+		if b, err = plain(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// plainEntries appends the object that an object of Values stands for; it may be
+// absent.
+func plainEntries(b, val []byte) ([]byte, error) {
+	switch {
+	case val == nil || scan.Type(val) == '0':
+		return append(b, "{}"...), nil
+	case scan.Type(val) != 'o':
+		return nil, fmt.Errorf("where named transport values belong stands %s", excerpt(val))
+	}
+	b = append(b, '{')
+	m := scan.Object(val, wire.DefaultMaxDepth)
+	first := true
+	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '"'), key...), `":`...)
+		var err error
+		if b, err = plain(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// mostDigits bounds the integers that are written out of an exponent.
+const mostDigits = 1000
+
+// plainInt appends an integer's digits. The tag decides: what is no number is 0,
+// as the real plugins and hosts have it, and a fraction is cut off.
+func plainInt(b, val []byte) ([]byte, error) {
+	if val == nil || scan.Type(val) != 'n' {
+		return append(b, '0'), nil
+	}
+	text := string(val)
+	if !strings.ContainsAny(text, ".eE") {
+		return append(b, val...), nil
+	}
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		if n, err := strconv.Atoi(text[i+1:]); err != nil || n > mostDigits || n < -mostDigits {
+			return nil, fmt.Errorf("the integer %s is out of range", excerpt(val))
+		}
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, fmt.Errorf("the integer %s cannot be read", excerpt(val))
+	}
+	return append(b, new(big.Int).Quo(r.Num(), r.Denom()).String()...), nil
+}
+
+// plainFloat appends a float so that it can be told from an integer.
+func plainFloat(b, val []byte) []byte {
+	if val == nil || scan.Type(val) != 'n' {
+		return append(b, "0.0"...)
+	}
+	b = append(b, val...)
+	if !strings.ContainsAny(string(val), ".eE") {
+		b = append(b, ".0"...)
+	}
+	return b
+}
+
+// excerpt is the beginning of a value, for an error.
+func excerpt(val []byte) string {
+	if val == nil {
+		return "nothing"
+	}
+	return clip(string(scan.Compact(nil, val)))
+}
+
+func clip(s string) string {
+	const most = 80
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
