@@ -114,7 +114,7 @@ _rpcx() {
 	done
 }
 
-_rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders'
+_rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders demo:introspect'
 _rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ concat+'
 
 # Sets what the command with the path $1 has.

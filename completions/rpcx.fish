@@ -27,7 +27,7 @@ end
 
 function __rpcx_endpoints
     set -l before (string match -r '^(?:jsonrpc\+|jsonrpc1\+|introspect\+|scriptling\+|line\+|lsp\+|nul\+|seq\+|concat\+)+' -- (commandline -ct))
-    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ concat+
+    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders demo:introspect jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ concat+
         echo -- "$before"$word
     end
 end

@@ -244,3 +244,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestClosest(t *testing.T) {
+	names := []string{"tree_create", "tree_get", "tree_delete"}
+	for given, want := range map[string]string{
+		"tree_destory": "tree_delete", "tree_cretae": "tree_create", "TreeGet": "tree_get", "xyz": "", "": "",
+	} {
+		if got := catalog.Closest(given, names); got != want {
+			t.Errorf("closest to %q is %q, want %q", given, got, want)
+		}
+	}
+}

@@ -29,6 +29,30 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
+// Closest finds the name that is closest to one that does not exist, among few
+// of which one will have been meant; "" where all are quite different. Of
+// several the one that begins more alike is taken.
+func Closest(name string, names []string) string {
+	if near := Nearest(name, names); near != "" || len(name) > 128 {
+		return near
+	}
+	best, bestDistance, bestPrefix := "", 1<<30, 0
+	for _, n := range names {
+		a, b := plain(name), plain(n)
+		if n == "" || len(n) > 128 {
+			continue
+		}
+		d, prefix := distance(a, b), 0
+		for prefix < min(len(a), len(b)) && a[prefix] == b[prefix] {
+			prefix++
+		}
+		if d*2 <= max(len(a), len(b)) && (d < bestDistance || d == bestDistance && prefix > bestPrefix) {
+			best, bestDistance, bestPrefix = n, d, prefix
+		}
+	}
+	return best
+}
+
 // completed is the one name that begins with what was given.
 func completed(name string, names []string) string {
 	found := ""

@@ -75,6 +75,7 @@ func buildDraft(doc any, pointer string, draft *jsonschema.Draft, say func(strin
 		c := jsonschema.NewCompiler()
 		c.DefaultDraft(draft)
 		c.UseLoader(noLoader{})
+		c.AssertFormat()
 		c.UseRegexpEngine(engine(say))
 		if err := c.AddResource(base, doc); err != nil {
 			return nil, err

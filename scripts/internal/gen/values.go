@@ -14,7 +14,7 @@ var (
 	prefixes   = []string{"jsonrpc+", "jsonrpc1+", "introspect+", "scriptling+", "line+", "lsp+", "nul+", "seq+", "concat+"}
 	transports = []string{
 		"ws://", "wss://", "http://", "https://", "tcp://", "tls://",
-		"unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "demo:orders",
+		"unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "demo:orders", "demo:introspect",
 	}
 )
 

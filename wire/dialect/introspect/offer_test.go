@@ -1,0 +1,68 @@
+package introspect
+
+import (
+	"encoding/json"
+	"testing"
+
+	"rpcx/wire/catalog"
+)
+
+func offered(t *testing.T, text string) *offer {
+	t.Helper()
+	c, err := catalog.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newOffer(c)
+}
+
+func TestOffer(t *testing.T) {
+	o := offered(t, `{"catalog":1,"info":{"version":"2.0.0","description":"all"},"extra":{"modules":[{"namespace":"b","version":"3.0.0","description":"the second"}]},"methods":[
+		{"name":"a_one"},{"name":"b_two_three"},{"name":"a_four"},{"name":"noModule"},{"name":"Upper_case"}]}`)
+	want := `{"modules":[{"namespace":"a","version":"2.0.0","description":"all","methods":["one","four"]},` +
+		`{"namespace":"b","version":"3.0.0","description":"the second","methods":["two_three"]}],"total_methods":3}`
+	if got := string(o.list()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if newOffer(nil).list() == nil {
+		t.Error("an empty list is a list")
+	}
+}
+
+func TestVariants(t *testing.T) {
+	for params, want := range map[string]string{
+		``:                  `{"required":["method"],"type":"object","properties":{"method":{"const":"m"}}}`,
+		`{"type":"object"}`: `{"required":["method"],"properties":{"method":{"const":"m"}},"type":"object"}`,
+		`{"type":"object","properties":{"a":{}},"required":["a"],"additionalProperties":false}`: `{"type":"object","properties":{"method":{"const":"m"},"a":{}},"required":["method","a"],"additionalProperties":false}`,
+		`{"type":"object","properties":{"method":{}}}`:                                          `{"type":"object","properties":{"method":{"const":"m"},"params":{"type":"object","properties":{"method":{}}}},"required":["method","params"]}`,
+		`{"$ref":"#/$defs/P"}`: `{"type":"object","properties":{"method":{"const":"m"},"params":{"$ref":"#/$defs/P"}},"required":["method","params"]}`,
+		`true`:                 `{"type":"object","properties":{"method":{"const":"m"},"params":true},"required":["method","params"]}`,
+	} {
+		got := variant("m", &catalog.Method{Params: json.RawMessage(params)})
+		if params == "" {
+			got = variant("m", &catalog.Method{})
+		}
+		var a, b any
+		if json.Unmarshal(got, &a) != nil || json.Unmarshal([]byte(want), &b) != nil {
+			t.Fatalf("%s", got)
+		}
+		x, _ := json.Marshal(a)
+		y, _ := json.Marshal(b)
+		if string(x) != string(y) {
+			t.Errorf("%s\ngot  %s\nwant %s", params, got, want)
+		}
+	}
+}
+
+// The definitions of a module are those that it speaks of, through others too,
+// and around in circles.
+func TestDefinitions(t *testing.T) {
+	o := offered(t, `{"catalog":1,"methods":[{"name":"a_b","params":{"type":"object","properties":{"x":{"$ref":"#/$defs/Tree"}}}}],
+		"$defs":{"Tree":{"items":{"$ref":"#/$defs/Leaf/properties/x"}},"Leaf":{"properties":{"x":{"$ref":"#/$defs/Tree"}}},"Tre":{},"TreeId":{}}}`)
+	var got struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	if err := json.Unmarshal(o.module("a").schema(), &got); err != nil || len(got.Defs) != 2 || got.Defs["Tree"] == nil || got.Defs["Leaf"] == nil {
+		t.Errorf("%s, %v", o.module("a").schema(), err)
+	}
+}
