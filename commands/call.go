@@ -22,6 +22,7 @@ import (
 type callOptions struct {
 	clientFlags
 	params     paramFlags
+	ro         roFlags
 	notify     bool
 	batch      bool
 	jobs       int64
@@ -41,7 +42,7 @@ func callCommand(a *app) *cli.Command {
 		number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
 		boolean("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
-	}, o.params.flags()...)
+	}, append(o.params.flags(), o.ro.flags()...)...)
 	return &cli.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
@@ -118,14 +119,17 @@ func (o *callOptions) exclude(l *line, rest []string) error {
 }
 
 // operation is what is to be sent.
-func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint, rest []string, cat *catalog.Catalog) (dialect.Op, error) {
+func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	if o.rawRequest != "" {
 		msg, err := rawRequest(ctx, o.rawRequest)
 		return dialect.Op{Kind: dialect.Raw, Params: msg}, err
 	}
-	op := dialect.Op{Kind: dialect.Call, Method: rest[0]}
+	op = dialect.Op{Kind: dialect.Call, Method: rest[0]}
 	if o.notify {
 		op.Kind = dialect.Notify
+	}
+	if op.Extra, err = o.ro.extra(a.line, e, ""); err != nil {
+		return op, err
 	}
 	return op, fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 }
@@ -155,6 +159,9 @@ func readParams(ctx context.Context, a *app, e session.Endpoint, method string, 
 		NoCheck: p.noCheck, Stdin: stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).Funcs,
 	}
 	if cat != nil {
+		if spec := session.SpecOf(e); spec.Method != nil {
+			method = spec.Method(method)
+		}
 		typer, err := params.ForMethod(cat, method, a.console.Warn)
 		if err != nil {
 			return params.Result{}, suggestMethod(a, err, method, cat)

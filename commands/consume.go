@@ -91,12 +91,17 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 			return err != nil, err
 		}
 	}
-	if c.opens(m) {
+	if c.lasts && c.opens(m) {
 		return false, nil
 	}
 	ev, err := c.event(m)
-	if err != nil {
+	switch {
+	case err != nil:
 		return true, err
+	case c.opens(m) && ev.Kind != wire.Progress:
+		return false, nil
+	case c.lasts && ev.Kind == wire.Progress && ev.Data != nil: // what a call's progress carries is what a stream is read for
+		ev = wire.Event{Kind: wire.Data, Final: ev.Final, Data: ev.Data}
 	}
 	c.app.console.Event(ev)
 	c.newType(ev)

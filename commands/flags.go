@@ -16,6 +16,7 @@ const (
 	groupHooks      = "Answering the peer"
 	groupParams     = "Parameters"
 	groupListen     = "Listening"
+	groupRO         = "RO-JRPC"
 )
 
 func boolean(group, name, short, usage string, to *bool) cli.Flag {
@@ -98,7 +99,7 @@ func (c *connFlags) flags() []cli.Flag {
 // sharedFlags are those that a listener has too.
 func (c *connFlags) sharedFlags() []cli.Flag {
 	return []cli.Flag{
-		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, introspect, scriptling", &c.dialect),
+		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, introspect, scriptling, ro", &c.dialect),
 		list(groupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		text(groupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
 		text(groupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),

@@ -23,6 +23,7 @@ type subscribeOptions struct {
 	method      string
 	unsubscribe string
 	grace       duration
+	ro          roFlags
 }
 
 func subscribeCommand(a *app) *cli.Command {
@@ -35,7 +36,7 @@ func subscribeCommand(a *app) *cli.Command {
 		text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
 		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		graceFlag(&o.grace),
-	}, o.params.flags()...)
+	}, append(o.params.flags(), o.ro.flags()...)...)
 	return &cli.Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
@@ -76,6 +77,9 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	op := dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
 	if len(rest) > 0 {
 		op.Method = rest[0]
+		if op.Extra, err = o.ro.extra(a.line, e, ""); err != nil {
+			return err
+		}
 		if err := fillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil {
 			return err
 		}

@@ -68,7 +68,8 @@ type Codec interface {
 	// will come; Final says that its first response is its only answer, so that no
 	// item can be its. For a Cancel or Unsub that the dialect cannot say it returns
 	// wire.ErrUnsupported, and the peer then only forgets the call. Ids are the
-	// codec's: unique on this connection.
+	// codec's: unique on this connection. A message with a Stream and no Raw says
+	// that nothing is to be sent: the op follows that stream, among others who do.
 	Encode(op Op) (wire.Message, error)
 	// Decode returns the messages in raw; batch says that they came as one
 	// batch, whose answers go back as one. The slice and the messages are valid
@@ -119,6 +120,14 @@ type Caller interface {
 // A Teller is a Caller that shows the user what belongs to no call.
 type Teller interface {
 	Tell(ev wire.Event)
+}
+
+// A Bystander is a codec whose far side sends streams that nobody of ours asked
+// for: one that comes to its end is not the answer to the one call that waits,
+// unless it comes in that call's own exchange.
+type Bystander interface {
+	// Bystander is only a mark.
+	Bystander()
 }
 
 // A Handler answers the far side. For each request, Handle runs in its own
@@ -202,4 +211,13 @@ type Request struct {
 	Stream       bool                   // the method streams: every output is an event
 	Emit         func(wire.Event) error // never nil for a stream; may be nil elsewhere
 	Vars         map[string]string      // further RPCX_ variables for a command
+	// Input makes of params, checked, what a hook gets; nil: the params.
+	Input func(params json.RawMessage) json.RawMessage
+	// Begin is called when policy and schemas have let the request pass, before
+	// anything runs; its error is the answer. May be nil.
+	Begin func() error
 }
+
+// ByPolicy is the Kind of an error with which a Responder refuses what its
+// policy does not allow.
+const ByPolicy = "policy"

@@ -49,7 +49,7 @@ func (p *Peer) forget(s *stream, err error) {
 			delete(p.streams, s.token)
 		}
 	}
-	if s.op.Kind == dialect.Watch {
+	if s.isWatch() {
 		p.watches = slices.DeleteFunc(p.watches, func(w *stream) bool { return w == s })
 	}
 	s.ended, s.err = true, err

@@ -96,7 +96,7 @@ func (p *Peer) tell(m wire.Message) {
 // its method. The lock is held.
 func (p *Peer) unhandled(method string) {
 	for _, w := range p.watches {
-		if w.op.Method == method {
+		if w.op.Kind == dialect.Watch && w.op.Method == method {
 			return
 		}
 	}

@@ -30,6 +30,10 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 		p.mu.Unlock()
 		return nil, err
 	}
+	if msg.Raw == nil && msg.Stream != nil {
+		defer p.mu.Unlock()
+		return p.follow(s, msg.Stream)
+	}
 	o := outgoing{msg: msg.Raw, ctx: ctx}
 	if len(msg.ID) == 0 {
 		s.ended, s.err = true, io.EOF

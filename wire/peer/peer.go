@@ -102,6 +102,7 @@ type Peer struct {
 	idler     bool           // conn tells when it is about to wait
 	oneShot   bool           // conn takes the answers to what came first, and no more
 	codec     dialect.Codec
+	bystander bool // streams come that nobody of ours asked for
 	o         Options
 	handler   dialect.Handler
 
@@ -184,6 +185,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.exchanger, _ = conn.(wire.Exchanger)
 	p.batcher, _ = conn.(wire.Batcher)
 	_, p.oneShot = conn.(wire.OneShot)
+	_, p.bystander = codec.(dialect.Bystander)
 	if idler, ok := conn.(wire.Idler); ok {
 		p.idler = true
 		idler.OnIdle(p.wakeAll)

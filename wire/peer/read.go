@@ -191,10 +191,23 @@ func (p *Peer) tooLate(s *stream, m *wire.Message) {
 	}, false)
 }
 
-// item routes one piece of a stream: by its exchange, by its stream, by its id.
+// item routes one piece of a stream: by the call that it names, by its exchange,
+// by its stream. What comes in the exchange of a call that goes on, and is of a
+// stream that nobody named, is that call's.
 func (p *Peer) item(m *wire.Message, in *stream) {
+	if s := p.calls[string(m.ID)]; len(m.ID) > 0 && s != nil {
+		if !m.Beside {
+			p.wait(s, false)
+		}
+		p.deliver(s, m)
+		return
+	}
 	if in != nil && !in.ended && m.Stream != nil { // other exchanges may use the same ids
 		switch {
+		case p.bystander && !in.waiting && !in.named && !in.answers:
+			p.name(in, m.Stream)
+			p.deliver(in, m)
+			return
 		case in.named && in.token == string(m.Stream):
 			p.deliver(in, m)
 			return
@@ -211,22 +224,13 @@ func (p *Peer) item(m *wire.Message, in *stream) {
 			return
 		}
 	}
-	if len(m.ID) > 0 {
-		if s := p.calls[string(m.ID)]; s != nil {
-			if !m.Beside {
-				p.wait(s, false)
-			}
-			p.deliver(s, m)
-			return
-		}
-		if p.left[string(m.ID)] != nil {
-			return
-		}
+	if len(m.ID) > 0 && p.left[string(m.ID)] != nil {
+		return
 	}
 	switch {
 	case m.Stream != nil && p.late.has(m.Stream):
 	case m.Stream != nil && p.awaiting > 0 && p.early.keep(m, p.o.StreamBuffer):
-		if m.Final && p.awaiting == 1 {
+		if m.Final && p.awaiting == 1 && !p.bystander {
 			p.adopt(p.onlyOpen(), m.Stream, &p.early)
 		}
 	default:

@@ -23,6 +23,8 @@ type stream struct {
 	own   wire.ID // the id that the user gave, where ours replaced it; nil: none
 	token string  // of the stream that the answer opened; "": none
 	named bool    // token counts
+	// follows: it is a watch of the stream token.
+	follows bool
 	// single: its first response is its only answer (Encode said Final).
 	single  bool
 	waiting bool // for its first response
@@ -162,7 +164,7 @@ func (p *Peer) leaveStream(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forget(s, err)
 	switch {
-	case s.op.Kind == dialect.Watch:
+	case s.isWatch():
 		return nil
 	case s.stop != nil: // the exchange is the call
 		s.stop()

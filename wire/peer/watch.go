@@ -38,6 +38,28 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	return s, nil
 }
 
+// follow makes s a watch of one stream, which nothing was sent for and which ends
+// with the stream. The lock is held.
+func (p *Peer) follow(s *stream, token wire.ID) (dialect.Stream, error) {
+	if p.state == eof {
+		return nil, closedFault(io.EOF, s.op.Method, "")
+	}
+	s.token, s.follows = string(token), true
+	p.watches = append(p.watches, s)
+	return s, nil
+}
+
+// isWatch says that s only looks on.
+func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
+
+// sees says whether a watch takes m.
+func (s *stream) sees(m *wire.Message) bool {
+	if s.follows {
+		return m.Kind == wire.Item && s.token == string(m.Stream)
+	}
+	return s.op.Method == "" || s.op.Method == m.Method
+}
+
 // watched gives m to the watches and says whether one of them took it.
 func (p *Peer) watched(m *wire.Message) (seen bool) {
 	if m.Kind == wire.Invalid && isParseError(m) { // no JSON: nobody could read it
@@ -45,12 +67,12 @@ func (p *Peer) watched(m *wire.Message) (seen bool) {
 	}
 	for i := len(p.watches) - 1; i >= 0; i-- { // from behind: one that queues too much is taken out
 		w := p.watches[i]
-		if w.op.Method != "" && w.op.Method != m.Method {
+		if !w.sees(m) {
 			continue
 		}
 		seen = true
-		final := m.Final // of its stream, not of the watch
-		m.Final = false
+		final := m.Final // of its stream, which is not the watch's unless it follows that
+		m.Final = final && w.follows
 		p.deliver(w, m)
 		m.Final = final
 	}

@@ -37,7 +37,7 @@ func (b *backend) method(name string) *method {
 		return m
 	}
 	for i := range b.o.Catalog.Methods {
-		if entry := &b.o.Catalog.Methods[i]; entry.Name == name {
+		if entry := &b.o.Catalog.Methods[i]; b.o.Name(entry.Name) == name {
 			m := &method{b: b, name: name, entry: entry, pointer: "/methods/" + strconv.Itoa(i), schemas: map[string]*schema.Schema{}}
 			b.methods[name] = m
 			return m

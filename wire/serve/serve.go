@@ -22,8 +22,11 @@ type Options struct {
 	// Allow and Deny are patterns of method names, in which "*" stands for any
 	// run of characters. Deny wins; where anything is allowed all else is denied.
 	Allow, Deny []string
-	Check       bool // params and results are checked against the catalog's schemas
-	Tell        bool // the far side may ask for the catalog
+	// Name is what hooks and the policy call a method, by the name that it has in
+	// the catalog; requests come with that name, too. nil: the same.
+	Name  func(method string) string
+	Check bool // params and results are checked against the catalog's schemas
+	Tell  bool // the far side may ask for the catalog
 	// Warn gets one line of what a user should know. May be nil.
 	Warn func(line string)
 	// TalkBack returns what gives the hooks of one connection the endpoint that
@@ -36,6 +39,9 @@ type Options struct {
 func New(o Options) dialect.Backend {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
+	}
+	if o.Name == nil {
+		o.Name = func(method string) string { return method }
 	}
 	return &backend{o: o, methods: map[string]*method{}, told: sync.OnceValue(func() *catalog.Catalog { return told(o) })}
 }
@@ -60,7 +66,7 @@ func told(o Options) *catalog.Catalog {
 	catalog.StripRun(c)
 	kept := c.Methods[:0]
 	for _, m := range c.Methods {
-		if o.allows(m.Name) {
+		if o.allows(o.Name(m.Name)) {
 			kept = append(kept, m)
 		}
 	}
@@ -100,8 +106,8 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	case !match:
 		return "", false
 	}
-	if m := o.Catalog.Method(name); m != nil && m.Kind != "" {
-		return m.Kind, true
+	if m := r.b.method(name); m != nil && m.entry.Kind != "" {
+		return m.entry.Kind, true
 	}
 	if o.Hooks.Streams(name) {
 		return catalog.Stream, true
@@ -112,21 +118,19 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 // Respond answers one request: policy, params, hook, result.
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	if !r.b.o.allows(req.Method) {
-		return nil, wire.NewError(wire.CodeRefused, "refused by policy").WithData(map[string]string{"method": req.Method})
+		e := wire.NewError(wire.CodeRefused, "refused by policy").WithData(map[string]string{"method": req.Method})
+		e.Kind = dialect.ByPolicy
+		return nil, e
 	}
 	if r.bound == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
 	m := r.b.method(req.Method)
+	if err := r.admit(m, &req); err != nil {
+		return nil, err
+	}
 	if m == nil {
 		return r.bound.Answer(ctx, req)
-	}
-	var err error
-	if req.Params, err = m.input(req.Params); err != nil {
-		if req.Notification {
-			r.b.o.Warn(fmt.Sprintf("notification %s: %v", req.Method, err))
-		}
-		return nil, err
 	}
 	if emit := req.Emit; emit != nil {
 		req.Emit = func(ev wire.Event) error {
@@ -141,6 +145,23 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		return result, err
 	}
 	return result, m.output(result)
+}
+
+// admit checks the params of req and makes of them what hooks get; m may be nil.
+func (r *responder) admit(m *method, req *dialect.Request) (err error) {
+	if m != nil {
+		req.Params, err = m.input(req.Params)
+	}
+	if err != nil && req.Notification {
+		r.b.o.Warn(fmt.Sprintf("notification %s: %v", req.Method, err))
+	}
+	if err == nil && req.Begin != nil {
+		err = req.Begin()
+	}
+	if err == nil && req.Input != nil {
+		req.Params = req.Input(req.Params)
+	}
+	return err
 }
 
 // Close ends what hooks run for this connection.

@@ -26,6 +26,13 @@ type Spec struct {
 	// CheckName refuses what cannot be a method, with a usage Fault. nil: all can.
 	CheckName func(method string, subscribe bool) error
 	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
+
+	// HookName is what hooks and policies call a method of the wire, patterns
+	// included. nil: the same.
+	HookName func(method string) string
+	// Method is the name on the wire of what a user types as a method. nil: the
+	// same.
+	Method func(typed string) string
 }
 
 const defaultDialect = "jsonrpc"
@@ -41,7 +48,7 @@ func specs() []Spec {
 			NewServer: func(b dialect.Backend) dialect.Server { return jsonrpc.NewServer(v, b) },
 		}
 	}
-	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec()}
+	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec(), roSpec()}
 }
 
 func introspectSpec() Spec {

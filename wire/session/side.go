@@ -40,11 +40,11 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 		}
 	}
 	var err error
-	if s.table, err = hook.NewTable(ho, o.Hooks...); err != nil {
+	if s.table, err = hook.NewTable(ho, spec.hooks(o.Hooks)...); err != nil {
 		return nil, err
 	}
 	backend := serve.New(serve.Options{
-		Catalog: o.Catalog, Hooks: s.table, Allow: o.Allow, Deny: o.Deny,
+		Catalog: o.Catalog, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
 		Check: o.Catalog != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
 	})
 	s.server = spec.NewServer(withFunctions{backend, &s.funcs})
@@ -70,7 +70,7 @@ func (h *sideHandler) Close() error {
 }
 
 // answers says whether a hook answers method.
-func (s *side) answers(method string) bool { return s.table.Match(method) }
+func (s *side) answers(method string) bool { return s.table.Match(s.spec.hookName(method)) }
 
 // talkBack gives the hooks of one connection the way back to it: its endpoint,
 // bound when first asked for. suspend frees the slot of a hook that waits.

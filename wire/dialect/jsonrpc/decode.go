@@ -293,6 +293,9 @@ func (c *codec) name(token []byte) (string, bool) {
 	return s, ok
 }
 
+// ReadError is the error that a message's error member stands for.
+func ReadError(val []byte) *wire.Error { return parseError(val) }
+
 // parseError reads an error in any of the shapes that servers give it.
 func parseError(val []byte) *wire.Error {
 	e := &wire.Error{Raw: val}

@@ -1,0 +1,202 @@
+package ro
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// An Address is what a request is about, and its method. Resource and Verb are
+// "" where the request has no structured fields; Target and Parent are strings
+// or numbers as JSON, nil for none.
+type Address struct {
+	Method      string
+	Resource    string
+	Verb        string
+	Subresource string
+	Target      json.RawMessage
+	Parent      json.RawMessage
+}
+
+// Parse reads what a user types as a method: PATH:VERB, or a name as it stands
+// on the wire. A dotted name of two or three parts gets the structured fields,
+// but for rpc.*; any other name has none.
+//
+//	user:create               user/42:get
+//	repo/99/issue:list        repo/99/issue/7:get     repo//issue/7:get
+//
+// Errors are usage Faults.
+func Parse(typed string) (Address, error) {
+	path, verb, colon := cutLast(typed, ':')
+	if !colon {
+		return dotted(typed), nil
+	}
+	segments := strings.Split(path, "/")
+	if len(segments) > 4 {
+		return Address{}, refused("%q has more than resource/parent/subresource/target before the colon", typed)
+	}
+	text := make([]string, 4)
+	for i, s := range segments {
+		t, err := url.PathUnescape(s)
+		if err != nil {
+			return Address{}, refused("%q is not percent-encoded as a path is: %v", s, err)
+		}
+		text[i] = t
+	}
+	a := Address{Resource: text[0], Verb: verb}
+	switch len(segments) {
+	case 2:
+		a.Target = value(text[1])
+	case 3, 4:
+		a.Parent, a.Subresource, a.Target = value(text[1]), text[2], value(text[3])
+		if a.Subresource == "" {
+			return Address{}, refused("%q names no subresource between its slashes", typed)
+		}
+	}
+	switch {
+	case a.Resource == "":
+		return Address{}, refused("%q names no resource before the colon", typed)
+	case verb == "":
+		return Address{}, refused("%q names no verb after the colon", typed)
+	}
+	if name := firstDotted(a); name != "" {
+		f := refused("%q: a dot is no part of a resource, subresource or verb", name)
+		if better := slashed(segments, verb); better != "" {
+			f.Hint = "did you mean " + better + "?"
+			f.Err = &Respelt{Method: better}
+		}
+		return Address{}, f
+	}
+	a.Method = a.name()
+	return a, nil
+}
+
+// A Respelt is the cause of a usage Fault that knows how the method is spelt.
+type Respelt struct{ Method string }
+
+// Error names the better spelling.
+func (r *Respelt) Error() string { return "it is spelt " + r.Method }
+
+// cutLast is strings.Cut at the last sep.
+func cutLast(s string, sep byte) (before, after string, found bool) {
+	if i := strings.LastIndexByte(s, sep); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}
+
+// slashed is the path whose names hold dots, with slashes in their place; "" if
+// that is none.
+func slashed(segments []string, verb string) string {
+	names := strings.Split(segments[0], ".")
+	if last := strings.Split(verb, "."); len(last) > 1 {
+		names, verb = append(names, last[:len(last)-1]...), last[len(last)-1]
+	}
+	if len(names) != 2 || len(segments) > 2 || names[0] == "" || names[1] == "" || verb == "" {
+		return ""
+	}
+	return strings.Join(append([]string{names[0], "", names[1]}, segments[1:]...), "/") + ":" + verb
+}
+
+func firstDotted(a Address) string {
+	for _, name := range []string{a.Resource, a.Subresource, a.Verb} {
+		if strings.Contains(name, ".") {
+			return name
+		}
+	}
+	return ""
+}
+
+// value is text as a target; an empty segment is none.
+func value(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return wire.AppendString(nil, text)
+}
+
+// dotted reads a name as it stands on the wire.
+func dotted(name string) Address {
+	a := Address{Method: name}
+	parts := strings.Split(name, ".")
+	for _, p := range parts {
+		if p == "" {
+			return a
+		}
+	}
+	switch {
+	case parts[0] == "rpc":
+	case len(parts) == 2:
+		a.Resource, a.Verb = parts[0], parts[1]
+	case len(parts) == 3:
+		a.Resource, a.Subresource, a.Verb = parts[0], parts[1], parts[2]
+	}
+	return a
+}
+
+// name is the method that the fields demand.
+func (a Address) name() string {
+	if a.Subresource != "" {
+		return a.Resource + "." + a.Subresource + "." + a.Verb
+	}
+	return a.Resource + "." + a.Verb
+}
+
+// Name is how hooks and a policy name a method: resource:verb or
+// resource.subresource:verb. A pattern may hold stars; other names stay as they
+// are.
+func Name(method string) string {
+	if strings.Contains(method, ":") {
+		return method
+	}
+	a := dotted(method)
+	if a.Verb == "" {
+		return method
+	}
+	return strings.TrimSuffix(method, "."+a.Verb) + ":" + a.Verb
+}
+
+// CheckName refuses what cannot be a method. Errors are usage Faults.
+func CheckName(typed string, _ bool) error {
+	_, err := Parse(typed)
+	return err
+}
+
+// Method is the name on the wire of what a user types; typed itself where that
+// is no method.
+func Method(typed string) string {
+	if a, err := Parse(typed); err == nil {
+		return a.Method
+	}
+	return typed
+}
+
+// members are the structured fields as a request has them, each after a comma.
+func (a Address) members(b []byte) []byte {
+	add := func(name string, val []byte) {
+		if val != nil {
+			b = append(append(append(append(b, `,"`...), name...), `":`...), val...)
+		}
+	}
+	add("resource", value(a.Resource))
+	add("parent", a.Parent)
+	add("subresource", value(a.Subresource))
+	add("target", a.Target)
+	add("verb", value(a.Verb))
+	return b
+}
+
+// targetText is what a target says: 42 and "42" name the same thing.
+func targetText(val []byte) (string, bool) {
+	if text, ok := scan.Text(val); ok {
+		return text, true
+	}
+	if scan.Type(val) == 'n' {
+		return string(bytes.TrimSpace(val)), true
+	}
+	return "", false
+}

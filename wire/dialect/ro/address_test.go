@@ -1,0 +1,99 @@
+package ro
+
+import (
+	"encoding/json"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// What a user types, and what is sent; or the rule by which it is refused.
+func TestEncode(t *testing.T) {
+	tests := []struct{ typed, extra, want string }{
+		{"user/42:get", ``, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","target":"42","verb":"get"}`},
+		{"user:create", ``, `{"jsonrpc":"2.0","id":1,"method":"user.create","resource":"user","verb":"create"}`},
+		{"repo/99/issue/7:get", ``, `{"jsonrpc":"2.0","id":1,"method":"repo.issue.get","resource":"repo","parent":"99","subresource":"issue","target":"7","verb":"get"}`},
+		{"repo/99/issue:list", ``, `{"jsonrpc":"2.0","id":1,"method":"repo.issue.list","resource":"repo","parent":"99","subresource":"issue","verb":"list"}`},
+		{"repo//issue/7:get", ``, `{"jsonrpc":"2.0","id":1,"method":"repo.issue.get","resource":"repo","subresource":"issue","target":"7","verb":"get"}`},
+		{"file/%2Fetc%2Fhosts:read", ``, `{"jsonrpc":"2.0","id":1,"method":"file.read","resource":"file","target":"/etc/hosts","verb":"read"}`},
+		{"file/report.pdf:read", ``, `{"jsonrpc":"2.0","id":1,"method":"file.read","resource":"file","target":"report.pdf","verb":"read"}`},
+		{"urn/isbn:1:get", ``, `{"jsonrpc":"2.0","id":1,"method":"urn.get","resource":"urn","target":"isbn:1","verb":"get"}`},
+		{"user/:get", ``, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","verb":"get"}`},
+		{"user.get", ``, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","verb":"get"}`},
+		{"repo.issue.get", ``, `{"jsonrpc":"2.0","id":1,"method":"repo.issue.get","resource":"repo","subresource":"issue","verb":"get"}`},
+		{"rpc.describe", ``, `{"jsonrpc":"2.0","id":1,"method":"rpc.describe"}`},
+		{"ping", ``, `{"jsonrpc":"2.0","id":1,"method":"ping"}`},
+		{"a.b.c.d", ``, `{"jsonrpc":"2.0","id":1,"method":"a.b.c.d"}`},
+		{"a..b", ``, `{"jsonrpc":"2.0","id":1,"method":"a..b"}`},
+
+		{"user.get", `{"target":42}`, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","target":42,"verb":"get"}`},
+		{"repo.issue.get", `{"target":"7","parent":99}`, `{"jsonrpc":"2.0","id":1,"method":"repo.issue.get","resource":"repo","parent":99,"subresource":"issue","target":"7","verb":"get"}`},
+		{"user.get", `{"resource":"user","verb":"get","cache":"no-cache"}`, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","verb":"get","cache":"no-cache"}`},
+		{"user:create", `{"plain":true}`, `{"jsonrpc":"2.0","id":1,"method":"user.create"}`},
+
+		{"repo.issue:get", ``, `"repo.issue": a dot is no part of a resource, subresource or verb`},
+		{"user:get.all", ``, `"get.all": a dot is no part of a resource, subresource or verb`},
+		{"a/b/c/d/e:x", ``, `"a/b/c/d/e:x" has more than resource/parent/subresource/target before the colon`},
+		{"repo/99//7:get", ``, `"repo/99//7:get" names no subresource between its slashes`},
+		{":get", ``, `":get" names no resource before the colon`},
+		{"user:", ``, `"user:" names no verb after the colon`},
+		{"user/%zz:get", ``, `"%zz" is not percent-encoded as a path is: invalid URL escape "%zz"`},
+		{"user.get", `{"resource":"task"}`, `RO-JRPC: method must equal "task.get", as its fields say, and not "user.get"`},
+		{"ping", `{"resource":"user"}`, `RO-JRPC: resource and verb must appear together`},
+		{"ping", `{"verb":"get"}`, `RO-JRPC: resource and verb must appear together`},
+		{"ping", `{"subresource":"issue"}`, `RO-JRPC: subresource must not appear without resource`},
+		{"ping", `{"parent":"1"}`, `RO-JRPC: parent must not appear without resource`},
+		{"user.get", `{"parent":"1"}`, `RO-JRPC: parent must not appear without subresource`},
+		{"ping", `{"target":"1"}`, `RO-JRPC: target needs a resource and a verb: "ping" is neither PATH:VERB nor a dotted name`},
+		{"user.get", `{"target":[1]}`, `a target is a string or a number, and not [1]`},
+		{"user/42:get", `{"target":"43"}`, `user/42:get says the target "42", and --target another one`},
+		{"user/42:get", `{"plain":true}`, `a plain request has no place for a target or a parent: give them as params, or leave --plain out`},
+		{"job:yield", ``, `RO-JRPC: the verb yield is reserved for async results, from server to client`},
+		{"job.return", ``, `RO-JRPC: the verb return is reserved for async results, from server to client`},
+	}
+	for _, tt := range tests {
+		op := dialect.Op{Kind: dialect.Call, Method: tt.typed}
+		if tt.extra != "" {
+			op.Extra = json.RawMessage(tt.extra)
+		}
+		m, err := NewCodec(Options{}).Encode(op)
+		got := string(m.Raw)
+		if err != nil {
+			if got = err.Error(); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Usage {
+				t.Errorf("%s %s: %v is no usage fault", tt.typed, tt.extra, err)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", tt.typed, tt.extra, got, tt.want)
+		}
+	}
+}
+
+// A dotted name before the colon is put right where that can be.
+func TestRespelt(t *testing.T) {
+	for typed, want := range map[string]string{
+		"repo.issue:get":   "did you mean repo//issue:get?",
+		"repo.issue/7:get": "did you mean repo//issue/7:get?",
+		"repo:issue.get":   "did you mean repo//issue:get?",
+		"a.b.c:get":        "",
+		"a/1/b.c:get":      "",
+	} {
+		_, err := Parse(typed)
+		if f := wire.AsFault(err); f == nil || f.Hint != want {
+			t.Errorf("%s: %v, want the hint %q", typed, err, want)
+		}
+	}
+}
+
+// How hooks and policies name a method.
+func TestName(t *testing.T) {
+	for method, want := range map[string]string{
+		"user.get": "user:get", "repo.issue.get": "repo.issue:get", "user:get": "user:get", "*": "*",
+		"user.*": "user:*", "*.delete": "*:delete", "rpc.describe": "rpc.describe", "ping": "ping", "a.b.c.d": "a.b.c.d",
+	} {
+		if got := Name(method); got != want {
+			t.Errorf("%s is %s, want %s", method, got, want)
+		}
+	}
+}

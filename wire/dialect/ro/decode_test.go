@@ -1,0 +1,215 @@
+package ro
+
+import (
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// Each case is what our side asks and what comes, line by line: "? TYPED" makes
+// a call (ids from 1), "?? TYPED" subscribes, "- ID" gives one up, "> MESSAGE"
+// comes in, and "= TEXT" is what was decoded of it; none for nothing.
+var decodings = map[string]string{
+	"the page's upload": `
+? attachment:create
+> {"jsonrpc":"2.0","method":"job.yield","resource":"job","verb":"yield","target":"job-123","result":{"status":"pending","progress":60,"stage":"scanning"},"request_id":1}
+= item id=1 method=job.yield body={"status":"pending","progress":60,"stage":"scanning"}
+> {"jsonrpc":"2.0","method":"job.return","resource":"job","verb":"return","target":"job-123","result":{"status":"done","attachmentId":"att-456"},"request_id":1}
+= item id=1 method=job.return body={"status":"done","attachmentId":"att-456"} final`,
+	"a response is one though it names its method": `
+? user/42:get
+> {"jsonrpc":"2.0","method":"user.get","result":{"id":"42"},"id":1}
+= response id=1 body={"id":"42"} final`,
+	"an answer that is only accepted goes on": `
+? attachment:create
+> {"jsonrpc":"2.0","id":1,"result":{"status":"accepted"}}
+= response id=1 body={"status":"accepted"}
+> {"jsonrpc":"2.0","id":1,"result":{"status":"done"}}
+= response id=1 body={"status":"done"} final`,
+	"by the target that the answer named": `
+? attachment:create
+> {"jsonrpc":"2.0","id":1,"result":{"status":"accepted","job":"job-1"}}
+= response id=1 body={"status":"accepted","job":"job-1"}
+> {"method":"job.yield","resource":"job","verb":"yield","target":"job-2","result":{"status":"pending"}}
+= item method=job.yield body={"status":"pending"}
+> {"method":"job.return","resource":"job","verb":"return","target":"job-1","result":{"status":"done"}}
+= item id=1 method=job.return body={"status":"done"} final`,
+	"a job may be an object, a target a number": `
+? attachment:create
+> {"id":1,"result":{"status":"pending","job":{"id":7}}}
+= response id=1 body={"status":"pending","job":{"id":7}}
+> {"method":"job.return","resource":"job","verb":"return","target":"7","result":{"status":"done"}}
+= item id=1 method=job.return body={"status":"done"} final`,
+	"where nothing is named, the target that was asked about": `
+? session/session-9:prompt
+> {"id":1,"result":{"status":"accepted"}}
+= response id=1 body={"status":"accepted"}
+> {"method":"task.return","resource":"task","verb":"return","target":"session-9","result":1}
+= item method=task.return body=1 final
+> {"method":"session.return","resource":"session","verb":"return","target":"session-9","result":1}
+= item id=1 method=session.return body=1 final`,
+	"request_id before target": `
+? a:b
+? c:d
+> {"id":1,"result":{"status":"accepted","job":"j"}}
+= response id=1 body={"status":"accepted","job":"j"}
+> {"method":"job.return","resource":"job","verb":"return","target":"j","result":1,"request_id":2}
+= item id=2 method=job.return body=1 final`,
+	"a request_id that is none of ours, then the target": `
+? a:b
+> {"id":1,"result":{"status":"accepted","job":"j"}}
+= response id=1 body={"status":"accepted","job":"j"}
+> {"method":"job.return","resource":"job","verb":"return","target":"j","result":1,"request_id":"req-001"}
+= item id=1 method=job.return body=1 final`,
+	"twice": `
+? a:b
+> {"method":"job.return","resource":"job","verb":"return","target":"j","result":1,"request_id":1}
+= item id=1 method=job.return body=1 final
+> {"method":"job.return","resource":"job","verb":"return","target":"j","result":2,"request_id":1}
+= item method=job.return body=2 final`,
+	"the answer after the return": `
+? a:b
+> {"method":"job.return","resource":"job","verb":"return","target":"j","result":1,"request_id":1}
+= item id=1 method=job.return body=1 final
+> {"id":1,"result":{"status":"accepted"}}`,
+	"after it was given up": `
+? a:b
+- 1
+> {"method":"job.return","resource":"job","verb":"return","target":"j","result":2,"request_id":1}
+= item method=job.return body=2 final`,
+	"a failure, though more was promised": `
+? a:b
+> {"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"status":"error","message":"full"},"request_id":1}
+= item id=1 method=job.yield body={"status":"error","message":"full"} final`,
+	"an error in place of a result": `
+? a:b
+> {"method":"job.return","resource":"job","verb":"return","target":"j","error":{"code":7,"message":"m"},"request_id":1}
+= item id=1 method=job.return error=m (code 7) final`,
+	"a notification of that name is none": `
+> {"method":"job.yield","params":{"a":1}}
+= notification method=job.yield params={"a":1} body={"a":1}`,
+	"a result with an id of nobody's is a request, to be refused": `
+> {"method":"job.yield","resource":"job","verb":"yield","target":"j","result":1,"id":9}
+= request id=9 method=job.yield`,
+	"a subscription is acknowledged": `
+?? session/session-9:watch
+> {"id":1,"result":true}
+= response id=1 body=true
+> {"method":"session.yield","resource":"session","verb":"yield","target":"session-9","result":1}
+= item id=1 method=session.yield body=1`,
+	"plain JSON-RPC": `
+? ping
+> {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}
+= response id=1 error=no (code -32601) final
+> {"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":1}}
+= item method=m params={"subscription":"s","result":1} body=1
+> {"jsonrpc":"2.0","id":"x","method":"confirm","params":[1]}
+= request id="x" method=confirm params=[1] body=[1]`,
+}
+
+func TestDecode(t *testing.T) {
+	for title, lines := range decodings {
+		t.Run(title, func(t *testing.T) {
+			c := NewCodec(Options{})
+			var got []string
+			next := func() {
+				for _, g := range got {
+					t.Errorf("%s was not expected", g)
+				}
+				got = nil
+			}
+			for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
+				word, rest, _ := strings.Cut(line, " ")
+				switch word {
+				case "?", "??":
+					op := dialect.Op{Kind: dialect.Call, Method: rest}
+					if word == "??" {
+						op.Kind = dialect.Subscribe
+					}
+					if _, err := c.Encode(op); err != nil {
+						t.Fatal(err)
+					}
+				case "-":
+					_, _ = c.Encode(dialect.Op{Kind: dialect.Cancel, OfID: wire.ID(rest)})
+				case ">":
+					next()
+					msgs, _, err := c.Decode([]byte(rest))
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, m := range msgs {
+						got = append(got, shown(m))
+					}
+				case "=":
+					if len(got) == 0 || got[0] != rest {
+						t.Fatalf("got %q, want %q", got, rest)
+					}
+					got = got[1:]
+				}
+			}
+			next()
+		})
+	}
+}
+
+// What a user sees of each.
+func TestEvent(t *testing.T) {
+	for msg, want := range map[string]string{
+		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"status":"pending","progress":60,"stage":"scanning"}}`: `{"event":"progress","message":"scanning","fraction":0.6,"data":{"status":"pending","progress":60,"stage":"scanning"}}`,
+		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":"text"}`:                                                `{"event":"progress","message":"","data":"text"}`,
+		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"progress":0.5}}`:                                      `{"event":"progress","message":"","fraction":0.5,"data":{"progress":0.5}}`,
+		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"done"}}`:                                   `{"event":"data","data":{"status":"done"}}`,
+		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","message":"full"}}`:                 `{"event":"error","message":"full","data":{"status":"error","message":"full"}}`,
+		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","error":{"code":7,"message":"x"}}}`: `{"event":"error","code":7,"message":"x","data":{"status":"error","error":{"code":7,"message":"x"}}}`,
+		`{"id":1,"result":{"status":"error"}}`:   `{"event":"data","data":{"status":"error"}}`,
+		`{"id":1,"result":{"status":"shipped"}}`: `{"event":"data","data":{"status":"shipped"}}`,
+		`{"method":"m","params":[1]}`:            `{"event":"data","data":[1]}`,
+	} {
+		c := NewCodec(Options{})
+		msgs, _, _ := c.Decode([]byte(msg))
+		ev, err := c.Event(msgs[0])
+		if got := string(ev.AppendJSON(nil)); err != nil || got != want {
+			t.Errorf("%s:\n got %s %v\nwant %s", msg, got, err, want)
+		}
+	}
+}
+
+// An id survives Decode and Reply, and nothing that a peer sends harms.
+func FuzzDecode(f *testing.F) {
+	for _, lines := range decodings {
+		for line := range strings.Lines(lines) {
+			if msg, ok := strings.CutPrefix(line, "> "); ok {
+				f.Add(strings.TrimSpace(msg))
+			}
+		}
+	}
+	f.Add(`[{"id":1,"result":{"status":"accepted","job":{"job":{"id":[]}}}},{"method":"a.yield","target":{},"result":0,"request_id":1}]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c := NewCodec(Options{})
+		for range 2 {
+			_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: "a/j:b"})
+		}
+		for range 2 {
+			msgs, _, err := c.Decode([]byte(text))
+			if err != nil {
+				return
+			}
+			for _, m := range msgs {
+				_, _ = c.Event(m)
+				if m.Kind != wire.Request {
+					c.Opened(dialect.Op{Kind: dialect.Call}, m)
+					continue
+				}
+				fields := readFields(m.Raw)
+				a, _ := fields.address(m.Method)
+				_ = fields.input(a, m.Params)
+				out, err := c.Reply(m, wire.Event{Kind: wire.Data, Data: []byte("1")})
+				if err != nil || len(out) != 1 || !strings.Contains(string(out[0]), `"id":`+string(m.ID)) {
+					t.Errorf("%s is answered %q %v", text, out, err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package ro
+
+import (
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// Whatever shape an answer to rpc.describe has, its methods are found.
+func TestFromDescription(t *testing.T) {
+	for _, tt := range []struct{ title, doc, want string }{
+		{"ours", `{"ro-jrpc":"1.0","resources":[{"name":"user","description":"d","verbs":[{"name":"get","description":"one","params":{"type":"object"},"result":{}}],"subresources":[{"name":"key","verbs":[{"name":"list"}]}]}]}`, "user.get user.key.list"},
+		{"names of verbs", `{"resources":[{"name":"user","verbs":["get","create"]},{"name":"repo","verbs":["get"],"subresources":[{"name":"issue","verbs":["get"]}]}]}`, "user.get user.create repo.get repo.issue.get"},
+		{"resources as members", `{"resources":{"user":{"verbs":["get"]},"task":{"verbs":{"cancel":{"description":"c"}},"subresources":{"step":{"verbs":["list"]}}}}}`, "user.get task.cancel task.step.list"},
+		{"verbs as members", `{"resources":{"user":{"get":{"params":{"id":"string"}},"create":{}}}}`, "user.get user.create"},
+		{"verbs as texts", `{"resources":{"user":{"get":"one user","create":"a new one"}}}`, "user.get user.create"},
+		{"arrays of verbs", `{"resources":{"user":["get","create"]}}`, "user.get user.create"},
+		{"with nothing around", `{"user":["get"],"task":{"cancel":{"description":"c"}}}`, "user.get task.cancel"},
+		{"an array of resources", `[{"name":"user","verbs":["get"]}]`, "user.get"},
+		{"an array of names", `["user.get","repo.issue:get","user:create"]`, "user.get repo.issue.get user.create"},
+		{"an array of fields", `[{"resource":"user","verb":"get"},{"resource":"repo","subresource":"issue","verb":"list"}]`, "user.get repo.issue.list"},
+		{"resources by that name", `{"resources":[{"resource":"user","verbs":[{"verb":"get"}]}]}`, "user.get"},
+		{"methods", `{"methods":["user.get",{"name":"user.create","params":{"type":"object"}},{"method":"ping"}]}`, "user.get user.create ping"},
+		{"methods as members", `{"methods":{"user.get":{"description":"one"}}}`, "user.get"},
+		{"OpenRPC", `{"openrpc":"1.3.2","info":{"title":"t","version":"1"},"methods":[{"name":"user.get","params":[]}]}`, "user.get"},
+		{"nothing yet", `{"resources":[]}`, ""},
+		{"nonsense", `{"a":5}`, "protocol"},
+		{"a number", `5`, "protocol"},
+	} {
+		c, err := FromDescription([]byte(tt.doc))
+		got := ""
+		if err != nil {
+			got = string(wire.AsFault(err).Kind)
+		} else {
+			got = strings.Join(c.Names(), " ")
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q %v, want %q", tt.title, got, err, tt.want)
+		}
+	}
+}
+
+// Params in any shape become a schema.
+func TestSchemaOf(t *testing.T) {
+	for val, want := range map[string]string{
+		`{"type":"object","properties":{}}`:   `{"type":"object","properties":{}}`,
+		`{"$ref":"#/$defs/x"}`:                `{"$ref":"#/$defs/x"}`,
+		`{}`:                                  `{}`,
+		`true`:                                `true`,
+		`{"name":"string","age":"int"}`:       `{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}}}`,
+		`{"type":"the kind","name":"string"}`: `{"type":"object","properties":{"type":{},"name":{"type":"string"}}}`,
+		`["id","name"]`:                       `{"type":"object","properties":{"id":{},"name":{}}}`,
+		`[{"name":"id","required":true,"schema":{"type":"integer"}},{"name":"x","type":"string"}]`: `{"type":"object","properties":{"id":{"type":"integer"},"x":{"type":"string"}},"required":["id"]}`,
+		`[]`: `{"type":"object"}`,
+		`5`:  ``,
+	} {
+		if got := string(schemaOf([]byte(val))); got != want {
+			t.Errorf("%s is %s, want %s", val, got, want)
+		}
+	}
+}
+
+// What our server tells is read back as it was.
+func TestDescription(t *testing.T) {
+	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"ro","info":{"name":"n","version":"1"},"methods":[
+		{"name":"user.get","description":"<one>","params":{"type":"object"},"result":{"$ref":"#/$defs/u"},"cache":{"max-age":60}},
+		{"name":"repo.issue.list","kind":"job","hints":{"results":{"resource":"job"}},"extra":{"since":"2"}},
+		{"name":"ping"}],"$defs":{"u":{"type":"object"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := Description(c)
+	if !strings.HasPrefix(string(doc), `{"ro-jrpc":"1.0","info":{"name":"n","version":"1"},"resources":[{"name":"user","verbs":[{"name":"get",`) {
+		t.Errorf("told is %s", doc)
+	}
+	again, err := FromDescription(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Extra = nil // the version of the format
+	want, _ := c.Marshal()
+	if got, _ := again.Marshal(); string(got) != string(want) {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// FuzzDescription: whatever is told, a catalog is made that can be written.
+func FuzzDescription(f *testing.F) {
+	f.Add(`{"resources":{"user":{"get":{"params":{"id":"string"}},"create":{}}}}`)
+	f.Add(`[{"name":"user","verbs":[{"verb":"get","params":["a"],"result":5}]}]`)
+	f.Fuzz(func(t *testing.T, doc string) {
+		if c, err := catalogOf(doc); err == nil && c != nil {
+			catalog.Mend(c)
+			if _, err := c.Marshal(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func catalogOf(doc string) (*catalog.Catalog, error) {
+	c := NewCodec(Options{})
+	msgs, _, err := c.Decode([]byte(`{"id":1,"result":` + doc + `}`))
+	if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Response {
+		return nil, err
+	}
+	return FromDescription(msgs[0].Body)
+}

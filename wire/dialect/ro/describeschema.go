@@ -1,0 +1,225 @@
+package ro
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// schemaWords are members that only a JSON Schema has; an object with none of
+// them lists parameters by name.
+var schemaWords = map[string]bool{
+	"type": true, "properties": true, "$ref": true, "anyOf": true, "oneOf": true, "allOf": true, "enum": true,
+	"const": true, "items": true, "additionalProperties": true, "$schema": true, "required": true, "not": true,
+}
+
+// schemaOf is a description of params or a result as a JSON Schema: as it
+// stands where it is one; else made of parameters, listed in an array (names,
+// or objects with a name and a schema) or as members (a type's name, or a
+// schema). nil where nothing can be made of it.
+func schemaOf(val []byte) json.RawMessage {
+	switch scan.Type(val) {
+	case 't', 'f':
+		return val
+	case 's':
+		return typeNamed(val)
+	case 'a':
+		return fromList(val)
+	case 'o':
+	default:
+		return nil
+	}
+	empty := true
+	for key, v := range each(val) {
+		_, named := scan.Text(v)
+		if empty = false; schemaWords[key] && (key != "type" || !named || typeNamed(v) != nil) {
+			return val
+		}
+	}
+	if empty {
+		return val
+	}
+	var props []byte
+	for key, v := range each(val) {
+		s := schemaOf(v)
+		if s == nil {
+			s = json.RawMessage(`{}`)
+		}
+		props = member(props, strings.TrimSuffix(key, "?"), s)
+	}
+	return object(props, nil)
+}
+
+// typeNamed is the schema of a type by its name; nil where there is none such.
+func typeNamed(val []byte) json.RawMessage {
+	text, _ := scan.Text(val)
+	switch text {
+	case "string", "number", "integer", "boolean", "object", "array", "null":
+		return json.RawMessage(`{"type":"` + text + `"}`)
+	case "int":
+		return json.RawMessage(`{"type":"integer"}`)
+	case "bool":
+		return json.RawMessage(`{"type":"boolean"}`)
+	case "any":
+		return json.RawMessage(`{}`)
+	}
+	return nil
+}
+
+func fromList(val []byte) json.RawMessage {
+	var props, required []byte
+	for v := range elements(val) {
+		name, ok := scan.Text(v)
+		s := json.RawMessage(`{}`)
+		if !ok {
+			if name, ok = scan.Text(scan.Get(v, "name")); !ok {
+				return nil
+			}
+			if given := scan.Get(v, "schema"); given != nil {
+				s = given
+			} else if given := typeNamed(scan.Get(v, "type")); given != nil {
+				s = given
+			}
+			if string(scan.Get(v, "required")) == "true" {
+				required = append(wire.AppendString(required, name), ',')
+			}
+		}
+		props = member(props, name, s)
+	}
+	return object(props, required)
+}
+
+// object is the schema of an object; required is a list with a comma behind
+// each name.
+func object(props, required []byte) json.RawMessage {
+	if props == nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	b := append([]byte(`{"type":"object","properties":`), closed(props)...)
+	if len(required) > 0 {
+		b = append(append(append(b, `,"required":[`...), required[:len(required)-1]...), ']')
+	}
+	return append(b, '}')
+}
+
+// member appends a member to an object that is not closed yet; nil is an empty
+// one.
+func member(obj []byte, key string, val []byte) []byte {
+	if obj == nil {
+		obj = []byte{'{'}
+	} else {
+		obj = append(obj, ',')
+	}
+	return append(append(wire.AppendString(obj, key), ':'), val...)
+}
+
+// closed is what member has built; nil where it is empty.
+func closed(obj []byte) json.RawMessage {
+	if obj == nil {
+		return nil
+	}
+	return append(obj[:len(obj):len(obj)], '}')
+}
+
+// elements goes through the elements of a valid array.
+func elements(arr []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		m := scan.Array(arr, 2*wire.DefaultMaxDepth)
+		for _, val, ok := m.Next(); ok; _, val, ok = m.Next() {
+			if !yield(val) {
+				return
+			}
+		}
+	}
+}
+
+// A described resource, as our server tells it.
+type described struct {
+	Name         string            `json:"name"`
+	Verbs        []json.RawMessage `json:"verbs"`
+	Subresources []*described      `json:"subresources,omitempty"`
+}
+
+// Description is c as the answer to rpc.describe. What is no method of a
+// resource stands in methods.
+func Description(c *catalog.Catalog) json.RawMessage {
+	var resources []*described
+	var others []json.RawMessage
+	for i := range c.Methods {
+		m := &c.Methods[i]
+		a := dotted(m.Name)
+		if strings.Contains(m.Name, ":") {
+			a = dotted(strings.Replace(m.Name, ":", ".", 1))
+		}
+		if a.Verb == "" {
+			others = append(others, verbOf(m, m.Name))
+			continue
+		}
+		at := find(&resources, a.Resource)
+		if a.Subresource != "" {
+			at = find(&at.Subresources, a.Subresource)
+		}
+		at.Verbs = append(at.Verbs, verbOf(m, a.Verb))
+	}
+	b := []byte(`{"ro-jrpc":"1.0"`)
+	add := func(name string, v any) {
+		raw, err := marshal(v)
+		if err == nil {
+			b = append(append(append(append(b, `,"`...), name...), `":`...), raw...)
+		}
+	}
+	if c.Info.Name != "" || c.Info.Version != "" || c.Info.Description != "" {
+		add("info", c.Info)
+	}
+	if resources == nil {
+		resources = []*described{}
+	}
+	add("resources", resources)
+	if others != nil {
+		add("methods", others)
+	}
+	if c.Defs != nil {
+		add("$defs", c.Defs)
+	}
+	return append(b, '}')
+}
+
+func find(list *[]*described, name string) *described {
+	for _, d := range *list {
+		if d.Name == name {
+			return d
+		}
+	}
+	d := &described{Name: name, Verbs: []json.RawMessage{}}
+	*list = append(*list, d)
+	return d
+}
+
+// verbOf is a method under the name of its verb.
+func verbOf(m *catalog.Method, verb string) json.RawMessage {
+	out := *m
+	out.Name, out.Extra, out.Run = verb, nil, ""
+	b, err := marshal(out)
+	if err != nil {
+		return json.RawMessage(`{}`)
+	}
+	for key, val := range each(m.Extra) {
+		if _, known := places[key]; !known {
+			b = append(member(b[:len(b)-1], key, val), '}')
+		}
+	}
+	return b
+}
+
+// marshal is json.Marshal without the escapes for HTML.
+func marshal(v any) (json.RawMessage, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return json.RawMessage(strings.TrimSuffix(b.String(), "\n")), err
+}

@@ -1,0 +1,55 @@
+package ro
+
+import (
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Reply writes one event of the answer to req. Where the event has a Stream it
+// is an async result: Extra holds its members but for the result, and Final
+// says that it is the return. Elsewhere Extra holds what stands beside a
+// result.
+func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
+	if ev.Stream != nil {
+		return [][]byte{asyncResult(ev)}, nil
+	}
+	msgs, err := c.Codec.Reply(req, ev)
+	if err == nil && len(msgs) == 1 && ev.Kind == wire.Data {
+		msgs[0] = beside(msgs[0], ev.Extra)
+	}
+	return msgs, err
+}
+
+// beside adds the members of extra to a message.
+func beside(msg []byte, extra json.RawMessage) []byte {
+	if scan.Type(extra) != 'o' || len(extra) <= 2 {
+		return msg
+	}
+	msg = append(msg[:len(msg)-1], ',')
+	return append(scan.Compact(msg, extra[1:len(extra)-1]), '}')
+}
+
+// asyncResult writes a yield or a return.
+func asyncResult(ev wire.Event) []byte {
+	verb := verbYield
+	if ev.Final {
+		verb = verbReturn
+	}
+	resource, _ := scan.Text(scan.Get(ev.Extra, "resource"))
+	b := scan.AppendQuoted([]byte(`{"jsonrpc":"2.0","method":`), resource+"."+verb)
+	b = wire.AppendString(append(b, `,"resource":`...), resource)
+	b = wire.AppendString(append(b, `,"verb":`...), verb)
+	for _, name := range []string{"target", "result", "request_id"} {
+		val := scan.Get(ev.Extra, name)
+		if name == "result" {
+			val = ev.Data
+		}
+		if val != nil {
+			b = append(append(append(b, `,"`...), name...), `":`...)
+			b = scan.Compact(b, val)
+		}
+	}
+	return append(b, '}')
+}

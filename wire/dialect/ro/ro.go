@@ -1,0 +1,215 @@
+// Package ro speaks RO-JRPC, both roles: JSON-RPC 2.0 whose requests may say in
+// fields of their own what they are about (resource, target, verb, subresource,
+// parent), and whose results may come later, as messages that are themselves
+// about a resource, with the verbs yield and return.
+//
+// What JSON-RPC has is the jsonrpc package's: a message without those fields is
+// plain JSON-RPC here too.
+//
+// An async result belongs to the call whose id it has as request_id, else to
+// the call whose answer named its target; it also comes to whoever follows its
+// resource and target. A call goes on after an answer whose status is accepted
+// or pending, until a return or a status of error.
+package ro
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/scan"
+)
+
+// Options choose what a codec reads.
+type Options struct {
+	// MaxDepth is the greatest nesting that is read. 0 means
+	// wire.DefaultMaxDepth.
+	MaxDepth int
+}
+
+// codec is the state for one connection: JSON-RPC's, and the calls of ours that
+// async results may belong to.
+type codec struct {
+	dialect.Codec
+	calls  map[string]*call  // by request id
+	places map[string]string // target, or resource and target, that an answer named → request id
+	seen   recent            // places of results that nobody wanted yet
+	over   recent            // ids of calls that a return has ended
+	out    []wire.Message
+}
+
+// call is one of ours that is not over.
+type call struct {
+	kind  dialect.OpKind
+	own   string   // the place that its request was about; "": none
+	named []string // its keys in places
+}
+
+// NewCodec returns the codec for one connection. It is a dialect.Describer too.
+func NewCodec(o Options) dialect.Codec {
+	return &codec{
+		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth}),
+		calls: map[string]*call{}, places: map[string]string{},
+	}
+}
+
+// Bystander says that results come which nobody asked for.
+func (c *codec) Bystander() {}
+
+// Encode writes op. Its method is what a user types, see Parse; its Extra holds
+// fields that were given beside it, see Given. A Subscribe of a path with no
+// verb, such as session/session-9, sends nothing and follows what comes of it.
+func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
+	switch op.Kind {
+	case dialect.Call, dialect.Notify, dialect.Subscribe:
+	case dialect.Cancel:
+		c.forget(string(op.OfID))
+		return wire.Message{}, wire.ErrUnsupported
+	case dialect.Unsub:
+		c.forget(string(op.OfID))
+		if op.Unsubscribe == "" {
+			return wire.Message{}, wire.ErrUnsupported
+		}
+		op = dialect.Op{Kind: dialect.Call, Method: op.Unsubscribe}
+	default:
+		return c.Codec.Encode(op)
+	}
+	if len(op.Funcs) > 0 {
+		return wire.Message{}, refused("RO-JRPC has no function values (@on)")
+	}
+	if place, ok := followed(op); ok {
+		return wire.Message{Stream: wire.ID(place)}, nil
+	}
+	a, extra, err := request(op)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	op.Method, op.Extra = a.Method, extra
+	m, err := c.Codec.Encode(op)
+	if err != nil || m.ID == nil {
+		return m, err
+	}
+	m.Final = false
+	k := &call{kind: op.Kind}
+	if text, ok := targetText(a.Target); ok && a.Resource != "" {
+		k.own = placeOf(strings.TrimSuffix(a.Method, "."+a.Verb), text)
+	}
+	c.calls[string(m.ID)] = k
+	return m, nil
+}
+
+// followed is the place that a Subscribe with no verb follows.
+func followed(op dialect.Op) (place string, ok bool) {
+	if op.Kind != dialect.Subscribe || op.Params != nil || op.Extra != nil || strings.Contains(op.Method, ":") {
+		return "", false
+	}
+	a, err := Parse(op.Method + ":" + verbYield)
+	target, has := targetText(a.Target)
+	if err != nil || !has {
+		return "", false
+	}
+	return placeOf(strings.TrimSuffix(a.Method, "."+verbYield), target), true
+}
+
+// placeOf is the key of a resource's target.
+func placeOf(resource, target string) string { return resource + "\x00" + target }
+
+// Given are the fields that a user gave beside a method, as an Op's Extra has
+// them. It is never sent as it stands.
+type Given struct {
+	Resource    string          `json:"resource,omitempty"`
+	Verb        string          `json:"verb,omitempty"`
+	Subresource string          `json:"subresource,omitempty"`
+	Target      json.RawMessage `json:"target,omitempty"`
+	Parent      json.RawMessage `json:"parent,omitempty"`
+	Cache       string          `json:"cache,omitempty"`
+	Plain       bool            `json:"plain,omitempty"` // no structured fields are sent
+}
+
+// Resolve is what a request for method, with the fields given beside it, is
+// about. Errors are usage Faults that say the rule.
+func Resolve(method string, g Given) (Address, error) {
+	a, err := Parse(method)
+	if err != nil {
+		return a, err
+	}
+	for _, f := range []struct {
+		name  string
+		given string
+		to    *string
+	}{{"resource", g.Resource, &a.Resource}, {"verb", g.Verb, &a.Verb}, {"subresource", g.Subresource, &a.Subresource}} {
+		if f.given != "" {
+			*f.to = f.given
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		given json.RawMessage
+		to    *json.RawMessage
+	}{{"target", g.Target, &a.Target}, {"parent", g.Parent, &a.Parent}} {
+		switch _, ok := targetText(f.given); {
+		case f.given == nil:
+			continue
+		case !ok:
+			return a, refused("a %s is a string or a number, and not %s", f.name, f.given)
+		case *f.to != nil && !bytes.Equal(*f.to, f.given):
+			return a, refused("%s says the %s %s, and --%s another one", method, f.name, *f.to, f.name)
+		}
+		*f.to = f.given
+	}
+	switch rule := a.broken(); {
+	case rule != "":
+		return a, refused("RO-JRPC: %s", rule)
+	case reserved(a.Verb) || a.Resource == "" && reserved(dotted(method).Verb):
+		return a, refused("RO-JRPC: the verb %s is reserved for async results, from server to client", a.Verb)
+	case a.Resource == "" && a.Target != nil:
+		return a, refused("RO-JRPC: target needs a resource and a verb: %q is neither PATH:VERB nor a dotted name", method)
+	case !g.Plain:
+		return a, nil
+	case a.Target != nil || a.Parent != nil:
+		return a, refused("a plain request has no place for a target or a parent: give them as params, or leave --plain out")
+	}
+	return Address{Method: a.Method}, nil
+}
+
+// request is what is sent for op, but for its params.
+func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
+	var g Given
+	if op.Extra != nil {
+		if err := json.Unmarshal(op.Extra, &g); err != nil {
+			return a, nil, refused("the fields beside %q: %v", op.Method, err)
+		}
+	}
+	if a, err = Resolve(op.Method, g); err != nil {
+		return a, nil, err
+	}
+	var b []byte
+	if a.Resource != "" {
+		b = a.members(b)
+	}
+	if g.Cache != "" {
+		b = wire.AppendString(append(b, `,"cache":`...), g.Cache)
+	}
+	if len(b) > 0 {
+		b[0] = '{'
+		b = append(b, '}')
+	}
+	return a, b, nil
+}
+
+// each goes through the members of a valid object, keys with their escapes
+// undone.
+func each(obj []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		m := scan.Object(obj, 2*wire.DefaultMaxDepth)
+		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+			if !yield(scan.Key(key), val) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package ro
+
+import (
+	"fmt"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// The reserved verbs of async results, which go from server to client.
+const (
+	verbYield  = "yield"
+	verbReturn = "return"
+)
+
+// reserved says that a verb carries async results.
+func reserved(verb string) bool { return verb == verbYield || verb == verbReturn }
+
+// fields are the structured members of a request as they stand; nil: absent.
+type fields struct {
+	method, resource, verb, subresource, target, parent []byte
+	params, meta, cache                                 []byte
+	result, err, requestID                              []byte
+}
+
+// readFields finds the members in raw, a valid object. Of several with one name
+// the last counts, as it does for the method.
+func readFields(raw []byte) (f fields) {
+	for key, val := range each(raw) {
+		switch key {
+		case "method":
+			f.method = val
+		case "resource":
+			f.resource = val
+		case "verb":
+			f.verb = val
+		case "subresource":
+			f.subresource = val
+		case "target":
+			f.target = val
+		case "parent":
+			f.parent = val
+		case "params":
+			f.params = val
+		case "meta":
+			f.meta = val
+		case "cache":
+			f.cache = val
+		case "result":
+			f.result = val
+		case "error":
+			f.err = val
+		case "request_id":
+			f.requestID = val
+		}
+	}
+	return f
+}
+
+// structured says that any of the fields is there that the rules speak of.
+func (f *fields) structured() bool {
+	for _, val := range [][]byte{f.resource, f.verb, f.subresource, f.parent, f.target} {
+		if val != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// address checks the rules of the page and returns what the request is about;
+// rule is "" where all hold. A request with no structured fields is plain
+// JSON-RPC: it is about what its method says.
+func (f *fields) address(method string) (a Address, rule string) {
+	if !f.structured() {
+		return dotted(method), ""
+	}
+	a = Address{Method: method, Target: f.target, Parent: f.parent}
+	for _, name := range []struct {
+		member string
+		val    []byte
+		to     *string
+	}{{"resource", f.resource, &a.Resource}, {"verb", f.verb, &a.Verb}, {"subresource", f.subresource, &a.Subresource}} {
+		text, ok := scan.Text(name.val)
+		if name.val != nil && (!ok || text == "") {
+			return a, name.member + " must be a string that is not empty"
+		}
+		*name.to = text
+	}
+	for _, name := range []struct {
+		member string
+		val    []byte
+	}{{"target", f.target}, {"parent", f.parent}} {
+		if _, ok := targetText(name.val); name.val != nil && !ok {
+			return a, name.member + " must be a string or a number"
+		}
+	}
+	if rule = a.broken(); rule == "" && a.Resource == "" { // a target alone says nothing of the method
+		target := a.Target
+		a = dotted(method)
+		a.Target = target
+	}
+	return a, rule
+}
+
+// broken is the rule of the page that a does not keep; "" where it keeps all.
+func (a Address) broken() string {
+	switch {
+	case a.Subresource != "" && a.Resource == "":
+		return "subresource must not appear without resource"
+	case a.Parent != nil && a.Resource == "":
+		return "parent must not appear without resource"
+	case a.Resource != "" && a.Verb == "", a.Resource == "" && a.Verb != "":
+		return "resource and verb must appear together"
+	case a.Parent != nil && a.Subresource == "":
+		return "parent must not appear without subresource"
+	case firstDotted(a) != "":
+		return fmt.Sprintf("a dot is no part of a resource, subresource or verb: %q", firstDotted(a))
+	case a.Resource != "" && a.Method != a.name():
+		return fmt.Sprintf("method must equal %q, as its fields say, and not %q", a.name(), a.Method)
+	}
+	return ""
+}
+
+// refused is what we do not send.
+func refused(format string, args ...any) *wire.Fault {
+	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
+}
+
+// invalid is the answer to a request that breaks a rule.
+func invalid(rule string) *wire.Error {
+	return wire.NewError(wire.CodeInvalidRequest, "Invalid Request: "+rule).WithData(map[string]string{"rule": rule})
+}
