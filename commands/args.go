@@ -17,6 +17,7 @@ import (
 // and the library is handed both in an order that it cannot mistake.
 type line struct {
 	cmd     *cli.Command
+	words   []string // all, as they were given
 	path    []string // the command's words
 	flags   []string // each with its value: --name=value
 	args    []string
@@ -32,12 +33,15 @@ func (l *line) argv() []string {
 	return append(append(append(argv, l.flags...), "--"), l.args...)
 }
 
-// pairs are flags that take two words, as in jq: --arg NAME VALUE.
-var pairs = map[string]bool{"arg": true, "argjson": true}
+// several are flags that take more words than one, as in jq: --arg NAME VALUE.
+var several = map[string][]string{
+	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
+	"reply": {"an id", "a value"}, "reject": {"an id", "a code", "a text"},
+}
 
 // parse takes words (without the program's name) apart.
 func parse(root *cli.Command, words []string) (*line, error) {
-	l := &line{cmd: root, dash: -1}
+	l := &line{cmd: root, words: words, dash: -1}
 	for i := 0; i < len(words); {
 		word := words[i]
 		i++
@@ -123,17 +127,14 @@ func (l *line) long(name, value string, given bool, rest []string) (int, error) 
 	return l.take(name, rest)
 }
 
-// take gives a flag the following word, or the following two as NAME=VALUE.
+// take gives a flag the following word, or the following ones as NAME=VALUE.
 func (l *line) take(name string, rest []string) (int, error) {
-	need := 1
-	if pairs[name] {
-		need = 2
+	need, what := 1, "a value"
+	if words := several[name]; words != nil {
+		need = len(words)
+		what = strings.Join(words[:need-1], ", ") + " and " + words[need-1]
 	}
 	if len(rest) < need {
-		what := "a value"
-		if need == 2 {
-			what = "a name and a value"
-		}
 		return 0, l.usage("--%s needs %s", name, what)
 	}
 	l.add(name, strings.Join(rest[:need], "="), true)

@@ -71,7 +71,7 @@ are positional; - reads the params whole from stdin. Words with spaces, quotes, 
 want quotes of the shell.`
 
 func runCall(ctx context.Context, a *app, o *callOptions) error {
-	e, rest, err := a.endpoint(o.conn.dialect)
+	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err
 	}

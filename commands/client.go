@@ -17,8 +17,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// endpoint reads the first argument.
-func (a *app) endpoint(dialect string) (session.Endpoint, []string, error) {
+// endpoint reads the first argument. Where another process holds the connection it
+// is reached, since only that knows what is spoken.
+func (a *app) endpoint(ctx context.Context, dialect string) (session.Endpoint, []string, error) {
 	args := a.line.args
 	if len(args) == 0 {
 		f := a.line.usage("an endpoint is missing")
@@ -31,6 +32,10 @@ func (a *app) endpoint(dialect string) (session.Endpoint, []string, error) {
 	e, err := session.ParseEndpoint(args[0], dialect)
 	if err == nil && e.Profile != nil {
 		err = a.apply(e.Profile)
+	}
+	if err == nil {
+		e, err = e.Reach(ctx)
+		err = why(ctx, err)
 	}
 	return e, args[1:], err
 }

@@ -14,18 +14,24 @@ import (
 	"rpcx/wire/session"
 )
 
+// connectOptions are what `connect` was given.
+type connectOptions struct {
+	clientFlags
+	keep keepFlags
+}
+
 func connectCommand(a *app) *cli.Command {
-	o := &clientFlags{}
+	o := &connectOptions{}
 	return &cli.Command{
 		Name:        "connect",
-		Usage:       "converse: messages from stdin to the peer, the peer's to stdout",
-		ArgsUsage:   "ENDPOINT",
+		Usage:       "converse: messages from stdin to the peer, the peer's to stdout; keep sessions",
+		ArgsUsage:   "[ENDPOINT]",
 		Description: connectDescription,
 		Metadata: map[string]any{examplesKey: []Example{
 			{"Two messages, and what comes of them", `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  o.flags(a, idleNone),
+		Flags:  append(o.keep.flags(), o.flags(a, idleNone)...),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runConnect(ctx, a, o) },
 	}
 }
@@ -37,8 +43,14 @@ not printed; any other is printed, and stdin owns the answer. At the end of stdi
 requests that nobody answered get -32603, the answers owed to us are waited for, and the
 conversation ends.`
 
-func runConnect(ctx context.Context, a *app, o *clientFlags) error {
-	e, rest, err := a.endpoint(o.conn.dialect)
+func runConnect(ctx context.Context, a *app, o *connectOptions) error {
+	if d, err := a.line.deed(); d != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return d.run(ctx, a, o)
+	}
+	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err
 	}
@@ -51,13 +63,13 @@ func runConnect(ctx context.Context, a *app, o *clientFlags) error {
 	}
 	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
 	defer cl.stop()
-	conv, err := a.open(cl.ctx, e, o, nil, true)
+	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, true)
 	if err != nil {
 		return err
 	}
 	pipe, err := conv.Raw()
 	if err == nil {
-		err = (&connection{app: a, pipe: pipe, print: print, clock: cl, dialect: e.Dialect}).run()
+		err = (&connection{app: a, pipe: pipe, print: print, clock: cl, dialect: conv.Dialect()}).run()
 	}
 	err = errors.Join(err, closing(ctx, conv, &o.hooks, err))
 	return errors.Join(err, print.Finish())

@@ -45,7 +45,7 @@ const describeDescription = `A table on a terminal, the catalog as JSON elsewher
 reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover).`
 
 func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
-	e, rest, err := a.endpoint(o.conn.dialect)
+	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ const (
 	groupParams     = "Parameters"
 	groupListen     = "Listening"
 	groupRO         = "RO-JRPC"
+	groupSession    = "Sessions"
+	groupInbox      = "The inbox of a session"
 )
 
 func boolean(group, name, short, usage string, to *bool) cli.Flag {

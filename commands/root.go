@@ -26,6 +26,7 @@ var version = ""
 type app struct {
 	common  commonFlags
 	line    *line
+	birth   *birth           // of the process of a session; nil elsewhere
 	profile *profile.Profile // what the endpoint was named by; nil: no profile
 	console *format.Console
 	started time.Time
@@ -36,6 +37,9 @@ type app struct {
 // Main runs rpcx with the arguments of a process and returns its exit status.
 func Main(args []string) int {
 	a := &app{started: time.Now()}
+	if len(args) == 3 && args[1] == backgroundWord {
+		return background(a)
+	}
 	a.detect(args)
 	err := a.run(args[1:])
 	if err == nil {
@@ -186,8 +190,12 @@ func (a *app) detect(args []string) {
 	color := early(args, "--color", "auto")
 	a.out = format.Detect(os.Stdout, color, os.Getenv)
 	a.err = format.Detect(os.Stderr, color, os.Getenv)
-	json := early(args, "--errors", os.Getenv(errorsVariable)) == "json"
-	a.console = format.NewConsole(os.Stderr, format.ConsoleOptions{Screen: a.err, JSON: json})
+	a.console = format.NewConsole(os.Stderr, format.ConsoleOptions{Screen: a.err, JSON: jsonErrors(args)})
+}
+
+// jsonErrors says that failures are to be JSON.
+func jsonErrors(args []string) bool {
+	return early(args, "--errors", os.Getenv(errorsVariable)) == "json"
 }
 
 // say writes text to stdout; a failure is one of the stream.

@@ -71,7 +71,7 @@ http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0, unix:PATH, wss, https and tls (wit
 and --key), or stdio: where rpcx is the child. Flags stand before --.`
 
 func runServe(ctx context.Context, a *app, o *serveOptions) error {
-	e, rest, err := a.endpoint(o.conn.dialect)
+	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err
 	}

@@ -22,18 +22,20 @@ type subscribeOptions struct {
 	choose      string
 	method      string
 	unsubscribe string
+	since       int64
 	grace       duration
 	ro          roFlags
 }
 
 func subscribeCommand(a *app) *cli.Command {
-	o := &subscribeOptions{}
+	o := &subscribeOptions{since: -1}
 	flags := append([]cli.Flag{
 		number("", "count", "stop after `N` values", 1, &o.count),
 		text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
 		generic("", "for", "stop after `DURATION`", span{&o.length}),
 		text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
+		number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
 		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		graceFlag(&o.grace),
 	}, append(o.params.flags(), o.ro.flags()...)...)
@@ -54,14 +56,19 @@ func subscribeCommand(a *app) *cli.Command {
 
 const subscribeDescription = `The events go to stdout, one JSON value a line, until the stream ends, a limit is
 reached or a signal comes; the peer is told before rpcx goes. METHOD may be left out
-where --method or --select says what to take: nothing is sent then.`
+where --method or --select says what to take, or --since: nothing is sent then.`
 
 func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
-	e, rest, err := a.endpoint(o.conn.dialect)
+	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && o.choose == "" && o.method == "" {
+	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
+		f := a.line.usage("--since reads what a session has kept: it takes @NAME and no METHOD")
+		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
+		return f
+	}
+	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && o.choose == "" && o.method == "" && o.since < 0 {
 		f := a.line.usage("a method is missing")
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
@@ -111,9 +118,12 @@ var errEnough = errors.New("the time asked for is over")
 
 // consume opens the stream and reads it.
 func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
-	c.watch = o.choose != "" || o.method != ""
+	c.watch = o.choose != "" || o.method != "" || o.since >= 0
 	if c.watch {
 		watch := dialect.Op{Kind: dialect.Watch, Method: o.method}
+		if o.since >= 0 {
+			watch.Since = &o.since
+		}
 		if c.stream, err = c.conv.Open(c.clock.ctx, watch); err != nil {
 			return o.outcome(c, why(c.clock.ctx, err))
 		}

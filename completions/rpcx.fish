@@ -33,11 +33,11 @@ function __rpcx_endpoints
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --allow --allow-origin --arg --argjson --connect-timeout --count --deny --expect --expect-any --expect-count --expect-error --expect-none --for --grace --header --hook-jobs --hook-timeout --idle --jobs --jq --max-message --method --noise --on --parent --parent-json --ping --raw-request --resource --select --subprotocol --subresource --target --target-json --timeout --token-command --unsubscribe --until --verb -H -q --cacert --catalog --cert --hooks --key --output --template --token -o --color --dialect --errors --params-style
+set -g __rpcx_valued --allow --allow-origin --arg --argjson --close --connect-timeout --count --deny --expect --expect-any --expect-count --expect-error --expect-none --for --grace --header --hook-jobs --hook-timeout --idle --idle-exit --inbox-default --inbox-timeout --jobs --jq --lease --max-message --method --noise --on --parent --parent-json --ping --raw-request --reject --reply --resource --select --session --since --status --subprotocol --subresource --subscribe --target --target-json --timeout --token-command --unsubscribe --until --verb -H -q --cacert --catalog --cert --hooks --key --output --template --token -o --color --dialect --errors --params-style
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a subscribe -d 'print the events of a stream until it ends'
-complete -c rpcx -n '__rpcx_at' -a connect -d 'converse: messages from stdin to the peer, the peer'\''s to stdout'
+complete -c rpcx -n '__rpcx_at' -a connect -d 'converse: messages from stdin to the peer, the peer'\''s to stdout; keep sessions'
 complete -c rpcx -n '__rpcx_at' -a serve -d 'answer calls: a server in any dialect, made of hooks'
 complete -c rpcx -n '__rpcx_at' -a describe -d 'show what a peer offers'
 complete -c rpcx -n '__rpcx_at' -l help -s h -d 'show help'
@@ -108,6 +108,7 @@ complete -c rpcx -n '__rpcx_in subscribe' -l until -x -d 'stop after the value f
 complete -c rpcx -n '__rpcx_in subscribe' -l for -x -d 'stop after DURATION'
 complete -c rpcx -n '__rpcx_in subscribe' -l select -x -d 'take as items, among all messages that come in, those for which the jq program EXPR holds'
 complete -c rpcx -n '__rpcx_in subscribe' -l method -x -d 'take as items the notifications of the method NAME'
+complete -c rpcx -n '__rpcx_in subscribe' -l since -x -d 'with @NAME and no METHOD: the events that the session has kept after number SEQ, then what comes'
 complete -c rpcx -n '__rpcx_in subscribe' -l unsubscribe -x -d 'end the subscription with the method NAME (else derived: x_subscribe, x_unsubscribe)'
 complete -c rpcx -n '__rpcx_in subscribe' -l grace -x -d 'after an error in a stream, wait DURATION for its end (1s)'
 complete -c rpcx -n '__rpcx_in subscribe' -l catalog -r -F -d 'type and check parameters by the catalog in FILE'
@@ -162,7 +163,22 @@ complete -c rpcx -n '__rpcx_in subscribe' -l errors -x -a 'text json' -d 'failur
 complete -c rpcx -n '__rpcx_in subscribe' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in subscribe' -l help -s h -d 'show help'
 
-complete -c rpcx -n '__rpcx_at connect' -a '(__rpcx_endpoints)'
+complete -c rpcx -n '__rpcx_in connect' -l session -x -d 'keep the connection in the background as @NAME, and return when it is live'
+complete -c rpcx -n '__rpcx_in connect' -l ensure -d 'with --session: be content with a live session of that name, endpoint, dialect and hooks'
+complete -c rpcx -n '__rpcx_in connect' -l idle-exit -x -d 'with --session: end it when no command was attached for DURATION; 0 never (1h)'
+complete -c rpcx -n '__rpcx_in connect' -l subscribe -x -d 'with --session: subscribe to METHOD ("METHOD JSON" with params) and keep the events for subscribe @NAME --since'
+complete -c rpcx -n '__rpcx_in connect' -l inbox-timeout -x -d 'with --session: a parked call that nobody answers gets its default after DURATION; 0 never (5m)'
+complete -c rpcx -n '__rpcx_in connect' -l inbox-default -x -d 'with --session: what such a call is answered, a JSON value (else an error)'
+complete -c rpcx -n '__rpcx_in connect' -l list -d 'list the sessions of this user'
+complete -c rpcx -n '__rpcx_in connect' -l status -x -d 'tell how the session NAME is, as JSON'
+complete -c rpcx -n '__rpcx_in connect' -l close -x -d 'end the session NAME'
+complete -c rpcx -n '__rpcx_in connect' -l close-all -d 'end every session of this user'
+complete -c rpcx -n '__rpcx_in connect' -l next -d 'with @NAME: claim the oldest call that --on NAME=inbox has parked, and print it as one line'
+complete -c rpcx -n '__rpcx_in connect' -l method -x -d 'with --next: only calls of the method NAME'
+complete -c rpcx -n '__rpcx_in connect' -l for -x -d 'with --next: wait for DURATION at most (status 124 then; unbounded)'
+complete -c rpcx -n '__rpcx_in connect' -l lease -x -d 'with --next: others can claim the call again when it is not answered after DURATION (60s)'
+complete -c rpcx -n '__rpcx_in connect' -l reply -x -d 'answer a parked call of @NAME with a JSON value (- reads it from stdin)'
+complete -c rpcx -n '__rpcx_in connect' -l reject -x -d 'answer a parked call of @NAME with an error'
 complete -c rpcx -n '__rpcx_in connect' -l jq -s q -x -d 'print what the jq program EXPR makes of each value'
 complete -c rpcx -n '__rpcx_in connect' -l raw-output -s r -d 'print strings without quotes'
 complete -c rpcx -n '__rpcx_in connect' -l arg -x -d '$NAME is the text VALUE in every jq program'

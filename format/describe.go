@@ -65,6 +65,14 @@ func summary(params []parameter) string {
 	return Cut(strings.Join(words, " "), 40)
 }
 
+// Table is rows with their columns aligned, the first row being the heading, no
+// wider than width (0: as wide as it is). Its cells are shown as they are.
+func Table(rows [][]string, width int, color bool) string {
+	var b strings.Builder
+	writeTable(&b, "", rows, width, color)
+	return b.String()
+}
+
 // writeTable writes rows with their columns aligned, the first row being the
 // heading; the last column gets the room that is left.
 func writeTable(b *strings.Builder, margin string, rows [][]string, width int, color bool) {

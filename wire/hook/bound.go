@@ -108,6 +108,8 @@ func (b *Bound) answer(ctx context.Context, c *chain, a *Answer, r dialect.Reque
 		return a.constant(), nil
 	case Deny:
 		return nil, wire.NewError(wire.CodeRefused, a.Text)
+	case Inbox:
+		return b.t.o.Park(ctx, r)
 	case JQ:
 		return b.answerJQ(ctx, c, a.prog, r)
 	case Co:

@@ -31,8 +31,10 @@ const (
 	JQ    Kind = "jq"    // a jq expression over the params
 	JSON  Kind = "json"  // a constant
 	Deny  Kind = "deny"  // a refusal
+	Inbox Kind = "inbox" // parked in a session for another process
 )
 
+// kinds are those that are written with a colon.
 var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
 
 // An Answer is what stands behind the "=" of a hook, checked.
@@ -70,7 +72,7 @@ func ParseAnswer(s string) (Answer, error) {
 	prefix := prefixed.FindString(s)
 	switch {
 	case s == "inbox":
-		return Answer{}, usage("inbox parks calls in a session, and this is none")
+		kind, text = Inbox, ""
 	case s == string(Deny):
 		kind, text = Deny, "refused"
 	case prefix != "":
@@ -93,6 +95,10 @@ func ParseAnswer(s string) (Answer, error) {
 		if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {
 			return a, usage("%q is no JSON: %v", s, err)
 		}
+	case Inbox:
+		if text != "" {
+			return a, unknownKind(s, string(kind))
+		}
 	case Deny:
 		if text == "" {
 			a.Text = "refused"
@@ -105,7 +111,7 @@ func ParseAnswer(s string) (Answer, error) {
 
 func unknownKind(s, kind string) error {
 	f := usage("%q: there is no answer of kind %q", s, kind)
-	words := []string{"inbox"}
+	words := []string{string(Inbox)}
 	for _, k := range kinds {
 		words = append(words, string(k))
 	}

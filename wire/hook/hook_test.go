@@ -49,7 +49,6 @@ func TestParseRefuses(t *testing.T) {
 		{"a=tex:date", `hook a: "tex:date": there is no answer of kind "tex"`, "did you mean text:? A command that begins so is written sh:tex:date"},
 		{"a=inbox:x", `hook a: "inbox:x": there is no answer of kind "inbox"`, "a command that begins so is written sh:inbox:x"},
 		{"a=zzzzzzz:x", `hook a: "zzzzzzz:x": there is no answer of kind "zzzzzzz"`, "a command that begins so is written sh:zzzzzzz:x"},
-		{"a=inbox", `hook a: inbox parks calls in a session, and this is none`, ""},
 		{"a=jq:.a |", `hook a: jq: unexpected EOF at offset 4 of: .a |`, ""},
 		{"a=jq:input", `hook a: jq: input(s)/0 is not allowed in: input`, ""},
 		{"a=json:{", `hook a: "json:{" is no JSON: `, ""},

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 )
 
 // The defaults of Options.
@@ -38,6 +41,9 @@ type Options struct {
 	// Warn gets one line, without its end, of what a user should know. It and
 	// OnFailure are called from several goroutines. May be nil.
 	Warn func(line string)
+	// Park keeps a call until another process has answered it (Kind Inbox). nil: this
+	// is no session.
+	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
 	// OnFailure is told of each failure that happened here: output that is no
 	// JSON, a command that could not be run, was ended by a signal or was out of
 	// time, a jq error, a co-process that died. An error that a hook answers by
@@ -85,6 +91,11 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 				return nil, inside("hook "+e.Pattern, err)
 			}
 			e.Answer = a
+		}
+		if e.Answer.Kind == Inbox && o.Park == nil {
+			f := usage("hook %s: inbox parks calls in a session, and this is none", e.Pattern)
+			f.Hint = "rpcx connect ENDPOINT --session NAME opens one"
+			return nil, f
 		}
 		c := seen[e.Pattern]
 		if c == nil {

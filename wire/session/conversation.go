@@ -62,6 +62,7 @@ type Options struct {
 	Tap       wire.Tap
 	Note      func(peer.Note) // things a user may want to know; may be nil
 	Drain     time.Duration   // see peer.Options
+	keep      *host           // of a session; nil elsewhere
 	Reconnect *Reconnect      // nil: a connection that is lost is the end
 }
 

@@ -104,6 +104,8 @@ func (d *direct) changed() {
 
 func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	switch {
+	case op.Since != nil:
+		return nil, usage("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")
 	case d.o.Reconnect == nil:
 		return d.link.p.Open(ctx, op)
 	case op.Kind == dialect.Subscribe || op.Kind == dialect.Watch:
@@ -224,8 +226,8 @@ func (d *direct) Err() error {
 func (d *direct) Close() error {
 	var err error
 	d.once.Do(func() {
-		if d.raw != nil {
-			d.raw.Stop()
+		if d.hub != nil {
+			d.hub.stop()
 		}
 		d.cancel()
 		d.mu.Lock()

@@ -69,10 +69,11 @@ func (w *wireFault) fault() error {
 	return f
 }
 
-// faultJSON and faultFrom take a failure from one process of ours to another.
-func faultJSON(err error) json.RawMessage { return marshal(faultOf(err)) }
+// FaultJSON and FaultFrom take a failure from one process of ours to another.
+func FaultJSON(err error) json.RawMessage { return marshal(faultOf(err)) }
 
-func faultFrom(b json.RawMessage) error {
+// FaultFrom makes the failure again.
+func FaultFrom(b json.RawMessage) error {
 	var w wireFault
 	if err := json.Unmarshal(b, &w); err != nil {
 		return wire.NewFault(wire.Protocol, "the conversation sent what is no failure", err)

@@ -35,7 +35,7 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 		codec: SpecOf(d.endpoint).NewCodec(d.endpoint, d.o.Transport.Options),
 		ends:  ends, ready: make(chan struct{}), born: time.Now(),
 	}
-	po := peer.Options{Handler: d.side.accept, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain}
+	po := peer.Options{Handler: d.side.accept, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Lossy: d.o.keep != nil}
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}

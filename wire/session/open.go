@@ -20,7 +20,7 @@ func Open(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
 		}
 	}
 	if e.Socket != "" {
-		return dialSocket(ctx, e, o)
+		return openSocket(ctx, e, o)
 	}
 	d, err := newDirect(e, o)
 	if err != nil {
@@ -44,7 +44,10 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 	d := &direct{endpoint: e, o: o, side: s, done: make(chan struct{})}
 	d.dial = d.connect
 	d.ctx, d.cancel = context.WithCancel(context.Background())
-	if o.Raw {
+	switch {
+	case o.keep != nil:
+		d.hub = &hub{d: d, lossy: true, heard: o.keep.ring.add}
+	case o.Raw:
 		d.hub = &hub{d: d}
 		d.raw = d.hub.join()
 	}

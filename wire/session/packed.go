@@ -82,7 +82,7 @@ func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	p := packed{Kind: m.Kind, Final: m.Final}
 	switch at, plain := within(ev, m.Raw); {
 	case err != nil:
-		p.Fault = faultJSON(err)
+		p.Fault = FaultJSON(err)
 	case plain:
 		p.At = []int{at, at + len(ev.Data)}
 	default:
@@ -151,7 +151,7 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	}
 	switch {
 	case p.Fault != nil:
-		return m, faultFrom(p.Fault)
+		return m, FaultFrom(p.Fault)
 	case p.Event != nil:
 		ev := p.Event.event()
 		m.Event = &ev

@@ -84,6 +84,15 @@ func (h *hub) cut() {
 	}
 }
 
+// stop ends every pipe.
+func (h *hub) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.pipes {
+		p.Stop()
+	}
+}
+
 // join adds a pipe.
 func (h *hub) join() *rawPipe {
 	r := &rawPipe{hub: h}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"rpcx/wire"
@@ -21,7 +22,9 @@ type remote struct {
 	p     *peer.Peer
 	hook  string
 	hello hello
-	side  *side // answers functions of ours; nil: there are none
+
+	mu   sync.Mutex
+	side *side // answers functions of ours; nil: there are none
 }
 
 // helloBound is how long another process of ours may take to say hello: one that
@@ -29,29 +32,52 @@ type remote struct {
 const helloBound = 30 * time.Second
 
 // dialSocket reaches the conversation behind e.Socket.
-func dialSocket(ctx context.Context, e Endpoint, o Options) (*remote, error) {
-	r := &remote{hook: e.Hook}
-	po := peer.Options{}
-	if err := o.onlyFunctions(e); err != nil {
-		return nil, err
-	}
-	if len(o.Hooks) > 0 {
-		if err := r.answering(e, o); err != nil {
-			return nil, err
-		}
-		po.Handler = r.side.accept
-	}
+func dialSocket(ctx context.Context, e Endpoint) (*remote, error) {
 	nc, err := dialUnix(ctx, e)
 	if err != nil {
-		r.release()
 		return nil, err
 	}
-	r.p = socketPeer(nc, po)
+	r := &remote{hook: e.Hook}
+	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
 	if err := r.greet(ctx, e); err != nil {
 		_ = r.Close()
 		return nil, err
 	}
 	return r, nil
+}
+
+// Reach connects where another process holds the conversation, so that its
+// dialect is known; Open goes on with that connection. It waits for a session
+// that is still connecting.
+func (e Endpoint) Reach(ctx context.Context) (Endpoint, error) {
+	if e.Socket == "" {
+		return e, nil
+	}
+	r, err := dialSocket(ctx, e)
+	if err == nil {
+		e.Dialect, e.reached = r.hello.Dialect, r
+	}
+	return e, err
+}
+
+// openSocket is the conversation behind e.Socket, with functions of ours.
+func openSocket(ctx context.Context, e Endpoint, o Options) (*remote, error) {
+	if err := o.onlyFunctions(e); err != nil {
+		return nil, err
+	}
+	e, err := e.reach(ctx)
+	if err == nil && len(o.Hooks) > 0 {
+		err = e.reached.answering(e, o)
+	}
+	return e.reached, err
+}
+
+// reach is Reach, once.
+func (e Endpoint) reach(ctx context.Context) (Endpoint, error) {
+	if e.reached != nil {
+		return e, nil
+	}
+	return e.Reach(ctx)
 }
 
 // onlyFunctions refuses hooks that no function of ours is answered by: others
@@ -126,8 +152,44 @@ func (r *remote) answering(e Endpoint, o Options) error {
 		return err
 	}
 	s.far = func(dialect.Caller) speaker { return r }
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.side = s
 	return nil
+}
+
+// functionsOf is the side that answers functions of ours; nil where there are
+// none.
+func (r *remote) functionsOf() *side {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.side
+}
+
+// ownFunctions answers what the other process asks of us: functions of ours.
+type ownFunctions struct {
+	r *remote
+	c dialect.Caller
+
+	once  sync.Once
+	inner dialect.Handler
+}
+
+func (f *ownFunctions) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	s := f.r.functionsOf()
+	if s == nil {
+		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
+	}
+	f.once.Do(func() { f.inner = s.accept(f.c) })
+	return f.inner.Handle(ctx, in)
+}
+
+func (f *ownFunctions) Close() error {
+	f.once.Do(func() {})
+	if f.inner == nil {
+		return nil
+	}
+	return f.inner.Close()
 }
 
 // Dialect is the far side's.
@@ -189,10 +251,10 @@ func (r *remote) Event(m wire.Message) (wire.Event, error) {
 }
 
 func (r *remote) HookFailure() error {
-	if r.side == nil {
-		return nil
+	if s := r.functionsOf(); s != nil {
+		return s.failure()
 	}
-	return r.side.failure()
+	return nil
 }
 
 // Settle has nothing to wait for: the hooks are the other process's.
@@ -202,14 +264,10 @@ func (r *remote) Err() error { return r.p.Err() }
 
 func (r *remote) Close() error {
 	err := r.p.Close()
-	r.release()
-	return err
-}
-
-func (r *remote) release() {
-	if r.side != nil {
-		_ = r.side.Close()
+	if s := r.functionsOf(); s != nil {
+		_ = s.Close()
 	}
+	return err
 }
 
 // remoteStream reads the messages that the socket's items carry.

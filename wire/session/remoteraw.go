@@ -21,8 +21,6 @@ type rawRequest struct {
 	Message string          `json:"message,omitempty"`
 }
 
-var rawMethods = map[string]socketMethod{"raw": openRaw, "raw.send": sendRaw, "raw.finish": finishRaw}
-
 // openRaw passes on what comes in and no hook answers.
 func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
 	passed, ok := h.socket.pass()

@@ -18,7 +18,7 @@ type side struct {
 	table    *hook.Table
 	server   dialect.Server
 	far      func(c dialect.Caller) speaker // what hooks talk to on the connection of c
-	funcs    functions
+	funcs    *functions
 
 	mu      sync.Mutex
 	sockets map[dialect.Caller]*socket // nil: closed
@@ -28,7 +28,10 @@ type side struct {
 // newSide makes the answering side. serving says that we are the server: the
 // catalog is told to whoever asks.
 func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
-	s := &side{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}}
+	s := &side{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}, funcs: &functions{}}
+	if o.keep != nil {
+		s.funcs = o.keep.sock.functions
+	}
 	s.far = func(c dialect.Caller) speaker { return lineOf(c) }
 	ho := o.Hook
 	ho.Dialect = spec.Name
@@ -47,7 +50,7 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 		Catalog: o.Catalog, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
 		Check: o.Catalog != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
 	})
-	s.server = spec.NewServer(withFunctions{backend, &s.funcs})
+	s.server = spec.NewServer(withFunctions{backend, s.funcs})
 	return s, nil
 }
 
@@ -84,7 +87,7 @@ func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = newSocket(s.far(c), &s.funcs, s.spec.Name, s.endpoint, suspend); err != nil {
+			if sock, err = newSocket(s.far(c), s.funcs, s.spec.Name, s.endpoint, suspend); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock

@@ -29,12 +29,14 @@ type socket struct {
 	shown    string // the endpoint, redacted
 	suspend  func(hook string) (resume func())
 	more     map[string]socketMethod  // what a session answers beside
-	raw      func() (*rawPipe, error) // of a session
+	raw      func() (*rawPipe, error) // of a session; nil elsewhere
+	gone     func(*socketHandler)     // told when a process goes; may be nil
 	path     string
 	listener net.Listener
 
 	mu      sync.Mutex
 	peers   map[*peer.Peer]bool
+	left    time.Time // when the last of them went, or it all began
 	closed  bool
 	passing sync.WaitGroup // streams that are passed on; none is added when closed
 	wg      sync.WaitGroup
@@ -64,7 +66,7 @@ func newSocket(far speaker, funcs *functions, name string, e Endpoint, suspend f
 
 // start accepts from now on.
 func (s *socket) start() {
-	s.peers = map[*peer.Peer]bool{}
+	s.peers, s.left = map[*peer.Peer]bool{}, time.Now()
 	s.wg.Go(s.serve)
 }
 
@@ -96,7 +98,25 @@ func (s *socket) converse(nc net.Conn) {
 	_ = p.Close()
 	s.mu.Lock()
 	delete(s.peers, p)
+	s.left = time.Now()
 	s.mu.Unlock()
+}
+
+// attached is how many processes are connected.
+func (s *socket) attached() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.peers)
+}
+
+// idle is for how long none has been.
+func (s *socket) idle() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.peers) > 0 {
+		return 0
+	}
+	return time.Since(s.left)
 }
 
 // pass says that a stream begins, unless the socket is closed.
@@ -131,7 +151,9 @@ const lastWords = 500 * time.Millisecond
 // with it each call on it.
 func (s *socket) Close() {
 	_ = s.listener.Close()
-	_ = os.Remove(s.path)
+	if s.raw == nil { // a session's own is removed by the session, if it is still its own
+		_ = os.Remove(s.path)
+	}
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

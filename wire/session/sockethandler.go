@@ -28,6 +28,9 @@ type socketHandler struct {
 
 func (h *socketHandler) Close() error {
 	h.socket.forget(h)
+	if h.socket.gone != nil {
+		h.socket.gone(h)
+	}
 	return nil
 }
 

@@ -1,0 +1,310 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+// A session lives in a process of its own. The command that opens it starts
+// rpcx anew, hands it its own words through a pipe, where nobody else sees them,
+// and returns when that says that the session is live.
+
+// backgroundWord, before a session's name, is the command line of such a process.
+const backgroundWord = "session:"
+
+// The descriptors that the starter gives it, beside the three that lead nowhere.
+const (
+	ordersFD = 3 // its words, and then nothing until the starter goes
+	newsFD   = 4 // what it has to say until the session is live
+)
+
+// orders are what the process is to do.
+type orders struct {
+	Words []string `json:"words"`
+}
+
+// news is a line of what it says.
+type news struct {
+	Stderr []byte          `json:"stderr,omitempty"`
+	Fault  json.RawMessage `json:"fault,omitempty"`
+	Live   bool            `json:"live,omitempty"`
+}
+
+// runSession opens a session; in its own process it keeps it.
+func runSession(ctx context.Context, a *app, o *connectOptions) error {
+	e, _, err := a.endpoint(ctx, o.conn.dialect)
+	if err != nil {
+		return err
+	}
+	k, err := o.keeping(a, e)
+	if err != nil {
+		return err
+	}
+	if a.birth != nil {
+		return a.keepSession(ctx, o, e, k)
+	}
+	cl := start(ctx, o.time.timeout.or(0), 0)
+	defer cl.stop()
+	for tries := 0; ; tries++ {
+		if o.keep.ensure {
+			if same, err := sameSession(cl.ctx, k); same || err != nil {
+				return why(cl.ctx, err)
+			}
+		}
+		err := a.giveBirth(cl.ctx, k.Name)
+		f := wire.AsFault(err)
+		if o.keep.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
+			continue // another was faster
+		}
+		return why(cl.ctx, err)
+	}
+}
+
+// sameSession says whether the session lives and is the same. One that is
+// another is a Conflict.
+func sameSession(ctx context.Context, k session.Keep) (bool, error) {
+	path, err := session.Find(k.Name)
+	if err != nil || path == "" {
+		return false, err
+	}
+	c, err := session.Attach(ctx, k.Name)
+	switch f := wire.AsFault(err); {
+	case f != nil && f.Kind == wire.Unreachable:
+		return false, nil // it is gone
+	case err != nil:
+		return false, err
+	}
+	defer c.Detach()
+	if c.Fingerprint() != k.Fingerprint {
+		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks or subscriptions (%s)", k.Name, c.Endpoint()), nil)
+		f.Hint = "rpcx connect --close " + k.Name + " ends it"
+		return false, f
+	}
+	return true, nil
+}
+
+// giveBirth starts the process and waits until its session is live. When ctx ends
+// before, the process does, too.
+func (a *app) giveBirth(ctx context.Context, name string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return wire.NewFault(wire.Internal, "finding the program: "+err.Error(), err)
+	}
+	ordersIn, ordersOut, err := os.Pipe()
+	if err != nil {
+		return wire.NewFault(wire.IO, err.Error(), err)
+	}
+	defer ordersOut.Close()
+	newsIn, newsOut, err := os.Pipe()
+	if err != nil {
+		ordersIn.Close()
+		return wire.NewFault(wire.IO, err.Error(), err)
+	}
+	defer newsIn.Close()
+	cmd := exec.Command(exe, backgroundWord, name)
+	cmd.Args[0] = os.Args[0]
+	cmd.ExtraFiles = []*os.File{ordersIn, newsOut}
+	cmd.SysProcAttr = ownSession()
+	keepToOurselves()
+	err = cmd.Start()
+	ordersIn.Close()
+	newsOut.Close()
+	if err != nil {
+		return wire.NewFault(wire.IO, "starting the session's process: "+err.Error(), err)
+	}
+	line, _ := json.Marshal(orders{a.line.words})
+	_, _ = ordersOut.Write(append(line, '\n'))
+	stop := context.AfterFunc(ctx, func() {
+		_ = ordersOut.Close() // it takes that for our end
+		time.AfterFunc(farewell, func() { _ = newsIn.Close() })
+	})
+	defer stop()
+	live, err := a.hear(newsIn)
+	if live {
+		_ = cmd.Process.Release()
+		return nil
+	}
+	_ = ordersOut.Close()
+	died := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return err
+	}
+	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was live: %v", died), died)
+}
+
+// hear shows what the process says until its session is live, or never will be.
+func (a *app) hear(from io.Reader) (live bool, err error) {
+	in := bufio.NewReader(from)
+	for {
+		line, rerr := in.ReadBytes('\n')
+		var n news
+		if rerr != nil || json.Unmarshal(line, &n) != nil {
+			return false, nil
+		}
+		switch {
+		case n.Live:
+			return true, nil
+		case n.Fault != nil:
+			return false, session.FaultFrom(n.Fault)
+		}
+		_, _ = os.Stderr.Write(n.Stderr)
+	}
+}
+
+// A birth is what the process of a session has of its starter, until the session
+// is live; from then on what it has to say goes to its log.
+type birth struct {
+	mu    sync.Mutex
+	out   *os.File // nil: it is live
+	log   []string // the last lines
+	words []string
+	gone  chan struct{} // closed when the starter goes
+}
+
+// logLines is how many lines a session keeps of what it had to say; logWidth is
+// how many bytes of each.
+const (
+	logLines = 50
+	logWidth = 500
+)
+
+// background is the process of a session: it is what its starter's words say.
+func background(a *app) int {
+	b, err := beBorn()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rpcx: this is for rpcx connect --session alone")
+		return statusOf(wire.Usage).code
+	}
+	args := append([]string{"rpcx"}, b.words...)
+	a.detect(args)
+	a.birth = b
+	a.console = format.NewConsole(b, format.ConsoleOptions{JSON: jsonErrors(args)})
+	err = a.run(b.words)
+	if err == nil {
+		return 0
+	}
+	f := worst(err)
+	b.tell(news{Fault: session.FaultJSON(f)})
+	return statusOf(f.Kind).code
+}
+
+// beBorn reads the orders.
+func beBorn() (*birth, error) {
+	in, out := inheritedFile(ordersFD), inheritedFile(newsFD)
+	if in == nil || out == nil {
+		return nil, errors.New("no starter")
+	}
+	r := bufio.NewReader(in)
+	line, err := r.ReadBytes('\n')
+	var o orders
+	if err == nil {
+		err = json.Unmarshal(line, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &birth{out: out, words: o.Words, gone: make(chan struct{})}
+	go func() {
+		_, _ = r.ReadByte()
+		in.Close()
+		close(b.gone)
+	}()
+	return b, nil
+}
+
+// Write takes lines for stderr.
+func (b *birth) Write(p []byte) (int, error) {
+	if b.tell(news{Stderr: p}) {
+		return len(p), nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for line := range bytes.Lines(p) {
+		text := string(bytes.TrimRight(line, "\n"))
+		if len(text) > logWidth {
+			text = strings.ToValidUTF8(text[:logWidth], "") + "…"
+		}
+		b.log = append(b.log, text)
+	}
+	if n := len(b.log); n > logLines {
+		b.log = slices.Clone(b.log[n-logLines:])
+	}
+	return len(p), nil
+}
+
+// tell says n to the starter; false when that listens no more.
+func (b *birth) tell(n news) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.out == nil {
+		return false
+	}
+	line, err := json.Marshal(n)
+	if err == nil {
+		_, err = b.out.Write(append(line, '\n'))
+	}
+	return err == nil
+}
+
+// live says that the session is, and lets the starter go.
+func (b *birth) live() {
+	b.tell(news{Live: true})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_ = b.out.Close()
+	b.out = nil
+}
+
+// lines is the log.
+func (b *birth) lines() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.log)
+}
+
+// keepSession is the session, until its end. Its starter's end before it is live
+// ends it.
+func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endpoint, k session.Keep) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	live := make(chan struct{})
+	go func() {
+		select {
+		case <-a.birth.gone:
+			select {
+			case <-live:
+			default:
+				cancel(wire.NewFault(wire.Interrupted, "the starter has gone", nil))
+			}
+		case <-live:
+		}
+	}()
+	so, err := a.sessionOptions(ctx, &o.conn, &o.hooks)
+	if err != nil {
+		return err
+	}
+	k.Log = a.birth.lines
+	k.Live = func() {
+		close(live)
+		a.birth.live()
+	}
+	return session.Host(ctx, e, so, k)
+}

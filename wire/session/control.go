@@ -1,0 +1,148 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/peer"
+)
+
+// A Control is what a command asks of a session itself, not of its far side.
+type Control struct{ r *remote }
+
+// Attach reaches the session that is called name. It waits for one that is still
+// connecting.
+func Attach(ctx context.Context, name string) (*Control, error) {
+	path, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return nil, noName(name)
+	}
+	r, err := dialSocket(ctx, Endpoint{Socket: path, Session: name})
+	if err != nil {
+		return nil, err
+	}
+	return &Control{r}, nil
+}
+
+// Detach leaves the session as it is.
+func (c *Control) Detach() { _ = c.r.Close() }
+
+// Fingerprint and Endpoint are what the session was opened with; the endpoint is
+// redacted.
+func (c *Control) Fingerprint() string { return c.r.hello.Fingerprint }
+
+// Endpoint is the session's endpoint, redacted.
+func (c *Control) Endpoint() string { return c.r.hello.Endpoint }
+
+// Status is a Status as JSON.
+func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
+	return c.r.call(ctx, "status", nil)
+}
+
+// End ends the session and returns when it can be found no more and its far side
+// has been told.
+func (c *Control) End(ctx context.Context) error {
+	if _, err := c.r.call(ctx, "close", nil); err != nil {
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed {
+			return err
+		}
+	}
+	select {
+	case <-c.r.p.Done():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Next claims the oldest parked call of method (of any, where that is "") and
+// waits for one. show gets it as a line; when it fails, or this process ends
+// before it has returned, the call is given back, and else after lease.
+func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
+	line, err := c.r.call(ctx, "inbox.next", marshal(inboxRequest{Method: method}))
+	if err != nil {
+		return err
+	}
+	var call inboxRequest
+	if err := json.Unmarshal(line, &call); err != nil {
+		return wire.NewFault(wire.Protocol, "the session gave what is no call", err)
+	}
+	if err := show(line); err != nil {
+		return err
+	}
+	_, err = c.r.call(context.WithoutCancel(ctx), "inbox.took", marshal(inboxRequest{ID: call.ID, Lease: lease}))
+	return err
+}
+
+// Reply answers a parked call with value.
+func (c *Control) Reply(ctx context.Context, id int64, value json.RawMessage) error {
+	_, err := c.r.call(ctx, "inbox.reply", marshal(inboxRequest{ID: id, Value: value}))
+	return err
+}
+
+// Reject answers a parked call with an error.
+func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
+	_, err := c.r.call(ctx, "inbox.reject", marshal(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
+	return err
+}
+
+// listBound is how long a session may take to say how it is.
+const listBound = 2 * time.Second
+
+// List asks every session of this user how it is. What sessions that were killed
+// have left is removed; one that does not answer has only its name and the state
+// "silent".
+func List(ctx context.Context) ([]Status, error) {
+	dir, err := existing()
+	if err != nil || dir == "" {
+		return nil, err
+	}
+	if err := locked(dir, func() error { sweep(dir); return nil }); err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var all []Status
+	var wg sync.WaitGroup
+	for _, path := range sockets(dir, prefixSession, prefixHashed) {
+		wg.Go(func() {
+			if s, ok := statusAt(ctx, path); ok {
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, s)
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(all, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// statusAt is how the session at path is. One that ended meanwhile is none.
+func statusAt(ctx context.Context, path string) (Status, bool) {
+	ctx, cancel := context.WithTimeout(ctx, listBound)
+	defer cancel()
+	s := Status{Name: strings.TrimPrefix(filepath.Base(path), prefixSession), State: "silent"}
+	nc, err := dialUnix(ctx, Endpoint{Socket: path})
+	if err != nil {
+		return s, false
+	}
+	r := &remote{p: socketPeer(nc, peer.Options{})}
+	defer r.Close()
+	raw, err := r.call(ctx, "status", nil)
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
+		return s, false
+	}
+	return s, true
+}

@@ -1,0 +1,252 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// Keep says how a session is kept (section 5 of the design).
+type Keep struct {
+	Name         string
+	IdleExit     time.Duration   // it ends when no command was attached for so long; 0: never
+	Subscribe    []dialect.Op    // what is subscribed to for the ring
+	InboxTimeout time.Duration   // how long a parked call waits; 0: for as long as the far side does
+	InboxDefault json.RawMessage // what it is answered then; nil: an error
+	Fingerprint  string          // tells whether a session is the same: its endpoint, dialect and hooks
+	Log          func() []string // what was last said here, for its status; may be nil
+	Live         func()          // called when the session is live
+}
+
+// host is a session, in the process that holds its connection.
+type host struct {
+	k       Keep
+	e       Endpoint
+	hooks   []string // the names that hooks answer
+	conv    *direct
+	sock    *socket
+	ring    *ring
+	inbox   *inbox
+	started time.Time
+	sent    traffic
+	got     traffic
+	subs    sync.WaitGroup
+	live    chan struct{} // closed when there is no more to wait for
+	failed  error         // why it never came to life; read after live
+	closing chan struct{} // closed when --close asks for the end
+	once    sync.Once
+	ended   atomic.Bool
+
+	mu      sync.Mutex
+	lastErr string
+}
+
+// traffic is what went one way.
+type traffic struct{ messages, bytes atomic.Int64 }
+
+// Host opens a session and keeps it until it is closed, ctx ends, nobody has used
+// it for long, its socket is gone, or the far side is. A Conflict says that its
+// name is taken. It returns why the session ended; nil when that was asked for.
+func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
+	h := &host{
+		k: k, e: e, ring: newRing(), started: time.Now(),
+		inbox: &inbox{timeout: k.InboxTimeout, usual: k.InboxDefault},
+		live:  make(chan struct{}), closing: make(chan struct{}),
+	}
+	l, path, err := claim(k.Name)
+	if err != nil {
+		return err
+	}
+	file, err := os.Lstat(path)
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	h.listen(l, path)
+	defer h.shut(file)
+	if err := h.open(ctx, o); err != nil {
+		h.failed = err
+		close(h.live)
+		return err
+	}
+	close(h.live)
+	if k.Live != nil {
+		k.Live()
+	}
+	return h.keep(ctx, file)
+}
+
+// listen offers the session to other processes. Until it is live they wait.
+func (h *host) listen(l net.Listener, path string) {
+	h.sock = &socket{functions: &functions{}, far: h, path: path, listener: l, more: h.methods(), raw: h.raw, gone: h.inbox.giveBack}
+	h.sock.suspend = func(string) func() { return func() {} }
+	h.sock.start()
+}
+
+// open connects, and subscribes.
+func (h *host) open(ctx context.Context, o Options) error {
+	for _, hook := range o.Hooks {
+		h.hooks = append(h.hooks, hook.Pattern)
+	}
+	o.keep = h
+	o.Hook.Session, o.Hook.Park = h.k.Name, h.inbox.park
+	o.Tap = h.counted(o.Tap)
+	failure := o.Hook.OnFailure
+	o.Hook.OnFailure = func(method string, err error) {
+		h.noteError(err)
+		if failure != nil {
+			failure(method, err)
+		}
+	}
+	conv, err := newDirect(h.e, o)
+	if err != nil {
+		return err
+	}
+	if err := conv.start(ctx); err != nil {
+		return err
+	}
+	h.conv = conv
+	for _, op := range h.k.Subscribe {
+		if err := h.subscribe(ctx, op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counted counts the traffic beside what next does with it.
+func (h *host) counted(next wire.Tap) wire.Tap {
+	return func(d wire.Direction, msg []byte) {
+		way := &h.sent
+		if d == wire.Recv {
+			way = &h.got
+		}
+		way.messages.Add(1)
+		way.bytes.Add(int64(len(msg)))
+		if next != nil {
+			next(d, msg)
+		}
+	}
+}
+
+func (h *host) noteError(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lastErr = err.Error()
+}
+
+// subscribe opens a subscription of the session's own, and returns when the far
+// side has answered it. What it brings goes to the ring.
+func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
+	st, err := h.conv.Open(ctx, op)
+	if err != nil {
+		return err
+	}
+	m, err := st.Next(ctx)
+	switch {
+	case err != nil:
+		return err
+	case m.Err != nil:
+		return &wire.Fault{
+			Kind: wire.RPCError, Method: op.Method, RPC: m.Err.Clone(), Retryable: m.Err.Retryable,
+			Message: fmt.Sprintf("%s: %s", op.Method, m.Err.Error()),
+		}
+	}
+	h.subs.Go(func() { h.keepEvents(st, m) })
+	return nil
+}
+
+// keepEvents puts what st brings into the ring, until its end, and that, too. m
+// is its first message.
+func (h *host) keepEvents(st dialect.Stream, m wire.Message) {
+	var err error
+	told := false // that it is over
+	for ; err == nil; m, err = st.Next(context.Background()) {
+		if m.Kind == wire.Response && m.Err == nil && !m.Final {
+			continue // it only opens the stream
+		}
+		kept := m.Clone()
+		if ev, err := h.conv.Event(kept); err == nil {
+			kept.Event = &ev // what it means is known now; a codec may forget
+			told = ev.Kind == wire.Done || ev.Kind == wire.Failure && m.Final
+		}
+		h.ring.add(kept)
+	}
+	end := &wire.Event{Kind: wire.Done}
+	if !errors.Is(err, io.EOF) {
+		h.noteError(err)
+		end = &wire.Event{Kind: wire.Failure, Err: wire.NewError(wire.CodeServer, err.Error())}
+	}
+	if !told && !h.ended.Load() {
+		h.ring.add(wire.Message{Kind: wire.Item, Event: end})
+	}
+}
+
+// raw joins the traffic itself.
+func (h *host) raw() (*rawPipe, error) {
+	d, err := h.far(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return d.hub.join(), nil
+}
+
+// keep waits for the end.
+func (h *host) keep(ctx context.Context, file os.FileInfo) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-h.closing:
+			return nil
+		case <-h.conv.Done():
+			err := h.conv.Err()
+			if err != nil {
+				return err
+			}
+			return wire.NewFault(wire.Closed, "the far side has gone", nil)
+		case <-tick.C:
+			if now, err := os.Lstat(h.sock.path); err != nil || !os.SameFile(now, file) {
+				return wire.NewFault(wire.Closed, "the session's socket was removed", err)
+			}
+			if idle := h.sock.idle(); h.k.IdleExit > 0 && idle >= h.k.IdleExit {
+				return nil
+			}
+		}
+	}
+}
+
+// watchEvery is how often a session looks whether it is still wanted.
+const watchEvery = 200 * time.Millisecond
+
+// shut ends the session: it can be found no more, the far side is told, and then
+// those who are attached.
+func (h *host) shut(file os.FileInfo) {
+	h.ended.Store(true)
+	_ = locked(filepath.Dir(h.sock.path), func() error {
+		if now, err := os.Lstat(h.sock.path); err == nil && os.SameFile(now, file) {
+			return os.Remove(h.sock.path)
+		}
+		return nil
+	})
+	_ = h.sock.listener.Close()
+	if h.conv != nil {
+		_ = h.conv.Close()
+	}
+	h.ring.end(wire.NewFault(wire.Closed, "the session has ended", nil))
+	h.subs.Wait()
+	h.sock.Close()
+}

@@ -1,0 +1,239 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+)
+
+// methods are what a session answers on its socket beside what every socket
+// does.
+func (h *host) methods() map[string]socketMethod {
+	return map[string]socketMethod{
+		"hello":        h.hello,
+		"status":       h.status,
+		"close":        h.close,
+		"raw":          openRaw,
+		"raw.send":     sendRaw,
+		"raw.finish":   finishRaw,
+		"inbox.next":   h.inboxNext,
+		"inbox.took":   h.inboxTook,
+		"inbox.reply":  h.inboxReply,
+		"inbox.reject": h.inboxReject,
+	}
+}
+
+// far is the connection, once the session is live.
+func (h *host) far(ctx context.Context) (*direct, error) {
+	select {
+	case <-h.live:
+		return h.conv, h.failed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Open, Notify, Event, Describe and Typing make host a speaker.
+
+func (h *host) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	d, err := h.far(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case op.Since != nil:
+		return h.ring.after(*op.Since, op.Method, d.Event)
+	}
+	return d.Open(ctx, op)
+}
+
+func (h *host) Notify(ctx context.Context, op dialect.Op) error {
+	d, err := h.far(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Notify(ctx, op)
+}
+
+func (h *host) Event(m wire.Message) (wire.Event, error) {
+	d, err := h.far(context.Background())
+	if err != nil {
+		return wire.Event{}, err
+	}
+	return d.Event(m)
+}
+
+func (h *host) Describe(ctx context.Context) (*catalog.Catalog, error) {
+	d, err := h.far(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.Describe(ctx)
+}
+
+func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+	d, err := h.far(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.Typing(ctx, method)
+}
+
+// hello is answered when the session is live, or will never be.
+func (h *host) hello(ctx context.Context, _ *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
+	d, err := h.far(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(hello{Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.k.Name, Fingerprint: h.k.Fingerprint}), nil
+}
+
+// close begins the end; whoever asked sees it by the end of its connection.
+func (h *host) close(context.Context, *socketHandler, *dialect.Inbound) (json.RawMessage, error) {
+	h.once.Do(func() { close(h.closing) })
+	return json.RawMessage("true"), nil
+}
+
+// Status is what `connect --status` prints, and in short `connect --list`.
+type Status struct {
+	Name          string        `json:"name"`
+	Endpoint      string        `json:"endpoint"`
+	Dialect       string        `json:"dialect"`
+	PID           int           `json:"pid"`
+	State         string        `json:"state"` // connecting, live or reconnecting
+	Started       string        `json:"started"`
+	Age           float64       `json:"age"`     // seconds
+	Clients       int           `json:"clients"` // commands that are attached, without the one that asks
+	Traffic       trafficStatus `json:"traffic"`
+	Pending       pendingStatus `json:"pending"`
+	Hooks         []string      `json:"hooks"`
+	Subscriptions []string      `json:"subscriptions"`
+	Events        eventsStatus  `json:"events"`
+	Inbox         inboxStatus   `json:"inbox"`
+	Reconnects    int           `json:"reconnects"`
+	LastError     *string       `json:"last_error"`
+	Log           []string      `json:"log,omitempty"`
+}
+
+type trafficStatus struct {
+	Sent     wayStatus `json:"sent"`
+	Received wayStatus `json:"received"`
+}
+
+type wayStatus struct {
+	Messages int64 `json:"messages"`
+	Bytes    int64 `json:"bytes"`
+}
+
+type pendingStatus struct {
+	Calls    int `json:"calls"`    // ours, streams and subscriptions included
+	Requests int `json:"requests"` // the far side's
+}
+
+type eventsStatus struct {
+	First int64 `json:"first"` // the number of the oldest that is kept
+	Last  int64 `json:"last"`
+	Bytes int   `json:"bytes"`
+}
+
+type inboxStatus struct {
+	Waiting int `json:"waiting"`
+	Claimed int `json:"claimed"`
+}
+
+func (t *traffic) status() wayStatus { return wayStatus{t.messages.Load(), t.bytes.Load()} }
+
+func (h *host) status(context.Context, *socketHandler, *dialect.Inbound) (json.RawMessage, error) {
+	s := Status{
+		Name: h.k.Name, Endpoint: h.e.String(), Dialect: SpecOf(h.e).Name, PID: os.Getpid(), State: "connecting",
+		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
+		Clients: h.sock.attached() - 1,
+		Traffic: trafficStatus{h.sent.status(), h.got.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
+	}
+	for _, op := range h.k.Subscribe {
+		s.Subscriptions = append(s.Subscriptions, op.Method)
+	}
+	select {
+	case <-h.live:
+		if h.conv != nil {
+			s.State, s.Reconnects = "reconnecting", h.conv.Reconnects()
+			if l := h.conv.current(); l != nil {
+				s.State = "live"
+				s.Pending.Calls, s.Pending.Requests = l.p.Pending()
+			}
+		}
+	default:
+	}
+	s.Events.First, s.Events.Last, s.Events.Bytes = h.ring.bounds()
+	s.Inbox.Waiting, s.Inbox.Claimed = h.inbox.counts()
+	h.mu.Lock()
+	if h.lastErr != "" {
+		s.LastError = &h.lastErr
+	}
+	h.mu.Unlock()
+	if h.k.Log != nil {
+		s.Log = h.k.Log()
+	}
+	return marshal(s), nil
+}
+
+// inboxRequest are the params of what is asked of the inbox.
+type inboxRequest struct {
+	ID      int64           `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Lease   time.Duration   `json:"lease,omitempty"` // nanoseconds
+	Value   json.RawMessage `json:"value,omitempty"`
+	Code    json.RawMessage `json:"code,omitempty"`
+	Message string          `json:"message,omitempty"`
+}
+
+func readInbox(in *dialect.Inbound) (r inboxRequest, err error) {
+	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
+		return r, usage("the inbox does not understand: %v", err)
+	}
+	return r, nil
+}
+
+func (h *host) inboxNext(ctx context.Context, s *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	r, err := readInbox(in)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.inbox.claim(ctx, s, r.Method)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil { // the process went while it got the call
+		h.inbox.giveBack(s)
+		return nil, ctx.Err()
+	}
+	return p.line(), nil
+}
+
+func (h *host) inboxTook(_ context.Context, s *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	r, err := readInbox(in)
+	if err == nil {
+		err = h.inbox.took(s, r.ID, r.Lease)
+	}
+	return nil, err
+}
+
+func (h *host) inboxReply(_ context.Context, _ *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	r, err := readInbox(in)
+	if err == nil {
+		err = h.inbox.reply(r.ID, parkedAnswer{result: r.Value})
+	}
+	return nil, err
+}
+
+func (h *host) inboxReject(_ context.Context, _ *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+	r, err := readInbox(in)
+	if err == nil {
+		err = h.inbox.reply(r.ID, parkedAnswer{err: &wire.Error{Code: r.Code, Message: r.Message, Data: r.Value}})
+	}
+	return nil, err
+}

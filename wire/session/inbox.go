@@ -1,0 +1,221 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// An inbox holds the far side's calls that hooks have parked (`--on NAME=inbox`)
+// until another process answers them, or their time is over.
+type inbox struct {
+	timeout time.Duration   // 0: none
+	usual   json.RawMessage // the answer of who got none; nil: an error
+
+	mu     sync.Mutex
+	last   int64
+	parked []*parked     // the oldest first
+	more   chan struct{} // closed when a call can be claimed; nil: nobody waits
+}
+
+// inboxMost is how many calls are parked at most.
+const inboxMost = 1024
+
+// parked is one call.
+type parked struct {
+	id       int64
+	method   string
+	params   json.RawMessage
+	claimant *socketHandler // who has it, and has not shown it yet
+	claimed  bool
+	lease    *time.Timer
+	answer   chan parkedAnswer // of room for one
+}
+
+type parkedAnswer struct {
+	result json.RawMessage
+	err    error
+}
+
+// park waits for the answer to r.
+func (b *inbox) park(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
+	if r.Notification {
+		return nil, nil // it is in the ring
+	}
+	p, err := b.add(r)
+	if err != nil {
+		return nil, err
+	}
+	defer b.remove(p)
+	var late <-chan time.Time
+	if b.timeout > 0 {
+		t := time.NewTimer(b.timeout)
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case a := <-p.answer:
+		return a.result, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late:
+		if b.usual == nil {
+			return nil, wire.NewError(wire.CodeServer, "nobody answered").WithData(map[string]bool{"retryable": true})
+		}
+		return b.usual, nil
+	}
+}
+
+func (b *inbox) add(r dialect.Request) (*parked, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.parked) >= inboxMost {
+		return nil, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true})
+	}
+	b.last++
+	p := &parked{id: b.last, method: r.Method, params: r.Params, answer: make(chan parkedAnswer, 1)}
+	b.parked = append(b.parked, p)
+	b.rouse()
+	return p, nil
+}
+
+func (b *inbox) rouse() {
+	if b.more != nil {
+		close(b.more)
+		b.more = nil
+	}
+}
+
+func (b *inbox) remove(p *parked) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p.release()
+	for i, q := range b.parked {
+		if q == p {
+			b.parked = append(b.parked[:i:i], b.parked[i+1:]...)
+			return
+		}
+	}
+}
+
+// release ends the claim on p. The lock is held.
+func (p *parked) release() {
+	p.claimed, p.claimant = false, nil
+	if p.lease != nil {
+		p.lease.Stop()
+		p.lease = nil
+	}
+}
+
+// claim waits for a call of method (of any, where that is "") that nobody has,
+// and gives the oldest to the process of h. It is given back when that process
+// goes before it has shown the call (took), later when the lease is over.
+func (b *inbox) claim(ctx context.Context, h *socketHandler, method string) (*parked, error) {
+	for {
+		b.mu.Lock()
+		for _, p := range b.parked {
+			if !p.claimed && (method == "" || p.method == method) {
+				p.claimed, p.claimant = true, h
+				b.mu.Unlock()
+				return p, nil
+			}
+		}
+		if b.more == nil {
+			b.more = make(chan struct{})
+		}
+		more := b.more
+		b.mu.Unlock()
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// took says that the process of h has shown the call with that id: it keeps it
+// for as long as lease.
+func (b *inbox) took(h *socketHandler, id int64, lease time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.find(id)
+	if p == nil || p.claimant != h {
+		return nothingParked(id)
+	}
+	p.claimant = nil
+	p.lease = time.AfterFunc(lease, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		p.release()
+		b.rouse()
+	})
+	return nil
+}
+
+// giveBack lets others claim what the process of h has claimed and not shown.
+func (b *inbox) giveBack(h *socketHandler) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.parked {
+		if p.claimant == h {
+			p.release()
+		}
+	}
+	b.rouse()
+}
+
+// reply answers the call with that id, whoever has claimed it.
+func (b *inbox) reply(id int64, a parkedAnswer) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.find(id)
+	if p == nil {
+		return nothingParked(id)
+	}
+	select {
+	case p.answer <- a:
+		return nil
+	default:
+		return nothingParked(id)
+	}
+}
+
+// find is the call with that id. The lock is held.
+func (b *inbox) find(id int64) *parked {
+	for _, p := range b.parked {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+func nothingParked(id int64) error {
+	return wire.NewFault(wire.Conflict, fmt.Sprintf("no call %d waits in the inbox: it was answered, given up, or out of time", id), nil)
+}
+
+// counts are how many calls wait for somebody and how many are claimed.
+func (b *inbox) counts() (waiting, claimed int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.parked {
+		if p.claimed {
+			claimed++
+		}
+	}
+	return len(b.parked) - claimed, claimed
+}
+
+// line is the call as `connect --next` prints it.
+func (p *parked) line() json.RawMessage {
+	return marshal(struct {
+		ID     int64           `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params,omitempty"`
+	}{p.id, p.method, p.params})
+}

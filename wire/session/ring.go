@@ -1,0 +1,160 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// How much a ring keeps: bytes of messages, and messages.
+const (
+	ringBytes = 8 << 20
+	ringCount = 64 << 10
+)
+
+// A ring keeps the newest of what came to a session unasked: what its
+// subscriptions brought, and notifications. Each message has a number, from 1 on.
+type ring struct {
+	most, count int
+
+	mu    sync.Mutex
+	kept  []kept
+	first int64 // the number of kept[0]
+	bytes int
+	more  chan struct{} // closed when there is something new; nil: nobody waits
+	ended error         // why nothing comes any more
+}
+
+type kept struct {
+	m  wire.Message
+	at time.Time
+}
+
+func newRing() *ring { return &ring{most: ringBytes, count: ringCount, first: 1} }
+
+// add keeps m, which is nobody else's, and drops the oldest where there is no
+// room.
+func (r *ring) add(m wire.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(r.kept, kept{m, time.Now()})
+	r.bytes += len(m.Raw)
+	drop := 0
+	for r.bytes > r.most && drop < len(r.kept)-1 || len(r.kept)-drop > r.count {
+		r.bytes -= len(r.kept[drop].m.Raw)
+		r.kept[drop] = kept{}
+		drop++
+	}
+	r.kept = r.kept[drop:]
+	r.first += int64(drop)
+	r.rouse()
+}
+
+func (r *ring) rouse() {
+	if r.more != nil {
+		close(r.more)
+		r.more = nil
+	}
+}
+
+// end says that nothing comes any more, and why.
+func (r *ring) end(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = err
+	r.rouse()
+}
+
+// bounds are the numbers of the oldest that is kept and of the newest.
+func (r *ring) bounds() (first, last int64, bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.first, r.first + int64(len(r.kept)) - 1, r.bytes
+}
+
+// after is the stream of what has a number above since: what is kept, then what
+// comes. Only the messages of method are in it, unless that is "".
+func (r *ring) after(since int64, method string, event func(wire.Message) (wire.Event, error)) (*ringStream, error) {
+	if _, last, _ := r.bounds(); since > last {
+		return nil, usage("the session has come to event %d only: --since %d is beyond it", last, since)
+	}
+	return &ringStream{ring: r, next: since + 1, method: method, event: event}, nil
+}
+
+// ringStream reads a ring. What it misses, because it was too slow or came too
+// late, is told with a gap.
+type ringStream struct {
+	ring   *ring
+	next   int64
+	method string
+	event  func(wire.Message) (wire.Event, error)
+	over   bool
+}
+
+// Next returns the next message, with its event and the number and time of that.
+func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
+	for !s.over {
+		k, seq, wait, err := s.take()
+		switch {
+		case err != nil:
+			return wire.Message{}, err
+		case wait != nil:
+			select {
+			case <-wait:
+			case <-ctx.Done():
+				return wire.Message{}, ctx.Err()
+			}
+		case k.m.Event != nil && k.m.Event.Kind == wire.Gap || s.method == "" || k.m.Method == s.method:
+			return s.numbered(k, seq)
+		}
+	}
+	return wire.Message{}, io.EOF
+}
+
+// take returns the next that is kept, or what to wait for.
+func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error) {
+	r := s.ring
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if missed := r.first - s.next; missed > 0 {
+		s.next = r.first
+		return kept{m: wire.Message{Kind: wire.Item, Event: &wire.Event{Kind: wire.Gap, Missed: missed}}}, 0, nil, nil
+	}
+	if i := s.next - r.first; i < int64(len(r.kept)) {
+		s.next++
+		return r.kept[i], s.next - 1, nil, nil
+	}
+	if r.ended != nil {
+		return kept{}, 0, nil, r.ended
+	}
+	if r.more == nil {
+		r.more = make(chan struct{})
+	}
+	return kept{}, 0, r.more, nil
+}
+
+func (s *ringStream) numbered(k kept, seq int64) (wire.Message, error) {
+	ev, err := s.event(k.m)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	if seq > 0 {
+		ev.Seq = strconv.AppendInt(nil, seq, 10)
+		if ev.Time == nil {
+			ev.Time = json.RawMessage(k.at.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`))
+		}
+	}
+	k.m.Event = &ev
+	return k.m, nil
+}
+
+// Cancel ends the reading.
+func (s *ringStream) Cancel(context.Context) error {
+	s.over = true
+	return nil
+}
