@@ -39,6 +39,7 @@ const (
 	Raw                     // Params is the whole message, sent as it stands
 	Watch                   // sends nothing: every message that comes in, or those of Method
 	Eval                    // Code is evaluated
+	Own                     // a message in the dialect's own words, for its flows: Method is one of them and no user's name
 )
 
 // An Op is one operation.
@@ -58,6 +59,10 @@ type Op struct {
 	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
 	// the reader's goroutine, in their place among all that comes in. May be nil.
 	Answer func(m wire.Message)
+	// Nested says that a hook asks, through the endpoint that leads back to its
+	// connection. What would wait there behind a call that is pending is refused
+	// at once: that call may be waiting for the hook.
+	Nested bool
 }
 
 // A Codec turns operations into messages and messages into events, for one
@@ -156,6 +161,19 @@ type Greeter interface {
 	Greet(ctx context.Context, c Caller) error
 }
 
+// An Introducer is told, before it greets, what is to be said of us.
+type Introducer interface {
+	Introduce(i Introduction)
+}
+
+// An Introduction is what a greeting says of us, where a dialect's does.
+type Introduction struct {
+	Offers   *catalog.Catalog // what we answer, by exact names; nil: nothing is told
+	Info     catalog.Info     // who we are
+	Metadata json.RawMessage  // an object of what the user adds; nil: nothing
+	Resume   string           // the session to go on with; "": a new one
+}
+
 // A Describer asks the far side for what it offers. It returns
 // wire.ErrUnsupported where the dialect cannot ask.
 type Describer interface {
@@ -190,6 +208,49 @@ type Backend interface {
 	// side.
 	Bind(c Caller) Responder
 }
+
+// An Evaluator is a Backend that may have a Runtime, which is nil where it has
+// none.
+type Evaluator interface {
+	Runtime() Runtime
+}
+
+// A Runtime evaluates code, in sessions that know nothing of each other. Any
+// number of sessions may evaluate at once; of one session the caller lets one
+// evaluation run at a time.
+type Runtime interface {
+	// Eval returns the value of e.Code. A failure is a *wire.Error where the far
+	// side should get it as it stands, an *EvalError where the code is at fault.
+	// When ctx ends it returns soon.
+	Eval(ctx context.Context, e Evaluation) (json.RawMessage, error)
+	// Forget drops the state of a session.
+	Forget(session string)
+	// About is what is told of it: its language and its engine.
+	About() map[string]string
+	Close() error
+}
+
+// An Evaluation is one piece of code.
+type Evaluation struct {
+	Session string
+	Code    string
+	Names   []string // what the code can invoke by name
+	// Invoke calls what the code names; it may be called by several goroutines.
+	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
+	// Function makes a function value of a name that Invoke takes. May be nil.
+	Function func(name string) json.RawMessage
+}
+
+// An EvalError is how code failed.
+type EvalError struct {
+	Kind    string // "": the dialect's word for it
+	Message string
+	Stack   string      // "": none
+	Cause   *wire.Error // what an invoke was answered with, where that ended the evaluation; else nil
+}
+
+// Error is the message.
+func (e *EvalError) Error() string { return e.Message }
 
 // A Responder answers the requests of one connection.
 type Responder interface {

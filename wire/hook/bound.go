@@ -183,7 +183,7 @@ func (b *Bound) Close() error {
 	b.cos = map[*Answer]*coprocess{}
 	b.mu.Unlock()
 	for _, co := range cos {
-		b.wg.Go(co.leave)
+		b.wg.Go(co.Leave)
 	}
 	b.cancel()
 	done := make(chan struct{})

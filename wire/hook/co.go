@@ -1,37 +1,26 @@
 package hook
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"strconv"
 	"sync"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
 
-// leaveTime is for a co-process to go by itself when its stdin is closed.
-const leaveTime = 500 * time.Millisecond
-
 // A coprocess answers all calls of a connection.
 type coprocess struct {
-	b      *Bound
-	c      *chain
-	p      *process
-	lines  chan []byte   // to its stdin
-	done   chan struct{} // closed when no answer comes any more
-	stderr *tail
+	*Talker
+	b *Bound
+	c *chain
 
 	mu      sync.Mutex
-	how     string // after done: how it ended
-	leaving bool   // we asked it to
-	noisy   bool   // a line that is no answer was warned of
-	last    int64  // id
+	noisy   bool  // a line that is no answer was warned of
+	last    int64 // id
 	pending map[int64]chan coAnswer
 }
 
@@ -53,12 +42,11 @@ func (b *Bound) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Req
 	defer stop()
 	line, id, answer := co.register(r)
 	defer co.forget(id)
-	select {
-	case co.lines <- line:
-	case <-co.done:
+	if !co.Tell(ctx.Done(), line) {
+		if ctx.Err() != nil {
+			return nil, b.coCut(ctx, c, r)
+		}
 		return nil, co.died(r)
-	case <-ctx.Done():
-		return nil, b.coCut(ctx, c, r)
 	}
 	if r.Notification {
 		return nil, nil
@@ -68,7 +56,7 @@ func (b *Bound) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Req
 		return co.take(r, got)
 	case <-ctx.Done():
 		return nil, b.coCut(ctx, c, r)
-	case <-co.done:
+	case <-co.Done():
 	}
 	select {
 	case got := <-answer: // its last words
@@ -108,19 +96,16 @@ func (b *Bound) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co, err := b.living(a); co != nil || err != nil {
 		return co, err
 	}
-	p, err := startShell(a.Text, b.environ(b.newID(), nil))
+	t, err := startTalker(a.Text, b.environ(b.newID(), nil), b.t.newTail())
 	if err != nil {
 		return nil, err
 	}
-	co := &coprocess{
-		b: b, c: c, p: p, stderr: b.t.newTail(), pending: map[int64]chan coAnswer{},
-		lines: make(chan []byte), done: make(chan struct{}),
-	}
+	co := &coprocess{Talker: t, b: b, c: c, pending: map[int64]chan coAnswer{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.coWG.Go(co.serve)
 	if b.closed {
-		b.wg.Go(co.leave)
+		b.wg.Go(co.Leave)
 		return nil, errClosed
 	}
 	b.cos[a] = co
@@ -134,7 +119,7 @@ func (b *Bound) living(a *Answer) (*coprocess, error) {
 	if b.closed {
 		return nil, errClosed
 	}
-	if co := b.cos[a]; co != nil && !over(co.done) {
+	if co := b.cos[a]; co != nil && !over(co.Done()) {
 		return co, nil
 	}
 	return nil, nil
@@ -142,69 +127,24 @@ func (b *Bound) living(a *Answer) (*coprocess, error) {
 
 // serve runs until the process has ended.
 func (co *coprocess) serve() {
-	var writer, stderr sync.WaitGroup
-	writer.Go(co.write)
-	stderr.Go(func() { copyTail(co.stderr, &pipe{f: co.p.stderr, exited: co.p.Done()}) })
-	stderr.Go(func() {
-		<-co.p.Done()
-		co.p.hurry()
+	err := co.Run(co.deliver, func() {
+		how, ok := co.Ended()
+		co.mu.Lock()
+		idle := len(co.pending) == 0
+		co.mu.Unlock()
+		if !ok && idle { // else those who wait say it
+			co.b.t.warn(co.c, "", "the co-process %s", how)
+		}
 	})
-	co.read()
-	co.p.stdin.Close()
-	select { // it may have closed its stdout only
-	case <-co.p.Done():
-	case <-time.After(leaveTime):
-	}
-	co.p.force()
-	stderr.Wait()
-	how, ok := co.p.ending()
-	if last := co.stderr.last(); last != "" {
-		how += ": " + last
-	}
-	co.mu.Lock()
-	co.how = how
-	warn := !ok && !co.leaving && len(co.pending) == 0
-	co.mu.Unlock()
-	close(co.done)
-	writer.Wait()
-	co.p.closePipes()
-	if warn {
-		co.b.t.warn(co.c, "", "the co-process %s", how)
+	if err != nil {
+		co.b.t.warn(co.c, "", "the co-process %v on one line", err)
 	}
 }
 
 // died is the answer to a call that waited when the co-process ended.
 func (co *coprocess) died(r dialect.Request) error {
-	co.mu.Lock()
-	how := co.how
-	co.mu.Unlock()
+	how, _ := co.Ended()
 	return co.b.t.fail(co.c, r.Method, "the co-process did not answer: it %s", how)
-}
-
-func (co *coprocess) write() {
-	for {
-		select {
-		case line := <-co.lines:
-			if _, err := co.p.stdin.Write(line); err != nil {
-				return // it does not read any more; what it still says counts
-			}
-		case <-co.done:
-			return
-		}
-	}
-}
-
-// leave lets the process go: stdin closed, then asked, then forced.
-func (co *coprocess) leave() {
-	co.mu.Lock()
-	co.leaving = true
-	co.mu.Unlock()
-	co.p.stdin.Close()
-	select {
-	case <-co.p.Done():
-	case <-time.After(leaveTime):
-		co.p.End(grace)
-	}
 }
 
 // register makes the line for r and waits for its answer under an id of our own.
@@ -229,20 +169,6 @@ func (co *coprocess) forget(id int64) {
 	co.mu.Lock()
 	defer co.mu.Unlock()
 	delete(co.pending, id)
-}
-
-// read hands out answers until stdout ends.
-func (co *coprocess) read() {
-	lines := bufio.NewScanner(&pipe{f: co.p.stdout, exited: co.p.Done()})
-	lines.Buffer(nil, maxOutput)
-	for lines.Scan() {
-		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
-			co.deliver(line)
-		}
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		co.b.t.warn(co.c, "", "the co-process %v on one line", errTooLong)
-	}
 }
 
 // deliver gives an answer to who waits for it. What nobody waits for any more is

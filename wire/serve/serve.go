@@ -22,11 +22,17 @@ type Options struct {
 	// Allow and Deny are patterns of method names, in which "*" stands for any
 	// run of characters. Deny wins; where anything is allowed all else is denied.
 	Allow, Deny []string
+<<<<<<< HEAD
 	// Name is what hooks and the policy call a method, by the name that it has in
 	// the catalog; requests come with that name, too. nil: the same.
 	Name  func(method string) string
 	Check bool // params and results are checked against the catalog's schemas
 	Tell  bool // the far side may ask for the catalog
+=======
+	Runtime     dialect.Runtime // evaluates code; nil: nothing does
+	Check       bool            // params and results are checked against the catalog's schemas
+	Tell        bool            // the far side may ask for the catalog
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 	// Warn gets one line of what a user should know. May be nil.
 	Warn func(line string)
 	// TalkBack returns what gives the hooks of one connection the endpoint that
@@ -57,6 +63,9 @@ type backend struct {
 
 // Catalog is what the far side is told: no run members, nothing that is denied.
 func (b *backend) Catalog() *catalog.Catalog { return b.told() }
+
+// Runtime is what evaluates code; nil where nothing does.
+func (b *backend) Runtime() dialect.Runtime { return b.o.Runtime }
 
 func told(o Options) *catalog.Catalog {
 	if !o.Tell || o.Catalog == nil {

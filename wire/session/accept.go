@@ -33,6 +33,9 @@ func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
 		return nil, usage("%s cannot be listened on", e)
 	}
 	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	if err := checkDuplex(SpecOf(e), e); err != nil {
+		return nil, err
+	}
 	var err error
 	if s.side, err = newSide(SpecOf(e), e, o, true); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"rpcx/wire"
@@ -54,6 +55,11 @@ type Options struct {
 	Hooks     []hook.Entry
 	Hook      hook.Options
 	Catalog   *catalog.Catalog // schemas for what hooks are given and answer; and what a server tells
+	Offers    *catalog.Catalog // what is known of our hooks as a client: told where a greeting tells it, and checked
+	Info      catalog.Info     // who we are, for greetings
+	Metadata  json.RawMessage  // an object that a greeting carries; nil: none
+	Resume    string           // the session to go on with; "": a new one
+	Runtime   string           // what evaluates code as a server: jq, co:COMMAND; "": nothing does
 	Allow     []string         // a server's policy, patterns of methods
 	Deny      []string
 	Raw       bool            // Raw will be used: what no hook answers is its to answer

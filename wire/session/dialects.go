@@ -6,7 +6,11 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
+<<<<<<< HEAD
 	"rpcx/wire/dialect/scriptling"
+=======
+	"rpcx/wire/dialect/scomp"
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 	"rpcx/wire/transport"
 )
 
@@ -24,6 +28,7 @@ type Spec struct {
 	Funcs        bool             // it has function values (key@on=NAME)
 	Typed        bool             // its greeting or discovery types parameters: Conversation.Typing
 	// CheckName refuses what cannot be a method, with a usage Fault. nil: all can.
+<<<<<<< HEAD
 	CheckName func(method string, subscribe bool) error
 	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
 
@@ -33,6 +38,13 @@ type Spec struct {
 	// Method is the name on the wire of what a user types as a method. nil: the
 	// same.
 	Method func(typed string) string
+=======
+	CheckName  func(method string, subscribe bool) error
+	Styles     []string // the ways in which it sends params that are an object, the usual first; nil: one
+	Evals      bool     // it evaluates code
+	Lingers    bool     // it cannot cancel: a call that is given up goes on over there
+	Introduces bool     // its greeting tells who we are (--meta, --resume)
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 }
 
 const defaultDialect = "jsonrpc"
@@ -48,7 +60,11 @@ func specs() []Spec {
 			NewServer: func(b dialect.Backend) dialect.Server { return jsonrpc.NewServer(v, b) },
 		}
 	}
+<<<<<<< HEAD
 	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec(), roSpec()}
+=======
+	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scompSpec()}
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 }
 
 func introspectSpec() Spec {
@@ -63,6 +79,7 @@ func introspectSpec() Spec {
 	}
 }
 
+<<<<<<< HEAD
 func scriptlingSpec() Spec {
 	return Spec{
 		Name: "scriptling", Framing: "concat", Funcs: true,
@@ -72,6 +89,15 @@ func scriptlingSpec() Spec {
 			})
 		},
 		NewServer: scriptling.NewServer,
+=======
+func scompSpec() Spec {
+	return Spec{
+		Name:         "scomp",
+		NewCodec:     func(_ Endpoint, o wire.Options) dialect.Codec { return scomp.NewCodec(o.MaxDepth) },
+		NewServer:    scomp.NewServer,
+		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse,
+		Duplex: true, Funcs: true, Typed: true, Evals: true, Lingers: true, Introduces: true,
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}
 }
 

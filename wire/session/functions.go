@@ -74,6 +74,14 @@ func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
 	return functionResponder{b.Backend.Bind(c), b.functions}
 }
 
+// Runtime is the Backend's, where it has one.
+func (b withFunctions) Runtime() dialect.Runtime {
+	if e, ok := b.Backend.(dialect.Evaluator); ok {
+		return e.Runtime()
+	}
+	return nil
+}
+
 type functionResponder struct {
 	dialect.Responder
 	functions *functions

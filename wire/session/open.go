@@ -3,6 +3,12 @@ package session
 import (
 	"context"
 	"fmt"
+<<<<<<< HEAD
+=======
+	"strings"
+	"sync"
+	"time"
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 
 	"rpcx/wire"
 	"rpcx/wire/framing"
@@ -34,13 +40,19 @@ func Open(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
 
 func newDirect(e Endpoint, o Options) (*direct, error) {
 	spec := SpecOf(e)
+<<<<<<< HEAD
 	if isHTTP(e) && spec.Duplex {
 		return nil, usage("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
+=======
+	if err := checkDuplex(spec, e); err != nil {
+		return nil, err
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}
 	s, err := newSide(spec, e, o, false)
 	if err != nil {
 		return nil, err
 	}
+<<<<<<< HEAD
 	d := &direct{endpoint: e, o: o, side: s, done: make(chan struct{})}
 	d.dial = d.connect
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -50,10 +62,20 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 	case o.Raw:
 		d.hub = &hub{d: d}
 		d.raw = d.hub.join()
+=======
+	d := &direct{codec: spec.NewCodec(e, o.Transport.Options), side: s}
+	if in, ok := d.codec.(dialect.Introducer); ok {
+		in.Introduce(introduction(s.table.Names(), o))
+	}
+	if o.Raw {
+		d.hub = &hub{answers: s.answers}
+		d.raw = d.hub.join(func() *peer.Peer { return d.p })
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}
 	return d, nil
 }
 
+<<<<<<< HEAD
 func isHTTP(e Endpoint) bool {
 	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
 }
@@ -63,6 +85,40 @@ func isHTTP(e Endpoint) bool {
 func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" {
 		return startDemo(d.endpoint)
+=======
+// checkDuplex refuses what HTTP POST cannot carry.
+func checkDuplex(spec Spec, e Endpoint) error {
+	if strings.HasPrefix(e.Address.Scheme, "http") && spec.Duplex {
+		return usage("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
+	}
+	return nil
+}
+
+// introduction is what a greeting says of us: the hooks with exact names, as the
+// catalog describes them, but for those that are function values only.
+func introduction(names []string, o Options) dialect.Introduction {
+	c := &catalog.Catalog{Catalog: 1}
+	if o.Offers != nil {
+		c.Defs = o.Offers.Defs
+	}
+	for _, name := range names {
+		switch m := o.Offers.Method(name); {
+		case o.Functions[name]:
+		case m != nil:
+			c.Methods = append(c.Methods, *m)
+		default:
+			c.Methods = append(c.Methods, catalog.Method{Name: name})
+		}
+	}
+	catalog.StripRun(c)
+	return dialect.Introduction{Offers: c, Info: o.Info, Metadata: o.Metadata, Resume: o.Resume}
+}
+
+// connect dials, or starts the embedded server.
+func (d *direct) connect(ctx context.Context, e Endpoint, o Options) (wire.Conn, error) {
+	if e.Demo != "" {
+		return d.startDemo(e)
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}
 	cfg, err := transportConfig(d.endpoint, d.o)
 	if err != nil {
@@ -101,7 +157,11 @@ func startDemo(e Endpoint) (wire.Conn, []func() error, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("the demo %s: %w", e.Demo, err)
 	}
-	server, err := newSide(SpecOf(e), e, Options{Catalog: c, Hooks: entries}, true)
+	so := Options{Catalog: c, Hooks: entries}
+	if SpecOf(e).Evals {
+		so.Runtime = "jq"
+	}
+	server, err := newSide(SpecOf(e), e, so, true)
 	if err != nil {
 		return nil, nil, err
 	}

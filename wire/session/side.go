@@ -18,7 +18,12 @@ type side struct {
 	table    *hook.Table
 	server   dialect.Server
 	far      func(c dialect.Caller) speaker // what hooks talk to on the connection of c
+<<<<<<< HEAD
 	funcs    *functions
+=======
+	funcs    functions
+	runtime  dialect.Runtime // nil: none
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 
 	mu      sync.Mutex
 	sockets map[dialect.Caller]*socket // nil: closed
@@ -46,12 +51,35 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 	if s.table, err = hook.NewTable(ho, spec.hooks(o.Hooks)...); err != nil {
 		return nil, err
 	}
+	if s.runtime, err = newRuntime(spec, o); err != nil {
+		return nil, err
+	}
+	known := o.Catalog
+	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // of our hooks; the other is of the far side
+		known = o.Offers
+	}
 	backend := serve.New(serve.Options{
+<<<<<<< HEAD
 		Catalog: o.Catalog, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
 		Check: o.Catalog != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
+=======
+		Catalog: known, Hooks: s.table, Allow: o.Allow, Deny: o.Deny, Runtime: s.runtime,
+		Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
+>>>>>>> 77674ac (scomp: codec, server and runtimes)
 	})
 	s.server = spec.NewServer(withFunctions{backend, s.funcs})
 	return s, nil
+}
+
+// newRuntime is what evaluates code here; nil where nothing does.
+func newRuntime(spec Spec, o Options) (dialect.Runtime, error) {
+	if o.Runtime == "" {
+		return nil, nil
+	}
+	if !spec.Evals {
+		return nil, usage("%s evaluates no code: --runtime goes with --dialect scomp", spec.Name)
+	}
+	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
 
 // accept is the peer's handler for a connection.
@@ -129,6 +157,9 @@ func (s *side) failure() error {
 
 func (s *side) Close() error {
 	err := s.server.Close()
+	if s.runtime != nil {
+		err = errors.Join(err, s.runtime.Close())
+	}
 	s.mu.Lock()
 	left := s.sockets
 	s.sockets = nil

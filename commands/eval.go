@@ -1,0 +1,162 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// evalOptions are what `eval` was given.
+type evalOptions struct {
+	clientFlags
+	file   string
+	dryRun bool
+}
+
+func evalCommand(a *app) *cli.Command {
+	o := &evalOptions{}
+	flags := []cli.Flag{
+		text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
+		boolean("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
+	}
+	return &cli.Command{
+		Name:        "eval",
+		Usage:       "evaluate code on the peer and print its value",
+		ArgsUsage:   "ENDPOINT CODE",
+		Description: evalDescription,
+		Metadata: map[string]any{examplesKey: []Example{
+			{"A value that code computes with a binding of the demo", `rpcx eval demo:scomp 'getOrder({id:"o_001"}) | .total'`},
+			{"The code calls back, and a hook answers", `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
+			{"Code from a file, or from stdin", `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
+		}},
+		Flags:  append(flags, o.flags(a, idleCall)...),
+		Action: func(ctx context.Context, _ *cli.Command) error { return runEval(ctx, a, o) },
+	}
+}
+
+const evalDescription = `CODE goes to the peer's runtime, in whatever language that has, and its value to stdout.
+While it runs it may call us: --on and --hooks answer, any number of calls at once. Hooks
+with exact names are declared to the peer in the handshake. CODE comes from the argument,
+from -f FILE, or from stdin with -. State lives in the peer's session: --resume takes one
+up again. Code that fails is status 1, its stack is shown on stderr.`
+
+func runEval(ctx context.Context, a *app, o *evalOptions) error {
+	e, rest, err := a.endpoint(o.conn.dialect)
+	if err != nil {
+		return err
+	}
+	if err := checkEvals(e); err != nil {
+		return err
+	}
+	code, err := o.code(ctx, a.line, rest)
+	if err != nil {
+		return err
+	}
+	print, err := a.printer(e, &o.out, format.Options{})
+	if err != nil {
+		return err
+	}
+	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
+	if o.dryRun {
+		return dryRun(e, op)
+	}
+	return o.converse(ctx, a, e, op, print)
+}
+
+// checkEvals refuses an endpoint whose dialect is known and evaluates nothing.
+func checkEvals(e session.Endpoint) error {
+	if e.Dialect == "" || session.SpecOf(e).Evals {
+		return nil
+	}
+	f := wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
+	f.Hint = "name a dialect that does before the endpoint: scomp+" + e.String()
+	return f
+}
+
+// code reads the code from where it is.
+func (o *evalOptions) code(ctx context.Context, l *line, rest []string) (string, error) {
+	var code []byte
+	var err error
+	switch {
+	case len(rest) > 1:
+		f := l.usage("eval takes one CODE, not %q too", rest[1])
+		f.Hint = "quote it for the shell: '…'"
+		return "", f
+	case len(rest) == 1 && o.file != "":
+		return "", l.usage("the code is given twice: as an argument and with -f")
+	case len(rest) == 1 && rest[0] != "-":
+		code = []byte(rest[0])
+	case len(rest) == 1 || o.file == "-":
+		code, err = readStdin(ctx)
+	case o.file != "":
+		if code, err = os.ReadFile(o.file); err != nil {
+			return "", wire.NewFault(wire.Usage, "reading the code: "+err.Error(), err)
+		}
+	default:
+		f := l.usage("the code is missing")
+		f.Hint = "give it as an argument, with -f FILE, or as - for stdin"
+		return "", f
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case !utf8.Valid(code):
+		return "", wire.NewFault(wire.Usage, "the code is not UTF-8", nil)
+	}
+	return string(code), nil
+}
+
+// converse evaluates op.
+func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, print *format.Pipeline) (err error) {
+	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))
+	defer cl.stop()
+	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
+	cl.touch()
+	st, err := conv.Open(cl.ctx, op)
+	if err != nil {
+		return why(cl.ctx, err)
+	}
+	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
+	err = goesOn(session.SpecOf(e), c.run(), "the eval")
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+		return errors.Join(err, print.Flush())
+	}
+	return errors.Join(err, print.Finish())
+}
+
+// goesOn adds to a time that ran out that what was asked for goes on over there,
+// where the dialect cannot cancel it.
+func goesOn(spec session.Spec, err error, what string) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Timeout || !spec.Lingers {
+		return err
+	}
+	g := *f
+	g.Hint = what + " may still run there: " + spec.Name + " has no way to cancel it"
+	return &g
+}
+
+// helloFlags are what a greeting says of us, where a dialect's does.
+type helloFlags struct {
+	meta   []string
+	resume string
+}
+
+func (h *helloFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		list(groupConnection, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the greeting says of us (scomp)", &h.meta),
+		text(groupConnection, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
+	}
+}

@@ -1,0 +1,285 @@
+package scomp
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+const defsPrefix = "#/$defs/"
+
+// bindings writes the methods of a catalog as bindings. A schema takes along the
+// definitions that it refers to: it stands for itself on the wire.
+func bindings(c *catalog.Catalog) json.RawMessage {
+	b := []byte{'['}
+	if c != nil {
+		for i := range c.Methods {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, binding(c, &c.Methods[i])...)
+		}
+	}
+	return append(b, ']')
+}
+
+func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
+	b := member([]byte{'{'}, "name", scan.AppendQuoted(nil, m.Name))
+	if m.Description != "" {
+		b = member(b, "description", scan.AppendQuoted(nil, m.Description))
+	}
+	if m.Params != nil {
+		b = member(b, "input", withDefs(c, m.Params))
+	}
+	if m.Result != nil {
+		b = member(b, "output", withDefs(c, m.Result))
+	}
+	if len(m.Effects) > 0 {
+		effects, _ := json.Marshal(m.Effects)
+		b = member(b, "effects", effects)
+	}
+	if m.Hints != nil {
+		b = member(b, "hints", m.Hints)
+	}
+	for key, val := range members(m.Extra) {
+		if !slices.Contains(bindingWords, key) {
+			b = member(b, key, val)
+		}
+	}
+	return append(b, '}')
+}
+
+// bindingWords are the members of a binding that a catalog has a place for.
+var bindingWords = []string{"name", "description", "input", "output", "effects", "hints"}
+
+// withDefs adds to a schema the definitions of c that it refers to.
+func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
+	defs, seen := []byte{'{'}, map[string]bool{}
+	own := scan.Get(schema, "$defs")
+	for name, def := range members(own) {
+		seen[name] = true
+		defs = member(defs, name, def)
+	}
+	var add func(schema json.RawMessage)
+	add = func(schema json.RawMessage) {
+		eachRef(schema, func(ref string) {
+			name, ok := strings.CutPrefix(ref, defsPrefix)
+			if name, _, _ = strings.Cut(name, "/"); !ok || seen[name] || c.Defs[name] == nil {
+				return
+			}
+			seen[name] = true
+			defs = member(defs, name, c.Defs[name])
+			add(c.Defs[name])
+		})
+	}
+	if add(schema); len(defs) == 1 || scan.Type(schema) != 'o' {
+		return schema
+	}
+	if own != nil {
+		return scan.Splice(schema, "$defs", append(defs, '}'))
+	}
+	b := []byte{'{'}
+	for key, val := range members(schema) {
+		b = member(b, key, val)
+	}
+	return append(member(b, "$defs", append(defs, '}')), '}')
+}
+
+// eachRef calls found with each $ref in a schema.
+func eachRef(schema json.RawMessage, found func(ref string)) {
+	if !bytes.Contains(schema, []byte(`"$ref"`)) {
+		return
+	}
+	for key, val := range members(schema) {
+		if key == schemaRef && scan.Type(val) == 's' {
+			found(text(val))
+		}
+		eachRef(val, found)
+	}
+	for val := range elements(schema) {
+		eachRef(val, found)
+	}
+}
+
+// changeRefs returns a schema with each $ref changed.
+func changeRefs(schema json.RawMessage, change func(ref string) string) json.RawMessage {
+	if !bytes.Contains(schema, []byte(`"$ref"`)) {
+		return schema
+	}
+	switch scan.Type(schema) {
+	case 'o':
+		b := []byte{'{'}
+		for key, val := range members(schema) {
+			if key == schemaRef && scan.Type(val) == 's' {
+				b = member(b, key, scan.AppendQuoted(nil, change(text(val))))
+				continue
+			}
+			b = member(b, key, changeRefs(val, change))
+		}
+		return append(b, '}')
+	case 'a':
+		b := []byte{'['}
+		for val := range elements(schema) {
+			if len(b) > 1 {
+				b = append(b, ',')
+			}
+			b = append(b, changeRefs(val, change)...)
+		}
+		return append(b, ']')
+	}
+	return schema
+}
+
+// fromGreeting makes a catalog of the answer to a handshake.
+func fromGreeting(body json.RawMessage) *catalog.Catalog {
+	r := reader{c: &catalog.Catalog{Catalog: 1, Dialect: "scomp", Methods: []catalog.Method{}}}
+	metadata := scan.Get(body, "metadata")
+	r.more = []json.RawMessage{scan.Get(body, "$defs"), scan.Get(metadata, "$defs")}
+	for val := range elements(scan.Get(body, "bindings")) {
+		r.method(val)
+	}
+	who := scan.Get(metadata, "server")
+	r.c.Info.Name, r.c.Info.Version = text(scan.Get(who, "name")), text(scan.Get(who, "version"))
+	about := member([]byte{'{'}, resumeWord, scan.Get(body, resumeWord))
+	for key, val := range members(metadata) {
+		if key != "server" && key != "$defs" {
+			about = member(about, key, val)
+		}
+	}
+	r.c.Info.Extra = append(about, '}')
+	rest := []byte{'{'}
+	for key, val := range members(body) {
+		if !slices.Contains([]string{"protocol", resumeWord, "bindings", "metadata", "$defs"}, key) {
+			rest = member(rest, key, val)
+		}
+	}
+	if len(rest) > 1 {
+		r.c.Extra = append(rest, '}')
+	}
+	return r.c
+}
+
+// A reader collects bindings in a catalog. Their schemas refer to their own
+// roots; in a catalog $defs are shared, under names of their own where two
+// bindings mean different things by one name.
+type reader struct {
+	c    *catalog.Catalog
+	more []json.RawMessage // $defs that stand outside the bindings
+}
+
+func (r *reader) method(val json.RawMessage) {
+	m := catalog.Method{Name: text(scan.Get(val, "name"))}
+	if m.Name == "" {
+		return
+	}
+	rest := []byte{'{'}
+	for key, v := range members(val) {
+		switch key {
+		case "name", "$defs":
+		case "description":
+			m.Description = text(v)
+		case "input":
+			m.Params = r.schema(m.Name+".input", v, scan.Get(val, "$defs"))
+		case "output":
+			m.Result = r.schema(m.Name+".output", v, scan.Get(val, "$defs"))
+		case "effects":
+			_ = json.Unmarshal(v, &m.Effects)
+		case "hints":
+			m.Hints = v
+		default:
+			rest = member(rest, key, v)
+		}
+	}
+	if len(rest) > 1 {
+		m.Extra = append(rest, '}')
+	}
+	r.c.Methods = append(r.c.Methods, m)
+}
+
+// schema is a schema of a binding as it can stand in the catalog. beside are the
+// binding's own $defs.
+func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMessage {
+	own := scan.Get(schema, "$defs")
+	names := map[string]string{} // in the schema → in the catalog
+	root := ""                   // where the schema itself is, when it refers to itself
+	var change func(ref string) string
+	change = func(ref string) string {
+		inner, ok := strings.CutPrefix(ref, defsPrefix)
+		switch {
+		case ok:
+			first, rest, more := strings.Cut(inner, "/")
+			if more {
+				rest = "/" + rest
+			}
+			for _, defs := range append([]json.RawMessage{own, beside}, r.more...) {
+				if def := scan.Get(defs, first); def != nil && names[first] == "" {
+					names[first] = r.reserve(first, def, change, names)
+				}
+			}
+			if to := names[first]; to != "" {
+				return defsPrefix + to + rest
+			}
+		case strings.HasPrefix(ref, "#"):
+			if root == "" {
+				root = r.free(name)
+				r.define(root, json.RawMessage("true")) // its place
+			}
+			return defsPrefix + root + ref[1:]
+		}
+		return ref // it leads nowhere that we know
+	}
+	out := changeRefs(without(schema, "$defs"), change)
+	if root == "" {
+		return out
+	}
+	r.define(root, out)
+	return append(member([]byte{'{'}, schemaRef, scan.AppendQuoted(nil, defsPrefix+root)), '}')
+}
+
+// reserve puts a definition into the catalog and returns its name there.
+func (r *reader) reserve(name string, def json.RawMessage, change func(string) string, names map[string]string) string {
+	if have := r.c.Defs[name]; have != nil && !scan.Equal(have, def) {
+		name = r.free(name)
+	}
+	names[name] = name
+	r.define(name, def) // it may refer to itself
+	r.define(name, changeRefs(def, change))
+	return name
+}
+
+func (r *reader) define(name string, def json.RawMessage) {
+	if r.c.Defs == nil {
+		r.c.Defs = map[string]json.RawMessage{}
+	}
+	r.c.Defs[name] = def
+}
+
+// free is a name that no definition has.
+func (r *reader) free(name string) string {
+	name = strings.NewReplacer("/", "_", "~", "_", "%", "_", "#", "_").Replace(name)
+	for n, free := 2, name; ; n++ {
+		if r.c.Defs[free] == nil {
+			return free
+		}
+		free = name + "-" + strconv.Itoa(n)
+	}
+}
+
+// without is an object without one of its members.
+func without(obj json.RawMessage, key string) json.RawMessage {
+	if scan.Get(obj, key) == nil {
+		return obj
+	}
+	b := []byte{'{'}
+	for k, val := range members(obj) {
+		if k != key {
+			b = member(b, k, val)
+		}
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,112 @@
+package scomp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// eval answers an eval when those of its session that came before are over.
+func (h *handler) eval(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	runtime := h.server.runtime
+	if runtime == nil {
+		return nil, wire.NewError(wire.CodeNoMethod, "there is no runtime here: nothing can be evaluated")
+	}
+	code, ok := scan.Text(scan.Get(params, "code"))
+	if !ok {
+		return nil, wire.NewError(wire.CodeInvalidParams, "eval needs the code as text")
+	}
+	if err := h.greeted(ctx); err != nil {
+		return nil, err
+	}
+	select {
+	case h.session.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-h.session.turn }()
+	value, err := runtime.Eval(ctx, dialect.Evaluation{
+		Session: h.session.id, Code: code, Names: h.names(), Invoke: h.call, Function: h.function(),
+	})
+	var failed *dialect.EvalError
+	if errors.As(err, &failed) {
+		return nil, evalError(failed)
+	}
+	return value, err
+}
+
+// greeted waits until the handshake is answered.
+func (h *handler) greeted(ctx context.Context) error {
+	select {
+	case <-h.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// names are what code can invoke: what we offer, then what the client does.
+func (h *handler) names() []string {
+	names := h.server.b.Catalog().Names()
+	for _, name := range h.theirs {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// call invokes what code names: a binding of ours, else one of the client's, or
+// a function that it handed out.
+func (h *handler) call(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
+	_, ref := cutRef(name)
+	switch _, ok := h.r.Kind(name); {
+	case ref:
+		return h.caller.Call(ctx, name, input)
+	case ok:
+		return h.invoke(ctx, name, input, nil)
+	case slices.Contains(h.theirs, name):
+		return h.caller.Call(ctx, name, input)
+	}
+	return nil, h.server.unknown(name)
+}
+
+// function makes function values of bindings of ours; nil where the connection
+// cannot.
+func (h *handler) function() func(name string) json.RawMessage {
+	p, ok := h.caller.(interface{ Codec() dialect.Codec })
+	if !ok {
+		return nil
+	}
+	c, ok := p.Codec().(*codec)
+	if !ok {
+		return nil
+	}
+	return c.refs.function
+}
+
+// evalError is the answer to code that failed.
+func evalError(e *dialect.EvalError) *wire.Error {
+	kind := e.Kind
+	switch {
+	case kind == "" && e.Cause != nil:
+		kind = kindInvoke
+	case kind == "":
+		kind = kindEval
+	}
+	data := member([]byte{'{'}, "kind", scan.AppendQuoted(nil, kind))
+	if e.Stack != "" {
+		data = member(data, "stack", scan.AppendQuoted(nil, e.Stack))
+	}
+	if e.Cause != nil {
+		data = member(data, "error", e.Cause.JSON())
+	}
+	out := wire.NewError(wire.CodeServer, e.Message)
+	out.Data = append(data, '}')
+	return out
+}

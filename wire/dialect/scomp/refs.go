@@ -1,0 +1,160 @@
+package scomp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rpcx/wire/scan"
+)
+
+// theirsMost bounds the references that are kept to be released.
+const theirsMost = 1 << 16
+
+// refs are the function references of a connection, in both directions. They
+// end with it.
+type refs struct {
+	mu   sync.Mutex
+	last int
+	ours map[string]string // what answers a function of ours, by the id that they know it by
+	// theirs are the functions that they have handed out to us, by their ids: the
+	// value where it says what it takes, else nil.
+	theirs map[string]json.RawMessage
+}
+
+// cutRef is the function that a user's METHOD names.
+func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(method, RefPrefix) }
+
+// lend puts functions of ours into params: at each JSON pointer the one that is
+// answered by that hook.
+func (r *refs) lend(params json.RawMessage, funcs map[string]string) (json.RawMessage, error) {
+	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
+		out, ok := put(params, pointer, r.function(funcs[pointer]))
+		if !ok {
+			return nil, fmt.Errorf("there is no place %s for a function in the params", pointer)
+		}
+		params = out
+	}
+	return params, nil
+}
+
+// function is a new function value, answered by what name says.
+func (r *refs) function(name string) json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ours == nil {
+		r.ours = map[string]string{}
+	}
+	r.last++
+	id := "f" + strconv.Itoa(r.last)
+	r.ours[id] = name
+	return append(member([]byte{'{'}, fnWords[0], scan.AppendQuoted(nil, id)), '}')
+}
+
+// answers is what answers a function of ours.
+func (r *refs) answers(id string) (name string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name, ok = r.ours[id]
+	return name, ok
+}
+
+// release forgets the functions of ours that the params of a release_ref name.
+func (r *refs) release(params json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.ours, refID(first(params, dropWords)))
+	for id := range elements(scan.Get(params, dropsWord)) {
+		delete(r.ours, refID(id))
+	}
+}
+
+// hold notes the functions of theirs in a value that came.
+func (r *refs) hold(val []byte) {
+	if !mayHoldFunction(val) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.theirs == nil {
+		r.theirs = map[string]json.RawMessage{}
+	}
+	eachFunction(val, func(id string, fn []byte) {
+		if len(r.theirs) >= theirsMost {
+			return
+		}
+		r.theirs[strings.Clone(id)] = nil
+		if scan.Get(fn, "input") != nil || scan.Get(fn, "output") != nil {
+			r.theirs[id] = bytes.Clone(fn)
+		}
+	})
+}
+
+// described is what a function of theirs says of itself, nil for nothing.
+func (r *refs) described(id string) json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.theirs[id]
+}
+
+// held are the functions of theirs that we still have, which are forgotten with
+// it.
+func (r *refs) held() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(r.theirs))
+	r.theirs = nil
+	return ids
+}
+
+// mayHoldFunction is a quick look: most values hold none.
+func mayHoldFunction(val []byte) bool {
+	for _, word := range append([]string{schemaRef}, fnWords...) {
+		if bytes.Contains(val, []byte(`"`+word+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachFunction calls found with each function value in val, at any depth.
+func eachFunction(val []byte, found func(id string, fn []byte)) {
+	switch scan.Type(val) {
+	case 'a':
+		for v := range elements(val) {
+			eachFunction(v, found)
+		}
+	case 'o':
+		if id := functionID(val); id != "" {
+			found(id, val)
+			return
+		}
+		for _, v := range members(val) {
+			eachFunction(v, found)
+		}
+	}
+}
+
+// functionID is the id of a function value, "" where obj is none.
+func functionID(obj []byte) string {
+	if id := refID(first(obj, fnWords)); id != "" {
+		return id
+	}
+	if text(scan.Get(obj, "type")) == "function" {
+		return refID(scan.Get(obj, schemaRef))
+	}
+	return ""
+}
+
+// refID is an id as text: a string, or a number as it stands.
+func refID(val []byte) string {
+	if scan.Type(val) == 'n' {
+		return string(val)
+	}
+	return text(val)
+}

@@ -1,0 +1,183 @@
+// Package scomp speaks scomp v0.1, both roles: JSON-RPC 2.0 with four methods
+// (handshake, eval, invoke, release_ref), in which either side may invoke what
+// the other has declared, at any time.
+//
+// A user's METHOD is the name of a binding, or "ref:ID" for a function that the
+// far side has handed out. An invoke of the far side is a request whose Method
+// is the binding, or the hook behind a function of ours. What is wrong with a
+// request (before the handshake, of a reference that was released) is in its
+// Err, found in the order of the wire; whoever handles it answers with that.
+//
+// What the page leaves open is in assumed.go.
+package scomp
+
+import (
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/scan"
+)
+
+// Subprotocols are what is offered on a WebSocket.
+func Subprotocols() []string { return []string{subprotocol} }
+
+// codec is the state for one connection: JSON-RPC 2.0, whose methods and
+// results are translated.
+type codec struct {
+	dialect.Codec
+	depth int
+	intro dialect.Introduction
+	refs  refs
+	evals map[string]bool // ids of ours that are not answered, given up or not
+
+	role  role
+	greet greeting // what the far side answered
+}
+
+// A role is told by who sends the handshake.
+type role uint8
+
+const (
+	unknown  role = iota
+	asClient      // ours was sent
+	asServer      // theirs came, and it was a good one
+)
+
+// NewCodec returns the codec for one connection. depth is the greatest nesting
+// that is read, 0 the usual one. It is a Greeter, an Introducer, a Describer, a
+// Typer and a Leaver too.
+func NewCodec(depth int) dialect.Codec {
+	if depth <= 0 {
+		depth = wire.DefaultMaxDepth
+	}
+	return &codec{
+		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: depth}),
+		depth: depth, evals: map[string]bool{},
+	}
+}
+
+// Encode writes op.
+func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
+	switch op.Kind {
+	case dialect.Eval:
+		return c.eval(op)
+	case dialect.Call:
+		params, err := c.invoke(op)
+		if err != nil {
+			return wire.Message{}, err
+		}
+		return c.request(dialect.Call, invokeWord, op.Method, params)
+	case dialect.Own:
+		if op.Method == handshake {
+			c.role = asClient
+		}
+		if op.Method == releaseWord {
+			return c.request(dialect.Notify, releaseWord, releaseWord, op.Params)
+		}
+		return c.request(dialect.Call, op.Method, op.Method, op.Params)
+	case dialect.Raw:
+		return c.Codec.Encode(op)
+	case dialect.Notify:
+		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no notifications: every invoke is answered", nil)
+	case dialect.Subscribe:
+		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no streams: call invokes a binding, eval runs code", nil)
+	}
+	return wire.Message{}, wire.ErrUnsupported
+}
+
+// request writes a message of the page's; method is what a user knows it by.
+func (c *codec) request(kind dialect.OpKind, word, method string, params json.RawMessage) (wire.Message, error) {
+	m, err := c.Codec.Encode(dialect.Op{Kind: kind, Method: word, Params: params})
+	m.Method = method
+	return m, err
+}
+
+func (c *codec) eval(op dialect.Op) (wire.Message, error) {
+	if op.Nested && len(c.evals) > 0 {
+		return wire.Message{}, wire.NewError(wire.CodeServer,
+			"an eval of this connection is pending, and this one would wait behind it").WithData(map[string]string{"kind": kindEval})
+	}
+	m, err := c.request(dialect.Call, evalWord, evalWord, append(scan.AppendQuoted([]byte(`{"code":`), op.Code), '}'))
+	if err == nil {
+		c.evals[string(m.ID)] = true
+	}
+	return m, err
+}
+
+// invoke is the params of an invoke: of a binding, or of a function of theirs.
+func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
+	input, err := c.refs.lend(op.Params, op.Funcs)
+	if err != nil {
+		return nil, err
+	}
+	word, name := nameWords[0], op.Method
+	if id, ok := cutRef(op.Method); ok {
+		word, name = refWords[0], id
+	}
+	if input == nil {
+		input = json.RawMessage("{}") // nothing was given: an object that lacks everything
+	}
+	b := member([]byte{'{'}, word, scan.AppendQuoted(nil, name))
+	return append(member(b, inputWords[0], input), '}'), nil
+}
+
+// Opened says that every answer is the only one.
+func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
+
+// Reply writes the answer to req: what eval and invoke give is wrapped.
+func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
+	if ev.Kind == wire.Data && req.Kind == wire.Request && wrapped(wordOf(req)) {
+		data := ev.Data
+		if len(data) == 0 {
+			data = null
+		}
+		ev.Data = append(member([]byte{'{'}, valueWord, data), '}')
+	}
+	return c.Codec.Reply(req, ev)
+}
+
+// Event is what a user sees: of a result its value, and what stands beside it.
+func (c *codec) Event(m wire.Message) (wire.Event, error) {
+	ev, err := c.Codec.Event(m)
+	if err == nil && m.Kind == wire.Response && m.Err == nil {
+		ev.Data, ev.Extra = unwrap(m.Body)
+	}
+	return ev, err
+}
+
+// unwrap takes the value out of a result; a result without one is it.
+func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
+	if scan.Type(result) != 'o' {
+		return result, nil
+	}
+	if value = scan.Get(result, valueWord); value == nil {
+		return result, nil
+	}
+	rest := []byte{'{'}
+	for key, val := range members(result) {
+		if key != valueWord {
+			rest = member(rest, key, val)
+		}
+	}
+	if len(rest) == 1 {
+		return value, nil
+	}
+	return value, append(rest, '}')
+}
+
+// wordOf is the method of the page that a request of the far side has.
+func wordOf(req wire.Message) string {
+	word, _ := scan.Text(scan.Get(req.Raw, "method"))
+	return word
+}
+
+func wrapped(word string) bool { return word == evalWord || word == invokeWord }
+
+var null = json.RawMessage("null")
+
+// kindError is an error of that class.
+func kindError(code int, kind, message string) *wire.Error {
+	return wire.NewError(code, message).WithData(map[string]string{"kind": kind})
+}

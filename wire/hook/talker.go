@@ -1,0 +1,144 @@
+package hook
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// leaveTime is for a process to go by itself when its stdin is closed.
+const leaveTime = 500 * time.Millisecond
+
+// A Talker is a shell command that is spoken to by lines, and answers by lines,
+// for as long as it lives.
+type Talker struct {
+	p      *process
+	lines  chan []byte   // to its stdin
+	done   chan struct{} // closed when it says no more
+	stderr *tail
+
+	mu      sync.Mutex
+	how     string // after done: how it ended
+	ok      bool   // after done: in good order
+	leaving bool   // we asked it to
+}
+
+// StartTalker starts command with sh, in a process group of its own. stderr,
+// which may be nil, gets whole lines of its stderr. Run must follow.
+func StartTalker(command string, stderr io.Writer) (*Talker, error) {
+	t := &tail{to: func(lines []byte) {
+		if stderr != nil {
+			stderr.Write(lines)
+		}
+	}}
+	return startTalker(command, inherited(), t)
+}
+
+func startTalker(command string, env []string, stderr *tail) (*Talker, error) {
+	p, err := startShell(command, env)
+	if err != nil {
+		return nil, err
+	}
+	return &Talker{p: p, lines: make(chan []byte), done: make(chan struct{}), stderr: stderr}, nil
+}
+
+// Run calls said with each line of stdout that is not blank, until the process
+// has ended, and last, which may be nil, when Ended says how, before Done is
+// closed. The error is that a line was too long to go on.
+func (t *Talker) Run(said func(line []byte), last func()) error {
+	var writer, stderr sync.WaitGroup
+	writer.Go(t.write)
+	stderr.Go(func() { copyTail(t.stderr, &pipe{f: t.p.stderr, exited: t.p.Done()}) })
+	stderr.Go(func() {
+		<-t.p.Done()
+		t.p.hurry()
+	})
+	err := t.read(said)
+	t.p.stdin.Close()
+	select { // it may have closed its stdout only
+	case <-t.p.Done():
+	case <-time.After(leaveTime):
+	}
+	t.p.force()
+	stderr.Wait()
+	how, ok := t.p.ending()
+	if last := t.stderr.last(); last != "" {
+		how += ": " + last
+	}
+	t.mu.Lock()
+	t.how, t.ok = how, ok
+	t.mu.Unlock()
+	if last != nil {
+		last()
+	}
+	close(t.done)
+	writer.Wait()
+	t.p.closePipes()
+	return err
+}
+
+func (t *Talker) read(said func(line []byte)) error {
+	lines := bufio.NewScanner(&pipe{f: t.p.stdout, exited: t.p.Done()})
+	lines.Buffer(nil, maxOutput)
+	for lines.Scan() {
+		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+			said(line)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return errTooLong
+	}
+	return nil
+}
+
+func (t *Talker) write() {
+	for {
+		select {
+		case line := <-t.lines:
+			if _, err := t.p.stdin.Write(line); err != nil {
+				return // it does not read any more; what it still says counts
+			}
+		case <-t.done:
+			return
+		}
+	}
+}
+
+// Tell sends a line, with its end, to the process. It says false when giveUp
+// was closed or the process ended first.
+func (t *Talker) Tell(giveUp <-chan struct{}, line []byte) bool {
+	select {
+	case t.lines <- line:
+		return true
+	case <-t.done:
+	case <-giveUp:
+	}
+	return false
+}
+
+// Done is closed when the process has ended and all it said was handed over.
+func (t *Talker) Done() <-chan struct{} { return t.done }
+
+// Ended says how the process ended, when it has, and whether that was in good
+// order or on our demand.
+func (t *Talker) Ended() (how string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.how, t.ok || t.leaving
+}
+
+// Leave lets the process go: stdin closed, then asked, then forced.
+func (t *Talker) Leave() {
+	t.mu.Lock()
+	t.leaving = true
+	t.mu.Unlock()
+	t.p.stdin.Close()
+	select {
+	case <-t.p.Done():
+	case <-time.After(leaveTime):
+		t.p.End(grace)
+	}
+}

@@ -1,0 +1,59 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+)
+
+// RuntimeOptions are what a runtime may use. The zero value is usable.
+type RuntimeOptions struct {
+	Stderr io.Writer         // gets whole lines of a co-process's stderr; may be nil
+	Warn   func(line string) // gets one line of what a user should know; may be nil
+}
+
+// RuntimeWords are the ways to evaluate code, as --runtime names them.
+const RuntimeWords = "jq, or co:COMMAND"
+
+// NewRuntime returns what evaluates code: "jq" in this process, "co:COMMAND" a
+// co-process. Errors are usage Faults.
+func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	if spec == "jq" {
+		return newJQ(), nil
+	}
+	command, ok := strings.CutPrefix(spec, "co:")
+	if !ok {
+		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("there is no runtime %q, only %s", spec, RuntimeWords), nil)
+	}
+	if _, err := hook.ParseAnswer(spec); err != nil {
+		return nil, err
+	}
+	return newCo(command, o), nil
+}
+
+// invokeFailed is what an evaluation ends with that let the error of an invoke
+// pass.
+func invokeFailed(name string, err error) error {
+	var rpc *wire.Error
+	if !errors.As(err, &rpc) {
+		return err
+	}
+	return &dialect.EvalError{Message: name + ": " + rpc.Message, Cause: rpc}
+}
+
+// orNull is v, or null where there is none.
+func orNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
+}

@@ -1,0 +1,252 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+	"rpcx/wire/scan"
+)
+
+// cancelTime is how long a co-process has to answer an eval that it was asked
+// to end. After that the answer is dropped when it comes.
+const cancelTime = 2 * time.Second
+
+// coRuntime evaluates code in a co-process, by the lines of section 8 of the
+// design. It is started with the first eval, and again when it has ended; what
+// it kept is lost then.
+type coRuntime struct {
+	command string
+	o       RuntimeOptions
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	talker  *hook.Talker // nil: none was started
+	last    int64        // id
+	pending map[int64]*coEval
+	noisy   bool
+}
+
+// coEval is an eval that the co-process has not answered.
+type coEval struct {
+	ctx    context.Context
+	e      dialect.Evaluation
+	talker *hook.Talker
+	done   chan coAnswer // holds one
+}
+
+type coAnswer struct {
+	value json.RawMessage
+	err   error
+}
+
+func newCo(command string, o RuntimeOptions) *coRuntime {
+	r := &coRuntime{command: command, o: o, pending: map[int64]*coEval{}}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// About says that a co-process evaluates: in which language is its own affair.
+func (*coRuntime) About() map[string]string { return map[string]string{"engine": "co-process"} }
+
+// Eval hands the code to the co-process and waits for its answer.
+func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+	t, err := r.living()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx) // what it still invokes ends with it
+	defer cancel()
+	run := &coEval{ctx: ctx, e: e, talker: t, done: make(chan coAnswer, 1)}
+	r.mu.Lock()
+	r.last++
+	id := r.last
+	r.pending[id] = run
+	r.mu.Unlock()
+	defer r.forget(id)
+	line := member(coLine(id), "eval", scan.AppendQuoted(nil, e.Code))
+	line = member(line, "session", scan.AppendQuoted(nil, e.Session))
+	if !t.Tell(ctx.Done(), append(line, "}\n"...)) && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	select {
+	case got := <-run.done:
+		return got.value, got.err
+	case <-t.Done():
+		select {
+		case got := <-run.done: // its last words
+			return got.value, got.err
+		default:
+		}
+		how, _ := t.Ended()
+		r.o.Warn("the runtime did not answer: it " + how)
+		return nil, wire.NewError(wire.CodeInternal, "the runtime failed")
+	case <-ctx.Done():
+		r.giveUp(id, run)
+		return nil, ctx.Err()
+	}
+}
+
+// giveUp asks the co-process to end an eval, and waits a little until it has:
+// the session's next one begins after that.
+func (r *coRuntime) giveUp(id int64, run *coEval) {
+	late := time.NewTimer(cancelTime)
+	defer late.Stop()
+	stop, end := context.WithTimeout(r.ctx, cancelTime)
+	defer end()
+	if !run.talker.Tell(stop.Done(), append(member(coLine(id), "cancel", []byte("true")), "}\n"...)) {
+		return
+	}
+	select {
+	case <-run.done:
+	case <-run.talker.Done():
+	case <-late.C:
+	}
+}
+
+// Forget tells the co-process, if there is one, to drop a session's state.
+func (r *coRuntime) Forget(session string) {
+	r.mu.Lock()
+	t := r.talker
+	closed := r.closed
+	r.mu.Unlock()
+	if t == nil || closed {
+		return
+	}
+	line := member([]byte{'{'}, "session", scan.AppendQuoted(nil, session))
+	t.Tell(r.ctx.Done(), append(member(line, "reset", []byte("true")), "}\n"...))
+}
+
+// Close lets the co-process go, and waits for it.
+func (r *coRuntime) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	t := r.talker
+	r.mu.Unlock()
+	if t != nil {
+		t.Leave()
+	}
+	r.cancel()
+	r.wg.Wait()
+	return nil
+}
+
+// living is the co-process, which is started where there is none.
+func (r *coRuntime) living() (*hook.Talker, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.New("the server is being closed")
+	}
+	if r.talker != nil {
+		select {
+		case <-r.talker.Done():
+		default:
+			return r.talker, nil
+		}
+	}
+	t, err := hook.StartTalker(r.command, r.o.Stderr)
+	if err != nil {
+		r.o.Warn("the runtime could not be started: " + err.Error())
+		return nil, wire.NewError(wire.CodeInternal, "the runtime failed")
+	}
+	r.talker = t
+	r.wg.Go(func() {
+		if err := t.Run(func(line []byte) { r.said(t, line) }, nil); err != nil {
+			r.o.Warn(fmt.Sprintf("the runtime %v on one line", err))
+		}
+	})
+	return t, nil
+}
+
+func (r *coRuntime) forget(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.pending, id)
+}
+
+// said takes a line of the co-process. What belongs to no eval is dropped.
+func (r *coRuntime) said(t *hook.Talker, line []byte) {
+	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
+	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {
+		r.mu.Lock()
+		first := !r.noisy
+		r.noisy = true
+		r.mu.Unlock()
+		if first {
+			r.o.Warn(fmt.Sprintf("the runtime printed a line that is no answer: %.80q", line))
+		}
+		return
+	}
+	r.mu.Lock()
+	run := r.pending[id]
+	r.mu.Unlock()
+	if run == nil || run.talker != t {
+		return
+	}
+	line = append([]byte(nil), line...)
+	if invoke := scan.Get(line, "invoke"); invoke != nil {
+		r.wg.Go(func() { r.invoke(id, run, invoke) })
+		return
+	}
+	select {
+	case run.done <- answerOf(line):
+	default: // it answered before
+	}
+}
+
+// answerOf reads the end of an eval.
+func answerOf(line []byte) coAnswer {
+	e := scan.Get(line, "error")
+	if e == nil || string(e) == "null" {
+		return coAnswer{value: orNull(scan.Get(line, "value"))}
+	}
+	failed := &dialect.EvalError{Kind: text(e, "kind"), Message: text(e, "message"), Stack: text(e, "stack")}
+	if failed.Message == "" {
+		failed.Message = "the code failed"
+	}
+	return coAnswer{err: failed}
+}
+
+// invoke answers one invoke of the co-process.
+func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
+	call := scan.Get(invoke, "call")
+	if call == nil {
+		call = []byte("null")
+	}
+	name := text(invoke, "name")
+	value, err := run.e.Invoke(run.ctx, name, scan.Get(invoke, "input"))
+	line := member(coLine(id), "call", call)
+	if err != nil {
+		line = member(line, "error", scan.Compact(nil, wire.AsError(err).JSON()))
+	} else {
+		line = member(line, "value", scan.Compact(nil, orNull(value)))
+	}
+	run.talker.Tell(run.ctx.Done(), append(line, "}\n"...))
+}
+
+func coLine(id int64) []byte { return strconv.AppendInt([]byte(`{"id":`), id, 10) }
+
+// member appends a member to an object that is not closed yet.
+func member(b []byte, key string, val []byte) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	return append(append(scan.AppendQuoted(b, key), ':'), val...)
+}
+
+// text is the string that obj's member key is, "" where it is none.
+func text(obj []byte, key string) string {
+	s, _ := scan.Text(scan.Get(obj, key))
+	return s
+}

@@ -1,0 +1,173 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/jq"
+)
+
+// jqRuntime evaluates jq programs in this process. A binding is a function of
+// one argument; invoke(NAME; INPUT) calls what has a name that jq cannot have,
+// and function values as "ref:ID". $state is what setState(V) set last in the
+// session, null at first; function(NAME) is a function value that stands for a
+// binding. The last output is the value.
+type jqRuntime struct {
+	mu     sync.Mutex
+	states map[string]json.RawMessage // by session
+}
+
+func newJQ() *jqRuntime { return &jqRuntime{states: map[string]json.RawMessage{}} }
+
+// About names the language and the engine.
+func (*jqRuntime) About() map[string]string {
+	return map[string]string{"language": "jq", "engine": "gojq"}
+}
+
+// Forget drops the state of a session.
+func (r *jqRuntime) Forget(session string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.states, session)
+}
+
+// Close does nothing: what runs ends with its context.
+func (*jqRuntime) Close() error { return nil }
+
+// Eval runs e.Code on null.
+func (r *jqRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+	r.mu.Lock()
+	state := r.states[e.Session]
+	r.mu.Unlock()
+	run := &jqRun{r: r, e: e}
+	prog, err := jq.Compile(e.Code, jq.Options{
+		Vars: map[string]json.RawMessage{"state": orNull(state)}, Funcs: run.functions(),
+	})
+	if err != nil {
+		return nil, &dialect.EvalError{Message: err.Error()}
+	}
+	value := json.RawMessage("null")
+	err = prog.Run(ctx, json.RawMessage("null"), func(out json.RawMessage) (bool, error) {
+		value = out
+		return true, nil
+	})
+	var failed *dialect.EvalError
+	switch {
+	case err == nil:
+		return value, nil
+	case errors.As(err, &failed):
+		return nil, failed
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, &dialect.EvalError{Message: err.Error()}
+}
+
+// jqRun is one evaluation.
+type jqRun struct {
+	r *jqRuntime
+	e dialect.Evaluation
+}
+
+// callable are the names that a function of jq can have; none of them is a
+// keyword.
+var (
+	callable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	keywords = []string{
+		"and", "as", "catch", "def", "elif", "else", "end", "foreach", "if", "import", "include", "label", "module",
+		"or", "reduce", "then", "try", "__loc__",
+	}
+)
+
+// functions are what code has beside jq's own.
+func (r *jqRun) functions() []jq.Func {
+	var all []jq.Func
+	for _, name := range r.e.Names {
+		if !callable.MatchString(name) || slices.Contains(keywords, name) {
+			continue
+		}
+		all = append(all, jq.Func{Name: name, Arity: 1, Call: func(ctx context.Context, _ any, args []any) (any, error) {
+			return r.invoke(ctx, name, args[0])
+		}})
+	}
+	return append(all,
+		jq.Func{Name: "invoke", Arity: 2, Call: func(ctx context.Context, _ any, args []any) (any, error) {
+			name, ok := args[0].(string)
+			if !ok {
+				return nil, errors.New("invoke wants the name of a binding")
+			}
+			return r.invoke(ctx, name, args[1])
+		}},
+		jq.Func{Name: "setState", Arity: 1, Call: r.setState},
+		jq.Func{Name: "function", Arity: 1, Call: r.function},
+	)
+}
+
+func (r *jqRun) invoke(ctx context.Context, name string, arg any) (any, error) {
+	input, err := jq.Encode(arg)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.e.Invoke(ctx, name, input)
+	if err != nil {
+		return nil, invokeError(name, err)
+	}
+	return jq.Decode(orNull(out))
+}
+
+func (r *jqRun) setState(_ context.Context, _ any, args []any) (any, error) {
+	v, err := jq.Encode(args[0])
+	if err != nil {
+		return nil, err
+	}
+	r.r.mu.Lock()
+	defer r.r.mu.Unlock()
+	r.r.states[r.e.Session] = v
+	return args[0], nil
+}
+
+func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
+	name, ok := args[0].(string)
+	if !ok || !slices.Contains(r.e.Names, name) {
+		return nil, errors.New("function wants the name of a binding")
+	}
+	if r.e.Function == nil {
+		return nil, errors.New("there are no function values here")
+	}
+	return jq.Decode(r.e.Function(name))
+}
+
+// invokeError makes what an invoke was answered with an error that try catches
+// as an object with code and message.
+func invokeError(name string, err error) error {
+	err = invokeFailed(name, err)
+	var failed *dialect.EvalError
+	if errors.As(err, &failed) {
+		return thrown{failed}
+	}
+	return err
+}
+
+type thrown struct{ failed *dialect.EvalError }
+
+// Error is the error's text.
+func (t thrown) Error() string { return t.failed.Error() }
+
+// Unwrap is the error.
+func (t thrown) Unwrap() error { return t.failed }
+
+// Value is the error as an object.
+func (t thrown) Value() any {
+	var cause *wire.Error = t.failed.Cause
+	v, err := jq.Decode(cause.JSON())
+	if err != nil {
+		return cause.Message
+	}
+	return v
+}
