@@ -89,6 +89,17 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if o.batch {
 		return runBatch(ctx, a, o, e, cat, print)
 	}
+	o.hooks.functions = params.FuncNames(rest)
+	if o.rawRequest == "" && opensFirst(e, cat) {
+		return o.converse(ctx, a, e, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
+			cat, err := typing(ctx, conv, &e, rest[0], cat)
+			if err != nil {
+				return prepared{}, err
+			}
+			op, err := o.operation(ctx, a, e, rest, cat)
+			return prepared{op, cat}, err
+		})
+	}
 	op, err := o.operation(ctx, a, e, rest, cat)
 	if err != nil {
 		return err
@@ -96,7 +107,9 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if o.params.dryRun {
 		return dryRun(e, op)
 	}
-	return o.converse(ctx, a, e, op, cat, print)
+	return o.converse(ctx, a, e, print, func(context.Context, session.Conversation) (prepared, error) {
+		return prepared{op, cat}, nil
+	})
 }
 
 // exclude refuses what makes no sense together.
@@ -206,32 +219,51 @@ func dryRun(e session.Endpoint, op dialect.Op) error {
 	return say(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
 }
 
-// converse makes the call.
-func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, cat *catalog.Catalog, print *format.Pipeline) (err error) {
+// converse makes the call that ready prepares.
+func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, print *format.Pipeline, ready func(context.Context, session.Conversation) (prepared, error)) (err error) {
 	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))
 	defer cl.stop()
+	cat, err := loadCatalog(o.params.catalog)
+	if err != nil {
+		return err
+	}
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
 	cl.touch()
-	if op.Kind == dialect.Notify {
-		return why(cl.ctx, conv.Notify(cl.ctx, op))
+	p, err := ready(cl.ctx, conv)
+	e.Dialect = conv.Dialect()
+	switch {
+	case err != nil:
+		return err
+	case o.params.dryRun:
+		return dryRun(e, p.op)
+	case p.op.Kind == dialect.Notify:
+		return why(cl.ctx, conv.Notify(cl.ctx, p.op))
 	}
-	st, err := conv.Open(cl.ctx, op)
+	st, err := conv.Open(cl.ctx, p.op)
 	if err != nil || st == nil {
 		return why(cl.ctx, err)
 	}
-	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many}
-	c.after.grace = time.Duration(o.grace)
-	err = c.run()
+	c := o.consumer(a, conv, st, print, cl, p.op)
+	if err := a.expectResult(c, e, p, o.params); err != nil {
+		return err
+	}
+	err = goesOn(session.SpecOf(e), c.run(), "what was called")
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		suggest(a, f, cat)
+		suggest(a, f, p.cat)
 		return errors.Join(err, print.Flush())
 	}
 	return errors.Join(err, print.Finish())
+}
+
+func (o *callOptions) consumer(a *app, conv session.Conversation, st dialect.Stream, print *format.Pipeline, cl *clock, op dialect.Op) *consumer {
+	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
+	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many}
+	c.after.grace = time.Duration(o.grace)
+	return c
 }
 
 // closing closes conv, when what the far side has told us is handled or ctx

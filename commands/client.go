@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +50,9 @@ func (a *app) open(ctx context.Context, e session.Endpoint, c *clientFlags, cat 
 		return nil, err
 	}
 	o.Raw, o.Catalog = raw, cat
+	if err := c.hello.introduce(e, &o); err != nil {
+		return nil, err
+	}
 	conv, err := session.Open(ctx, e, o)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {
 		return nil, cause
@@ -61,8 +66,16 @@ func (a *app) sessionOptions(ctx context.Context, c *connFlags, h *hookFlags) (s
 	if err != nil {
 		return session.Options{}, err
 	}
+	if err := h.checkFunctions(entries); err != nil {
+		return session.Options{}, err
+	}
+	offers, err := h.catalog()
+	if err != nil {
+		return session.Options{}, err
+	}
 	cfg, err := a.transportConfig(ctx, c)
 	return session.Options{
+		Offers: offers, Functions: h.functions,
 		Transport: cfg,
 		Hooks:     entries,
 		Hook: hook.Options{
@@ -101,6 +114,40 @@ func (h *hookFlags) entries() ([]hook.Entry, error) {
 		all = append(all, entries...)
 	}
 	return all, nil
+}
+
+// catalog is what the files of --hooks say of what they answer; nil: there are
+// none.
+func (h *hookFlags) catalog() (*catalog.Catalog, error) {
+	var all *catalog.Catalog
+	for _, path := range h.files {
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			continue
+		}
+		_, c, err := hook.FromFile(path)
+		if err != nil {
+			return nil, err
+		}
+		catalog.StripRun(c)
+		if all == nil || len(all.Methods) == 0 {
+			all = c
+		} else {
+			all.Methods = append(all.Methods, c.Methods...)
+		}
+	}
+	return all, nil
+}
+
+// checkFunctions refuses a function value (key@on=NAME) that no hook answers.
+func (h *hookFlags) checkFunctions(entries []hook.Entry) error {
+	for _, name := range slices.Sorted(maps.Keys(h.functions)) {
+		if !slices.ContainsFunc(entries, func(e hook.Entry) bool { return e.Pattern == name }) {
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("no hook is called %q", name), nil)
+			f.Hint = "give what answers the function with --on " + wire.Quote(name+"=ANSWER")
+			return f
+		}
+	}
+	return nil
 }
 
 func (a *app) transportConfig(ctx context.Context, c *connFlags) (transport.Config, error) {

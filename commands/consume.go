@@ -10,6 +10,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/schema"
 	"rpcx/wire/session"
 )
 
@@ -21,12 +22,13 @@ type consumer struct {
 	print  *format.Pipeline
 	clock  *clock
 	method string
-	watch  bool // what comes unasked is taken: --method or --select is given
-	choose bool // --select is given
-	lasts  bool // the stream is not over with one answer
-	many   bool // one answer's failure is not the end of the others
-	failed bool // with many: some answer was one
-	lost   bool // the connection ended
+	watch  bool           // what comes unasked is taken: --method or --select is given
+	choose bool           // --select is given
+	lasts  bool           // the stream is not over with one answer
+	many   bool           // one answer's failure is not the end of the others
+	failed bool           // with many: some answer was one
+	lost   bool           // the connection ended
+	result *schema.Schema // what data must fit; nil: whatever comes
 	after  aftermath
 	types  map[string]bool // of events that no dialect of ours has, which were named
 }

@@ -147,16 +147,3 @@ func goesOn(spec session.Spec, err error, what string) error {
 	g.Hint = what + " may still run there: " + spec.Name + " has no way to cancel it"
 	return &g
 }
-
-// helloFlags are what a greeting says of us, where a dialect's does.
-type helloFlags struct {
-	meta   []string
-	resume string
-}
-
-func (h *helloFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		list(groupConnection, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the greeting says of us (scomp)", &h.meta),
-		text(groupConnection, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
-	}
-}

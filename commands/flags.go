@@ -181,6 +181,8 @@ type hookFlags struct {
 	timeout duration
 	jobs    int64
 	strict  bool
+
+	functions map[string]bool // those that are function values (key@on=NAME); set by the command
 }
 
 func (h *hookFlags) flags() []cli.Flag {
@@ -218,6 +220,7 @@ func (p *paramFlags) flags() []cli.Flag {
 // clientFlags are those of every command that connects.
 type clientFlags struct {
 	conn  connFlags
+	hello helloFlags
 	time  timeFlags
 	out   outFlags
 	hooks hookFlags
@@ -226,7 +229,7 @@ type clientFlags struct {
 func (c *clientFlags) flags(a *app, idle string) []cli.Flag {
 	var all []cli.Flag
 	for _, group := range [][]cli.Flag{
-		c.out.flags(), c.conn.flags(), c.time.flags(idle), c.hooks.flags(), a.common.flags(),
+		c.out.flags(), c.conn.flags(), c.hello.flags(), c.time.flags(idle), c.hooks.flags(), a.common.flags(),
 	} {
 		all = append(all, group...)
 	}

@@ -28,6 +28,7 @@ type serveOptions struct {
 	origins []string
 	token   string
 	public  bool
+	runtime string
 }
 
 func serveCommand(a *app) *cli.Command {
@@ -37,6 +38,7 @@ func serveCommand(a *app) *cli.Command {
 		o.hooks.flags(),
 		{
 			text(groupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.catalog),
+			text(groupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp)", &o.runtime),
 			list(groupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			list(groupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
 			list(groupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
@@ -129,7 +131,7 @@ func (o *serveOptions) session(ctx context.Context, a *app) (session.Options, er
 	if err != nil {
 		return so, err
 	}
-	so.Allow, so.Deny = o.allow, o.deny
+	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
 	if so.Catalog, err = loadCatalog(o.catalog); err != nil {
 		return so, err
 	}
@@ -148,21 +150,12 @@ func (o *serveOptions) session(ctx context.Context, a *app) (session.Options, er
 // described is the catalog that we tell where no --catalog is given: that of
 // --hooks FILE, else one of the names that hooks answer.
 func (o *serveOptions) described(entries []hook.Entry) (*catalog.Catalog, error) {
-	c := &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: "rpcx serve", Version: Version()}}
-	for _, path := range o.hooks.files {
-		if info, err := os.Stat(path); err != nil || info.IsDir() {
-			continue
-		}
-		_, from, err := hook.FromFile(path)
-		if err != nil {
-			return nil, err
-		}
-		catalog.StripRun(from)
-		if len(c.Methods) == 0 {
-			c = from
-		} else {
-			c.Methods = append(c.Methods, from.Methods...)
-		}
+	c, err := o.hooks.catalog()
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: "rpcx serve", Version: Version()}}
 	}
 	for _, e := range entries {
 		if !strings.Contains(e.Pattern, "*") && c.Method(e.Pattern) == nil {

@@ -34,6 +34,37 @@ func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer
 	return typer{s}, nil
 }
 
+// ForResult is the schema of what one method of a catalog gives; nil where the
+// catalog has none, or one that cannot be used, of which warn is told.
+func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*schema.Schema, error) {
+	m := c.Method(method)
+	if m == nil || m.Result == nil {
+		return nil, nil
+	}
+	doc, err := c.Marshal()
+	if err != nil {
+		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
+	}
+	i := slices.Index(c.Names(), method)
+	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/result", schema.Options{Warn: warn})
+	if err != nil {
+		warn("the result of " + method + " is left unchecked: " + err.Error())
+		return nil, nil
+	}
+	return s, nil
+}
+
+// FuncNames are the hooks that words name as functions (key@on=NAME).
+func FuncNames(args []string) map[string]bool {
+	names := map[string]bool{}
+	for _, arg := range args {
+		if _, op, name := splitKey(arg); op == "@on=" {
+			names[name] = true
+		}
+	}
+	return names
+}
+
 // untyped takes everything.
 type untyped struct{}
 

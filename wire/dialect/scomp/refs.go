@@ -84,7 +84,7 @@ func (r *refs) hold(val []byte) {
 	if r.theirs == nil {
 		r.theirs = map[string]json.RawMessage{}
 	}
-	eachFunction(val, func(id string, fn []byte) {
+	eachFunction(val, functionDepth, func(id string, fn []byte) {
 		if len(r.theirs) >= theirsMost {
 			return
 		}
@@ -122,12 +122,19 @@ func mayHoldFunction(val []byte) bool {
 	return false
 }
 
-// eachFunction calls found with each function value in val, at any depth.
-func eachFunction(val []byte, found func(id string, fn []byte)) {
+// functionDepth is how deep function values are looked for: each level looks at
+// all that is below it.
+const functionDepth = 32
+
+// eachFunction calls found with each function value in val.
+func eachFunction(val []byte, depth int, found func(id string, fn []byte)) {
+	if depth == 0 {
+		return
+	}
 	switch scan.Type(val) {
 	case 'a':
 		for v := range elements(val) {
-			eachFunction(v, found)
+			eachFunction(v, depth-1, found)
 		}
 	case 'o':
 		if id := functionID(val); id != "" {
@@ -135,7 +142,7 @@ func eachFunction(val []byte, found func(id string, fn []byte)) {
 			return
 		}
 		for _, v := range members(val) {
-			eachFunction(v, found)
+			eachFunction(v, depth-1, found)
 		}
 	}
 }

@@ -1,0 +1,50 @@
+package commands
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/commands/params"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// helloFlags are what a greeting says of us, where a dialect's does.
+type helloFlags struct {
+	meta   []string
+	resume string
+}
+
+func (h *helloFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		list(groupConnection, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
+		text(groupConnection, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
+	}
+}
+
+// introduce fills in what a greeting says of us.
+func (h *helloFlags) introduce(e session.Endpoint, o *session.Options) error {
+	o.Info = catalog.Info{Name: "rpcx", Version: Version()}
+	if len(h.meta) == 0 && h.resume == "" {
+		return nil
+	}
+	if !session.SpecOf(e).Introduces {
+		what := "the greeting of " + e.Dialect
+		if e.Dialect == "" {
+			what = "what was greeted long ago"
+		}
+		return wire.NewFault(wire.Usage, "--meta and --resume go with a handshake: "+what+" has no place for them", nil)
+	}
+	for _, word := range h.meta {
+		if !params.IsKeyOp(word) {
+			return wire.NewFault(wire.Usage, fmt.Sprintf("--meta takes KEY:=JSON or KEY=TEXT, not %q", word), nil)
+		}
+	}
+	who := append(scan.AppendQuoted([]byte(`{"client":{"name":"rpcx","version":`), Version()), "}}"...)
+	r, err := params.Parse(append([]string{string(who)}, h.meta...), params.Options{})
+	o.Metadata, o.Resume = r.Params, h.resume
+	return err
+}

@@ -1,0 +1,284 @@
+package scomp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// backend answers in tests: echo gives its input, ask invokes the client's
+// notify with it.
+type backend struct{ runtime dialect.Runtime }
+
+func (b backend) Catalog() *catalog.Catalog {
+	return &catalog.Catalog{Info: catalog.Info{Name: "orders-scomp", Version: "0.1.0"}, Methods: []catalog.Method{{Name: "echo"}, {Name: "ask"}}}
+}
+func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{c} }
+func (b backend) Runtime() dialect.Runtime                { return b.runtime }
+
+type responder struct{ c dialect.Caller }
+
+func (responder) Close() error { return nil }
+
+func (responder) Kind(name string) (catalog.Kind, bool) {
+	return catalog.Call, name == "echo" || name == "ask"
+}
+
+func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
+	if q.Method == "ask" {
+		return r.c.Call(ctx, "notify", q.Params)
+	}
+	return q.Params, nil
+}
+
+// runtime evaluates in tests: "wait" waits for its context's end, "fail" fails,
+// "count" counts the evals of the session, anything else is a binding to invoke.
+type runtime struct {
+	counts map[string]int
+	forgot []string
+}
+
+func (r *runtime) About() map[string]string { return map[string]string{"language": "test"} }
+func (r *runtime) Close() error             { return nil }
+func (r *runtime) Forget(session string)    { r.forgot = append(r.forgot, session) }
+
+func (r *runtime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+	switch e.Code {
+	case "wait":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "fail":
+		return nil, &dialect.EvalError{Message: "ReferenceError: foo is not defined", Stack: "at 1:1"}
+	case "names":
+		return json.Marshal(e.Names)
+	case "function":
+		return e.Function("echo"), nil
+	case "count":
+		r.counts[e.Session]++
+		return json.Marshal(r.counts[e.Session])
+	}
+	value, err := e.Invoke(ctx, e.Code, json.RawMessage(`{"message":"hi"}`))
+	var rpc *wire.Error
+	if errors.As(err, &rpc) {
+		return nil, &dialect.EvalError{Message: rpc.Message, Cause: rpc}
+	}
+	return value, err
+}
+
+// dial is a client's end of a connection to s.
+func dial(t *testing.T, s *server) wire.Conn {
+	near, far := transport.Pair()
+	p := peer.New(near, NewCodec(0), peer.Options{Handler: s.Accept})
+	t.Cleanup(func() { far.Close(); p.Close() })
+	return far
+}
+
+// play sends and receives by hand; SESSION stands for the session's id.
+func play(t *testing.T, c wire.Conn, session string, steps ...string) string {
+	t.Helper()
+	for _, step := range steps {
+		what, text, _ := strings.Cut(step, " ")
+		if what == ">" {
+			if err := c.Send([]byte(strings.ReplaceAll(text, "SESSION", session))); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		raw, err := c.Recv()
+		if err != nil {
+			t.Fatalf("for %s: %v", text, err)
+		}
+		if id := textOf(raw, "result", "sessionId"); id != "" {
+			session = id
+		}
+		got := string(raw)
+		if session != "" {
+			got = strings.ReplaceAll(got, session, "SESSION")
+		}
+		if got != text {
+			t.Fatalf("got  %s\nwant %s", got, text)
+		}
+	}
+	return session
+}
+
+func textOf(raw []byte, path ...string) string {
+	for _, key := range path[:len(path)-1] {
+		raw = first(raw, []string{key})
+	}
+	return text(first(raw, path[len(path)-1:]))
+}
+
+const (
+	hi     = `> {"jsonrpc":"2.0","id":1,"method":"handshake","params":{"protocol":"0.1","bindings":[{"name":"notify"}]}}`
+	hello1 = `< {"jsonrpc":"2.0","id":1,"result":{"protocol":"0.1","sessionId":"SESSION","bindings":[{"name":"echo"},{"name":"ask"}],"metadata":{"server":{"name":"orders-scomp","version":"0.1.0"},"runtime":{"language":"test"}}}}`
+)
+
+func TestServerByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(backend{&runtime{counts: map[string]int{}}}, time.Minute)
+		defer s.Close()
+		play(t, dial(t, s), "",
+			`> {"jsonrpc":"2.0","id":"x","method":"eval","params":{"code":"echo"}}`,
+			`< {"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"the handshake comes before \"eval\"","data":{"kind":"HandshakeError"}}}`,
+			`> {"jsonrpc":"2.0","id":"y","method":"handshake","params":{"protocol":"9"}}`,
+			`< {"jsonrpc":"2.0","id":"y","error":{"code":-32600,"message":"the protocol is \"0.1\" here, not \"9\"","data":{"kind":"HandshakeError"}}}`,
+			hi, hello1,
+			hi, `< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a second handshake","data":{"kind":"HandshakeError"}}}`,
+			`> {"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"echo","input":[1.10]}}`,
+			`< {"jsonrpc":"2.0","id":2,"result":{"value":[1.10]}}`,
+			`> {"jsonrpc":"2.0","id":3,"method":"invoke","params":{"name":"eco"}}`,
+			`< {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"unknown binding: eco","data":{"nearest":"echo"}}}`,
+			`> {"jsonrpc":"2.0","id":4,"method":"eval","params":{"code":"fail"}}`,
+			`< {"jsonrpc":"2.0","id":4,"error":{"code":-32000,"message":"ReferenceError: foo is not defined","data":{"kind":"EvalError","stack":"at 1:1"}}}`,
+			`> {"jsonrpc":"2.0","id":5,"method":"eval","params":{"code":"nope"}}`,
+			`< {"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"unknown binding: nope","data":{"kind":"InvokeError","error":{"code":-32601,"message":"unknown binding: nope"}}}}`,
+			`> {"jsonrpc":"2.0","id":6,"method":"eval","params":{}}`,
+			`< {"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"eval needs the code as text"}}`,
+			`> {"jsonrpc":"2.0","id":7,"method":"eval","params":{"code":"names"}}`,
+			`< {"jsonrpc":"2.0","id":7,"result":{"value":["echo","ask","notify"]}}`,
+			`> {"jsonrpc":"2.0","id":8,"method":"getOrder"}`,
+			`< {"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"scomp has no method \"getOrder\""}}`,
+			`> [{"jsonrpc":"2.0","id":9,"method":"eval","params":{"code":"count"}}]`,
+			`< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"scomp has no batches"}}`,
+			// An answer to nothing, an answer twice, a notification that is none: dropped.
+			`> {"jsonrpc":"2.0","id":77,"result":{"value":1}}`,
+			`> {"jsonrpc":"2.0","method":"eval","params":{"code":"count"}}`,
+			`> {"jsonrpc":"2.0","method":"release_ref","params":{"ref":"never"}}`,
+			`> {"jsonrpc":"2.0","id":10,"method":"eval","params":{"code":"count"}}`,
+			`< {"jsonrpc":"2.0","id":10,"result":{"value":1}}`,
+			// A function of the server's, until it is released.
+			`> {"jsonrpc":"2.0","id":11,"method":"eval","params":{"code":"function"}}`,
+			`< {"jsonrpc":"2.0","id":11,"result":{"value":{"$fn":"f1"}}}`,
+			`> {"jsonrpc":"2.0","id":12,"method":"invoke","params":{"ref":"f1","input":7}}`,
+			`< {"jsonrpc":"2.0","id":12,"result":{"value":7}}`,
+			`> {"jsonrpc":"2.0","method":"release_ref","params":{"ref":"f1"}}`,
+			`> {"jsonrpc":"2.0","id":13,"method":"invoke","params":{"ref":"f1","input":7}}`,
+			`< {"jsonrpc":"2.0","id":13,"error":{"code":-32000,"message":"unknown function reference: f1","data":{"kind":"RefError"}}}`,
+		)
+	})
+}
+
+// Evals take turns; invokes do not wait for them, and call back meanwhile under
+// the same ids.
+func TestEvalsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(backend{&runtime{counts: map[string]int{}}}, time.Minute)
+		defer s.Close()
+		c := dial(t, s)
+		play(t, c, "",
+			// The client need not wait for the handshake's answer.
+			hi, `> {"jsonrpc":"2.0","id":2,"method":"eval","params":{"code":"notify"}}`,
+			hello1,
+			`< {"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":"notify","input":{"message":"hi"}}}`,
+			`> {"jsonrpc":"2.0","id":3,"method":"eval","params":{"code":"count"}}`,
+			`> {"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":"ask","input":{"deep":1}}}`,
+			`< {"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"notify","input":{"deep":1}}}`,
+			`> {"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"no"}}`,
+			`< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}`,
+			`> {"jsonrpc":"2.0","id":1,"result":{"value":"noted"}}`,
+			`< {"jsonrpc":"2.0","id":2,"result":{"value":"noted"}}`,
+			`< {"jsonrpc":"2.0","id":3,"result":{"value":1}}`,
+			// An id of another type answers nothing.
+			`> {"jsonrpc":"2.0","id":4,"method":"eval","params":{"code":"notify"}}`,
+			`< {"jsonrpc":"2.0","id":3,"method":"invoke","params":{"name":"notify","input":{"message":"hi"}}}`,
+			`> {"jsonrpc":"2.0","id":"3","result":{"value":"no"}}`,
+			`> {"jsonrpc":"2.0","id":3,"result":"bare"}`,
+			`< {"jsonrpc":"2.0","id":4,"result":{"value":"bare"}}`,
+		)
+	})
+}
+
+// A session outlives its connection for a while; whoever comes too late gets a
+// new one.
+func TestSessionsOutliveConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &runtime{counts: map[string]int{}}
+		s := newServer(backend{r}, time.Minute)
+		defer s.Close()
+		resume := `> {"jsonrpc":"2.0","id":1,"method":"handshake","params":{"protocol":"0.1","metadata":{"sessionId":"SESSION"}}}`
+		count := `> {"jsonrpc":"2.0","id":2,"method":"eval","params":{"code":"count"}}`
+		first := dial(t, s)
+		session := play(t, first, "", hi, hello1, count, `< {"jsonrpc":"2.0","id":2,"result":{"value":1}}`,
+			`> {"jsonrpc":"2.0","id":3,"method":"eval","params":{"code":"wait"}}`)
+		synctest.Wait()
+		first.Close() // ends the eval, too
+		time.Sleep(59 * time.Second)
+		second := dial(t, s)
+		if again := play(t, second, session, resume, hello1, count, `< {"jsonrpc":"2.0","id":2,"result":{"value":2}}`); again != session {
+			t.Errorf("%s is not %s", again, session)
+		}
+		time.Sleep(time.Hour) // it is held
+		second.Close()
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		if len(r.forgot) != 1 || r.forgot[0] != session {
+			t.Errorf("forgotten: %v", r.forgot)
+		}
+		if again := play(t, dial(t, s), session, resume, hello1, count, `< {"jsonrpc":"2.0","id":2,"result":{"value":1}}`); again == session {
+			t.Error("the session was not forgotten")
+		}
+	})
+}
+
+// A server that is none: what the client says of it.
+func TestGreetings(t *testing.T) {
+	for _, tt := range []struct {
+		name, resume, answer, want string
+		kind                       wire.FaultKind
+	}{
+		{"a good one", "", `"result":{"protocol":"0.1","sessionId":"s"}`, "", ""},
+		{"another protocol", "", `"result":{"protocol":"0.2","sessionId":"s"}`, `its protocol is not "0.1": {"protocol":"0.2","sessionId":"s"}`, wire.Protocol},
+		{"no session", "", `"result":{"protocol":"0.1"}`, `it has no sessionId: {"protocol":"0.1"}`, wire.Protocol},
+		{"no object", "", `"result":"hi"`, `it is no object: "hi"`, wire.Protocol},
+		{"a refusal", "", `"error":{"code":-32600,"message":"go away"}`, `the handshake was refused: go away (code -32600)`, wire.Protocol},
+		{"a session that is gone", "old", `"result":{"protocol":"0.1","sessionId":"new"}`, `the session old is not there any more: the server began new in its place`, wire.Unreachable},
+		{"a session that is there", "old", `"result":{"protocol":"0.1","sessionId":"old"}`, ``, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			near, far := transport.Pair()
+			c := NewCodec(0).(*codec)
+			c.Introduce(dialect.Introduction{
+				Info: catalog.Info{Name: "rpcx", Version: "1"}, Resume: tt.resume, Metadata: json.RawMessage(`{"user":"ada"}`),
+				Offers: &catalog.Catalog{
+					Methods: []catalog.Method{{Name: "notify", Params: json.RawMessage(`{"$ref":"#/$defs/M"}`)}},
+					Defs:    map[string]json.RawMessage{"M": json.RawMessage(`{"type":"object"}`), "N": json.RawMessage("true")},
+				},
+			})
+			p := peer.New(near, c, peer.Options{})
+			defer p.Close()
+			go func() {
+				resumed := ""
+				if tt.resume != "" {
+					resumed = `,"sessionId":"` + tt.resume + `"`
+				}
+				want := `{"jsonrpc":"2.0","id":1,"method":"handshake","params":{"protocol":"0.1","bindings":[{"name":"notify","input":{"$ref":"#/$defs/M","$defs":{"M":{"type":"object"}}}}],` +
+					`"metadata":{"client":{"name":"rpcx","version":"1"},"user":"ada"` + resumed + `}}}`
+				if raw, err := far.Recv(); err != nil || string(raw) != want {
+					t.Errorf("got  %s, %v\nwant %s", raw, err, want)
+				}
+				far.Send([]byte(`{"jsonrpc":"2.0","id":1,` + tt.answer + `}`))
+			}()
+			err := p.Greet(t.Context())
+			if tt.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if f := wire.AsFault(err); f == nil || f.Kind != tt.kind || !strings.HasSuffix(f.Message, tt.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
