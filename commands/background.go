@@ -301,6 +301,9 @@ func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endp
 	if err != nil {
 		return err
 	}
+	if err := o.hello.introduce(e, &so); err != nil {
+		return err
+	}
 	k.Log = a.birth.lines
 	k.Live = func() {
 		close(live)

@@ -105,6 +105,11 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 	case c.lasts && ev.Kind == wire.Progress && ev.Data != nil: // what a call's progress carries is what a stream is read for
 		ev = wire.Event{Kind: wire.Data, Final: ev.Final, Data: ev.Data}
 	}
+	if c.result != nil && ev.Kind == wire.Data {
+		if err := c.result.Check(ev.Data); err != nil {
+			return true, unfit(c.method, err)
+		}
+	}
 	c.app.console.Event(ev)
 	c.newType(ev)
 	stop, err = c.print.Print(ctx, m, ev)

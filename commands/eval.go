@@ -49,7 +49,7 @@ from -f FILE, or from stdin with -. State lives in the peer's session: --resume 
 up again. Code that fails is status 1, its stack is shown on stderr.`
 
 func runEval(ctx context.Context, a *app, o *evalOptions) error {
-	e, rest, err := a.endpoint(o.conn.dialect)
+	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err
 	}

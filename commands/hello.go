@@ -20,8 +20,8 @@ type helloFlags struct {
 
 func (h *helloFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		list(groupConnection, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
-		text(groupConnection, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
+		list(groupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
+		text(groupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
 	}
 }
 

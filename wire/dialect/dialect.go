@@ -59,10 +59,6 @@ type Op struct {
 	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
 	// the reader's goroutine, in their place among all that comes in. May be nil.
 	Answer func(m wire.Message)
-	// Nested says that a hook asks, through the endpoint that leads back to its
-	// connection. What would wait there behind a call that is pending is refused
-	// at once: that call may be waiting for the hook.
-	Nested bool
 }
 
 // A Codec turns operations into messages and messages into events, for one
@@ -164,6 +160,9 @@ type Greeter interface {
 // An Introducer is told, before it greets, what is to be said of us.
 type Introducer interface {
 	Introduce(i Introduction)
+	// Session is what the far side calls our session, after the greeting; "":
+	// nothing.
+	Session() string
 }
 
 // An Introduction is what a greeting says of us, where a dialect's does.
@@ -171,7 +170,8 @@ type Introduction struct {
 	Offers   *catalog.Catalog // what we answer, by exact names; nil: nothing is told
 	Info     catalog.Info     // who we are
 	Metadata json.RawMessage  // an object of what the user adds; nil: nothing
-	Resume   string           // the session to go on with; "": a new one
+	Resume   string           // the session to go on with, and no other; "": any
+	Last     string           // the session that was lost with its connection: it is gone on with where that can be; "": none
 }
 
 // A Describer asks the far side for what it offers. It returns

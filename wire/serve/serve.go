@@ -22,17 +22,12 @@ type Options struct {
 	// Allow and Deny are patterns of method names, in which "*" stands for any
 	// run of characters. Deny wins; where anything is allowed all else is denied.
 	Allow, Deny []string
-<<<<<<< HEAD
 	// Name is what hooks and the policy call a method, by the name that it has in
 	// the catalog; requests come with that name, too. nil: the same.
-	Name  func(method string) string
-	Check bool // params and results are checked against the catalog's schemas
-	Tell  bool // the far side may ask for the catalog
-=======
-	Runtime     dialect.Runtime // evaluates code; nil: nothing does
-	Check       bool            // params and results are checked against the catalog's schemas
-	Tell        bool            // the far side may ask for the catalog
->>>>>>> 77674ac (scomp: codec, server and runtimes)
+	Name    func(method string) string
+	Runtime dialect.Runtime // evaluates code; nil: nothing does
+	Check   bool            // params and results are checked against the catalog's schemas
+	Tell    bool            // the far side may ask for the catalog
 	// Warn gets one line of what a user should know. May be nil.
 	Warn func(line string)
 	// TalkBack returns what gives the hooks of one connection the endpoint that

@@ -6,11 +6,8 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
-<<<<<<< HEAD
-	"rpcx/wire/dialect/scriptling"
-=======
 	"rpcx/wire/dialect/scomp"
->>>>>>> 77674ac (scomp: codec, server and runtimes)
+	"rpcx/wire/dialect/scriptling"
 	"rpcx/wire/transport"
 )
 
@@ -28,7 +25,6 @@ type Spec struct {
 	Funcs        bool             // it has function values (key@on=NAME)
 	Typed        bool             // its greeting or discovery types parameters: Conversation.Typing
 	// CheckName refuses what cannot be a method, with a usage Fault. nil: all can.
-<<<<<<< HEAD
 	CheckName func(method string, subscribe bool) error
 	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
 
@@ -37,14 +33,10 @@ type Spec struct {
 	HookName func(method string) string
 	// Method is the name on the wire of what a user types as a method. nil: the
 	// same.
-	Method func(typed string) string
-=======
-	CheckName  func(method string, subscribe bool) error
-	Styles     []string // the ways in which it sends params that are an object, the usual first; nil: one
-	Evals      bool     // it evaluates code
-	Lingers    bool     // it cannot cancel: a call that is given up goes on over there
-	Introduces bool     // its greeting tells who we are (--meta, --resume)
->>>>>>> 77674ac (scomp: codec, server and runtimes)
+	Method     func(typed string) string
+	Evals      bool // it evaluates code
+	Lingers    bool // it cannot cancel: a call that is given up goes on over there
+	Introduces bool // its greeting tells who we are (--meta, --resume)
 }
 
 const defaultDialect = "jsonrpc"
@@ -60,11 +52,7 @@ func specs() []Spec {
 			NewServer: func(b dialect.Backend) dialect.Server { return jsonrpc.NewServer(v, b) },
 		}
 	}
-<<<<<<< HEAD
-	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec(), roSpec()}
-=======
-	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scompSpec()}
->>>>>>> 77674ac (scomp: codec, server and runtimes)
+	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec(), roSpec(), scompSpec()}
 }
 
 func introspectSpec() Spec {
@@ -79,7 +67,6 @@ func introspectSpec() Spec {
 	}
 }
 
-<<<<<<< HEAD
 func scriptlingSpec() Spec {
 	return Spec{
 		Name: "scriptling", Framing: "concat", Funcs: true,
@@ -89,7 +76,9 @@ func scriptlingSpec() Spec {
 			})
 		},
 		NewServer: scriptling.NewServer,
-=======
+	}
+}
+
 func scompSpec() Spec {
 	return Spec{
 		Name:         "scomp",
@@ -97,7 +86,6 @@ func scompSpec() Spec {
 		NewServer:    scomp.NewServer,
 		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse,
 		Duplex: true, Funcs: true, Typed: true, Evals: true, Lingers: true, Introduces: true,
->>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}
 }
 

@@ -19,6 +19,7 @@ type direct struct {
 	hub      *hub     // of raw traffic; nil: nobody wants it
 	raw      *rawPipe // Raw returns it: it is there from the first message on
 	dial     func(ctx context.Context) (wire.Conn, []func() error, error)
+	session  string          // what the far side of the last link calls it; only for the next one
 	ctx      context.Context // of dialling again: ends with Close
 	cancel   context.CancelFunc
 	keeper   sync.WaitGroup // what dials again

@@ -35,6 +35,10 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 		codec: SpecOf(d.endpoint).NewCodec(d.endpoint, d.o.Transport.Options),
 		ends:  ends, ready: make(chan struct{}), born: time.Now(),
 	}
+	introducer, _ := l.codec.(dialect.Introducer)
+	if introducer != nil {
+		introducer.Introduce(d.introduction())
+	}
 	po := peer.Options{Handler: d.side.accept, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Lossy: d.o.keep != nil}
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
@@ -48,6 +52,9 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 	if err := l.greet(ctx, d.o.Greeting); err != nil {
 		l.close()
 		return nil, err
+	}
+	if introducer != nil {
+		d.session = introducer.Session()
 	}
 	l.heard.Store(false)
 	return l, nil

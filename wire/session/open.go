@@ -3,14 +3,10 @@ package session
 import (
 	"context"
 	"fmt"
-<<<<<<< HEAD
-=======
-	"strings"
-	"sync"
-	"time"
->>>>>>> 77674ac (scomp: codec, server and runtimes)
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/framing"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
@@ -40,19 +36,13 @@ func Open(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
 
 func newDirect(e Endpoint, o Options) (*direct, error) {
 	spec := SpecOf(e)
-<<<<<<< HEAD
-	if isHTTP(e) && spec.Duplex {
-		return nil, usage("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
-=======
 	if err := checkDuplex(spec, e); err != nil {
 		return nil, err
->>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}
 	s, err := newSide(spec, e, o, false)
 	if err != nil {
 		return nil, err
 	}
-<<<<<<< HEAD
 	d := &direct{endpoint: e, o: o, side: s, done: make(chan struct{})}
 	d.dial = d.connect
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -62,33 +52,13 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 	case o.Raw:
 		d.hub = &hub{d: d}
 		d.raw = d.hub.join()
-=======
-	d := &direct{codec: spec.NewCodec(e, o.Transport.Options), side: s}
-	if in, ok := d.codec.(dialect.Introducer); ok {
-		in.Introduce(introduction(s.table.Names(), o))
-	}
-	if o.Raw {
-		d.hub = &hub{answers: s.answers}
-		d.raw = d.hub.join(func() *peer.Peer { return d.p })
->>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}
 	return d, nil
 }
 
-<<<<<<< HEAD
-func isHTTP(e Endpoint) bool {
-	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
-}
-
-// connect dials, or starts the embedded server, of which there is more to end
-// than the connection.
-func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
-	if d.endpoint.Demo != "" {
-		return startDemo(d.endpoint)
-=======
 // checkDuplex refuses what HTTP POST cannot carry.
 func checkDuplex(spec Spec, e Endpoint) error {
-	if strings.HasPrefix(e.Address.Scheme, "http") && spec.Duplex {
+	if isHTTP(e) && spec.Duplex {
 		return usage("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
 	}
 	return nil
@@ -96,12 +66,12 @@ func checkDuplex(spec Spec, e Endpoint) error {
 
 // introduction is what a greeting says of us: the hooks with exact names, as the
 // catalog describes them, but for those that are function values only.
-func introduction(names []string, o Options) dialect.Introduction {
-	c := &catalog.Catalog{Catalog: 1}
+func (d *direct) introduction() dialect.Introduction {
+	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {
 		c.Defs = o.Offers.Defs
 	}
-	for _, name := range names {
+	for _, name := range d.side.table.Names() {
 		switch m := o.Offers.Method(name); {
 		case o.Functions[name]:
 		case m != nil:
@@ -111,14 +81,18 @@ func introduction(names []string, o Options) dialect.Introduction {
 		}
 	}
 	catalog.StripRun(c)
-	return dialect.Introduction{Offers: c, Info: o.Info, Metadata: o.Metadata, Resume: o.Resume}
+	return dialect.Introduction{Offers: c, Info: o.Info, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
 }
 
-// connect dials, or starts the embedded server.
-func (d *direct) connect(ctx context.Context, e Endpoint, o Options) (wire.Conn, error) {
-	if e.Demo != "" {
-		return d.startDemo(e)
->>>>>>> 77674ac (scomp: codec, server and runtimes)
+func isHTTP(e Endpoint) bool {
+	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
+}
+
+// connect dials, or starts the embedded server, of which there is more to end
+// than the connection.
+func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
+	if d.endpoint.Demo != "" {
+		return startDemo(d.endpoint)
 	}
 	cfg, err := transportConfig(d.endpoint, d.o)
 	if err != nil {

@@ -18,12 +18,8 @@ type side struct {
 	table    *hook.Table
 	server   dialect.Server
 	far      func(c dialect.Caller) speaker // what hooks talk to on the connection of c
-<<<<<<< HEAD
 	funcs    *functions
-=======
-	funcs    functions
 	runtime  dialect.Runtime // nil: none
->>>>>>> 77674ac (scomp: codec, server and runtimes)
 
 	mu      sync.Mutex
 	sockets map[dialect.Caller]*socket // nil: closed
@@ -59,13 +55,8 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 		known = o.Offers
 	}
 	backend := serve.New(serve.Options{
-<<<<<<< HEAD
-		Catalog: o.Catalog, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
-		Check: o.Catalog != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
-=======
-		Catalog: known, Hooks: s.table, Allow: o.Allow, Deny: o.Deny, Runtime: s.runtime,
-		Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
->>>>>>> 77674ac (scomp: codec, server and runtimes)
+		Catalog: known, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
+		Runtime: s.runtime, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
 	})
 	s.server = spec.NewServer(withFunctions{backend, s.funcs})
 	return s, nil

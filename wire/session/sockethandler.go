@@ -113,12 +113,8 @@ func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) 
 	}
 	return dialect.Op{
 		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code,
-<<<<<<< HEAD
 		Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
 		Nested: w.Hook != "",
-=======
-		Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since, Nested: w.Hook != "",
->>>>>>> 77674ac (scomp: codec, server and runtimes)
 	}, w.Hook, nil
 }
 

@@ -1,6 +1,7 @@
 package scomp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,9 @@ type greeting json.RawMessage
 
 // Introduce takes what the handshake is to say of us.
 func (c *codec) Introduce(i dialect.Introduction) { c.intro = i }
+
+// Session is the sessionId that the far side answered.
+func (c *codec) Session() string { return text(scan.Get(c.greet, resumeWord)) }
 
 // Greet makes the handshake. A server that answers something else is a Fault of
 // kind Protocol; one that does not have the session to go on with is one of kind
@@ -39,7 +43,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 		return err
 	}
 	c.greet = greeting(m.Clone().Body)
-	if got := text(scan.Get(m.Body, resumeWord)); c.intro.Resume != "" && got != c.intro.Resume {
+	if got := text(scan.Get(m.Body, resumeWord)); c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s is not there any more: the server began %s in its place", c.intro.Resume, got), nil)
 	}
 	return nil
@@ -77,8 +81,8 @@ func (c *codec) hello() json.RawMessage {
 	for key, val := range members(c.intro.Metadata) {
 		metadata = member(metadata, key, val)
 	}
-	if c.intro.Resume != "" {
-		metadata = member(metadata, resumeWord, scan.AppendQuoted(nil, c.intro.Resume))
+	if resume := cmp.Or(c.intro.Last, c.intro.Resume); resume != "" {
+		metadata = member(metadata, resumeWord, scan.AppendQuoted(nil, resume))
 	}
 	return hello(bindings(c.intro.Offers), append(metadata, '}'), "")
 }
