@@ -121,28 +121,32 @@ _rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ 
 _rpcx_command() {
 	case $1 in
 	'')
-		subs='call subscribe connect serve describe' endpoint=''
+		subs='call eval subscribe connect serve describe' endpoint=''
 		flags='--help --version'
 		;;
 	'call')
 		subs='' endpoint='yes'
-		flags='--grace --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--grace --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'eval')
+		subs='' endpoint='yes'
+		flags='--file --dry-run --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'subscribe')
 		subs='' endpoint='yes'
-		flags='--count --until --for --select --method --since --unsubscribe --grace --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--count --until --for --select --method --since --unsubscribe --grace --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'connect')
 		subs='' endpoint=''
-		flags='--session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --list --status --close --close-all --next --method --for --lease --reply --reject --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --list --status --close --close-all --next --method --for --lease --reply --reject --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'serve')
 		subs='' endpoint='yes'
-		flags='--on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
+		flags='--on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
 		;;
 	'describe')
 		subs='' endpoint='yes'
-		flags='--json --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--json --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	esac
 }
@@ -151,8 +155,8 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --max-message | --method | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reject | --reply | --resource | --select | --session | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
-	--cacert | --catalog | --cert | --hooks | --key | --output | --template | --token | -o) kind=files ;;
+	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --max-message | --meta | --method | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reject | --reply | --resource | --resume | --runtime | --select | --session | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
+	--cacert | --catalog | --cert | --file | --hooks | --key | --output | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling' ;;
 	--errors) kind=words choices='text json' ;;
