@@ -39,6 +39,9 @@ var several = map[string][]string{
 	"reply": {"an id", "a value"}, "reject": {"an id", "a code", "a text"},
 }
 
+// optional are flags whose value may be left out, with what it is then.
+var optional = map[string]string{"cache": cacheKinds[0]}
+
 // parse takes words (without the program's name) apart.
 func parse(root *cli.Command, words []string) (*line, error) {
 	l := &line{cmd: root, words: words, dash: -1}
@@ -116,6 +119,9 @@ func (l *line) long(name, value string, given bool, rest []string) (int, error) 
 	f := l.lookup(name)
 	if f == nil || len(name) < 2 {
 		return 0, l.unknown("--" + name)
+	}
+	if alone, ok := optional[name]; ok && !given {
+		value, given = alone, true
 	}
 	switch {
 	case !takesValue(f) && given && value != "true" && value != "false":

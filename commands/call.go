@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -23,6 +24,8 @@ type callOptions struct {
 	clientFlags
 	params     paramFlags
 	ro         roFlags
+	cache      cacheFlags
+	answers    *answerCache // nil: none are kept
 	notify     bool
 	batch      bool
 	jobs       int64
@@ -42,7 +45,7 @@ func callCommand(a *app) *cli.Command {
 		number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
 		boolean("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
-	}, append(o.params.flags(), o.ro.flags()...)...)
+	}, slices.Concat(o.params.flags(), o.ro.flags(), o.cache.flags())...)
 	return &cli.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
@@ -107,6 +110,12 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if o.params.dryRun {
 		return dryRun(e, op)
 	}
+	if o.answers, err = o.cache.cache(ctx, a, e, op, &o.conn); err != nil {
+		return err
+	}
+	if found, err := o.answers.find(ctx, print); found {
+		return errors.Join(err, print.Finish())
+	}
 	return o.converse(ctx, a, e, print, func(context.Context, session.Conversation) (prepared, error) {
 		return prepared{op, cat}, nil
 	})
@@ -125,6 +134,8 @@ func (o *callOptions) exclude(l *line, rest []string) error {
 		return l.usage("a method is missing")
 	case !o.batch && (o.unordered || o.jobs != 0):
 		return l.usage("--jobs and --unordered go with --batch")
+	case o.batch && (o.cache != (cacheFlags{}) || o.ro != (roFlags{})):
+		return l.usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
 	case o.jobs > mostJobs:
 		return l.usage("--jobs: at most %d calls are kept in flight", mostJobs)
 	}
@@ -141,7 +152,7 @@ func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint,
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	if op.Extra, err = o.ro.extra(a.line, e, ""); err != nil {
+	if op.Extra, err = o.ro.extra(a.line, e, o.cache.field()); err != nil {
 		return op, err
 	}
 	return op, fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
@@ -261,7 +272,7 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 
 func (o *callOptions) consumer(a *app, conv session.Conversation, st dialect.Stream, print *format.Pipeline, cl *clock, op dialect.Op) *consumer {
 	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many}
+	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many, answers: o.answers}
 	c.after.grace = time.Duration(o.grace)
 	return c
 }

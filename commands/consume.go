@@ -22,15 +22,17 @@ type consumer struct {
 	print  *format.Pipeline
 	clock  *clock
 	method string
-	watch  bool           // what comes unasked is taken: --method or --select is given
-	choose bool           // --select is given
-	lasts  bool           // the stream is not over with one answer
-	many   bool           // one answer's failure is not the end of the others
-	failed bool           // with many: some answer was one
-	lost   bool           // the connection ended
-	result *schema.Schema // what data must fit; nil: whatever comes
-	after  aftermath
-	types  map[string]bool // of events that no dialect of ours has, which were named
+	watch  bool // what comes unasked is taken: --method or --select is given
+	choose bool // --select is given
+	// answers is where an answer may be kept; nil: none is.
+	answers *answerCache
+	lasts   bool           // the stream is not over with one answer
+	many    bool           // one answer's failure is not the end of the others
+	failed  bool           // with many: some answer was one
+	lost    bool           // the connection ended
+	result  *schema.Schema // what data must fit; nil: whatever comes
+	after   aftermath
+	types   map[string]bool // of events that no dialect of ours has, which were named
 }
 
 // waiter is a stream that knows whether a message waits.
@@ -110,6 +112,7 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 			return true, unfit(c.method, err)
 		}
 	}
+	c.answers.put(m)
 	c.app.console.Event(ev)
 	c.newType(ev)
 	stop, err = c.print.Print(ctx, m, ev)

@@ -126,7 +126,7 @@ _rpcx_command() {
 		;;
 	'call')
 		subs='' endpoint='yes'
-		flags='--grace --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--grace --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --cache --no-cache --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'eval')
 		subs='' endpoint='yes'
@@ -158,7 +158,7 @@ _rpcx_value() {
 	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --max-message | --meta | --method | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reject | --reply | --resource | --resume | --runtime | --select | --session | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --output | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
-	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling' ;;
+	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;
 	--errors) kind=words choices='text json' ;;
 	--params-style) kind=words choices='wrapped object positional' ;;
 	esac

@@ -68,7 +68,7 @@ func newValues(root commands.Doc) (values, error) {
 func valueOf(arg string) value {
 	switch {
 	case arg == "DIALECT":
-		return value{words, []string{"jsonrpc", "jsonrpc1", "introspect", "scriptling"}}
+		return value{words, []string{"jsonrpc", "jsonrpc1", "introspect", "scriptling", "ro"}}
 	case arg == "DIR":
 		return value{kind: dirs}
 	case strings.Contains(arg, "FILE"):

@@ -1,0 +1,144 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/ro"
+	"rpcx/wire/session"
+)
+
+// cacheFlags say whether answers are kept from one process to the next.
+type cacheFlags struct {
+	keep string // "": not; shared, private
+	no   bool
+}
+
+// cacheKinds are the values of --cache; alone it is the first.
+var cacheKinds = []string{"shared", "private"}
+
+func (c *cacheFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		generic(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", choice{&c.keep, cacheKinds}),
+		boolean(groupRO, "no-cache", "", "ask for a fresh answer, and take none of ours", &c.no),
+	}
+}
+
+// field is what the request says of caching.
+func (c *cacheFlags) field() string {
+	if c.no {
+		return "no-cache"
+	}
+	return ""
+}
+
+// An answerCache is where the answer to one call may be found, and is kept.
+type answerCache struct {
+	app *app
+	key string
+	no  bool
+}
+
+// cache is where the answer to op may be; nil where none is kept.
+func (c *cacheFlags) cache(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, conn *connFlags) (*answerCache, error) {
+	if c.keep == "" {
+		return nil, nil
+	}
+	if op.Kind != dialect.Call {
+		return nil, a.line.usage("--cache goes with one call that has a method and an answer")
+	}
+	if e.Dialect != "ro" {
+		return nil, a.line.usage("--cache belongs to the dialect ro, and this is %s", e.Dialect)
+	}
+	asked, err := ro.CacheKey(op)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := identityOf(ctx, a, e, conn)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := session.CacheAt(e, identity, asked)
+	switch {
+	case !ok:
+		return nil, a.line.usage("--cache: %s does not say which peer answers", e)
+	case identity != "" && c.keep != "private":
+		a.say("cache: not used: the request carries an identity (--cache=private does)")
+		return nil, nil
+	}
+	return &answerCache{app: a, key: key, no: c.no}, nil
+}
+
+// say tells who asked for it.
+func (a *app) say(text string) {
+	if a.common.verbose {
+		a.console.Note(text)
+	}
+}
+
+// identityOf is what tells the far side who asks; "" where nothing does.
+func identityOf(ctx context.Context, a *app, e session.Endpoint, conn *connFlags) (string, error) {
+	cfg, err := a.transportConfig(ctx, conn)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{}
+	for name, vals := range cfg.Header {
+		for _, v := range vals {
+			parts = append(parts, name+": "+v)
+		}
+	}
+	if conn.cert != "" {
+		parts = append(parts, "cert "+conn.cert, "key "+conn.key)
+	}
+	if e.Address.User != nil {
+		parts = append(parts, "user "+e.Address.User.String())
+	}
+	if len(parts) == 0 {
+		return "", nil
+	}
+	slices.Sort(parts)
+	b, err := json.Marshal(parts)
+	return string(b), err
+}
+
+// find prints the answer that is kept; false where there is none.
+func (c *answerCache) find(ctx context.Context, print *format.Pipeline) (bool, error) {
+	if c == nil || c.no {
+		return false, nil
+	}
+	got := session.CacheGet(c.key)
+	if got == nil {
+		c.app.say("cache: miss")
+		return false, nil
+	}
+	c.app.say(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
+	m := got.Message()
+	_, err := print.Print(ctx, m, wire.Event{Kind: wire.Data, Final: true, Data: m.Body})
+	return true, err
+}
+
+// put keeps an answer that allows it.
+func (c *answerCache) put(m wire.Message) {
+	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
+		return
+	}
+	age := ro.MaxAge(m.Raw)
+	if age == 0 {
+		c.app.say("cache: the answer says no max-age")
+		return
+	}
+	if err := session.CachePut(c.key, session.Cached{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {
+		c.app.console.Warn("the answer could not be kept: " + err.Error())
+		return
+	}
+	c.app.say(fmt.Sprintf("cache: kept for %s", age))
+}
