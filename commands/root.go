@@ -104,6 +104,7 @@ func tree(a *app) *cli.Command {
 		}},
 		Commands: []*cli.Command{
 			callCommand(a), evalCommand(a), subscribeCommand(a), connectCommand(a), serveCommand(a), describeCommand(a),
+			pluginCommand(a),
 		},
 	}
 	harden(root)

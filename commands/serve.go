@@ -33,6 +33,22 @@ type serveOptions struct {
 
 func serveCommand(a *app) *cli.Command {
 	o := &serveOptions{}
+	return &cli.Command{
+		Name:        "serve",
+		Usage:       "answer calls: a server in any dialect, made of hooks",
+		ArgsUsage:   "LISTEN [-- COMMAND ARGS...]",
+		Description: serveDescription,
+		Metadata: map[string]any{examplesKey: []Example{
+			{"A server of one method, on a free port", `rpcx serve ws://127.0.0.1:0/ --on 'add=jq:.[0] + .[1]'`},
+			{"A server for as long as a test runs", `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
+			{"A folder of scripts, each named for the method it answers", "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
+		}},
+		Flags:  o.flags(a),
+		Action: func(ctx context.Context, _ *cli.Command) error { return runServe(ctx, a, o) },
+	}
+}
+
+func (o *serveOptions) flags(a *app) []cli.Flag {
 	var flags []cli.Flag
 	for _, group := range [][]cli.Flag{
 		o.hooks.flags(),
@@ -49,19 +65,7 @@ func serveCommand(a *app) *cli.Command {
 	} {
 		flags = append(flags, group...)
 	}
-	return &cli.Command{
-		Name:        "serve",
-		Usage:       "answer calls: a server in any dialect, made of hooks",
-		ArgsUsage:   "LISTEN [-- COMMAND ARGS...]",
-		Description: serveDescription,
-		Metadata: map[string]any{examplesKey: []Example{
-			{"A server of one method, on a free port", `rpcx serve ws://127.0.0.1:0/ --on 'add=jq:.[0] + .[1]'`},
-			{"A server for as long as a test runs", `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
-			{"A folder of scripts, each named for the method it answers", "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
-		}},
-		Flags:  flags,
-		Action: func(ctx context.Context, _ *cli.Command) error { return runServe(ctx, a, o) },
-	}
+	return flags
 }
 
 const serveDescription = `When the listener is bound, one line on stdout says where:
@@ -88,6 +92,11 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
+	return a.serve(ctx, e, so, command, o.hooks.strict)
+}
+
+// serve listens on e until the end: of command, of stdio, or by a signal.
+func (a *app) serve(ctx context.Context, e session.Endpoint, so session.Options, command []string, strict bool) error {
 	s, err := session.Listen(ctx, e, so)
 	if err != nil {
 		return err
@@ -103,7 +112,7 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if cerr := s.Close(); err == nil {
 		err = cerr
 	}
-	if failed := s.HookFailure(); failed != nil && o.hooks.strict && err == nil {
+	if failed := s.HookFailure(); failed != nil && strict && err == nil {
 		err = failed
 	}
 	return err

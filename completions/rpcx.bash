@@ -121,7 +121,7 @@ _rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ 
 _rpcx_command() {
 	case $1 in
 	'')
-		subs='call eval subscribe connect serve describe' endpoint=''
+		subs='call eval subscribe connect serve describe plugin' endpoint=''
 		flags='--help --version'
 		;;
 	'call')
@@ -148,6 +148,46 @@ _rpcx_command() {
 		subs='' endpoint='yes'
 		flags='--json --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
+	'plugin')
+		subs='call new method get set destroy describe run serve' endpoint=''
+		flags='--help'
+		;;
+	'plugin call')
+		subs='' endpoint='yes'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin new')
+		subs='' endpoint='yes'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin method')
+		subs='' endpoint='yes'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin get')
+		subs='' endpoint='yes'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin set')
+		subs='' endpoint='yes'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin destroy')
+		subs='' endpoint='yes'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin describe')
+		subs='' endpoint='yes'
+		flags='--json --as-catalog --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin run')
+		subs='' endpoint='yes'
+		flags='--file --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'plugin serve')
+		subs='' endpoint=''
+		flags='--listen --name --lib-version --description --on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
+		;;
 	esac
 }
 
@@ -155,11 +195,12 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --max-message | --meta | --method | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reject | --reply | --resource | --resume | --runtime | --select | --session | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
+	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --description | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --listen | --max-message | --meta | --method | --name | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reject | --reply | --resource | --resume | --runtime | --select | --session | --shutdown-timeout | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --output | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;
 	--errors) kind=words choices='text json' ;;
+	--log-level) kind=words choices='trace debug info warn error fatal' ;;
 	--params-style) kind=words choices='wrapped object positional' ;;
 	esac
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,29 @@ type Console struct {
 	o    ConsoleOptions
 	bar  bool // a bar stands on the last line
 	last time.Time
+	from int // the least level of log lines that are shown, in LogLevels
+}
+
+// LogLevels are the levels that a peer's log lines may have, the least first.
+var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
+
+// LogLevel sets from which level on log lines are shown; "" is info. Until it is
+// called all are. A line of a level that is unknown is always shown.
+func (c *Console) LogLevel(level string) {
+	if level == "" {
+		level = "info"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.from = slices.Index(LogLevels, level)
+}
+
+// hides says that log lines of a level are not to be shown.
+func (c *Console) hides(level string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(LogLevels, level)
+	return i >= 0 && i < c.from
 }
 
 // NewConsole returns a Console that writes to w.
@@ -143,6 +167,9 @@ func (c *Console) Guidance(ev wire.Event) {
 // Log shows a log line of the peer.
 func (c *Console) Log(ev wire.Event) {
 	level, color := strings.ToLower(ev.Level), ""
+	if c.hides(level) {
+		return
+	}
 	switch level {
 	case "":
 		level = "log"

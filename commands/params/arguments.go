@@ -1,0 +1,87 @@
+package params
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Arguments are what the words of `plugin` meant: positional arguments and ones
+// by name.
+type Arguments struct {
+	Args   json.RawMessage   // an array; nil: none
+	Kwargs json.RawMessage   // an object; nil: none
+	Funcs  map[string]string // JSON pointer below {"args","kwargs"} → hook; null stands there
+}
+
+// ParseArguments reads words as `plugin` does: KEY OP VALUE is one by name, any
+// other is a positional one: JSON if it parses, else text; =TEXT and :=JSON say
+// which, @on=NAME is a function of ours. Errors are usage Faults.
+func ParseArguments(words []string, o Options) (Arguments, error) {
+	p := &parser{args: words, o: o}
+	var a Arguments
+	var list []json.RawMessage
+	hooks := map[string]string{}
+	for i, word := range words {
+		if IsKeyOp(word) {
+			if err := p.readKey(i); err != nil {
+				return a, err
+			}
+			continue
+		}
+		v, hook, err := Argument(word)
+		if err != nil {
+			return a, err
+		}
+		if hook != "" {
+			hooks[fmt.Sprintf("/args/%d", len(list))] = hook
+		}
+		list = append(list, v)
+	}
+	if list != nil {
+		a.Args = array(list)
+	}
+	if p.root != nil {
+		a.Kwargs = p.root.append(nil)
+	}
+	for at, hook := range p.funcs {
+		hooks["/kwargs"+at] = hook
+	}
+	if len(hooks) > 0 {
+		a.Funcs = hooks
+	}
+	return a, nil
+}
+
+// Argument reads one positional argument. hook is the name of the function of
+// ours that it is; "" where it is a value.
+func Argument(word string) (value json.RawMessage, hook string, err error) {
+	if !utf8.ValidString(word) {
+		return nil, "", fault("argument "+clip(word)+" is not UTF-8", word, "")
+	}
+	if name, ok := strings.CutPrefix(word, "@on="); ok {
+		if name == "" {
+			return nil, "", fault("argument "+clip(word)+" names no hook", word, "write @on=NAME with --on NAME=…")
+		}
+		return json.RawMessage("null"), name, nil
+	}
+	if text, ok := strings.CutPrefix(word, "="); ok {
+		return scan.AppendQuoted(nil, text), "", nil
+	}
+	if text, ok := strings.CutPrefix(word, ":="); ok {
+		v, err := oneValue([]byte(text))
+		if err != nil {
+			return nil, "", fault(fmt.Sprintf("argument %s is not JSON (%v)", clip(word), err), word,
+				"write "+wire.Quote("="+text)+" for text")
+		}
+		return v, "", nil
+	}
+	if v, err := oneValue([]byte(word)); err == nil {
+		return v, "", nil
+	}
+	return scan.AppendQuoted(nil, word), "", nil
+}

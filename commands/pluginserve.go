@@ -1,0 +1,111 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/hook"
+	"rpcx/wire/session"
+)
+
+// pluginServeOptions are what `plugin serve` was given.
+type pluginServeOptions struct {
+	serveOptions
+	listen      string
+	name        string
+	version     string
+	description string
+}
+
+func pluginServeCommand(a *app) *cli.Command {
+	o := &pluginServeOptions{}
+	var flags []cli.Flag
+	for _, group := range [][]cli.Flag{
+		{
+			text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, in place of stdin and stdout", &o.listen),
+			text(groupPlugin, "name", "", "the library is called `NAME` (that of the catalog, else plugin)", &o.name),
+			text(groupPlugin, "lib-version", "", "the library's version is `VERSION`", &o.version),
+			text(groupPlugin, "description", "", "the library is described as `TEXT`", &o.description),
+		},
+		o.serveOptions.flags(a),
+	} {
+		flags = append(flags, group...)
+	}
+	return &cli.Command{
+		Name: "serve", Usage: "be a plugin, made of hooks", ArgsUsage: "[-- COMMAND ARGS...]",
+		Description: pluginServeDescription,
+		Metadata: map[string]any{examplesKey: []Example{
+			{"A plugin of one function, driven by rpcx itself", `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
+		}},
+		Flags:  flags,
+		Action: func(ctx context.Context, _ *cli.Command) error { return runPluginServe(ctx, a, o) },
+	}
+}
+
+const pluginServeDescription = `A Scriptling host loads it over stdin and stdout, or with --listen over HTTP. A hook named
+greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers a plain
+JSON value. Config.get is the method get of the class Config, and Config.__init__ and
+Config.__del__ run when an object comes and goes; each gets RPCX_OBJECT, the object's id,
+and RPCX_STATE, a folder of its own. The file of --hooks (a catalog with run members) may
+add classes with properties ({"name","settable"}; the hook Config.name gets no argument to
+get it and one to set it), constants, and functions with source, which the host runs.
+
+In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls a callback that it was
+given as {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT logs.`
+
+func runPluginServe(ctx context.Context, a *app, o *pluginServeOptions) error {
+	var command []string
+	switch args := a.line.args; {
+	case len(args) > 0 && a.line.dash == 0 && o.listen != "":
+		command = args
+	case len(args) > 0 && a.line.dash == 0:
+		return a.line.usage("stdin and stdout have no endpoint that a command could call: give --listen")
+	case len(args) > 0:
+		return a.line.usage("plugin serve takes no arguments, not %q", args[0])
+	}
+	at := o.listen
+	if at == "" {
+		at = "stdio:"
+	}
+	e, err := session.ParseEndpoint(at, pluginDialect)
+	if err != nil {
+		return err
+	}
+	so, err := o.session(ctx, a)
+	if err != nil {
+		return err
+	}
+	if err := o.complete(so.Catalog, so.Hooks); err != nil {
+		return err
+	}
+	return a.serve(ctx, e, so, command, o.hooks.strict)
+}
+
+// complete makes the catalog tell what the flags say, and refuses one that
+// offers nothing.
+func (o *pluginServeOptions) complete(c *catalog.Catalog, entries []hook.Entry) error {
+	if o.catalog == "" && c.Info.Name == "rpcx serve" {
+		c.Info = catalog.Info{Name: "plugin", Version: "1.0.0"}
+	}
+	for _, set := range []struct {
+		to   *string
+		text string
+	}{{&c.Info.Name, o.name}, {&c.Info.Version, o.version}, {&c.Info.Description, o.description}} {
+		if set.text != "" {
+			*set.to = set.text
+		}
+	}
+	if len(entries) == 0 && len(c.Methods) == 0 && len(c.Constants) == 0 {
+		return wire.NewFault(wire.Usage, "a plugin of nothing: give --on NAME=ANSWER or --hooks FILE", nil)
+	}
+	for _, m := range c.Methods {
+		if class, part, dotted := strings.Cut(m.Name, "."); dotted && (class == "" || part == "" || strings.Contains(part, ".")) {
+			return wire.NewFault(wire.Usage, "the hook "+m.Name+" is named neither FUNCTION nor CLASS.METHOD", nil)
+		}
+	}
+	return nil
+}
