@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -17,11 +19,15 @@ import (
 // connectOptions are what `connect` was given.
 type connectOptions struct {
 	clientFlags
-	keep keepFlags
+	keep   keepFlags
+	params paramFlags
 }
 
 func connectCommand(a *app) *cli.Command {
 	o := &connectOptions{}
+	flags := []cli.Flag{
+		text(groupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.catalog),
+	}
 	return &cli.Command{
 		Name:        "connect",
 		Usage:       "converse: messages from stdin to the peer, the peer's to stdout; keep sessions",
@@ -31,7 +37,7 @@ func connectCommand(a *app) *cli.Command {
 			{"Two messages, and what comes of them", `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  append(o.keep.flags(), o.flags(a, idleNone)...),
+		Flags:  slices.Concat(flags, o.keep.flags(), o.flags(a, idleNone)),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runConnect(ctx, a, o) },
 	}
 }
@@ -41,7 +47,11 @@ stdout. A line with "method" gets "jsonrpc" where the dialect wants it and it is
 an id is never invented. A request of the peer that a hook matches is answered by it and
 not printed; any other is printed, and stdin owns the answer. At the end of stdin the
 requests that nobody answered get -32603, the answers owed to us are waited for, and the
-conversation ends.`
+conversation ends.
+
+Where both are a terminal there is a prompt: METHOD key=value is a call, with the PARAMS
+of rpcx call, and a message in JSON is sent as it stands. What comes is printed above the
+line. Ctrl-C cancels the latest call, Ctrl-D leaves (see PROMPT in rpcx(1)).`
 
 func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 	if d, err := a.line.deed(); d != nil || err != nil {
@@ -61,6 +71,10 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
+	cat, err := loadCatalog(o.params.catalog)
+	if err != nil {
+		return err
+	}
 	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, true)
@@ -68,7 +82,13 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 		return err
 	}
 	pipe, err := conv.Raw()
-	if err == nil {
+	switch {
+	case err != nil:
+	case format.Interactive(os.Stdin, a.out) && !o.out.null:
+		err = (&prompt{
+			app: a, endpoint: e, conv: conv, pipe: pipe, print: print, clock: cl, params: o.params, catalog: cat,
+		}).run()
+	default:
 		err = (&connection{app: a, pipe: pipe, print: print, clock: cl, dialect: conv.Dialect()}).run()
 	}
 	err = errors.Join(err, closing(ctx, conv, &o.hooks, err))
@@ -147,16 +167,25 @@ func (c *connection) feed() error {
 }
 
 func (c *connection) send(n int64, line []byte) error {
-	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
+	msg, err := outgoing(line, c.dialect)
+	if err != nil {
 		return lineFault(n, err.Error())
+	}
+	return c.pipe.Send(c.clock.ctx, msg)
+}
+
+// outgoing is the message that a line of the user's stands for.
+func outgoing(line []byte, dialect string) ([]byte, error) {
+	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
+		return nil, err
 	}
 	switch kind := scan.Type(line); {
 	case kind != 'o' && kind != 'a':
-		return lineFault(n, "a message is an object, or an array of them")
-	case c.dialect == "jsonrpc":
+		return nil, errors.New("a message is an object, or an array of them")
+	case dialect == "jsonrpc":
 		line = versioned(line)
 	}
-	return c.pipe.Send(c.clock.ctx, line)
+	return line, nil
 }
 
 // versioned is msg with "jsonrpc" in each request, notification and answer that

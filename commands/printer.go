@@ -19,7 +19,7 @@ func (a *app) printer(e session.Endpoint, o *outFlags, more format.Options) (*fo
 	if err != nil {
 		return nil, err
 	}
-	var to io.Writer = os.Stdout
+	var to io.Writer = &a.stdout
 	screen := a.out
 	switch {
 	case o.output != "":

@@ -30,6 +30,7 @@ type app struct {
 	profile *profile.Profile // what the endpoint was named by; nil: no profile
 	console *format.Console
 	started time.Time
+	stdout  stdout
 	out     format.Screen // what stdout is
 	err     format.Screen // what stderr is
 }
@@ -82,7 +83,7 @@ func (a *app) run(words []string) (err error) {
 	if err := checkEnvironment(); err != nil {
 		return err
 	}
-	ctx, stop := signals(context.Background())
+	ctx, stop := signals(context.Background(), a.stdout.restore)
 	defer stop()
 	err = root.Run(ctx, a.line.argv())
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {

@@ -20,8 +20,9 @@ const (
 
 // signals returns a context that the first SIGINT or SIGTERM ends, with a Fault
 // as its cause; the second ends the process at once. A write to a closed pipe
-// becomes an error in place of a signal, so that the far side can be told.
-func signals(parent context.Context) (context.Context, func()) {
+// becomes an error in place of a signal, so that the far side can be told. restore
+// is called before the process ends at once.
+func signals(parent context.Context, restore func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -34,6 +35,7 @@ func signals(parent context.Context) (context.Context, func()) {
 			case s := <-got:
 				f := signalFault(s)
 				if n > 0 {
+					restore()
 					os.Exit(statusOf(f.Kind).code)
 				}
 				cancel(f)

@@ -216,6 +216,7 @@ complete -c rpcx -n '__rpcx_in subscribe' -l errors -x -a 'text json' -d 'failur
 complete -c rpcx -n '__rpcx_in subscribe' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in subscribe' -l help -s h -d 'show help'
 
+complete -c rpcx -n '__rpcx_in connect' -l catalog -r -F -d 'at the prompt: type and check parameters by the catalog in FILE'
 complete -c rpcx -n '__rpcx_in connect' -l session -x -d 'keep the connection in the background as @NAME, and return when it is live'
 complete -c rpcx -n '__rpcx_in connect' -l ensure -d 'with --session: be content with a live session of that name, endpoint, dialect and hooks'
 complete -c rpcx -n '__rpcx_in connect' -l idle-exit -x -d 'with --session: end it when no command was attached for DURATION; 0 never (1h)'
@@ -753,7 +754,7 @@ complete -c rpcx -n '__rpcx_in plugin serve' -l deny -x -d 'refuse methods that 
 complete -c rpcx -n '__rpcx_in plugin serve' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
 complete -c rpcx -n '__rpcx_in plugin serve' -l token -r -F -d 'demand the bearer token in @FILE (http, ws)'
 complete -c rpcx -n '__rpcx_in plugin serve' -l public -d 'listen beyond this machine without token or client certificates'
-complete -c rpcx -n '__rpcx_in plugin serve' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect, scomp, scriptling, ro'
+complete -c rpcx -n '__rpcx_in plugin serve' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling ro' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, introspect, scomp, scriptling, ro'
 complete -c rpcx -n '__rpcx_in plugin serve' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in plugin serve' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'
 complete -c rpcx -n '__rpcx_in plugin serve' -l cert -r -F -d 'our certificate chain in FILE (PEM)'

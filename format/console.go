@@ -29,7 +29,8 @@ type Console struct {
 	o    ConsoleOptions
 	bar  bool // a bar stands on the last line
 	last time.Time
-	from int // the least level of log lines that are shown, in LogLevels
+	rows bool // the last line is not ours: progress is told in lines of its own
+	from int  // the least level of log lines that are shown, in LogLevels
 }
 
 // LogLevels are the levels that a peer's log lines may have, the least first.
@@ -57,8 +58,29 @@ func (c *Console) hides(level string) bool {
 // NewConsole returns a Console that writes to w.
 func NewConsole(w io.Writer, o ConsoleOptions) *Console { return &Console{w: w, o: o} }
 
+// Above has the lines go to a Prompt, above what is edited there, where the
+// Console's writer is a terminal. The function that it returns undoes that.
+func (c *Console) Above(p *Prompt) func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.o.Terminal {
+		return func() {}
+	}
+	c.clear()
+	w := c.w
+	c.w, c.rows = p, true
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.w, c.rows = w, false
+	}
+}
+
 // barEvery is how often a bar is drawn at most.
 const barEvery = 50 * time.Millisecond
+
+// rowEvery is how often progress is told in a line of its own at most.
+const rowEvery = time.Second
 
 // Colours of stderr.
 const (
@@ -108,7 +130,11 @@ func (c *Console) Progress(ev wire.Event) {
 	defer c.mu.Unlock()
 	fraction, err := strconv.ParseFloat(string(ev.Fraction), 64)
 	known := err == nil && fraction >= 0
-	if now := time.Now(); c.bar && now.Sub(c.last) < barEvery && !(known && fraction >= 1) {
+	every := barEvery
+	if c.rows {
+		every = rowEvery
+	}
+	if now := time.Now(); (c.bar || c.rows) && now.Sub(c.last) < every && !(known && fraction >= 1) {
 		return
 	} else {
 		c.last = now
@@ -116,6 +142,10 @@ func (c *Console) Progress(ev wire.Event) {
 	text := CleanLine(ev.Message)
 	if known {
 		text = strings.TrimSpace(bar(fraction) + " " + text)
+	}
+	if c.rows {
+		c.write(text + "\n")
+		return
 	}
 	width := c.o.Width
 	if width <= 0 {

@@ -64,6 +64,14 @@ func IsKeyOp(arg string) bool {
 	return op != ""
 }
 
+// WantStdin says whether some word reads stdin.
+func WantStdin(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		_, op, value := splitKey(arg)
+		return arg == "-" || value == "-" && (op == "@=" || op == ":@=")
+	})
+}
+
 // operators, of which none begins with another that stands before it.
 var operators = []string{":=", "@=", ":@=", "@on=", "="}
 

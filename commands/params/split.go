@@ -1,0 +1,137 @@
+package params
+
+import (
+	"errors"
+	"strings"
+)
+
+// Why a line has no words yet: what would come next is part of them.
+var (
+	errOpenQuote = errors.New("a quote is not closed")
+	errOpenJSON  = errors.New("a bracket is not closed")
+)
+
+// Split takes a line that was typed at a prompt apart into the words that a
+// shell would have given. Blanks part words; quotes and backslash are those of
+// sh, of which nothing else is understood; and JSON that begins with a bracket or
+// a double quote, as a word or after KEY:=, is taken as it stands, its blanks and
+// quotes included. open says that the line ends inside of a bracket.
+func Split(line string) (words []string, open bool, err error) {
+	s := &splitter{rest: line}
+	for err == nil {
+		s.rest = strings.TrimLeft(s.rest, blanks)
+		if s.rest == "" {
+			return s.words, false, nil
+		}
+		err = s.word()
+	}
+	return nil, err == errOpenJSON, err
+}
+
+const blanks = " \t\r\n"
+
+type splitter struct {
+	rest  string
+	words []string
+}
+
+// word takes one word off.
+func (s *splitter) word() error {
+	var b strings.Builder
+	for s.rest != "" && !strings.ContainsRune(blanks, rune(s.rest[0])) {
+		if startsJSON(b.String(), s.rest[0]) {
+			n, err := jsonEnd(s.rest)
+			if err != nil {
+				return err
+			}
+			b.WriteString(s.rest[:n])
+			s.rest = s.rest[n:]
+			continue
+		}
+		if err := s.piece(&b); err != nil {
+			return err
+		}
+	}
+	s.words = append(s.words, b.String())
+	return nil
+}
+
+// startsJSON says that c, after what there is of a word, begins JSON that is
+// taken as it stands.
+func startsJSON(word string, c byte) bool {
+	if c != '{' && c != '[' && c != '"' {
+		return false
+	}
+	_, op, value := splitKey(word)
+	return word == "" || op == ":=" && value == ""
+}
+
+// piece takes a character, or what stands in quotes.
+func (s *splitter) piece(b *strings.Builder) error {
+	c := s.rest[0]
+	s.rest = s.rest[1:]
+	switch c {
+	case '\'':
+		text, after, ok := strings.Cut(s.rest, "'")
+		if !ok {
+			return errOpenQuote
+		}
+		b.WriteString(text)
+		s.rest = after
+	case '"':
+		return s.quoted(b)
+	case '\\':
+		if s.rest == "" {
+			return errors.New("nothing stands after the backslash")
+		}
+		b.WriteByte(s.rest[0])
+		s.rest = s.rest[1:]
+	default:
+		b.WriteByte(c)
+	}
+	return nil
+}
+
+// quoted takes what stands in double quotes, where a backslash is one but before
+// those that it makes plain in sh.
+func (s *splitter) quoted(b *strings.Builder) error {
+	for i := 0; i < len(s.rest); i++ {
+		switch c := s.rest[i]; {
+		case c == '"':
+			s.rest = s.rest[i+1:]
+			return nil
+		case c == '\\' && i+1 < len(s.rest) && strings.IndexByte("\"\\$`", s.rest[i+1]) >= 0:
+			i++
+			b.WriteByte(s.rest[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return errOpenQuote
+}
+
+// jsonEnd is where a value that begins with a bracket or a quote ends, by its
+// brackets and quotes alone.
+func jsonEnd(s string) (int, error) {
+	depth, text := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth <= 0 && !text {
+			return i + 1, nil
+		}
+	}
+	if text {
+		return 0, errOpenQuote
+	}
+	return 0, errOpenJSON
+}

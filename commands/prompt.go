@@ -1,0 +1,296 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"rpcx/commands/params"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// A prompt is a conversation on a terminal: what is typed is called or sent, what
+// comes is printed above the line that is being edited.
+type prompt struct {
+	app      *app
+	endpoint session.Endpoint
+	conv     session.Conversation
+	pipe     session.RawPipe
+	print    *format.Pipeline
+	clock    *clock
+	params   paramFlags
+	catalog  *catalog.Catalog // of --catalog; may be nil
+	screen   *format.Prompt
+	past     *history
+	fatal    chan error
+
+	menu menu
+	rest string // of what is typed over several lines; of the goroutine that reads the keyboard
+
+	hint bool // it was said how requests are answered; of the one that reads the pipe
+
+	mu      sync.Mutex
+	calls   []*promptCall // that are not over, the latest last
+	fewer   *sync.Cond    // one of them is
+	leaving bool          // there are to be no more
+	lost    bool          // some call was not answered before the end of the conversation
+}
+
+// What stands before the line, and before one that goes on.
+const (
+	promptText = "> "
+	promptMore = "… "
+)
+
+// stdout is where data goes: above the prompt, while there is one.
+type stdout struct{ prompt atomic.Pointer[format.Prompt] }
+
+func (s *stdout) Write(b []byte) (int, error) {
+	if p := s.prompt.Load(); p != nil {
+		return p.Write(b)
+	}
+	return os.Stdout.Write(b)
+}
+
+// restore gives a terminal back as it was.
+func (s *stdout) restore() {
+	if p := s.prompt.Load(); p != nil {
+		p.Close()
+	}
+}
+
+// run shows the prompt until the user leaves or the conversation ends.
+func (p *prompt) run() (err error) {
+	p.fatal, p.fewer = make(chan error, 1), sync.NewCond(&p.mu)
+	p.past = openHistory()
+	p.screen, err = format.OpenPrompt(os.Stdin, os.Stdout, format.PromptOptions{
+		Text: promptText, Interrupt: p.interrupt, Complete: p.complete, History: p.past,
+	})
+	if err != nil {
+		return wire.NewFault(wire.IO, "the terminal: "+err.Error(), err)
+	}
+	p.app.stdout.prompt.Store(p.screen)
+	defer p.app.console.Above(p.screen)()
+	defer p.screen.Close()
+	p.app.console.Note("METHOD key=value calls, a {message} is sent as it stands; Ctrl-C cancels, Ctrl-D leaves")
+	if p.endpoint.Demo != "" {
+		p.ask() // it is in this process
+	}
+	heard, typed := make(chan error, 1), make(chan error, 1)
+	go func() { heard <- guarded(p.show) }()
+	go func() { typed <- guarded(p.listen) }()
+	select {
+	case err = <-heard:
+		heard <- nil
+		err = p.ended(err)
+	case err = <-typed:
+	case err = <-p.fatal:
+	case <-p.clock.ctx.Done():
+		err = why(p.clock.ctx, p.clock.ctx.Err())
+	}
+	p.leave()
+	return errors.Join(err, <-heard)
+}
+
+// ended is the outcome when the far side has ended the conversation. The calls
+// that this has cost have said so themselves, and are its status.
+func (p *prompt) ended(err error) error {
+	p.await()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch err = errors.Join(err, p.pipe.Err()); {
+	case err != nil:
+		return err
+	case p.lost:
+		return exitStatus{code: statusOf(wire.Closed).code}
+	}
+	p.app.console.Note("the peer has ended the conversation")
+	return nil
+}
+
+// await waits for the calls to end, no longer than a farewell takes.
+func (p *prompt) await() {
+	ctx, done := context.WithTimeout(context.Background(), farewell)
+	defer done()
+	defer context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.fewer.Broadcast()
+	})()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.calls) > 0 && ctx.Err() == nil {
+		p.fewer.Wait()
+	}
+}
+
+// leave ends what is under way; the far side is told.
+func (p *prompt) leave() {
+	p.mu.Lock()
+	p.leaving = true
+	for _, c := range p.calls {
+		c.clock.cancel(errLeaving)
+	}
+	p.mu.Unlock()
+	p.await()
+	ctx, done := goodbye(p.clock.ctx)
+	defer done()
+	_ = p.pipe.Finish(ctx)
+	p.pipe.Stop()
+}
+
+// guarded is f, whose panic is a failure that gives the terminal back.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", r), nil)
+		}
+	}()
+	return f()
+}
+
+// show prints what comes in unasked.
+func (p *prompt) show() error {
+	ctx, done := outlive(p.clock.ctx)
+	defer done()
+	for {
+		m, idle, err := p.pipe.Recv()
+		if errors.Is(err, io.EOF) {
+			p.print.Idle()
+			return nil
+		}
+		p.clock.touch()
+		if m.Event != nil {
+			p.app.console.Event(*m.Event)
+		}
+		if m.Raw == nil {
+			continue
+		}
+		if _, err := p.print.Print(ctx, m, wire.Event{Kind: wire.Data, Data: m.Raw}); err != nil {
+			p.failed(err)
+		}
+		if idle || m.Kind == wire.Request {
+			p.print.Idle()
+		}
+		if m.Kind == wire.Request {
+			p.explain(m)
+		}
+	}
+}
+
+// explain says, once, how a request is answered.
+func (p *prompt) explain(m wire.Message) {
+	if p.hint || !strings.HasPrefix(p.conv.Dialect(), "jsonrpc") {
+		return
+	}
+	p.hint = true
+	id := format.Cut(string(m.ID), 40)
+	p.app.console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
+}
+
+// failed shows a failure and goes on, unless nothing can be shown any more.
+func (p *prompt) failed(err error) {
+	f := worst(err)
+	if f == nil {
+		return
+	}
+	if f.Kind == wire.IO || f.Kind == wire.PipeClosed || f.Kind == wire.Internal {
+		select {
+		case p.fatal <- err:
+		default:
+		}
+		return
+	}
+	p.print.Idle()
+	p.app.console.Error(f, statusOf(f.Kind).code)
+}
+
+// queuedLines is how many lines may wait, as when many are pasted, before the
+// keyboard does.
+const queuedLines = 1024
+
+// listen reads the keyboard until Ctrl-D, and has each line done after the one
+// before it, while further ones are typed.
+func (p *prompt) listen() error {
+	lines := make(chan string, queuedLines)
+	done := make(chan error, 1)
+	go func() {
+		done <- guarded(func() error {
+			for line := range lines {
+				p.line(line)
+			}
+			return nil
+		})
+	}()
+	for {
+		line, err := p.screen.ReadLine()
+		if err != nil {
+			close(lines)
+			return <-done
+		}
+		p.clock.touch()
+		p.rest += line
+		if _, open, _ := params.Split(p.rest); open {
+			p.rest += " "
+			p.screen.SetText(promptMore)
+			continue
+		}
+		line, p.rest = p.rest, ""
+		p.screen.SetText(promptText)
+		p.past.keep(line)
+		select {
+		case lines <- line:
+		case err := <-done:
+			return err
+		}
+	}
+}
+
+// line does what a line says.
+func (p *prompt) line(text string) {
+	text = strings.Trim(text, " \t\r\n")
+	switch {
+	case text == "":
+	case text[0] == '{' || text[0] == '[':
+		p.failed(p.send([]byte(text)))
+	default:
+		p.call(text)
+	}
+}
+
+// send sends a message as it stands.
+func (p *prompt) send(text []byte) error {
+	msg, err := outgoing(text, p.conv.Dialect())
+	if err != nil {
+		return wire.NewFault(wire.Usage, "not sent: "+err.Error(), err)
+	}
+	return p.pipe.Send(p.clock.ctx, scan.Compact(nil, msg))
+}
+
+// interrupt is Ctrl-C: it cancels the latest call, or drops what is typed.
+func (p *prompt) interrupt() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := len(p.calls) - 1; i >= 0; i-- {
+		if c := p.calls[i]; !c.cancelled {
+			c.cancelled = true
+			c.clock.cancel(errCancelled)
+			return true
+		}
+	}
+	if p.rest != "" {
+		p.rest = ""
+		p.screen.SetText(promptText)
+		p.screen.Redraw()
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// A Prompt is the line that a user edits at the bottom of a terminal, below all
+// that is written to it. Write may be called from any goroutine, ReadLine from
+// one.
+type Prompt struct {
+	in, out *os.File
+	edit    *term.Terminal
+	signals chan os.Signal
+	done    chan struct{}
+
+	mu    sync.Mutex
+	state *term.State // of the terminal before; nil: it has it again
+	rest  []byte      // of a line that has not ended
+}
+
+// PromptOptions say how a Prompt behaves.
+type PromptOptions struct {
+	Text string // before the line
+	// Interrupt is called at Ctrl-C, which sends no signal here. false clears the
+	// line.
+	Interrupt func() bool
+	// Complete is called at Tab. It returns the line and the place of the cursor
+	// as they should be.
+	Complete func(line string, pos int) (string, int)
+	// History is looked through with the arrow keys.
+	History PromptHistory
+}
+
+// A PromptHistory holds the lines of before, the latest at 0.
+type PromptHistory interface {
+	Len() int
+	At(i int) string
+}
+
+// Interactive says whether a prompt can be shown: both are terminals, and this
+// one can move its cursor.
+func Interactive(in *os.File, out Screen) bool {
+	return out.Terminal && !out.Dumb && term.IsTerminal(int(in.Fd()))
+}
+
+// OpenPrompt takes the terminal over. Close gives it back.
+func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
+	p := &Prompt{in: in, out: out, signals: make(chan os.Signal, 4), done: make(chan struct{})}
+	p.edit = term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{&keys{in: in, interrupt: o.Interrupt}, out}, o.Text)
+	p.edit.History = quietHistory{o.History}
+	p.edit.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
+		if key != '\t' {
+			return "", 0, false
+		}
+		line, pos = o.Complete(line, pos)
+		return line, pos, true
+	}
+	p.resize()
+	var err error
+	if p.state, err = term.MakeRaw(int(in.Fd())); err != nil {
+		return nil, err
+	}
+	p.edit.SetBracketedPasteMode(true)
+	signal.Notify(p.signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGQUIT)
+	go p.attend()
+	return p, nil
+}
+
+// quietHistory leaves it to the user of a Prompt what becomes history.
+type quietHistory struct{ PromptHistory }
+
+func (quietHistory) Add(string) {}
+
+// ReadLine reads one line; io.EOF is Ctrl-D, or a terminal that is gone.
+func (p *Prompt) ReadLine() (string, error) {
+	line, err := p.edit.ReadLine()
+	if errors.Is(err, term.ErrPasteIndicator) {
+		err = nil
+	}
+	return line, err
+}
+
+// Write puts whole lines above the prompt; what is no whole line waits for its
+// end.
+func (p *Prompt) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == nil {
+		return p.out.Write(b)
+	}
+	end := bytes.LastIndexByte(b, '\n') + 1
+	if end == 0 {
+		p.rest = append(p.rest, b...)
+		return len(b), nil
+	}
+	lines := b[:end]
+	if len(p.rest) > 0 {
+		lines = append(p.rest, lines...)
+	}
+	_, err := p.edit.Write(lines)
+	p.rest = append(p.rest[:0:0], b[end:]...)
+	return len(b), err
+}
+
+// SetText changes what stands before the line, from the next time on that it is
+// drawn.
+func (p *Prompt) SetText(text string) { p.edit.SetPrompt(text) }
+
+// Redraw draws the line again.
+func (p *Prompt) Redraw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != nil {
+		_, _ = p.edit.Write(nil)
+	}
+}
+
+// Close gives the terminal back as it was. It may be called twice, and from any
+// goroutine; a ReadLine that waits goes on waiting.
+func (p *Prompt) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == nil {
+		return
+	}
+	signal.Stop(p.signals)
+	close(p.done)
+	if len(p.rest) > 0 {
+		_, _ = p.edit.Write(append(p.rest, '\n'))
+	}
+	p.edit.SetBracketedPasteMode(false)
+	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
+	_ = term.Restore(int(p.in.Fd()), p.state)
+	p.state = nil
+}
+
+// resize tells the editor how wide the terminal is.
+func (p *Prompt) resize() {
+	if w, h, err := term.GetSize(int(p.out.Fd())); err == nil && w > 0 {
+		_ = p.edit.SetSize(w, h)
+	}
+}
+
+// attend follows the terminal: its size, that we were stopped and go on, and that
+// we are to end with a dump, which needs the terminal as it was.
+func (p *Prompt) attend() {
+	for {
+		select {
+		case <-p.done:
+			return
+		case s := <-p.signals:
+			switch s {
+			case syscall.SIGWINCH:
+				p.resize()
+			case syscall.SIGCONT:
+				_, _ = term.MakeRaw(int(p.in.Fd()))
+				p.Redraw()
+			case syscall.SIGQUIT:
+				p.Close()
+				signal.Reset(syscall.SIGQUIT)
+				_ = syscall.Kill(os.Getpid(), syscall.SIGQUIT)
+				return
+			}
+		}
+	}
+}

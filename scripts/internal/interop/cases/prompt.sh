@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# connect at a real terminal: the prompt, its keys and its history; how the terminal is left
+. "$INTEROP/lib.sh"
+needs tmux stty
+
+unset NO_COLOR
+export LC_ALL=C.UTF-8 HOME=$PWD
+tm() { tmux -u -S "$PWD/tmux" "$@"; }
+tm -f /dev/null new-session -d -x 90 -y 30 'PS1="sh: " ENV= exec sh'
+started+=("$(tm display-message -p '#{pid}')")
+
+keys() { tm send-keys -t 0 "$@"; }
+typed() { tm send-keys -t 0 -l "$1" && keys Enter; }
+
+# shows PATTERN: waits until the screen has a line that matches.
+shows() {
+  local deadline=$((SECONDS + 15))
+  until tm capture-pane -pJ -t 0 >screen && grep -qE -- "$1" screen; do
+    if [[ $SECONDS -ge $deadline ]]; then
+      bad=1
+      { echo "$CASE: no line like '$1':" && sed 's/^/  screen: /' screen; } >&2
+      return 0
+    fi
+    sleep 0.05
+  done
+}
+
+# coloured PATTERN: the same with the colours.
+coloured() {
+  tm capture-pane -peJ -t 0 >screen
+  grep -qE -- "$1" screen || { bad=1 && echo "$CASE: nothing like '$1' in colour" >&2 && cat -v screen >&2; }
+}
+
+# fresh COMMAND: runs it on a screen of its own.
+fresh() {
+  tm send-keys -t 0 -R && tm clear-history -t 0
+  typed "clear; stty -g >before; $1; echo status \$?; stty -g >after"
+}
+
+# left STATUS: the command has ended with it, and the terminal is as it was.
+left() {
+  shows "^status $1\$"
+  shows '^sh: *$'
+  cmp before after >&2 || bad=1
+}
+
+fresh 'rpcx connect demo:orders -c'
+shows '^rpcx: METHOD key=value calls'
+shows '^> *$'
+typed 'getOrder id=o_001'
+shows '^\{"customer":"Ada Lovelace".*'
+coloured $'\e\\[(1;)?34m"customer"'
+typed 'getOrdr'
+shows '^rpcx: getOrdr: method not found.*did you mean getOrder'
+coloured $'\e\\[31mrpcx: '
+typed "getOrder 'id=o_002"
+shows '^rpcx: a quote is not closed$'
+typed 'listOrders {"limit": 1}'
+shows '^\[\{"id":"o_001".*\}\]$'
+typed '{"id":"mine","method":"getOrder","params":{"id":"o_003"}}'
+shows '^\{"jsonrpc":"2.0","id":"mine","result"'
+ok 'calls and messages as they stand; colours; errors in red, and the prompt goes on'
+
+keys C-l
+typed 'approveOrder id=o_002'
+shows '"method":"approve"'
+shows '^rpcx: nothing answers this: type \{"id":1,"result":…\}'
+typed '{"id":1,"result":true}'
+shows '^\{"approved":true,"id":"o_002"\}'
+ok 'what the peer asks is answered by hand'
+
+keys C-l
+typed 'watchOrders interval:=0.1'
+shows '"n":2,'
+tm send-keys -t 0 -l 'half a li'
+shows '^> half a li$'
+shows '"n":9,'
+shows '^> half a li$'
+keys C-c
+shows '^rpcx: watchOrders: cancelled$'
+shows '^> half a li$'
+keys C-c
+shows '^> *$'
+ok 'events leave the line alone; Ctrl-C cancels, then clears'
+
+keys C-l
+keys get Tab
+shows '^> getOrder $'
+keys i Tab
+shows '^> getOrder id=$'
+keys C-u
+keys Tab Tab
+shows '^approveOrder  cancelOrder .* watchOrders *$'
+ok 'Tab completes methods and keys'
+
+keys C-u C-l
+long=$(printf '%0120d' 0)
+tm send-keys -t 0 -l "getOrder id=$long"
+shows '^0+$'
+tm resize-window -x 60 -y 30
+keys Home
+tm send-keys -t 0 -l 'x'
+shows '^> xgetOrder id=0+$'
+tm resize-window -x 90 -y 30
+keys End C-u C-l
+ok 'long lines, on a window that changes its width'
+
+tm set-buffer $'{"id":7,\n\t"method":"getOrder",\n\t"params":{"id":"o_0\e[31m\x0701"}\n}\n'
+tm paste-buffer -p -t 0
+shows '"id":7,"(result|error)"'
+keys C-l
+tm set-buffer $'getOrder id=o_001\r\ngetOrder id=o_002'
+tm paste-buffer -p -r -t 0
+shows '"id":"o_001"'
+shows '^> getOrder id=o_002$'
+ok 'what is pasted, over several lines, obeys nobody'
+
+keys C-u
+keys C-d
+left 0
+fresh 'rpcx connect demo:orders -c'
+shows '^> *$'
+typed 'getOrder password=hunter2 id=o_001'
+shows '^rpcx: getOrder: invalid params'
+typed ' listOrders'
+shows '"o_003"'
+typed 'getOrder id=o_002'
+shows '"o_002"'
+keys C-d
+left 0
+fresh 'rpcx connect demo:orders -c'
+shows '^> *$'
+keys Up
+shows '^> getOrder id=o_002$'
+keys Up
+shows '^> getOrder id=o_001$'
+keys Down
+shows '^> getOrder id=o_002$'
+keys C-c C-d
+left 0
+want 0 600 stat -c %a "$XDG_STATE_HOME/rpcx/history"
+want 0 700 stat -c %a "$XDG_STATE_HOME/rpcx"
+want 1 '' grep -E 'hunter2|listOrders$' "$XDG_STATE_HOME/rpcx/history"
+ok 'history, of this user alone, without secrets and what begins with a blank'
+
+start listening rpcx serve unix:shop.sock --on 'evil=json:"\u001b[31mred\u0007\u009b31m"' --on 'slow=sleep 60'
+fresh 'rpcx connect unix:shop.sock'
+typed evil
+shows '^"\\u001b\[31mred\\u0007\\u009b31m"$'
+typed slow
+shows '^> slow$'
+kill -KILL "$server"
+wait "$server" 2>/dev/null || true
+shows 'before "slow" was answered$'
+left 7
+start listening rpcx serve unix:shop2.sock --on 'slow=sleep 60'
+for signal in TERM INT HUP QUIT; do
+  rm -f pid
+  fresh 'sh -c "echo \$\$ >pid; exec rpcx connect unix:shop2.sock"'
+  shows '^rpcx: METHOD'
+  typed slow
+  shows '^> slow$'
+  kill -"$signal" "$(cat pid)"
+  case $signal in INT) left 130 ;; QUIT) left 2 ;; *) left 143 ;; esac
+done
+ok 'a peer that goes, and signals: the terminal is as it was'
+stop
+
+fresh 'TERM=dumb rpcx connect demo:orders -q .result.status'
+typed '{"id":1,"method":"getOrder","params":{"id":"o_001"}}'
+shows '^"shipped"$'
+keys C-d
+left 0
+ok 'a terminal that cannot move its cursor is read as a pipe is'
