@@ -49,7 +49,7 @@ func (a *app) open(ctx context.Context, e session.Endpoint, c *clientFlags, cat 
 	if err != nil {
 		return nil, err
 	}
-	o.Raw, o.Catalog = raw, cat
+	o.Raw, o.Catalog, o.Reconnect = raw, cat, c.again.options(a)
 	if err := c.hello.introduce(e, &o); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func connectCommand(a *app) *cli.Command {
 			{"Two messages, and what comes of them", `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  slices.Concat(flags, o.keep.flags(), o.flags(a, idleNone)),
+		Flags:  slices.Concat(flags, o.keep.flags(), o.again.flags(), o.flags(a, idleNone)),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runConnect(ctx, a, o) },
 	}
 }
@@ -47,7 +47,8 @@ stdout. A line with "method" gets "jsonrpc" where the dialect wants it and it is
 an id is never invented. A request of the peer that a hook matches is answered by it and
 not printed; any other is printed, and stdin owns the answer. At the end of stdin the
 requests that nobody answered get -32603, the answers owed to us are waited for, and the
-conversation ends.
+conversation ends. With --reconnect it goes on over the next connection: what was owed on
+the one before is lost, and where that was an answer to us the status is 7 in the end.
 
 Where both are a terminal there is a prompt: METHOD key=value is a call, with the PARAMS
 of rpcx call, and a message in JSON is sent as it stands. What comes is printed above the

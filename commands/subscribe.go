@@ -49,14 +49,16 @@ func subscribeCommand(a *app) *cli.Command {
 			{"New heads of an Ethereum node, their numbers only", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
 			{"Notifications of one method, with nothing sent", "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}},
-		Flags:  append(flags, o.flags(a, idleStream)...),
+		Flags:  append(append(flags, o.again.flags()...), o.flags(a, idleStream)...),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runSubscribe(ctx, a, o) },
 	}
 }
 
 const subscribeDescription = `The events go to stdout, one JSON value a line, until the stream ends, a limit is
 reached or a signal comes; the peer is told before rpcx goes. METHOD may be left out
-where --method or --select says what to take, or --since: nothing is sent then.`
+where --method or --select says what to take, or --since: nothing is sent then. With
+--reconnect a lost connection is made again, with pauses that grow up to 30 s; the
+subscription is sent again, and a gap event says that items may be missing.`
 
 func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)

@@ -134,11 +134,11 @@ _rpcx_command() {
 		;;
 	'subscribe')
 		subs='' endpoint='yes'
-		flags='--count --until --for --select --method --since --unsubscribe --grace --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--count --until --for --select --method --since --unsubscribe --grace --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'connect')
 		subs='' endpoint=''
-		flags='--catalog --session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --list --status --close --close-all --next --method --for --lease --reply --reject --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--catalog --session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --list --status --close --close-all --next --method --for --lease --reply --reject --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'serve')
 		subs='' endpoint='yes'
@@ -195,7 +195,7 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --description | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --listen | --max-message | --meta | --method | --name | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reject | --reply | --resource | --resume | --runtime | --select | --session | --shutdown-timeout | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
+	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --description | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --listen | --max-message | --meta | --method | --name | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --reject | --reply | --resource | --resume | --runtime | --select | --session | --shutdown-timeout | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --output | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;

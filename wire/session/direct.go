@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"sync"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -18,9 +19,11 @@ type direct struct {
 	side     *side
 	hub      *hub     // of raw traffic; nil: nobody wants it
 	raw      *rawPipe // Raw returns it: it is there from the first message on
+	newCodec func() dialect.Codec
 	dial     func(ctx context.Context) (wire.Conn, []func() error, error)
-	session  string          // what the far side of the last link calls it; only for the next one
-	ctx      context.Context // of dialling again: ends with Close
+	session  string                                 // what the far side of the last link calls it; only for the next one
+	jitter   func(most time.Duration) time.Duration // of the pauses between attempts
+	ctx      context.Context                        // of dialling again: ends with Close
 	cancel   context.CancelFunc
 	keeper   sync.WaitGroup // what dials again
 	done     chan struct{}  // closed when all is over; with Options.Reconnect alone

@@ -24,6 +24,7 @@ type lasting struct {
 	hold bool         // there is held
 	seen bool         // it brought something: the far side knows of it
 	gap  bool         // something is missing that nobody was told of
+	told bool         // of a watch: nothing came since the last gap, and another would say no more
 
 	// Under d.mu.
 	next  dialect.Stream // on the last link on which it was opened
@@ -68,6 +69,26 @@ func (d *direct) enter(s *lasting) bool {
 	return true
 }
 
+// watch opens, on a new link that nobody else has yet, the watches that go on
+// there.
+func (d *direct) watch(ctx context.Context, c dialect.Caller) map[*lasting]dialect.Stream {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var opened map[*lasting]dialect.Stream
+	for _, s := range d.streams {
+		if s.op.Kind != dialect.Watch || !severed(s.next) {
+			continue
+		}
+		if st, err := c.Open(ctx, s.op); err == nil {
+			if opened == nil {
+				opened = map[*lasting]dialect.Stream{}
+			}
+			opened[s] = st
+		}
+	}
+	return opened
+}
+
 // severed says that st ended because its connection did.
 func severed(st dialect.Stream) bool {
 	s, ok := st.(interface{ Severed() bool })
@@ -84,7 +105,10 @@ func (s *lasting) renew(l *link) {
 	if s.over.Load() || !severed(old) {
 		return
 	}
-	st, err := l.p.Open(d.ctx, s.op)
+	st, err := l.watches[s], error(nil)
+	if st == nil {
+		st, err = l.p.Open(d.ctx, s.op)
+	}
 	d.mu.Lock()
 	switch {
 	case err == nil:
@@ -120,9 +144,11 @@ func (s *lasting) Next(ctx context.Context) (wire.Message, error) {
 		if err := s.renewed(ctx, err); err != nil {
 			return wire.Message{}, err
 		}
-		s.gap = s.gap || s.seen || s.op.Kind == dialect.Watch
-		if s.gap && s.op.Kind == dialect.Watch { // no answer will say that it stands
-			s.gap = false
+		switch {
+		case s.op.Kind != dialect.Watch:
+			s.gap = s.gap || s.seen
+		case !s.told: // no answer will say that it stands
+			s.told = true
 			return missed(), nil
 		}
 	}
@@ -131,13 +157,10 @@ func (s *lasting) Next(ctx context.Context) (wire.Message, error) {
 
 // message is what comes before m, or m.
 func (s *lasting) message(m wire.Message) wire.Message {
-	s.seen = true
 	m = s.dated(m)
-	if !s.gap {
-		return m
-	}
-	s.gap = false
-	if m.Err != nil { // it was refused: that says more
+	gap := s.gap && m.Err == nil // that it was refused says more
+	s.seen, s.gap, s.told = true, false, false
+	if !gap {
 		return m
 	}
 	s.held, s.hold = m, true

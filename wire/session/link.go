@@ -15,14 +15,16 @@ import (
 
 // A link is one connection of a conversation, with what belongs to it alone.
 type link struct {
-	p      *peer.Peer
-	codec  dialect.Codec
-	ends   []func() error // of an embedded server
-	ready  chan struct{}  // closed when p is set
-	born   time.Time
-	heard  atomic.Bool // something came in since the greeting; kept only where that counts
-	former atomic.Bool // there is another
-	end    func() error
+	p     *peer.Peer
+	codec dialect.Codec
+	ends  []func() error // of an embedded server
+	ready chan struct{}  // closed when p is set
+	born  time.Time
+	// watches are opened before anything is read: what comes at once is not lost.
+	watches map[*lasting]dialect.Stream
+	heard   atomic.Bool // something came in since the greeting; kept only where that counts
+	former  atomic.Bool // there is another
+	end     func() error
 }
 
 // newLink dials and greets.
@@ -32,14 +34,18 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	l := &link{
-		codec: SpecOf(d.endpoint).NewCodec(d.endpoint, d.o.Transport.Options),
-		ends:  ends, ready: make(chan struct{}), born: time.Now(),
+		codec: d.newCodec(), ends: ends,
+		ready: make(chan struct{}), born: time.Now(),
+	}
+	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Lossy: d.o.keep != nil}
+	po.Handler = func(c dialect.Caller) dialect.Handler {
+		l.watches = d.watch(ctx, c)
+		return d.side.accept(c)
 	}
 	introducer, _ := l.codec.(dialect.Introducer)
 	if introducer != nil {
 		introducer.Introduce(d.introduction())
 	}
-	po := peer.Options{Handler: d.side.accept, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Lossy: d.o.keep != nil}
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}
@@ -56,7 +62,9 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 	if introducer != nil {
 		d.session = introducer.Session()
 	}
-	l.heard.Store(false)
+	if _, greets := l.codec.(dialect.Greeter); greets {
+		l.heard.Store(false)
+	}
 	return l, nil
 }
 

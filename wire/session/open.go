@@ -44,7 +44,8 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 		return nil, err
 	}
 	d := &direct{endpoint: e, o: o, side: s, done: make(chan struct{})}
-	d.dial = d.connect
+	d.newCodec = func() dialect.Codec { return spec.NewCodec(e, o.Transport.Options) }
+	d.dial, d.jitter = d.connect, fullJitter
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	switch {
 	case o.keep != nil:

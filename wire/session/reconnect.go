@@ -45,20 +45,9 @@ func redialled(e Endpoint) error {
 	return nil
 }
 
-// pauses are the times between attempts: up to a bound that doubles, with full
-// jitter, so that many clients of one server do not come back together.
-type pauses struct {
-	bound time.Duration
-	upTo  func(time.Duration) time.Duration // nil: at random
-}
-
-func (p *pauses) next() time.Duration {
-	p.bound = min(max(2*p.bound, firstPause), longestPause)
-	if p.upTo == nil {
-		return rand.N(p.bound + 1)
-	}
-	return p.upTo(p.bound)
-}
+// fullJitter is a pause between two attempts, of which there are no regular ones:
+// many clients of one server must not come back together.
+func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
 // keep makes the connection again whenever it ends, until that fails for good or
 // the conversation is closed.
@@ -98,9 +87,15 @@ func (d *direct) finish(err, vain error) {
 
 // A keeper knows how long the connection has not been of use.
 type keeper struct {
-	d      *direct
-	since  time.Time
-	pauses pauses
+	d     *direct
+	since time.Time
+	most  time.Duration // of the last pause: it doubles
+}
+
+// pause is the time until the next attempt.
+func (k *keeper) pause() time.Duration {
+	k.most = min(max(2*k.most, firstPause), longestPause)
+	return k.d.jitter(k.most)
 }
 
 // again makes the next link after l and opens on it what is to go on. A
@@ -110,7 +105,7 @@ func (k *keeper) again(l *link, why error) (*link, error) {
 	d := k.d
 	lasted := time.Since(l.born) >= steady
 	if lasted {
-		k.pauses.bound = 0
+		k.most = 0
 	}
 	if lasted || l.heard.Load() || k.since.IsZero() {
 		k.since = time.Now()
@@ -149,7 +144,7 @@ func (k *keeper) dial(why error) (*link, error) {
 		defer cancel()
 	}
 	var last error
-	for sleep(ctx, k.pauses.next()) {
+	for sleep(ctx, k.pause()) {
 		l, err := d.newLink(ctx)
 		switch {
 		case err == nil:
