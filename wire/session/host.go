@@ -109,6 +109,11 @@ func (h *host) open(ctx context.Context, o Options) error {
 			failure(method, err)
 		}
 	}
+	if o.Reconnect != nil {
+		r, next := *o.Reconnect, o.Reconnect.Lost
+		r.Lost = func(why error) { h.lost(why, next) }
+		o.Reconnect = &r
+	}
 	conv, err := newDirect(h.e, o)
 	if err != nil {
 		return err
@@ -144,6 +149,18 @@ func (h *host) noteError(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lastErr = err.Error()
+}
+
+// lost is told why a connection ended that is to be made again. A subscription
+// says itself that it has a gap; for what comes unasked it is said here.
+func (h *host) lost(why error, next func(error)) {
+	h.noteError(why)
+	if len(h.k.Subscribe) == 0 {
+		h.ring.add(missed())
+	}
+	if next != nil {
+		next(why)
+	}
 }
 
 // subscribe opens a subscription of the session's own, and returns when the far

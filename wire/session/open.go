@@ -16,12 +16,10 @@ import (
 
 // Open connects to e and greets. The context bounds that alone.
 func Open(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
-	if o.Reconnect != nil {
-		if err := redialled(e); err != nil {
-			return nil, err
-		}
-	}
 	if e.Socket != "" {
+		if o.Reconnect != nil {
+			return nil, redialled(e)
+		}
 		return openSocket(ctx, e, o)
 	}
 	d, err := newDirect(e, o)
@@ -38,6 +36,11 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 	spec := SpecOf(e)
 	if err := checkDuplex(spec, e); err != nil {
 		return nil, err
+	}
+	if o.Reconnect != nil {
+		if err := redialled(e); err != nil {
+			return nil, err
+		}
 	}
 	s, err := newSide(spec, e, o, false)
 	if err != nil {
