@@ -297,6 +297,20 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	return nil
 }
 
+// Answered says that a Raw message has answered the requests with these ids that
+// Incoming took; of several with one id, the oldest.
+func (p *Peer) Answered(ids ...wire.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		if ins := p.taken[string(id)]; len(ins) > 0 {
+			in := ins[0]
+			p.untake(in)
+			p.owesNothing(in)
+		}
+	}
+}
+
 // RejectOpen answers the requests that are still open by Incoming with e: all of
 // them, or those with the ids that are given.
 func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {

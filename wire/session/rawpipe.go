@@ -223,8 +223,14 @@ func (r *rawPipe) Stop() {
 }
 
 func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
-	r.answered(msg)
+	ids := answers(msg, nil)
+	if err := r.answered(ids); err != nil {
+		return err
+	}
 	st, err := r.hub.d.openOnce(ctx, dialect.Op{Kind: dialect.Raw, Params: msg, Answer: func(m wire.Message) { r.push(nil, m) }})
+	if l := r.hub.d.current(); err == nil && l != nil {
+		l.p.Answered(ids...)
+	}
 	if err != nil || st == nil {
 		return err
 	}
@@ -252,20 +258,36 @@ func (r *rawPipe) unanswered(err error) {
 	}
 }
 
-// answered notes which requests of the far side msg answers.
-func (r *rawPipe) answered(msg []byte) {
-	if scan.Type(msg) == 'a' {
+// answered notes which requests of the far side are answered. One of a connection
+// that was lost cannot be any more: another may have its id by now.
+func (r *rawPipe) answered(ids []wire.ID) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		if r.hub.d.o.Reconnect != nil && !r.asked[string(id)] {
+			return usage("no request with the id %s is open on this connection", id)
+		}
+	}
+	for _, id := range ids {
+		delete(r.asked, string(id))
+	}
+	return nil
+}
+
+// answers appends the ids of the requests that msg answers.
+func answers(msg []byte, ids []wire.ID) []wire.ID {
+	switch scan.Type(msg) {
+	case 'a':
 		all := scan.Array(msg, wire.DefaultMaxDepth)
 		for _, part, ok := all.Next(); ok; _, part, ok = all.Next() {
-			r.answered(part)
+			ids = answers(part, ids)
 		}
-		return
+	case 'o':
+		if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
+			ids = append(ids, id)
+		}
 	}
-	if scan.Type(msg) == 'o' && scan.Get(msg, "method") == nil {
-		r.mu.Lock()
-		delete(r.asked, string(scan.Get(msg, "id")))
-		r.mu.Unlock()
-	}
+	return ids
 }
 
 func errNobody() *wire.Error {

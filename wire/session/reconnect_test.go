@@ -481,3 +481,29 @@ func TestWhatCannotBeDialledAgain(t *testing.T) {
 		expect(t, at, failed(err), "failed usage")
 	}
 }
+
+// A request that the user has answered is in flight no more.
+func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{Raw: true}, nil)
+		pipe, err := c.d.Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := c.far()
+		for n := range 1200 {
+			f.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ask"}`, n))
+			if _, _, err := pipe.Recv(); err != nil {
+				t.Fatal(err)
+			}
+			answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":1}`, n)
+			if err := pipe.Send(t.Context(), []byte(answer)); err != nil {
+				t.Fatal(err)
+			}
+			f.gets(answer)
+		}
+		if _, theirs := c.d.current().p.Pending(); theirs != 0 {
+			t.Error(theirs, "are in flight")
+		}
+	})
+}
