@@ -150,10 +150,15 @@ func (a *app) suggestPlugin(ctx context.Context, conv session.Conversation, f *w
 	}
 }
 
-// theirs notes which hooks are functions of ours.
-func (h *hookFlags) theirs(funcs map[string]string) {
-	h.functions = map[string]bool{}
-	for _, name := range funcs {
-		h.functions[name] = true
+// callbacks notes which hooks are functions of ours, and refuses them where the
+// plugin could not call them.
+func (o *pluginOptions) callbacks(e session.Endpoint, funcs map[string]string) error {
+	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
+		return wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)
 	}
+	o.hooks.functions = map[string]bool{}
+	for _, name := range funcs {
+		o.hooks.functions[name] = true
+	}
+	return nil
 }

@@ -66,7 +66,9 @@ func runPluginRun(ctx context.Context, a *app, o *pluginRunOptions) error {
 			funcs[fmt.Sprint(s.number, at)] = name
 		}
 	}
-	o.hooks.theirs(funcs)
+	if err := o.callbacks(e, funcs); err != nil {
+		return err
+	}
 	return o.perform(ctx, a, e, steps, print)
 }
 

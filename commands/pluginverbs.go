@@ -128,7 +128,9 @@ func (v pluginVerb) run(ctx context.Context, a *app, o *verbOptions) error {
 	if err != nil {
 		return err
 	}
-	o.hooks.theirs(pc.op.Funcs)
+	if err := o.callbacks(e, pc.op.Funcs); err != nil {
+		return err
+	}
 	if o.dryRun {
 		e.Dialect = pluginDialect
 		return dryRun(e, pc.op)

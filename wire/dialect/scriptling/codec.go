@@ -62,6 +62,7 @@ type codec struct {
 	last      int64               // of calls
 	lastBack  int                 // of callbacks
 	msgs      []wire.Message
+	batch     bool                     // what is being decoded came as one
 	calling   func(id string, on bool) // see watchCallbacks; may be nil
 	greeting
 }

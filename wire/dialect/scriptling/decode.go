@@ -16,6 +16,7 @@ import (
 // callback.call as a request for its hook.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	msgs, batch, err := c.Codec.Decode(raw)
+	c.batch = batch
 	clear(c.msgs)
 	c.msgs = c.msgs[:0]
 	for i := range msgs {
@@ -43,6 +44,11 @@ func (c *codec) message(m *wire.Message) {
 // response reads the answer to a call of ours.
 func (c *codec) response(m *wire.Message) {
 	k := c.calls[string(m.ID)]
+	if k == nil && c.o.OneWay && len(c.calls) == 1 && !c.batch { // a reply's id is not looked at there
+		for id, only := range c.calls {
+			m.ID, k = wire.ID(id), only
+		}
+	}
 	if k == nil {
 		c.mistaken(m)
 		return
