@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
@@ -11,6 +12,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -131,7 +133,7 @@ func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
 	err = goesOn(session.SpecOf(e), c.run(), "the eval")
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		return errors.Join(err, print.Flush())
+		return errors.Join(traced(f), print.Flush())
 	}
 	return errors.Join(err, print.Finish())
 }
@@ -145,5 +147,25 @@ func goesOn(spec session.Spec, err error, what string) error {
 	}
 	g := *f
 	g.Hint = what + " may still run there: " + spec.Name + " has no way to cancel it"
+	return &g
+}
+
+// traceMost is how many lines of a stack are shown.
+const traceMost = 100
+
+// traced says of code that failed what class of error it was, and where.
+func traced(f *wire.Fault) error {
+	if f.RPC == nil || scan.Type(f.RPC.Data) != 'o' {
+		return f
+	}
+	kind, known := scan.Text(scan.Get(f.RPC.Data, "kind"))
+	if !known {
+		return f
+	}
+	g := *f
+	g.Message = kind + ": " + f.RPC.Error()
+	stack, _ := scan.Text(scan.Get(f.RPC.Data, "stack"))
+	g.Trace = strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' || r == '\r' })
+	g.Trace = append([]string{}, g.Trace[:min(len(g.Trace), traceMost)]...)
 	return &g
 }

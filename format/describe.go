@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -14,7 +15,9 @@ import (
 func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
-		b.WriteString(strong(Cut(title, width), color) + "\n\n")
+		b.WriteString(strong(Cut(title, width), color) + "\n")
+		about(&b, c.Info.Extra, width)
+		b.WriteString("\n")
 	}
 	rows := [][]string{{"NAME", "KIND", "PARAMS", "DESCRIPTION"}}
 	for i := range c.Methods {
@@ -30,6 +33,18 @@ func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// about lists what a peer says of itself beside its name.
+func about(b *strings.Builder, extra []byte, width int) {
+	m := scan.Object(extra, wire.DefaultMaxDepth)
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		text, isText := scan.Text(val)
+		if !isText {
+			text = string(scan.Compact(nil, val))
+		}
+		b.WriteString(Cut(CleanLine(scan.Key(key)+": "+text), width) + "\n")
+	}
 }
 
 func infoTitle(i catalog.Info) string {

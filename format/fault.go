@@ -13,7 +13,7 @@ import (
 // is the exit status that the command ends with.
 func (c *Console) Error(f *wire.Fault, status int) {
 	if !c.o.JSON {
-		c.line(colorError, "rpcx: ", FaultText(f))
+		c.text(f)
 		return
 	}
 	line := append(FaultJSON(f, status), '\n')
@@ -26,15 +26,34 @@ func (c *Console) Error(f *wire.Fault, status int) {
 	_, _ = c.w.Write(line)
 }
 
+// text shows a failure for people: one line, and on a terminal the trace below
+// it.
+func (c *Console) text(f *wire.Fault) {
+	if !c.o.Terminal || len(f.Trace) == 0 {
+		c.line(colorError, "rpcx: ", FaultText(f))
+		return
+	}
+	head := *f
+	head.Trace = []string{}
+	c.line(colorError, "rpcx: ", FaultText(&head))
+	for _, line := range f.Trace {
+		c.line("", "", "    "+strings.TrimSpace(line))
+	}
+}
+
 // FaultText is a failure for people, one line: what went wrong, in which
-// method, what to do instead, and a command that would work.
+// method, where in the peer's code, what to do instead, and a command that would
+// work.
 func FaultText(f *wire.Fault) string {
 	text := message(f)
 	if f.Method != "" && !strings.Contains(text, f.Method) {
 		text = f.Method + ": " + text
 	}
-	if e := f.RPC; e != nil && e.Data != nil && f.Kind == wire.RPCError {
+	if e := f.RPC; e != nil && e.Data != nil && f.Kind == wire.RPCError && f.Trace == nil {
 		text += ": " + excerpt(scan.Compact(nil, e.Data))
+	}
+	if len(f.Trace) > 0 {
+		text += ": " + strings.Join(f.Trace, "; ")
 	}
 	if f.Hint != "" {
 		text += ": " + f.Hint

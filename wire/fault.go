@@ -38,6 +38,7 @@ type Fault struct {
 	Close     *CloseError
 	HTTP      *HTTP
 	Child     *Child
+	Trace     []string // where in the far side's code it happened, line by line; empty and not nil: that is not known
 	Hint      string   // what to do instead, a phrase
 	Fix       []string // a command that would work, by words
 	Err       error

@@ -110,8 +110,8 @@ func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 func transportConfig(e Endpoint, o Options) (transport.Config, error) {
 	spec, cfg := SpecOf(e), o.Transport
 	cfg.Binary = spec.Binary
-	if cfg.Subprotocols == nil {
-		cfg.Subprotocols = spec.Subprotocols
+	if len(cfg.Subprotocols) == 0 {
+		cfg.Subprotocols, cfg.NoneWillDo = spec.Subprotocols, true
 	}
 	name := e.Framing
 	if name == "" {

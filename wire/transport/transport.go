@@ -30,6 +30,7 @@ type Config struct {
 	wire.Options
 	Header       http.Header // of the HTTP request (http, ws)
 	Subprotocols []string    // offered, or as a listener accepted, in order of preference
+	NoneWillDo   bool        // a server that picks none of them is no surprise
 	TLS          TLS
 	Binary       Binary
 

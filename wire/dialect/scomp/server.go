@@ -178,9 +178,14 @@ func (s *server) hello(session string) json.RawMessage {
 		cat = &catalog.Catalog{}
 	}
 	metadata := member([]byte{'{'}, "server", named(cat.Info))
-	if s.runtime != nil {
+	if s.runtime != nil && scan.Get(cat.Info.Extra, "runtime") == nil {
 		about, _ := json.Marshal(s.runtime.About())
 		metadata = member(metadata, "runtime", about)
+	}
+	for key, val := range members(cat.Info.Extra) { // what the catalog says is told as it stands
+		if key != "server" && key != resumeWord {
+			metadata = member(metadata, key, val)
+		}
 	}
 	return hello(bindings(cat), append(metadata, '}'), session)
 }
