@@ -198,7 +198,7 @@ func (r *remote) Dialect() string { return r.hello.Dialect }
 func (r *remote) params(op dialect.Op) json.RawMessage {
 	return marshal(wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Since: op.Since,
-		Funcs: op.Funcs, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook,
+		Funcs: op.Funcs, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
 	})
 }
 

@@ -106,13 +106,22 @@ func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = newSocket(s.far(c), s.funcs, s.spec.Name, s.endpoint, suspend); err != nil {
+			if sock, err = newSocket(s.far(c), s.funcs, s.spoken(c), s.endpoint, suspend); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock
 		}
 		return sock.endpoint(), nil
 	}
+}
+
+// spoken is the dialect of what hooks talk back to: that of the connection, or of
+// the one that another process of ours has.
+func (s *side) spoken(c dialect.Caller) string {
+	if r, ok := s.far(c).(interface{ Dialect() string }); ok {
+		return r.Dialect()
+	}
+	return s.spec.Name
 }
 
 func (s *side) dropSocket(c dialect.Caller) {

@@ -79,7 +79,8 @@ type wireOp struct {
 	Unsubscribe string            `json:"unsubscribe,omitempty"`
 	Extra       json.RawMessage   `json:"extra,omitempty"`
 	Since       *int64            `json:"since,omitempty"`
-	Hook        string            `json:"hook,omitempty"` // the hook whose command asks
+	Hook        string            `json:"hook,omitempty"`   // the hook whose command asks
+	Nested      bool              `json:"nested,omitempty"` // a hook of the process that asks has asked it
 }
 
 // opNames are the operations that can be asked for over a socket.
@@ -114,7 +115,7 @@ func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) 
 	return dialect.Op{
 		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code,
 		Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
-		Nested: w.Hook != "",
+		Nested: w.Hook != "" || w.Nested,
 	}, w.Hook, nil
 }
 

@@ -61,7 +61,7 @@ func (c *codec) response(m *wire.Message) {
 	var body []byte
 	var err error
 	switch k.method {
-	case methodCall, methodMethod, methodCallback:
+	case methodCall, methodMethod, methodCallback, methodLog:
 		body, err = plain(nil, m.Body)
 	case methodNew:
 		body, err = c.made(k, m.Body)
