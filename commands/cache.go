@@ -28,7 +28,6 @@ var cacheKinds = []string{"shared", "private"}
 func (c *cacheFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		generic(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", choice{&c.keep, cacheKinds}),
-		boolean(groupRO, "no-cache", "", "ask for a fresh answer, and take none of ours", &c.no),
 	}
 }
 

@@ -78,6 +78,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if err != nil {
 		return err
 	}
+	o.cache.no = o.conn.noCache && e.Dialect != "introspect"
 	if err := o.exclude(a.line, rest); err != nil {
 		return err
 	}
@@ -93,14 +94,14 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 		return runBatch(ctx, a, o, e, cat, print)
 	}
 	o.hooks.functions = params.FuncNames(rest)
-	if o.rawRequest == "" && opensFirst(e, cat) {
+	if o.rawRequest == "" && opensFirst(e, cat, rest, o.params) {
+		if err := checkName(e, rest[0], false, o.params); err != nil {
+			return err
+		}
 		return o.converse(ctx, a, e, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
-			cat, err := typing(ctx, conv, &e, rest[0], cat)
-			if err != nil {
-				return prepared{}, err
-			}
-			op, err := o.operation(ctx, a, e, rest, cat)
-			return prepared{op, cat}, err
+			return prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
+				return o.operation(ctx, a, e, rest, cat)
+			})
 		})
 	}
 	op, err := o.operation(ctx, a, e, rest, cat)
@@ -161,10 +162,8 @@ func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint,
 // fillParams reads the arguments after METHOD into op.
 func fillParams(ctx context.Context, a *app, e session.Endpoint, op *dialect.Op, args []string, p paramFlags, cat *catalog.Catalog) error {
 	spec := session.SpecOf(e)
-	if spec.CheckName != nil && !p.noCheck {
-		if err := spec.CheckName(op.Method, op.Kind == dialect.Subscribe); err != nil {
-			return err
-		}
+	if err := checkName(e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
+		return err
 	}
 	if p.style != "" {
 		if spec.Styles == nil {

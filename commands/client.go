@@ -82,9 +82,21 @@ func (a *app) sessionOptions(ctx context.Context, c *connFlags, h *hookFlags) (s
 			Jobs: int(h.jobs), Timeout: time.Duration(h.timeout),
 			Stderr: a.console.Writer(), Warn: a.console.Warn,
 		},
-		Tap:  a.tap(),
-		Note: a.noter(),
+		Cache: c.cache(),
+		Tap:   a.tap(),
+		Note:  a.noter(),
 	}, err
+}
+
+// cache is what becomes of what earlier conversations kept.
+func (c *connFlags) cache() session.CacheUse {
+	switch {
+	case c.noCache:
+		return session.CacheNone
+	case c.refresh:
+		return session.CacheRefresh
+	}
+	return session.CacheUsual
 }
 
 // entries reads --on, then --hooks.
@@ -199,7 +211,7 @@ func (a *app) noter() func(peer.Note) {
 		case a.common.verbose:
 			a.console.Warn(text)
 			return
-		case n.Kind == peer.NoteUnhandledNotification:
+		case n.Kind == peer.NoteUnhandledNotification, n.Kind == peer.NoteDetail:
 			return
 		}
 		mu.Lock()

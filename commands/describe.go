@@ -3,7 +3,6 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,19 +20,24 @@ import (
 type describeOptions struct {
 	clientFlags
 	json bool
+	form string
 }
 
 func describeCommand(a *app) *cli.Command {
 	o := &describeOptions{}
-	flags := []cli.Flag{boolean("", "json", "", "print the catalog as JSON on a terminal too", &o.json)}
+	flags := []cli.Flag{
+		boolean("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
+		generic("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", choice{&o.form, describeForms}),
+	}
 	return &cli.Command{
 		Name:        "describe",
 		Usage:       "show what a peer offers",
-		ArgsUsage:   "ENDPOINT [METHOD]",
+		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
 		Metadata: map[string]any{examplesKey: []Example{
 			{"The methods of the demo", "rpcx describe demo:orders"},
 			{"One method, with an example", "rpcx describe demo:orders getOrder"},
+			{"The modules of a service that has some, and one of them", "rpcx describe demo:introspect storage"},
 			{"A catalog that serve can read", "rpcx describe demo:orders > catalog.json"},
 		}},
 		Flags:  append(flags, o.flags(a, idleCall)...),
@@ -42,7 +46,8 @@ func describeCommand(a *app) *cli.Command {
 }
 
 const describeDescription = `A table on a terminal, the catalog as JSON elsewhere: the file that rpcx serve --catalog
-reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover).`
+reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), those of
+the dialect introspect for their modules; what these say is kept below $XDG_CACHE_HOME.`
 
 func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)
@@ -56,22 +61,33 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := fetchCatalog(ctx, a, e, o)
+	name := ""
+	if len(rest) == 1 {
+		name = rest[0]
+	}
+	c, err := fetchCatalog(ctx, a, e, o, name)
 	if err != nil {
 		return err
 	}
-	if len(rest) == 1 {
-		return o.showMethod(ctx, a, print, c, rest[0])
+	part := moduleOf(c, name)
+	switch {
+	case name != "" && part == nil:
+		return o.showMethod(ctx, a, print, c, name)
+	case part != nil:
+		c = part
 	}
 	if o.forPeople(a) {
 		var b bytes.Buffer
-		err := format.Methods(&b, c, a.out.Width, a.out.Color)
-		if err != nil {
+		table := func() error { return format.Methods(&b, c, a.out.Width, a.out.Color) }
+		if modules := modulesOf(c); modules != nil && part == nil {
+			table = func() error { return format.Modules(&b, modules, a.out.Width, a.out.Color) }
+		}
+		if err := table(); err != nil {
 			return err
 		}
 		return say(os.Stdout, b.String())
 	}
-	b, err := c.MarshalIndent()
+	b, err := describeAs(o.form, c, nil)
 	if err != nil {
 		return err
 	}
@@ -80,10 +96,12 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 
 // forPeople says that a table is wanted.
 func (o *describeOptions) forPeople(a *app) bool {
-	return a.out.Terminal && o.out.output == "" && !o.json && o.out.jq == "" && !o.out.compact && o.out.template == ""
+	return a.out.Terminal && o.form == "" && o.out.output == "" && !o.json && o.out.jq == "" && !o.out.compact && o.out.template == ""
 }
 
-func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOptions) (_ *catalog.Catalog, err error) {
+// fetchCatalog asks what the peer offers; where name is given, of that alone if
+// it can be asked so.
+func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOptions, name string) (_ *catalog.Catalog, err error) {
 	idle := time.Duration(o.time.idle)
 	if idle == 0 {
 		idle = defaultIdle
@@ -92,13 +110,13 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
 	if err != nil {
-		return nil, err
+		return keptCatalog(a, e, &o.conn, err)
 	}
 	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
-	c, err := conv.Describe(cl.ctx)
+	c, err := discovered(cl.ctx, conv, name)
 	if errors.Is(err, wire.ErrUnsupported) {
 		return nil, &wire.Fault{
-			Kind: wire.RPCError, Message: "the peer does not describe itself (it has no rpc.discover)",
+			Kind: wire.RPCError, Message: "the peer does not describe itself (" + map[bool]string{true: "no service_schema", false: "it has no rpc.discover"}[conv.Dialect() == "introspect"] + ")",
 			Hint: "write a catalog by hand and give it with --catalog",
 		}
 	}
@@ -107,7 +125,7 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 
 // showMethod shows one method.
 func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.Pipeline, c *catalog.Catalog, name string) error {
-	m := c.Method(name)
+	m := methodOf(c, name)
 	if m == nil {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
 		suggestName(a, f, name, c.Names())
@@ -120,7 +138,7 @@ func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.
 		}
 		return say(os.Stdout, b.String())
 	}
-	b, err := json.Marshal(m)
+	b, err := describeAs(o.form, c, m)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func runPluginDescribe(ctx context.Context, a *app, o *pluginDescribeOptions) er
 		return err
 	}
 	d := &describeOptions{clientFlags: o.clientFlags, json: o.json}
-	c, err := fetchCatalog(ctx, a, e, d)
+	c, err := fetchCatalog(ctx, a, e, d, "")
 	if err != nil {
 		return err
 	}

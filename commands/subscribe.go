@@ -9,7 +9,9 @@ import (
 
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session"
 )
 
 // subscribeOptions are what `subscribe` was given.
@@ -83,19 +85,43 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	op := dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
-	if len(rest) > 0 {
-		op.Method = rest[0]
-		if op.Extra, err = o.ro.extra(a.line, e, ""); err != nil {
+	if opensFirst(e, cat, rest, o.params) && len(rest) > 0 {
+		if err := checkName(e, rest[0], true, o.params); err != nil {
 			return err
 		}
-		if err := fillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil {
-			return err
-		}
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
+			return prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
+				return o.operation(ctx, a, e, rest, cat)
+			})
+		})
+	}
+	op, err := o.operation(ctx, a, e, rest, cat)
+	if err != nil {
+		return err
 	}
 	if o.params.dryRun {
 		return dryRun(e, op)
 	}
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (prepared, error) {
+		return prepared{op, cat}, nil
+	})
+}
+
+// operation is what is to be sent; one without a method sends nothing.
+func (o *subscribeOptions) operation(ctx context.Context, a *app, e session.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+	op = dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
+	if len(args) == 0 {
+		return op, nil
+	}
+	op.Method = args[0]
+	if op.Extra, err = o.ro.extra(a.line, e, ""); err != nil {
+		return op, err
+	}
+	return op, fillParams(ctx, a, e, &op, args[1:], o.params, cat)
+}
+
+// converse subscribes to what ready prepares, and reads it to its end.
+func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready func(context.Context, session.Conversation) (prepared, error)) error {
 	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
 	defer cl.stop()
 	if o.length > 0 {
@@ -109,9 +135,17 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: op.Method, lasts: true, choose: o.choose != ""}
+	p, err := ready(cl.ctx, conv)
+	if err == nil && o.params.dryRun {
+		e.Dialect = conv.Dialect()
+		err = dryRun(e, p.op)
+	}
+	if err != nil || o.params.dryRun {
+		return errors.Join(why(cl.ctx, err), closing(ctx, conv, &o.hooks, err))
+	}
+	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: p.op.Method, lasts: true, choose: o.choose != ""}
 	c.after.grace = time.Duration(o.grace)
-	err = o.consume(c, op)
+	err = o.consume(c, p.op)
 	return errors.Join(err, closing(ctx, conv, &o.hooks, err), print.Finish())
 }
 

@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"rpcx/commands/params"
 	"rpcx/format"
@@ -17,10 +19,52 @@ type prepared struct {
 	cat *catalog.Catalog // nil: none
 }
 
-// opensFirst says that arguments can be read only when the connection is there:
-// the far side tells what they should be, or which dialect is spoken.
-func opensFirst(e session.Endpoint, cat *catalog.Catalog) bool {
-	return e.Dialect == "" || session.SpecOf(e).Typed && cat == nil
+// opensFirst says that arguments (METHOD first) can be read only when the
+// connection is there: the far side tells what they should be, or which dialect
+// is spoken.
+func opensFirst(e session.Endpoint, cat *catalog.Catalog, args []string, p paramFlags) bool {
+	switch {
+	case e.Dialect == "":
+		return true
+	case cat != nil || !session.SpecOf(e).Typed || len(args) == 0:
+		return false
+	}
+	return !p.noCheck || slices.ContainsFunc(args[1:], params.IsTyped)
+}
+
+// checkName refuses what cannot be a method of the dialect.
+func checkName(e session.Endpoint, method string, subscribe bool, p paramFlags) error {
+	check := session.SpecOf(e).CheckName
+	if check == nil || p.noCheck {
+		return nil
+	}
+	return check(method, subscribe)
+}
+
+// prepare makes the request that args (METHOD first) ask for, typed by what the
+// far side tells. Where they do not fit, it is asked once more: what it told may
+// be what it said to an earlier process.
+func prepare(ctx context.Context, conv session.Conversation, e *session.Endpoint, args []string, given *catalog.Catalog, read func(*catalog.Catalog) (dialect.Op, error)) (prepared, error) {
+	cat, err := typing(ctx, conv, e, args[0], given)
+	if err != nil {
+		return prepared{}, err
+	}
+	op, err := read(cat)
+	if err == nil || cat == nil || cat == given || params.WantStdin(args) {
+		return prepared{op, cat}, err
+	}
+	now, nerr := conv.Typing(ctx, args[0])
+	if nerr != nil || now == nil || sameCatalog(now, cat) {
+		return prepared{op, cat}, err
+	}
+	op, err = read(now)
+	return prepared{op, now}, err
+}
+
+func sameCatalog(a, b *catalog.Catalog) bool {
+	x, xerr := a.Marshal()
+	y, yerr := b.Marshal()
+	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
 // typing is the catalog by which method is typed: the one given, else what the

@@ -96,6 +96,33 @@ func (p *parser) check(r Result) error {
 	return f
 }
 
+// reread reads the text of a key=text as JSON where only the whole of the params
+// tells that no text is wanted there: by another member, which says what kind of
+// object it is. It says whether there was one, which err is about.
+func (p *parser) reread(r *Result, err error) bool {
+	var m *schema.Mismatch
+	if !errors.As(err, &m) || m.Rule != "type" || p.root == nil {
+		return false
+	}
+	i := slices.Index(p.texts, m.Pointer)
+	if i < 0 {
+		return false
+	}
+	p.texts = slices.Delete(p.texts, i, i+1)
+	n := p.root.at(m.Pointer)
+	if n == nil || n.kind != 0 {
+		return false
+	}
+	text, ok := scan.Text(n.raw)
+	v, verr := oneValue([]byte(text))
+	if !ok || verr != nil || scan.Type(v) == 's' {
+		return false
+	}
+	*n = *fromJSON(v)
+	r.Params = p.root.append(nil)
+	return true
+}
+
 // misfit is the usage Fault for a value that does not fit, naming the place,
 // the rule and the nearest right spelling.
 func misfit(err error, arg string) *wire.Fault {

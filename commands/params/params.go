@@ -72,6 +72,12 @@ func WantStdin(args []string) bool {
 	})
 }
 
+// IsTyped says whether what a word becomes depends on a schema: key=text.
+func IsTyped(arg string) bool {
+	_, op, _ := splitKey(arg)
+	return op == "="
+}
+
 // operators, of which none begins with another that stands before it.
 var operators = []string{":=", "@=", ":@=", "@on=", "="}
 
@@ -112,7 +118,11 @@ func Parse(args []string, o Options) (Result, error) {
 	if p.root != nil {
 		r.Params = p.root.append(nil)
 	}
-	return r, p.check(r)
+	err := p.check(r)
+	for p.reread(&r, err) {
+		err = p.check(r)
+	}
+	return r, err
 }
 
 // A parser is one run of Parse.
@@ -122,7 +132,8 @@ type parser struct {
 	whole json.RawMessage // params that no key changes; nil: none
 	root  *node           // params that keys build or change; nil: none
 	funcs map[string]string
-	stdin string // the word that has read stdin; "": none has
+	stdin string   // the word that has read stdin; "": none has
+	texts []string // where the values of key=text are
 }
 
 // readBare reads the words that are no keys.

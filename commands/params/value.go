@@ -33,6 +33,9 @@ func (p *parser) readKey(i int) error {
 	if err != nil {
 		return fault("parameter "+clip(arg)+": "+err.Error(), arg, "give each key once")
 	}
+	if op == "=" {
+		p.texts = append(p.texts, pointer)
+	}
 	if op == "@on=" {
 		if p.funcs == nil {
 			p.funcs = map[string]string{}

@@ -186,6 +186,23 @@ type Typer interface {
 	Typing(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
 }
 
+// A Keeper is a codec whose discovery is kept from one conversation to the next.
+type Keeper interface {
+	// Keep is called before anything is sent.
+	Keep(k Kept)
+}
+
+// Kept is where a Keeper keeps what it found of one far side, and whom it tells.
+// All members may be nil.
+type Kept struct {
+	// Load returns what was kept; nil: nothing.
+	Load func() json.RawMessage
+	// Update replaces what is kept by what change makes of it; nil forgets it.
+	Update func(change func(old json.RawMessage) json.RawMessage)
+	Warn   func(text string) // a user should know
+	Note   func(text string) // for those who look closely (-v)
+}
+
 // A Leaver says goodbye before the connection is closed.
 type Leaver interface {
 	Leave(ctx context.Context, c Caller) error

@@ -18,6 +18,7 @@ const (
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // an answer of ours could not be sent
 	NoteEvent                                 // Event, which belongs to no call
+	NoteDetail                                // something for those who look closely
 )
 
 // A Note is something that a user may want to be told though no call failed

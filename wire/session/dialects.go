@@ -24,6 +24,7 @@ type Spec struct {
 	Duplex       bool             // it needs both directions: no HTTP POST
 	Funcs        bool             // it has function values (key@on=NAME)
 	Typed        bool             // its greeting or discovery types parameters: Conversation.Typing
+	Modules      bool             // Typing takes a module's name, too
 	// CheckName refuses what cannot be a method, with a usage Fault. nil: all can.
 	CheckName func(method string, subscribe bool) error
 	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
@@ -62,6 +63,9 @@ func introspectSpec() Spec {
 			return introspect.NewCodec(introspect.Options{MaxDepth: o.MaxDepth})
 		},
 		NewServer: introspect.NewServer,
+		Typed:     true,
+		Modules:   true,
+		Method:    introspect.WireName,
 		CheckName: introspect.CheckName,
 		Styles:    introspect.Styles,
 	}

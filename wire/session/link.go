@@ -46,6 +46,7 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 	if introducer != nil {
 		introducer.Introduce(d.introduction())
 	}
+	keepFor(l.codec, d.endpoint, d.o)
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}

@@ -47,6 +47,7 @@ type codec struct {
 	dialect.Codec // of JSON-RPC
 	words         words
 	hashes        hashes
+	found         discovery
 }
 
 // NewCodec returns the codec for one connection.

@@ -1,0 +1,84 @@
+package commands
+
+import (
+	"encoding/json"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/scan"
+)
+
+// describeForms are the values of describe --format.
+var describeForms = []string{"catalog", "openrpc", "jsonschema"}
+
+// describeAs is a catalog, or one method of it, in another form: an OpenRPC
+// document, or a JSON Schema of the calls (for one method, of its params).
+func describeAs(form string, c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
+	switch {
+	case form == "openrpc" && m != nil:
+		one := c.Clone()
+		one.Methods = []catalog.Method{*m}
+		return jsonrpc.ToOpenRPC(one), nil
+	case form == "openrpc":
+		return jsonrpc.ToOpenRPC(c), nil
+	case form == "jsonschema" && m != nil:
+		return paramsSchema(c, m)
+	case form == "jsonschema":
+		return callsSchema(c)
+	case m != nil:
+		return json.Marshal(m)
+	}
+	return c.MarshalIndent()
+}
+
+const schemaDialect = `"https://json-schema.org/draft/2020-12/schema"`
+
+// paramsSchema is the schema of a method's params, with all that it refers to.
+func paramsSchema(c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
+	schema := []byte(m.Params)
+	if scan.Type(schema) != 'o' {
+		schema = []byte("{}")
+	}
+	defs, err := json.Marshal(c.Defs)
+	if len(c.Defs) > 0 && err == nil {
+		schema = scan.Splice(schema, "$defs", defs)
+	}
+	if m.Description != "" && scan.Get(schema, "description") == nil {
+		schema = scan.Splice(schema, "description", scan.AppendQuoted(nil, m.Description))
+	}
+	return scan.Splice(schema, "$schema", []byte(schemaDialect)), err
+}
+
+// callsSchema is the schema of every call that c describes: an object with
+// method and params.
+func callsSchema(c *catalog.Catalog) ([]byte, error) {
+	b := []byte(`{"$schema":` + schemaDialect)
+	if c.Info.Name != "" {
+		b = scan.AppendQuoted(append(b, `,"title":`...), c.Info.Name)
+	}
+	b = append(b, `,"oneOf":[`...)
+	for i, m := range c.Methods {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"type":"object",`...)
+		if m.Description != "" {
+			b = append(scan.AppendQuoted(append(b, `"description":`...), m.Description), ',')
+		}
+		b = scan.AppendQuoted(append(b, `"properties":{"method":{"const":`...), m.Name)
+		b = append(b, '}')
+		if m.Params != nil {
+			b = append(append(b, `,"params":`...), m.Params...)
+		}
+		b = append(b, `},"required":["method"]}`...)
+	}
+	b = append(b, ']')
+	if len(c.Defs) > 0 {
+		defs, err := json.Marshal(c.Defs)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"$defs":`...), defs...)
+	}
+	return append(b, '}'), nil
+}

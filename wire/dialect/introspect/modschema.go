@@ -1,0 +1,233 @@
+package introspect
+
+import (
+	"encoding/json"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// A schemaReader takes a module's schema apart: a variant for each method, and
+// definitions, under names that are free in the catalog.
+type schemaReader struct {
+	module *toldModule
+	list   []json.RawMessage          // the variants, in their order
+	by     map[string]json.RawMessage // by the method that they name
+	defs   map[string]json.RawMessage
+}
+
+// readModule reads the schema of m. taken are the catalog's definitions so far.
+func readModule(m *toldModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
+	text := strings.ReplaceAll(string(schema), `"#/definitions/`, `"#/$defs/`)
+	text = renamed(text, m.Namespace, taken)
+	schema = json.RawMessage(text)
+	s := schemaReader{module: m, by: map[string]json.RawMessage{}, defs: map[string]json.RawMessage{}}
+	for _, key := range []string{"definitions", "$defs"} {
+		in := scan.Object(scan.Get(schema, key), wire.DefaultMaxDepth)
+		for name, val, ok := in.Next(); ok; name, val, ok = in.Next() {
+			s.defs[free(scan.Key(name), val, m.Namespace, taken)] = val
+		}
+	}
+	variants := scan.Get(schema, "oneOf")
+	if variants == nil {
+		variants = scan.Get(schema, "anyOf")
+	}
+	if variants == nil {
+		variants = append(append([]byte{'['}, schema...), ']')
+	}
+	in := scan.Array(variants, wire.DefaultMaxDepth)
+	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+		v := s.resolve(val)
+		s.list = append(s.list, v)
+		if name := s.nameOf(v); name != "" && s.by[name] == nil {
+			s.by[name] = v
+		}
+	}
+	s.check(note)
+	return s
+}
+
+// free is a definition's name, which is another one where an earlier module has
+// a different definition of that name.
+func free(name string, val json.RawMessage, namespace string, taken map[string]json.RawMessage) string {
+	if old, ok := taken[name]; ok && !scan.Equal(old, val) {
+		return namespace + "_" + name
+	}
+	return name
+}
+
+// renamed is a schema whose references follow what free does.
+func renamed(schema, namespace string, taken map[string]json.RawMessage) string {
+	for _, key := range []string{"definitions", "$defs"} {
+		in := scan.Object(scan.Get([]byte(schema), key), wire.DefaultMaxDepth)
+		var pairs []string
+		for k, val, ok := in.Next(); ok; k, val, ok = in.Next() {
+			name := scan.Key(k)
+			if other := free(name, val, namespace, taken); other != name {
+				from, to := strings.TrimSuffix(quoted("#/$defs/"+name), `"`), strings.TrimSuffix(quoted("#/$defs/"+other), `"`)
+				pairs = append(pairs, from+`"`, to+`"`, from+"/", to+"/")
+			}
+		}
+		schema = strings.NewReplacer(pairs...).Replace(schema)
+	}
+	return schema
+}
+
+// resolve follows the references of a variant; what stands beside them, such as
+// a description, survives.
+func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
+	beside := v
+	for range 8 {
+		ref, ok := scan.Text(scan.Get(v, "$ref"))
+		name, local := strings.CutPrefix(ref, "#/$defs/")
+		if !ok || !local || s.defs[name] == nil {
+			break
+		}
+		v = s.defs[name]
+	}
+	if text := scan.Get(beside, "description"); text != nil && scan.Type(v) == 'o' {
+		v = scan.Splice(v, "description", text)
+	}
+	return v
+}
+
+// nameOf is the method that a variant names: by a constant, or an enum of one
+// value, or one of the parts that it is made of.
+func (s *schemaReader) nameOf(v json.RawMessage) string {
+	method := scan.Get(scan.Get(v, "properties"), "method")
+	name, ok := scan.Text(scan.Get(method, "const"))
+	if !ok {
+		in := scan.Array(scan.Get(method, "enum"), wire.DefaultMaxDepth)
+		_, first, _ := in.Next()
+		if _, _, more := in.Next(); !more {
+			name, ok = scan.Text(first)
+		}
+	}
+	if ok {
+		return s.short(name)
+	}
+	in := scan.Array(scan.Get(v, "allOf"), wire.DefaultMaxDepth)
+	for _, part, ok := in.Next(); ok; _, part, ok = in.Next() {
+		if name := s.nameOf(s.resolve(part)); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// short is a name without the module, where it has it.
+func (s *schemaReader) short(name string) string {
+	for _, separator := range []string{"_", "."} {
+		if rest, ok := strings.CutPrefix(name, s.module.Namespace+separator); ok && s.module.lists(rest) {
+			return rest
+		}
+	}
+	return name
+}
+
+func (m *toldModule) lists(name string) bool {
+	for _, n := range m.Methods {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// check compares the schema with the list of methods: what does not agree is
+// told, once each.
+func (s *schemaReader) check(note func(string)) {
+	order, unlisted := false, ""
+	for i, v := range s.list {
+		switch name := s.nameOf(v); {
+		case name == "":
+		case !s.module.lists(name):
+			unlisted = name
+		case i >= len(s.module.Methods) || s.module.Methods[i] != name:
+			order = true
+		}
+	}
+	if order {
+		note("the schema of the module " + s.module.Namespace + " lists its methods in another order than service_schema")
+	}
+	if unlisted != "" {
+		note("the schema of the module " + s.module.Namespace + " has methods that service_schema does not list, such as " + unlisted)
+	}
+}
+
+// variant is the schema of a method: the one that names it; where that names
+// none, the one in its place.
+func (s *schemaReader) variant(i int, name string) json.RawMessage {
+	if v := s.by[name]; v != nil {
+		return v
+	}
+	if i < len(s.list) && s.nameOf(s.list[i]) == "" {
+		return s.list[i]
+	}
+	return nil
+}
+
+// fill takes a method's description and params out of its variant.
+func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
+	entry.Description, _ = scan.Text(scan.Get(v, "description"))
+	properties := scan.Get(v, "properties")
+	if params := scan.Get(properties, "params"); params != nil && onlyMethodAnd(properties, "params") {
+		entry.Params = params
+		return
+	}
+	if entry.Description != "" {
+		v = without(v, "description")
+	}
+	entry.Params = withoutMethod(v)
+}
+
+// onlyMethodAnd says that an object has the members method and key, and no
+// others.
+func onlyMethodAnd(obj []byte, key string) bool {
+	method := false
+	in := scan.Object(obj, wire.DefaultMaxDepth)
+	for k, _, ok := in.Next(); ok; k, _, ok = in.Next() {
+		method = method || scan.IsKey(k, "method")
+		if !scan.IsKey(k, "method") && !scan.IsKey(k, key) {
+			return false
+		}
+	}
+	return method
+}
+
+// withoutMethod is a variant without the member that names the method, also in
+// the parts that it is made of.
+func withoutMethod(v json.RawMessage) json.RawMessage {
+	if scan.Type(v) != 'o' {
+		return v
+	}
+	if properties := scan.Get(v, "properties"); scan.Type(properties) == 'o' {
+		v = scan.Splice(v, "properties", without(properties, "method"))
+	}
+	var required []string
+	if json.Unmarshal(scan.Get(v, "required"), &required) == nil && len(required) > 0 {
+		kept := []string{}
+		for _, name := range required {
+			if name != "method" {
+				kept = append(kept, name)
+			}
+		}
+		b, _ := json.Marshal(kept)
+		if v = scan.Splice(v, "required", b); len(kept) == 0 {
+			v = without(v, "required")
+		}
+	}
+	if parts := scan.Get(v, "allOf"); scan.Type(parts) == 'a' {
+		var all []byte
+		in := scan.Array(parts, wire.DefaultMaxDepth)
+		for _, part, ok := in.Next(); ok; _, part, ok = in.Next() {
+			all = append(append(all, ','), withoutMethod(part)...)
+		}
+		if all != nil {
+			v = scan.Splice(v, "allOf", append(append([]byte{'['}, all[1:]...), ']'))
+		}
+	}
+	return v
+}

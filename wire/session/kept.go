@@ -1,0 +1,139 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/introspect"
+	"rpcx/wire/peer"
+)
+
+// A CacheUse says what becomes of what earlier conversations kept of a far
+// side: what discovery found.
+type CacheUse int
+
+// The uses of what was kept.
+const (
+	CacheUsual   CacheUse = iota // it is read and written
+	CacheRefresh                 // it is only written
+	CacheNone                    // neither
+)
+
+// keptMost is the greatest file that is read.
+const keptMost = 64 << 20
+
+// keepFor tells a codec that keeps something where, and whom to tell of it.
+func keepFor(codec dialect.Codec, e Endpoint, o Options) {
+	keeper, ok := codec.(dialect.Keeper)
+	if !ok {
+		return
+	}
+	k := dialect.Kept{Warn: o.Hook.Warn}
+	if o.Note != nil {
+		k.Note = func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
+	}
+	if file := keptFile(e); file != "" && o.Cache != CacheNone {
+		k.Update = func(change func(json.RawMessage) json.RawMessage) { updateKept(file, change) }
+		if o.Cache == CacheUsual {
+			k.Load = func() json.RawMessage { return readKept(file) }
+		}
+	}
+	keeper.Keep(k)
+}
+
+// KeptCatalog is what e said of itself in an earlier conversation, for when it
+// cannot be asked; nil where nothing is kept.
+func KeptCatalog(e Endpoint) *catalog.Catalog {
+	file := keptFile(e)
+	if file == "" || e.Dialect != "introspect" {
+		return nil
+	}
+	c, _ := received(introspect.CatalogOf(readKept(file)), nil)
+	return c
+}
+
+// keptFile is the file for one endpoint, in the user's cache folder; "" where
+// there is none, and for what is no endpoint of its own. Its name is a hash: the
+// endpoint may hold secrets.
+func keptFile(e Endpoint) string {
+	dir := os.Getenv("XDG_CACHE_HOME")
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserCacheDir(); err != nil {
+			return ""
+		}
+	}
+	if e.Demo != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {
+		return ""
+	}
+	a := e.Address
+	user := ""
+	if a.User != nil {
+		user = a.User.String()
+	}
+	parts := []string{e.Dialect, e.Framing, a.Scheme, user, a.Host, a.URLPath}
+	if a.Path != "" {
+		path, err := filepath.Abs(a.Path)
+		if err != nil {
+			return ""
+		}
+		parts = append(parts, path)
+	}
+	if a.Command != nil { // which program that is may depend on where we are
+		here, err := os.Getwd()
+		if err != nil {
+			return ""
+		}
+		parts = append(append(parts, here), a.Command...)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return filepath.Join(dir, "rpcx", e.Dialect, hex.EncodeToString(sum[:16])+".json")
+}
+
+func readKept(file string) json.RawMessage {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, keptMost+1))
+	if err != nil || len(b) > keptMost {
+		return nil
+	}
+	return b
+}
+
+// updateKept changes a file as a whole: whoever reads it at that time reads the
+// old one or the new one. What cannot be kept is not.
+func updateKept(file string, change func(json.RawMessage) json.RawMessage) {
+	b := change(readKept(file))
+	if b == nil {
+		_ = os.Remove(file)
+		return
+	}
+	dir := filepath.Dir(file)
+	if os.MkdirAll(dir, 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(b)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}
