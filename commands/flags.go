@@ -17,6 +17,7 @@ const (
 	groupHooks      = "Answering the peer"
 	groupParams     = "Parameters"
 	groupListen     = "Listening"
+	groupKept       = "What is kept"
 	groupRO         = "RO-JRPC"
 	groupSession    = "Sessions"
 	groupInbox      = "The inbox of a session"
@@ -97,8 +98,8 @@ func (c *connFlags) flags() []cli.Flag {
 		list(groupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
 		boolean(groupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
 		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", span{&c.connect}),
-		boolean(groupConnection, "refresh", "", "ask the peer anew what it offers, and keep that (introspect)", &c.refresh),
-		boolean(groupConnection, "no-cache", "", "ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)", &c.noCache),
+		boolean(groupKept, "refresh", "", "ask the peer anew what it offers, and keep that (introspect)", &c.refresh),
+		boolean(groupKept, "no-cache", "", "ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)", &c.noCache),
 		text(groupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
 	)
 }
