@@ -203,7 +203,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		return nil, why(cl.ctx, err)
 	}
 	var all []json.RawMessage
-	single := true
+	single, later := true, session.SpecOf(session.Endpoint{Dialect: b.conv.Dialect()}).Later
 	for {
 		m, err := st.Next(cl.ctx)
 		if errors.Is(err, io.EOF) {
@@ -222,7 +222,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		case ev.Kind == wire.Failure:
 			return nil, abandoned(cl.ctx, st, ev)
 		case ev.Kind == wire.Data:
-			single = single && m.Kind == wire.Response
+			single = single && (m.Kind == wire.Response || later && ev.Final)
 			all = append(all, bytes.Clone(ev.Data))
 		}
 	}

@@ -29,6 +29,10 @@ type Spec struct {
 	CheckName func(method string, subscribe bool) error
 	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
 
+	// Later: the result of a call may come after its answer, as the one item that
+	// is its data.
+	Later bool
+
 	// HookName is what hooks and policies call a method of the wire, patterns
 	// included. nil: the same.
 	HookName func(method string) string

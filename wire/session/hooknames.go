@@ -16,6 +16,8 @@ func roSpec() Spec {
 		NewServer: ro.NewServer,
 		HookName:  ro.Name,
 		Method:    ro.Method,
+		Lingers:   true,
+		Later:     true,
 		CheckName: ro.CheckName,
 	}
 }
