@@ -75,7 +75,7 @@ func runPluginServe(ctx context.Context, a *app, o *pluginServeOptions) error {
 	if err != nil {
 		return err
 	}
-	so, err := o.session(ctx, a)
+	so, err := o.session(ctx, a, session.SpecOf(e))
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc") {
 		return a.line.usage("%s: has no endpoint that a command could call", scheme)
 	}
-	so, err := o.session(ctx, a)
+	so, err := o.session(ctx, a, session.SpecOf(e))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (a *app) serveCommandLine(rest []string) ([]string, error) {
 }
 
 // session are the options of the listener.
-func (o *serveOptions) session(ctx context.Context, a *app) (session.Options, error) {
+func (o *serveOptions) session(ctx context.Context, a *app, spec session.Spec) (session.Options, error) {
 	so, err := a.sessionOptions(ctx, &o.conn, &o.hooks)
 	if err != nil {
 		return so, err
@@ -145,9 +145,12 @@ func (o *serveOptions) session(ctx context.Context, a *app) (session.Options, er
 		return so, err
 	}
 	if so.Catalog == nil {
-		if so.Catalog, err = o.described(so.Hooks); err != nil {
+		if so.Catalog, err = o.described(spec, so.Hooks); err != nil {
 			return so, err
 		}
+	}
+	if err := o.policy(&so); err != nil {
+		return so, err
 	}
 	t := &so.Transport
 	t.Options.NoiseLimit, t.Options.Strict = 0, true
@@ -158,7 +161,7 @@ func (o *serveOptions) session(ctx context.Context, a *app) (session.Options, er
 
 // described is the catalog that we tell where no --catalog is given: that of
 // --hooks FILE, else one of the names that hooks answer.
-func (o *serveOptions) described(entries []hook.Entry) (*catalog.Catalog, error) {
+func (o *serveOptions) described(spec session.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.hooks.catalog()
 	if err != nil {
 		return nil, err
@@ -167,8 +170,12 @@ func (o *serveOptions) described(entries []hook.Entry) (*catalog.Catalog, error)
 		c = &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: "rpcx serve", Version: Version()}}
 	}
 	for _, e := range entries {
-		if !strings.Contains(e.Pattern, "*") && c.Method(e.Pattern) == nil {
-			c.Methods = append(c.Methods, catalog.Method{Name: e.Pattern})
+		name := e.Pattern
+		if spec.WireName != nil {
+			name = spec.WireName(name)
+		}
+		if !strings.Contains(name, "*") && c.Method(name) == nil {
+			c.Methods = append(c.Methods, catalog.Method{Name: name})
 		}
 	}
 	return c, nil

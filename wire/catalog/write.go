@@ -73,6 +73,22 @@ func (c *Catalog) Clone() *Catalog {
 	return &out
 }
 
+// TakeExtra takes a member out of c's extra; nil where there is none.
+func (c *Catalog) TakeExtra(name string) json.RawMessage {
+	list, _ := members(c.Extra)
+	i := slices.IndexFunc(list, func(m member) bool { return m.key == name })
+	if i < 0 {
+		return nil
+	}
+	taken := list[i].value
+	if list = slices.Delete(list, i, i+1); len(list) == 0 {
+		c.Extra = nil
+	} else {
+		c.Extra = object(list)
+	}
+	return taken
+}
+
 // StripRun drops the run members of c, at every depth: what came over a
 // connection, or from a file that was not given as hooks, must never be run.
 // Schemas, which may describe a property of that name, stay as they are.

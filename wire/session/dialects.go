@@ -36,6 +36,8 @@ type Spec struct {
 	// HookName is what hooks and policies call a method of the wire, patterns
 	// included. nil: the same.
 	HookName func(method string) string
+	// WireName turns HookName around. nil: the same.
+	WireName func(name string) string
 	// Method is the name on the wire of what a user types as a method. nil: the
 	// same.
 	Method     func(typed string) string

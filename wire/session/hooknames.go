@@ -15,6 +15,7 @@ func roSpec() Spec {
 		NewCodec:  func(_ Endpoint, o wire.Options) dialect.Codec { return ro.NewCodec(ro.Options{MaxDepth: o.MaxDepth}) },
 		NewServer: ro.NewServer,
 		HookName:  ro.Name,
+		WireName:  ro.WireName,
 		Method:    ro.Method,
 		Lingers:   true,
 		Later:     true,

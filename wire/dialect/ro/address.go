@@ -175,6 +175,9 @@ func Method(typed string) string {
 	return typed
 }
 
+// WireName is the name on the wire of what hooks and policies call a method.
+func WireName(name string) string { return strings.Replace(name, ":", ".", 1) }
+
 // members are the structured fields as a request has them, each after a comma.
 func (a Address) members(b []byte) []byte {
 	add := func(name string, val []byte) {

@@ -151,10 +151,7 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	var others []json.RawMessage
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		a := dotted(m.Name)
-		if strings.Contains(m.Name, ":") {
-			a = dotted(strings.Replace(m.Name, ":", ".", 1))
-		}
+		a := dotted(WireName(m.Name))
 		if a.Verb == "" {
 			others = append(others, verbOf(m, m.Name))
 			continue

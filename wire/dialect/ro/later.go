@@ -1,6 +1,7 @@
 package ro
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -48,7 +49,9 @@ type later struct {
 	in     *dialect.Inbound
 	extra  json.RawMessage // the members of each
 	stream wire.ID
-	ended  bool // the return is out
+	job    bool            // its last data is the result
+	held   json.RawMessage // of a job: data that may be the last; nil: none
+	ended  bool            // the return is out
 }
 
 // later answers at once that more comes, then with a yield for each event and
@@ -56,7 +59,7 @@ type later struct {
 func (h *handler) later(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request, kind catalog.Kind) error {
 	resource, target, requestID := h.results(a, in.Msg.ID)
 	at := append(append(wire.AppendString([]byte(`"resource":`), resource), `,"target":`...), target...)
-	l := &later{in: in, stream: wire.ID(target), extra: append(append([]byte{'{'}, at...), '}')}
+	l := &later{in: in, stream: wire.ID(target), job: kind == catalog.Job, extra: append(append([]byte{'{'}, at...), '}')}
 	if requestID != nil {
 		l.extra = append(append(append(l.extra[:len(l.extra)-1], `,"request_id":`...), requestID...), '}')
 	}
@@ -64,8 +67,8 @@ func (h *handler) later(ctx context.Context, in *dialect.Inbound, a Address, req
 		in.Answered = true
 		return in.Emit(wire.Event{Kind: wire.Data, Data: append(append([]byte(`{"status":"accepted",`), at...), '}')})
 	}
-	req.Stream, req.Emit = kind == catalog.Stream, l.event
-	result, err := h.respond(ctx, a, req)
+	req.Stream, req.Emit = true, l.event
+	_, err := h.respond(ctx, a, req)
 	switch {
 	case !in.Answered:
 		return err
@@ -73,28 +76,42 @@ func (h *handler) later(ctx context.Context, in *dialect.Inbound, a Address, req
 		return nil
 	case err != nil:
 		return l.say(true, failed(wire.AsError(err)))
-	case kind == catalog.Stream:
-		return l.say(true, json.RawMessage(`{"status":"done"}`))
 	}
-	return l.say(true, withStatus("done", "result", result))
+	return l.say(true, withStatus("done", "result", l.held))
 }
 
-// event makes a result of what a hook emits. Data that says that it is done, or
-// an error, is the return.
+// event makes a result of what a hook emits: of progress, and of a stream's
+// data, at once; a job's data wait for the next, since the last are its result.
+// Data that say that it is done, or an error, are the return.
 func (l *later) event(ev wire.Event) error {
 	if l.ended {
 		return context.Canceled
 	}
 	switch ev.Kind {
 	case wire.Data:
-		s := status(ev.Data)
-		return l.say(s == "done" || s == "error", withStatus("pending", "data", ev.Data))
+		return l.data(ev.Data)
 	case wire.Progress:
 		return l.say(false, underway(ev))
 	case wire.Failure:
 		return l.say(true, failed(ev.Err))
 	}
 	return nil
+}
+
+func (l *later) data(val json.RawMessage) error {
+	said := status(val)
+	switch {
+	case said == "done" || said == "error":
+		return l.say(true, val)
+	case !l.job || said == "accepted" || said == "pending":
+		return l.say(false, withStatus("pending", "data", val))
+	}
+	before := l.held
+	l.held = bytes.Clone(val)
+	if before == nil {
+		return nil
+	}
+	return l.say(false, withStatus("pending", "data", before))
 }
 
 func (l *later) say(final bool, result json.RawMessage) error {
