@@ -110,8 +110,14 @@ func bench(dir string, size sizes) error {
 	if err != nil {
 		return err
 	}
+	if err := plugin(&t, bin("rpcx"), dir, min(size.bulkRuns, 5)); err != nil {
+		return err
+	}
 	t.print()
-	return memory(bin("rpcx"), far.ws, tenth, n, min(size.streams, 3))
+	if err := memory(bin("rpcx"), far.ws, tenth, n, min(size.streams, 3)); err != nil {
+		return err
+	}
+	return pluginMemory(bin("rpcx"), dir, 3)
 }
 
 // build makes all programs and returns where they are.
