@@ -304,7 +304,7 @@ func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endp
 	if err := o.hello.introduce(e, &so); err != nil {
 		return err
 	}
-	so.Reconnect = o.again.options(a)
+	so.Reconnect = o.again.options(a, &o.conn)
 	k.Log = a.birth.lines
 	k.Live = func() {
 		close(live)

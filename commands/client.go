@@ -49,7 +49,7 @@ func (a *app) open(ctx context.Context, e session.Endpoint, c *clientFlags, cat 
 	if err != nil {
 		return nil, err
 	}
-	o.Raw, o.Catalog, o.Reconnect = raw, cat, c.again.options(a)
+	o.Raw, o.Catalog, o.Reconnect, o.Watch = raw, cat, c.again.options(a, &c.conn), c.watch
 	if err := c.hello.introduce(e, &o); err != nil {
 		return nil, err
 	}
@@ -181,6 +181,7 @@ func (a *app) transportConfig(ctx context.Context, c *connFlags) (transport.Conf
 		return cfg, err
 	}
 	if c.token != "" && (a.line.gave("token-command") || cfg.Header.Get("Authorization") == "") {
+		c.tokened = true
 		err = addToken(ctx, cfg.Header, c.token, a.console)
 	}
 	return cfg, errors.Join(err, a.profileHeaders(cfg.Header))

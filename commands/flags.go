@@ -2,6 +2,8 @@ package commands
 
 import (
 	"github.com/urfave/cli/v3"
+
+	"rpcx/wire/dialect"
 )
 
 // Groups of flags that commands share. Each is a struct that the library fills
@@ -86,6 +88,7 @@ type connFlags struct {
 	ping         duration
 	maxMessage   size
 	token        string
+	tokened      bool // the token command is where our authority comes from
 	noise        int64
 	refresh      bool
 	noCache      bool
@@ -228,6 +231,7 @@ type clientFlags struct {
 	conn  connFlags
 	hello helloFlags
 	again reconnectFlags // of those that last
+	watch *dialect.Op    // what will be taken of all that comes in; nil: not that
 	time  timeFlags
 	out   outFlags
 	hooks hookFlags

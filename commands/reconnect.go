@@ -1,11 +1,13 @@
 package commands
 
 import (
+	"context"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"rpcx/wire/session"
+	"rpcx/wire/transport"
 )
 
 // reconnectFlags say what becomes of a connection that is lost.
@@ -23,15 +25,22 @@ func (r *reconnectFlags) flags() []cli.Flag {
 
 // options are what a conversation is to do; nil where the loss of its connection
 // is its end.
-func (r *reconnectFlags) options(a *app) *session.Reconnect {
+func (r *reconnectFlags) options(a *app, c *connFlags) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil
 	}
-	return &session.Reconnect{
+	o := &session.Reconnect{
 		For:  r.limit.or(0),
 		Lost: func(why error) { a.console.Warn(why.Error() + "; dialling again") },
 		Back: func(after time.Duration) { a.console.Note("connected again after " + shortly(after)) },
 	}
+	if c.tokened {
+		o.Renew = func(ctx context.Context, cfg *transport.Config) error {
+			cfg.Header = cfg.Header.Clone()
+			return addToken(ctx, cfg.Header, c.token, a.console)
+		}
+	}
+	return o
 }
 
 // shortly is d for people.

@@ -128,6 +128,7 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 		end := time.AfterFunc(time.Duration(o.length), func() { cl.cancel(errEnough) })
 		defer end.Stop()
 	}
+	o.watch = o.watching()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
 	if errors.Is(context.Cause(cl.ctx), errEnough) && err != nil {
 		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
@@ -152,15 +153,22 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 // errEnough ends a stream as asked: --for is over.
 var errEnough = errors.New("the time asked for is over")
 
+// watching is what is taken of all that comes in; nil: only the answers to METHOD.
+func (o *subscribeOptions) watching() *dialect.Op {
+	if o.choose == "" && o.method == "" && o.since < 0 {
+		return nil
+	}
+	op := &dialect.Op{Kind: dialect.Watch, Method: o.method}
+	if o.since >= 0 {
+		op.Since = &o.since
+	}
+	return op
+}
+
 // consume opens the stream and reads it.
 func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
-	c.watch = o.choose != "" || o.method != "" || o.since >= 0
-	if c.watch {
-		watch := dialect.Op{Kind: dialect.Watch, Method: o.method}
-		if o.since >= 0 {
-			watch.Since = &o.since
-		}
-		if c.stream, err = c.conv.Open(c.clock.ctx, watch); err != nil {
+	if c.watch = o.watch != nil; c.watch {
+		if c.stream, err = c.conv.Open(c.clock.ctx, *o.watch); err != nil {
 			return o.outcome(c, why(c.clock.ctx, err))
 		}
 	}

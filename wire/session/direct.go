@@ -110,6 +110,11 @@ func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	switch {
 	case op.Since != nil:
 		return nil, usage("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")
+	case d.o.Reconnect == nil && op.Kind == dialect.Watch:
+		if st := d.foreseen(d.link, op); st != nil {
+			return st, nil
+		}
+		return d.link.p.Open(ctx, op)
 	case d.o.Reconnect == nil:
 		return d.link.p.Open(ctx, op)
 	case op.Kind == dialect.Subscribe || op.Kind == dialect.Watch:

@@ -42,7 +42,10 @@ func (d *direct) openLasting(ctx context.Context, op dialect.Op) (dialect.Stream
 		if err != nil {
 			return nil, err
 		}
-		st, err := l.p.Open(ctx, op)
+		st, err := d.foreseen(l, op), error(nil)
+		if st == nil {
+			st, err = l.p.Open(ctx, op)
+		}
 		if err != nil {
 			if isLost(err) {
 				old = l
@@ -70,23 +73,36 @@ func (d *direct) enter(s *lasting) bool {
 }
 
 // watch opens, on a new link that nobody else has yet, the watches that go on
-// there.
-func (d *direct) watch(ctx context.Context, c dialect.Caller) map[*lasting]dialect.Stream {
+// there, or, on the first, the one that will be asked for. A greeting is nothing
+// to those that take all that comes.
+func (d *direct) watch(ctx context.Context, l *link, c dialect.Caller) {
+	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var opened map[*lasting]dialect.Stream
+	if op := d.o.Watch; op != nil && d.codec == nil && (op.Method != "" || !greets) {
+		l.early, _ = c.Open(ctx, *op)
+	}
+	l.watches = map[*lasting]dialect.Stream{}
 	for _, s := range d.streams {
-		if s.op.Kind != dialect.Watch || !severed(s.next) {
+		if s.op.Kind != dialect.Watch || s.op.Method == "" && greets || !severed(s.next) {
 			continue
 		}
 		if st, err := c.Open(ctx, s.op); err == nil {
-			if opened == nil {
-				opened = map[*lasting]dialect.Stream{}
-			}
-			opened[s] = st
+			l.watches[s] = st
 		}
 	}
-	return opened
+}
+
+// foreseen is the stream of op, where it was opened together with l.
+func (d *direct) foreseen(l *link, op dialect.Op) dialect.Stream {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if op.Kind != dialect.Watch || l.early == nil || op.Method != d.o.Watch.Method {
+		return nil
+	}
+	st := l.early
+	l.early = nil
+	return st
 }
 
 // severed says that st ended because its connection did.

@@ -22,8 +22,9 @@ type link struct {
 	born  time.Time
 	// watches are opened before anything is read: what comes at once is not lost.
 	watches map[*lasting]dialect.Stream
-	heard   atomic.Bool // something came in since the greeting; kept only where that counts
-	former  atomic.Bool // there is another
+	early   dialect.Stream // that of Options.Watch, until it is asked for
+	heard   atomic.Bool    // something came in since the greeting; kept only where that counts
+	former  atomic.Bool    // there is another
 	end     func() error
 }
 
@@ -39,7 +40,7 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 	}
 	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Lossy: d.o.keep != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
-		l.watches = d.watch(ctx, c)
+		d.watch(ctx, l, c)
 		return d.side.accept(c)
 	}
 	introducer, _ := l.codec.(dialect.Introducer)

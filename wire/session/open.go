@@ -102,6 +102,9 @@ func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if err != nil {
 		return nil, nil, err
 	}
+	if d.codec != nil { // what it has to say is known
+		cfg.Warn = nil
+	}
 	conn, err := transport.Dial(ctx, d.endpoint.Address, cfg)
 	return conn, nil, err
 }

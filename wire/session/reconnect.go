@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/transport"
 )
 
 // A Reconnect has a connection that was lost made again, by dialling and
@@ -21,6 +22,9 @@ type Reconnect struct {
 	// is a new one. Both may be nil.
 	Lost func(why error)
 	Back func(after time.Duration)
+	// Renew may change how the far side is reached, once for each loss, when it
+	// refuses us: a token may be out of date. nil: there is nothing to change.
+	Renew func(ctx context.Context, c *transport.Config) error
 }
 
 const (
@@ -144,8 +148,15 @@ func (k *keeper) dial(why error) (*link, error) {
 		defer cancel()
 	}
 	var last error
+	renewed := d.o.Reconnect.Renew == nil
 	for sleep(ctx, k.pause()) {
 		l, err := d.newLink(ctx)
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.Auth && !renewed {
+			renewed = true
+			if err = d.o.Reconnect.Renew(ctx, &d.o.Transport); err == nil {
+				l, err = d.newLink(ctx)
+			}
+		}
 		switch {
 		case err == nil:
 			return l, nil
