@@ -1,0 +1,134 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/transport"
+)
+
+// A dialled is a conversation whose far sides are typed by hand: refuse says
+// what becomes of the n-th attempt, and each that succeeds has a far side in
+// fars.
+type dialled struct {
+	t        *testing.T
+	d        *direct
+	refuse   func(ctx context.Context, n int) error
+	fars     chan wire.Conn
+	attempts []time.Duration // when, since the beginning
+	began    time.Time
+	said     []string // what Lost and Back were told
+}
+
+// dialAgain opens a conversation that is made again for 1 min. The pauses are as
+// long as they can be.
+func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) error) *dialled {
+	t.Helper()
+	c := &dialled{t: t, refuse: refuse, fars: make(chan wire.Conn, 100), began: time.Now()}
+	o.Reconnect = &Reconnect{
+		For:  time.Minute,
+		Lost: func(why error) { c.said = append(c.said, why.Error()) },
+		Back: func(after time.Duration) { c.said = append(c.said, "back after "+after.String()) },
+	}
+	d, err := newDirect(Endpoint{Dialect: "jsonrpc"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.d, d.dial = d, c.dial
+	d.jitter = func(most time.Duration) time.Duration { return most }
+	if err := d.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		d.Close()
+		for len(c.fars) > 0 {
+			(<-c.fars).Close()
+		}
+	})
+	return c
+}
+
+func (c *dialled) dial(ctx context.Context) (wire.Conn, []func() error, error) {
+	c.attempts = append(c.attempts, time.Since(c.began))
+	if c.refuse != nil {
+		if err := c.refuse(ctx, len(c.attempts)); err != nil {
+			return nil, nil, err
+		}
+	}
+	here, there := transport.Pair()
+	c.fars <- there
+	return here, nil, nil
+}
+
+// nobody is what a port says on which nobody listens.
+func nobody(context.Context, int) error {
+	return wire.NewFault(wire.Unreachable, "connection refused", nil)
+}
+
+// far is the next far side.
+func (c *dialled) far() *farSide { return &farSide{c.t, <-c.fars} }
+
+type farSide struct {
+	t    *testing.T
+	conn wire.Conn
+}
+
+func (f *farSide) gets(want string) {
+	f.t.Helper()
+	if got, err := f.conn.Recv(); err != nil || string(got) != want {
+		f.t.Fatalf("the far side got %s (%v), want %s", got, err, want)
+	}
+}
+
+func (f *farSide) says(msgs ...string) {
+	for _, m := range msgs {
+		f.conn.Send([]byte(m))
+	}
+}
+
+func (f *farSide) goes() { f.conn.Close() }
+
+func (c *dialled) open(kind dialect.OpKind, method string) dialect.Stream {
+	c.t.Helper()
+	st, err := c.d.Open(c.t.Context(), dialect.Op{Kind: kind, Method: method})
+	if err != nil {
+		c.t.Fatal(method, err)
+	}
+	return st
+}
+
+// expect demands messages, or how the stream fails, of st.
+func (c *dialled) expect(st dialect.Stream, want ...string) {
+	c.t.Helper()
+	for _, want := range want {
+		m, err := st.Next(c.t.Context())
+		got := string(m.Body)
+		switch ev, everr := c.d.Event(m); {
+		case err == io.EOF:
+			got = "end"
+		case err != nil:
+			got = failed(err)
+		case m.Err != nil:
+			got = "error " + m.Err.Message
+		case everr == nil && ev.Kind == wire.Gap:
+			got = string(ev.AppendJSON(nil))
+		}
+		if got != want {
+			c.t.Fatalf("got %s (%v), want %s", got, err, want)
+		}
+	}
+}
+
+const (
+	gapLine   = `{"event":"gap","message":"the connection was lost and made again","missed":null}`
+	subscribe = `{"jsonrpc":"2.0","id":1,"method":"ticks"}`
+)
+
+func tick(n int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s","result":%d}}`, n)
+}

@@ -1,0 +1,227 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/transport"
+)
+
+func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{}, func(ctx context.Context, n int) error {
+			if n == 2 {
+				return nobody(ctx, n)
+			}
+			return nil
+		})
+		watch := c.open(dialect.Watch, "news")
+		ticks := c.open(dialect.Subscribe, "ticks")
+		over := c.open(dialect.Subscribe, "over")
+		f := c.far()
+		f.gets(subscribe)
+		f.gets(`{"jsonrpc":"2.0","id":2,"method":"over"}`)
+		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(1), `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}`, tick(2))
+		f.goes()
+		// A watch is there before anything is asked for again: news that come at once are not lost.
+		f = c.far()
+		f.says(`{"jsonrpc":"2.0","method":"news","params":1}`)
+		f.gets(subscribe)
+		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(7))
+		c.expect(watch, gapLine, "1")
+		c.expect(ticks, `"s"`, "1", "2", gapLine, `"s"`, "7")
+		c.expect(over, "error no", "end")
+		synctest.Wait()
+		if got := fmt.Sprint(c.attempts, c.d.Reconnects(), len(c.d.streams)); got != "[0s 250ms 750ms] 1 2" {
+			t.Error(got)
+		}
+		if got := strings.Join(c.said, ", "); got != "the far side ended the connection, back after 750ms" {
+			t.Error(got)
+		}
+		// What is lost again before it stands has one gap.
+		f.goes()
+		c.far().goes()
+		f = c.far()
+		f.gets(subscribe)
+		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(9))
+		c.expect(ticks, gapLine, `"s"`, "9")
+		// Nobody wants it any more: it is ended here, and not opened again.
+		if err := ticks.Cancel(canceled()); err == nil {
+			t.Error("the far side did not answer")
+		}
+		f.gets(`{"jsonrpc":"2.0","id":2,"method":"ticks_unsubscribe","params":["s"]}`)
+		f.goes()
+		f = c.far()
+		c.expect(ticks, "end")
+		f.says(`{"jsonrpc":"2.0","method":"news","params":2}`)
+		c.expect(watch, gapLine, "2")
+		c.d.Close()
+		if m, err := f.conn.Recv(); err == nil {
+			t.Errorf("opened again: %s", m)
+		}
+		c.expect(watch, "failed closed")
+		if err := c.d.Err(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func canceled() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	context.AfterFunc(ctx, cancel)
+	return ctx
+}
+
+func TestCallsAroundALoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{}, nil)
+		call := c.open(dialect.Call, "pay")
+		f := c.far()
+		f.gets(`{"jsonrpc":"2.0","id":1,"method":"pay"}`)
+		f.goes()
+		c.expect(call, "failed closed") // it may have been paid
+		// One that is opened meanwhile waits, as long as its context does.
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := c.d.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "x"}); err != context.DeadlineExceeded {
+			t.Error(err)
+		}
+		call = c.open(dialect.Call, "again")
+		if err := c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}); err != nil {
+			t.Error(err)
+		}
+		f = c.far()
+		f.gets(`{"jsonrpc":"2.0","id":1,"method":"again"}`)
+		f.gets(`{"jsonrpc":"2.0","method":"note"}`)
+		f.says(`{"jsonrpc":"2.0","id":1,"result":5}`)
+		c.expect(call, "5", "end")
+	})
+}
+
+func TestResubscriptionIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{}, nil)
+		ticks := c.open(dialect.Subscribe, "ticks")
+		f := c.far()
+		f.gets(subscribe)
+		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(1))
+		c.expect(ticks, `"s"`, "1")
+		f.goes()
+		f = c.far()
+		f.gets(subscribe)
+		f.says(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no more"}}`)
+		c.expect(ticks, "error no more", "end")
+		if len(c.d.streams) != 0 {
+			t.Error("it is kept")
+		}
+	})
+}
+
+// The traffic itself goes on, and what was lost with a connection is told.
+func TestRawTrafficGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{Raw: true}, nil)
+		pipe, err := c.d.Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		recv := func(want string) {
+			t.Helper()
+			if m, _, err := pipe.Recv(); err != nil || string(m.Raw) != want {
+				t.Fatalf("%s %v, want %s", m.Raw, err, want)
+			}
+		}
+		send := func(msg string) {
+			t.Helper()
+			if err := pipe.Send(t.Context(), json.RawMessage(msg)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := c.far()
+		send(`{"id":1,"method":"a"}`)
+		f.gets(`{"id":1,"method":"a"}`)
+		f.says(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
+		recv(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
+		f.goes()
+		synctest.Wait() // else it is sent to whom is about to be gone
+		send(`{"id":2,"method":"b"}`)
+		f = c.far()
+		f.gets(`{"id":2,"method":"b"}`)
+		if err := pipe.Send(t.Context(), json.RawMessage(`{"id":9,"result":1}`)); failed(err) != "failed usage" {
+			t.Errorf("the answer to nobody: %v", err)
+		}
+		f.says(`{"jsonrpc":"2.0","id":2,"result":1}`)
+		recv(`{"jsonrpc":"2.0","id":2,"result":1}`)
+		err = pipe.Finish(t.Context())
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed || !strings.Contains(f.Message, `before "a" was answered`) {
+			t.Error(err)
+		}
+		pipe.Stop()
+		if _, _, err := pipe.Recv(); err != io.EOF {
+			t.Error(err)
+		}
+	})
+}
+
+// A request that the user has answered is in flight no more.
+func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{Raw: true}, nil)
+		pipe, err := c.d.Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := c.far()
+		for n := range 1200 {
+			f.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ask"}`, n))
+			if _, _, err := pipe.Recv(); err != nil {
+				t.Fatal(err)
+			}
+			answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":1}`, n)
+			if err := pipe.Send(t.Context(), []byte(answer)); err != nil {
+				t.Fatal(err)
+			}
+			f.gets(answer)
+		}
+		if _, theirs := c.d.current().p.Pending(); theirs != 0 {
+			t.Error(theirs, "are in flight")
+		}
+	})
+}
+
+// A watch that was announced sees what comes before anything else can be done.
+func TestWatchFromTheBeginning(t *testing.T) {
+	for _, again := range []*Reconnect{nil, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			watch := dialect.Op{Kind: dialect.Watch, Method: "news"}
+			d, err := newDirect(Endpoint{Dialect: "jsonrpc"}, Options{Watch: &watch, Reconnect: again})
+			if err != nil {
+				t.Fatal(err)
+			}
+			here, there := transport.Pair()
+			defer there.Close()
+			there.Send([]byte(`{"jsonrpc":"2.0","method":"news","params":1}`))
+			d.dial = func(context.Context) (wire.Conn, []func() error, error) { return here, nil, nil }
+			if err := d.start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			synctest.Wait() // it has been read
+			st, err := d.Open(t.Context(), watch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m, err := st.Next(t.Context()); err != nil || string(m.Body) != "1" {
+				t.Error(string(m.Body), err)
+			}
+		})
+	}
+}
