@@ -193,7 +193,7 @@ func (p *prompt) explain(m wire.Message) {
 		return
 	}
 	p.hint = true
-	id := format.Cut(string(m.ID), 40)
+	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
 	p.app.console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 
@@ -222,20 +222,22 @@ const queuedLines = 1024
 // before it, while further ones are typed.
 func (p *prompt) listen() error {
 	lines := make(chan string, queuedLines)
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	go func() {
-		done <- guarded(func() error {
+		defer close(done)
+		p.failed(guarded(func() error {
 			for line := range lines {
 				p.line(line)
 			}
 			return nil
-		})
+		}))
 	}()
 	for {
 		line, err := p.screen.ReadLine()
 		if err != nil {
 			close(lines)
-			return <-done
+			<-done
+			return nil
 		}
 		p.clock.touch()
 		p.rest += line
@@ -249,8 +251,8 @@ func (p *prompt) listen() error {
 		p.past.keep(line)
 		select {
 		case lines <- line:
-		case err := <-done:
-			return err
+		case <-done:
+			return nil // of a defect, which was told
 		}
 	}
 }

@@ -1,22 +1,21 @@
 package format
 
-import (
-	"bytes"
-	"io"
-)
+import "io"
 
 // keys stands between a terminal's keyboard and the line editor: it takes
-// Ctrl-C, which the editor would take for the end; it makes one code of the many
+// Ctrl-C, which the editor would take for the end, and Ctrl-Z; it makes one code of the many
 // that terminals send for a key; and of what is pasted it lets nothing through
 // that the terminal would obey when it is shown.
 type keys struct {
 	in        io.Reader
 	interrupt func() bool // Ctrl-C; false: the line is to be cleared
+	suspend   func()      // Ctrl-Z
 
 	out   []byte // for the editor
 	seq   []byte // an escape sequence that has not ended
 	paste bool
 	c1    bool // the first byte of a C1 control came
+	cr    bool // the last byte ended a line: a line feed after it does not end another
 	buf   [256]byte
 }
 
@@ -75,6 +74,8 @@ func (k *keys) take(c byte) {
 		k.sequence()
 	case k.paste:
 		k.pasted(c)
+	case c == 0x1a:
+		k.suspend()
 	default:
 		k.out = append(k.out, c)
 	}
@@ -125,11 +126,10 @@ func (k *keys) pasted(c byte) {
 		k.c1 = true
 	case c == '\t':
 		k.out = append(k.out, ' ')
-	case c == '\r' || c == '\n':
-		if !bytes.HasSuffix(k.out, []byte("\r")) || c == '\r' {
-			k.out = append(k.out, '\r')
-		}
+	case c == '\r' || c == '\n' && !k.cr:
+		k.out = append(k.out, '\r')
 	case c >= 0x20 && c != 0x7f:
 		k.out = append(k.out, c)
 	}
+	k.cr = c == '\r'
 }

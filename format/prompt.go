@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -57,7 +58,7 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	p.edit = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{&keys{in: in, interrupt: o.Interrupt}, out}, o.Text)
+	}{&keys{in: in, interrupt: o.Interrupt, suspend: p.suspend}, out}, o.Text)
 	p.edit.History = quietHistory{o.History}
 	p.edit.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
 		if key != '\t' {
@@ -126,6 +127,46 @@ func (p *Prompt) Redraw() {
 	}
 }
 
+// suspend is Ctrl-Z: the shell has the terminal until it lets us go on. Where
+// there is no shell to do so the system does not stop us.
+func (p *Prompt) suspend() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == nil {
+		return
+	}
+	p.giveBack()
+	_ = syscall.Kill(0, syscall.SIGTSTP)
+	time.Sleep(stopWithin) // which lasts until we go on
+	p.take()
+}
+
+// stopWithin is how long a process may take to notice that it was stopped.
+const stopWithin = 100 * time.Millisecond
+
+// resume takes the terminal over again after somebody has stopped us.
+func (p *Prompt) resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != nil {
+		p.take()
+	}
+}
+
+// giveBack puts the terminal in order for others.
+func (p *Prompt) giveBack() {
+	p.edit.SetBracketedPasteMode(false)
+	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
+	_ = term.Restore(int(p.in.Fd()), p.state)
+}
+
+// take takes the terminal as the editor needs it, and draws the line.
+func (p *Prompt) take() {
+	_, _ = term.MakeRaw(int(p.in.Fd()))
+	p.edit.SetBracketedPasteMode(true)
+	_, _ = p.edit.Write(nil)
+}
+
 // Close gives the terminal back as it was. It may be called twice, and from any
 // goroutine; a ReadLine that waits goes on waiting.
 func (p *Prompt) Close() {
@@ -139,9 +180,7 @@ func (p *Prompt) Close() {
 	if len(p.rest) > 0 {
 		_, _ = p.edit.Write(append(p.rest, '\n'))
 	}
-	p.edit.SetBracketedPasteMode(false)
-	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
-	_ = term.Restore(int(p.in.Fd()), p.state)
+	p.giveBack()
 	p.state = nil
 }
 
@@ -164,8 +203,7 @@ func (p *Prompt) attend() {
 			case syscall.SIGWINCH:
 				p.resize()
 			case syscall.SIGCONT:
-				_, _ = term.MakeRaw(int(p.in.Fd()))
-				p.Redraw()
+				p.resume()
 			case syscall.SIGQUIT:
 				p.Close()
 				signal.Reset(syscall.SIGQUIT)

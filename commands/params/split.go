@@ -39,7 +39,7 @@ type splitter struct {
 func (s *splitter) word() error {
 	var b strings.Builder
 	for s.rest != "" && !strings.ContainsRune(blanks, rune(s.rest[0])) {
-		if startsJSON(b.String(), s.rest[0]) {
+		if s.startsJSON(b.String(), s.rest[0]) {
 			n, err := jsonEnd(s.rest)
 			if err != nil {
 				return err
@@ -57,9 +57,9 @@ func (s *splitter) word() error {
 }
 
 // startsJSON says that c, after what there is of a word, begins JSON that is
-// taken as it stands.
-func startsJSON(word string, c byte) bool {
-	if c != '{' && c != '[' && c != '"' {
+// taken as it stands. The first word may be a message, but is no string.
+func (s *splitter) startsJSON(word string, c byte) bool {
+	if c != '{' && c != '[' && (c != '"' || len(s.words) == 0) {
 		return false
 	}
 	_, op, value := splitKey(word)

@@ -21,6 +21,7 @@ func TestSplit(t *testing.T) {
 		`x "}" {"a":"}\"{"}`: {"x", `"}"`, `{"a":"}\"{"}`},
 		`x a={1 2`:           {"x", "a={1", "2"},
 		`x ''`:               {"x", ""},
+		`"my method" "a b"`:  {"my method", `"a b"`},
 		"x é=ü":              {"x", "é=ü"},
 	} {
 		words, open, err := Split(line)

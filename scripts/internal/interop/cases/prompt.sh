@@ -166,6 +166,53 @@ done
 ok 'a peer that goes, and signals: the terminal is as it was'
 stop
 
+fresh 'rpcx connect demo:orders -c'
+shows '^rpcx: METHOD'
+tm send-keys -t 0 -l 'half a li'
+shows '^> half a li$'
+keys C-z
+shows '^sh: *$'
+typed 'stty -g >stopped; echo stop''ped'
+shows '^stopped$'
+want 0 '' cmp before stopped
+typed fg
+shows '^> half a li$'
+keys C-c C-d
+shows '^sh: *$'
+ok 'Ctrl-Z, and going on'
+
+want 0 '' rpcx connect demo:orders --session work
+fresh 'rpcx connect @work -c'
+shows '^rpcx: METHOD'
+typed 'getOrder id=o_001'
+shows '^\{"customer":"Ada Lovelace"'
+typed 'approveOrder id=o_002'
+shows '^rpcx: nothing answers this: type \{"id":1,"result":…\}'
+typed '{"id":1,"result":true}'
+shows '^\{"approved":true,"id":"o_002"\}'
+keys get Tab
+shows '^> getOrder $'
+keys C-u C-d
+left 0
+want 0 o_001 rpcx call @work getOrder id=o_001 -r -q .id
+want 0 '' rpcx connect --close work
+ok 'a session, which lives on'
+
+fresh "rpcx connect 'exec:sh -c \"while read -r line; do echo noise >&2; done\"'"
+shows '^rpcx: METHOD'
+typed call
+shows '^noise$'
+typed 'again {"a":'
+shows '^… *$'
+keys C-c
+shows '^rpcx: call: cancelled$'
+shows '^… *$'
+keys C-c
+shows '^> *$'
+keys C-d
+left 0
+ok 'what a child prints; Ctrl-C in the middle of a message'
+
 fresh 'TERM=dumb rpcx connect demo:orders -q .result.status'
 typed '{"id":1,"method":"getOrder","params":{"id":"o_001"}}'
 shows '^"shipped"$'

@@ -1,0 +1,181 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A teletype is rpcx on a terminal of its own. What a terminal shows in the end
+// is looked at by scripts/interop.
+type teletype struct {
+	t      *testing.T
+	master *os.File
+	slave  *os.File
+	before unix.Termios
+	cmd    *exec.Cmd
+
+	mu   sync.Mutex
+	came []byte
+	seen int // what was awaited up to here
+}
+
+func onTerminal(t *testing.T, args ...string) *teletype {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo terminals: ", err)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	must(err)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	must(err)
+	must(unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
+	y := &teletype{t: t, master: master, slave: slave, before: *termios(t, slave)}
+	dir := t.TempDir()
+	y.cmd = exec.Command("rpcx", args...)
+	y.cmd.Dir = dir
+	y.cmd.Stdin, y.cmd.Stdout, y.cmd.Stderr = slave, slave, slave
+	y.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	y.cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "HOME="+dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "GORACE=atexit_sleep_ms=0")
+	must(y.cmd.Start())
+	t.Cleanup(func() {
+		_ = y.cmd.Process.Kill()
+		_ = slave.Close()
+		_ = master.Close()
+	})
+	go y.read()
+	return y
+}
+
+func termios(t *testing.T, f *os.File) *unix.Termios {
+	t.Helper()
+	s, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (y *teletype) read() {
+	b := make([]byte, 4096)
+	for {
+		n, err := y.master.Read(b)
+		y.mu.Lock()
+		y.came = append(y.came, b[:n]...)
+		y.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// shows waits for text behind what was awaited before.
+func (y *teletype) shows(text string) {
+	y.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		y.mu.Lock()
+		i := bytes.Index(y.came[y.seen:], []byte(text))
+		if i >= 0 {
+			y.seen += i + len(text)
+		}
+		came := string(y.came)
+		y.mu.Unlock()
+		if i >= 0 {
+			return
+		}
+		if time.Now().After(end) {
+			y.t.Fatalf("%q never came: %q", text, came)
+		}
+	}
+}
+
+func (y *teletype) types(text string) {
+	y.t.Helper()
+	if _, err := y.master.WriteString(text); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// left waits for the end, with that status and the terminal as it was.
+func (y *teletype) left(status int) {
+	y.t.Helper()
+	err := y.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		y.t.Fatal(err)
+	}
+	if got := y.cmd.ProcessState.ExitCode(); got != status {
+		y.t.Errorf("status %d, want %d: %q", got, status, y.came)
+	}
+	if after := *termios(y.t, y.slave); after != y.before {
+		y.t.Errorf("the terminal is not as it was: %+v, before %+v", after, y.before)
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	y := onTerminal(t, "connect", "demo:orders", "-c")
+	y.shows("> ")
+	y.types("getOrder id=o_001\r")
+	y.shows(`{"customer":"Ada Lovelace"`)
+	y.types("getOrdr\r")
+	y.shows("did you mean getOrder?")
+	y.types("getOrder -\r")
+	y.shows("stdin is the keyboard")
+	y.types(`"" x=1` + "\r")
+	y.shows("a method is missing")
+	y.types("{\"id\":5}\r")
+	y.types("7\r") // a method like any other
+	y.shows("rpcx: 7: ")
+	y.types("slowReport\r")
+	y.types("getOrder id=o_002\r")
+	y.shows(`"o_002"`)
+	y.types("\x03")
+	y.shows("slowReport: cancelled")
+	y.types("approveOrder id=o_002\r")
+	y.shows(`"method":"approve"`)
+	y.types("{\"id\":1,\r\"error\":{\"code\":5,\"message\":\"no\"}}\r")
+	y.shows("nobody approved o_002: no")
+	y.types("\x04")
+	y.left(0)
+	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))
+	if err != nil || !strings.HasPrefix(string(b), "getOrder id=o_001\ngetOrdr\n") || !strings.Contains(string(b), `{"id":1, "error"`) {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+func TestPromptGivesTheTerminalBack(t *testing.T) {
+	for signal, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 2} {
+		y := onTerminal(t, "connect", "demo:orders")
+		y.shows("> ")
+		y.types("slowReport seconds:=60\rhalf a line")
+		y.shows("half a line")
+		_ = y.cmd.Process.Signal(signal)
+		y.left(status)
+	}
+	y := onTerminal(t, "connect", "exec:sh -c 'read -r line; echo gone >&2'")
+	y.shows("> ")
+	y.types("x\r")
+	y.shows("gone")
+	y.left(7)
+	y = onTerminal(t, "connect", "demo:orders", "--timeout", "300ms")
+	y.shows("--timeout")
+	y.left(124)
+}

@@ -1,0 +1,74 @@
+package format
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+)
+
+// editorGets is what the line editor is given of what is typed, and how often
+// Ctrl-C and Ctrl-Z came.
+func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended int) {
+	t.Helper()
+	k := &keys{
+		in:        in,
+		interrupt: func() bool { interrupted++; return interrupted > 1 },
+		suspend:   func() { suspended++ },
+	}
+	b, err := io.ReadAll(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b), interrupted, suspended
+}
+
+func TestKeys(t *testing.T) {
+	for typed, want := range map[string]string{
+		"getOrder é 漢\r":                              "getOrder é 漢\r",
+		"a\x03b\x03c":                                 "a" + keyEraseAll + "bc", // the second one was taken
+		"\x1a":                                        "",
+		"\x1b[1~\x1bOH\x1b[H":                         "\x01\x01\x01",
+		"\x1b[4~\x1bOF\x1b[F":                         "\x05\x05\x05",
+		"\x1bOA\x1b[A\x1b[3~":                         "\x1b[A\x1b[A\x1b[3~",
+		"\x1bb\x1b[1;5C\x1b\x7f":                      keyWordLeft + keyWordNext + "\x17",
+		"a\x1b[15~b\x1b[24;2~c\x1bxd":                 "abcd", // keys that mean nothing here
+		"\x1b[" + strings.Repeat("1", 40) + "x":       strings.Repeat("1", 40-longestSequence+2) + "x",
+		pasteBegins + "a\tb\x1b[31m\a\x00c" + "\x7fd": pasteBegins + "a bcd",
+		pasteBegins + "a\r\nb\nc\rd" + pasteEnds:      pasteBegins + "a\rb\rc\rd" + pasteEnds,
+		pasteBegins + "\u009b31mé\u00a9" + pasteEnds:  pasteBegins + "31mé\u00a9" + pasteEnds,
+		pasteBegins + "\x1b[A" + pasteBegins + "x":    pasteBegins + "x",
+		pasteBegins + "x\x03y\t":                      pasteBegins + "x" + pasteEnds + keyEraseAll + "y\t",
+	} {
+		got, _, _ := editorGets(t, strings.NewReader(typed))
+		if got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
+		if slowly, _, _ := editorGets(t, iotest.OneByteReader(strings.NewReader(typed))); slowly != got {
+			t.Errorf("%q: %q byte by byte, %q at once", typed, slowly, got)
+		}
+	}
+	if _, interrupted, suspended := editorGets(t, strings.NewReader("\x03\x1a\x03")); interrupted != 2 || suspended != 1 {
+		t.Error(interrupted, suspended)
+	}
+}
+
+// FuzzKeys: of what is pasted nothing reaches the editor, which shows it, that a
+// terminal would obey.
+func FuzzKeys(f *testing.F) {
+	f.Add("a\x1b[31m\u009b\r\n\x7f\x00")
+	f.Add("\x1b\x1b[201\x1b[20")
+	f.Fuzz(func(t *testing.T, pasted string) {
+		if strings.Contains(pasted, pasteEnds) || strings.Contains(pasted, "\x03") || !utf8.ValidString(pasted) {
+			return
+		}
+		got, _, _ := editorGets(t, strings.NewReader(pasteBegins+pasted))
+		shown := strings.ReplaceAll(strings.TrimPrefix(got, pasteBegins), "\r", "")
+		for _, r := range shown {
+			if r < 0x20 || 0x7f <= r && r <= 0x9f {
+				t.Fatalf("%q: %q", pasted, got)
+			}
+		}
+	})
+}
