@@ -39,6 +39,7 @@ func (a *app) endpoint(ctx context.Context, dialect string) (session.Endpoint, [
 		e, err = e.Reach(ctx)
 		err = why(ctx, err)
 	}
+	a.respell = session.SpecOf(e).Respell
 	return e, args[1:], err
 }
 

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,8 @@ func describeCommand(a *app) *cli.Command {
 
 const describeDescription = `A table on a terminal, the catalog as JSON elsewhere: the file that rpcx serve --catalog
 reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), those of
-the dialect introspect for their modules; what these say is kept below $XDG_CACHE_HOME.`
+the dialect introspect for their modules; what these say is kept below $XDG_CACHE_HOME.
+Those of the dialect ro are asked with rpc.describe.`
 
 func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)
@@ -116,15 +118,22 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 	c, err := discovered(cl.ctx, conv, name)
 	if errors.Is(err, wire.ErrUnsupported) {
 		return nil, &wire.Fault{
-			Kind: wire.RPCError, Message: "the peer does not describe itself (" + map[bool]string{true: "no service_schema", false: "it has no rpc.discover"}[conv.Dialect() == "introspect"] + ")",
+			Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(undescribed[conv.Dialect()], "it has no rpc.discover") + ")",
 			Hint: "write a catalog by hand and give it with --catalog",
 		}
 	}
 	return c, why(cl.ctx, err)
 }
 
+// undescribed is what a peer lacks that does not describe itself, in dialects
+// that do not ask for rpc.discover.
+var undescribed = map[string]string{"introspect": "no service_schema", "ro": "it has no rpc.describe"}
+
 // showMethod shows one method.
 func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.Pipeline, c *catalog.Catalog, name string) error {
+	if spec := session.SpecOf(session.Endpoint{Dialect: c.Dialect}); spec.Method != nil {
+		name = spec.Method(name)
+	}
 	m := methodOf(c, name)
 	if m == nil {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)

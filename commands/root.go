@@ -26,8 +26,9 @@ var version = ""
 type app struct {
 	common  commonFlags
 	line    *line
-	birth   *birth           // of the process of a session; nil elsewhere
-	profile *profile.Profile // what the endpoint was named by; nil: no profile
+	birth   *birth                            // of the process of a session; nil elsewhere
+	respell func(typed, method string) string // a method of the wire as a user would type it in place of typed; nil: as it is
+	profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	console *format.Console
 	started time.Time
 	stdout  stdout

@@ -11,6 +11,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/ro"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
@@ -64,10 +65,27 @@ func suggestExact(a *app, f *wire.Fault, name string) {
 	if name == "" || !peerName(name) {
 		return
 	}
+	args := a.line.args
+	if a.respell != nil && len(args) > 1 {
+		name = a.respell(args[1], name)
+	}
 	f.Hint = "did you mean " + name + "?"
-	if args := a.line.args; len(args) > 1 {
+	if len(args) > 1 {
 		f.Fix = a.line.with(slices.Concat(args[:1], []string{name}, args[2:]))
 	}
+}
+
+// respelt adds the command line in which a method is spelt as the dialect has
+// it, where that is known.
+func respelt(a *app, err error) error {
+	var better *ro.Respelt
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &better) {
+		return err
+	}
+	g := *f
+	suggestExact(a, &g, better.Method)
+	return &g
 }
 
 // peerName is what a peer's word must look like to stand in a command that we

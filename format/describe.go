@@ -19,12 +19,12 @@ func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 		about(&b, c.Info.Extra, width)
 		b.WriteString("\n")
 	}
-	rows := [][]string{{"NAME", "KIND", "PARAMS", "DESCRIPTION"}}
+	rows := [][]string{append(nameColumns(c, "NAME", "RESOURCE", "VERB"), "KIND", "PARAMS", "DESCRIPTION")}
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		rows = append(rows, []string{
-			CleanLine(m.Name), string(kindOf(m)), summary(parameters(c, m.Params)), CleanLine(m.Description),
-		})
+		resource, verb := resourceOf(m)
+		rows = append(rows, append(nameColumns(c, m.Name, resource, verb),
+			string(kindOf(m)), summary(parameters(c, m.Params)), CleanLine(m.Description)))
 	}
 	if len(rows) == 1 {
 		b.WriteString("no methods\n")
@@ -145,7 +145,7 @@ func Usage(c *catalog.Catalog, m *catalog.Method, endpoint string) []string {
 	case catalog.Notify:
 		words = append(words, "--notify")
 	}
-	words = append(words, endpoint, m.Name)
+	words = append(words, endpoint, typed(c, m))
 	return append(words, m.Example(c)...)
 }
 

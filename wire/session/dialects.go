@@ -40,7 +40,10 @@ type Spec struct {
 	WireName func(name string) string
 	// Method is the name on the wire of what a user types as a method. nil: the
 	// same.
-	Method     func(typed string) string
+	Method func(typed string) string
+	// Respell is a method of the wire as a user would type it in place of typed.
+	// nil: as it is.
+	Respell    func(typed, method string) string
 	Evals      bool // it evaluates code
 	Lingers    bool // it cannot cancel: a call that is given up goes on over there
 	Introduces bool // its greeting tells who we are (--meta, --resume)

@@ -17,6 +17,7 @@ func roSpec() Spec {
 		HookName:  ro.Name,
 		WireName:  ro.WireName,
 		Method:    ro.Method,
+		Respell:   ro.Respell,
 		Lingers:   true,
 		Later:     true,
 		CheckName: ro.CheckName,

@@ -175,6 +175,24 @@ func Method(typed string) string {
 	return typed
 }
 
+// Respell is a method of the wire as a user would type it in place of typed: of
+// a PATH:VERB the targets stay, where the method has places for them.
+func Respell(typed, method string) string {
+	path, _, colon := cutLast(typed, ':')
+	a, segments := dotted(method), strings.Split(path, "/")
+	switch {
+	case !colon || a.Verb == "":
+		return method
+	case a.Subresource == "" && len(segments) <= 2:
+		segments[0] = a.Resource
+	case a.Subresource != "" && (len(segments) == 3 || len(segments) == 4):
+		segments[0], segments[2] = a.Resource, a.Subresource
+	default:
+		return method
+	}
+	return strings.Join(segments, "/") + ":" + a.Verb
+}
+
 // WireName is the name on the wire of what hooks and policies call a method.
 func WireName(name string) string { return strings.Replace(name, ":", ".", 1) }
 
