@@ -217,6 +217,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		if err != nil {
 			return nil, err
 		}
+		b.app.console.Event(ev) // what is for people
 		switch {
 		case recovers(ev), m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream
 		case ev.Kind == wire.Failure:

@@ -63,11 +63,22 @@ func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	if !ok {
 		return nil, errors.New("rpc: there is nobody to call here")
 	}
-	res, err := c.Call(ctx, method, params)
+	res, err := nestedCall(ctx, c, method, params)
 	if err != nil {
 		return nil, caught(err)
 	}
 	return jq.Decode(res)
+}
+
+// nestedCall calls the far side, which is told, where it can be, that one of its
+// calls waits for this one.
+func nestedCall(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
+	if n, ok := c.(interface {
+		CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error)
+	}); ok {
+		return n.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
+	}
+	return c.Call(ctx, method, params)
 }
 
 // jqFail is fail(CODE; TEXT): the answer is that error.

@@ -225,8 +225,13 @@ func (p *Peer) Greet(ctx context.Context) error {
 // Call calls method and returns its result; of several data events, the last.
 // An error that the far side answered is a *wire.Error. When ctx ends first,
 // the far side is told where the dialect can say so.
-func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (result json.RawMessage, err error) {
-	s, err := p.Open(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
+func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
+}
+
+// CallOp is Call with all that an operation can say.
+func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessage, err error) {
+	s, err := p.Open(ctx, op)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type object struct {
 	mu      sync.Mutex
 	running int           // calls that have begun
 	waiting int           // callbacks that they wait for
+	gone    bool          // it was destroyed: what still waits for its turn gets none
 	change  chan struct{} // closed when one of them has changed; nil: nobody waits
 }
 
@@ -46,6 +47,19 @@ func (o *object) enter(ctx context.Context) error {
 	}
 	o.running++
 	return nil
+}
+
+// bury says that the object is no more.
+func (o *object) bury() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.gone = true
+}
+
+func (o *object) isGone() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.gone
 }
 
 func (o *object) leave() {
@@ -102,6 +116,7 @@ func (s *server) take(o *object) bool {
 	defer s.mu.Unlock()
 	had := s.objects[o.id] == o
 	delete(s.objects, o.id)
+	o.bury()
 	return had
 }
 

@@ -273,6 +273,9 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 		return nil, err
 	}
 	defer o.leave()
+	if name != destructor && o.isGone() {
+		return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(o.id))
+	}
 	defer h.hold(o, callbacksIn(p))()
 	r := h.request(in, hook, args)
 	r.Vars = map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
