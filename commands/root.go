@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -32,8 +33,9 @@ type app struct {
 	console *format.Console
 	started time.Time
 	stdout  stdout
-	out     format.Screen // what stdout is
-	err     format.Screen // what stderr is
+	out     format.Screen               // what stdout is
+	err     format.Screen               // what stderr is
+	reload  atomic.Pointer[func() bool] // takes a SIGHUP; nil: nothing does
 }
 
 // Main runs rpcx with the arguments of a process and returns its exit status.
@@ -84,7 +86,7 @@ func (a *app) run(words []string) (err error) {
 	if err := checkEnvironment(); err != nil {
 		return err
 	}
-	ctx, stop := signals(context.Background(), a.stdout.restore)
+	ctx, stop := signals(context.Background(), a.stdout.restore, a.hungUp)
 	defer stop()
 	err = root.Run(ctx, a.line.argv())
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {

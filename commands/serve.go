@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
@@ -29,6 +31,8 @@ type serveOptions struct {
 	token   string
 	public  bool
 	runtime string
+	frame   duration
+	files   string
 }
 
 func serveCommand(a *app) *cli.Command {
@@ -54,7 +58,9 @@ func (o *serveOptions) flags(a *app) []cli.Flag {
 		o.hooks.flags(),
 		{
 			text(groupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.catalog),
-			text(groupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp)", &o.runtime),
+			text(groupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.runtime),
+			generic(groupHooks, "frame", "a simulated frame lasts `DURATION` (16ms; hotrepl)", span{&o.frame}),
+			text(groupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.files),
 			list(groupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			list(groupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
 			list(groupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
@@ -101,6 +107,8 @@ func (a *app) serve(ctx context.Context, e session.Endpoint, so session.Options,
 	if err != nil {
 		return err
 	}
+	reload := s.Reload
+	a.reload.Store(&reload)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	if at := s.Endpoint(); at != "" && command == nil {
@@ -141,6 +149,12 @@ func (o *serveOptions) session(ctx context.Context, a *app, spec session.Spec) (
 		return so, err
 	}
 	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
+	so.Hosting = dialect.Hosting{Frame: time.Duration(o.frame), Artifacts: o.files}
+	if o.files != "" {
+		if info, err := os.Stat(o.files); err != nil || !info.IsDir() {
+			return so, wire.NewFault(wire.Usage, "--artifacts: "+o.files+" is no folder", err)
+		}
+	}
 	if so.Catalog, err = loadCatalog(o.catalog); err != nil {
 		return so, err
 	}

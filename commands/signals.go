@@ -21,8 +21,9 @@ const (
 // signals returns a context that the first SIGINT or SIGTERM ends, with a Fault
 // as its cause; the second ends the process at once. A write to a closed pipe
 // becomes an error in place of a signal, so that the far side can be told. restore
-// is called before the process ends at once.
-func signals(parent context.Context, restore func()) (context.Context, func()) {
+// is called before the process ends at once. SIGHUP is such a signal, too, unless
+// hangup takes it.
+func signals(parent context.Context, restore func(), hangup func() bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -33,6 +34,10 @@ func signals(parent context.Context, restore func()) (context.Context, func()) {
 		for n := 0; ; n++ {
 			select {
 			case s := <-got:
+				if s == syscall.SIGHUP && hangup() {
+					n--
+					continue
+				}
 				f := signalFault(s)
 				if n > 0 {
 					restore()
@@ -49,6 +54,12 @@ func signals(parent context.Context, restore func()) (context.Context, func()) {
 		close(done)
 		cancel(nil)
 	}
+}
+
+// hungUp gives a SIGHUP to whoever takes it, and says whether somebody did.
+func (a *app) hungUp() bool {
+	take := a.reload.Load()
+	return take != nil && (*take)()
 }
 
 func signalFault(s os.Signal) *wire.Fault {

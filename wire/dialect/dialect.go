@@ -20,6 +20,7 @@ package dialect
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -74,8 +75,9 @@ type Codec interface {
 	Encode(op Op) (wire.Message, error)
 	// Decode returns the messages in raw; batch says that they came as one
 	// batch, whose answers go back as one. The slice and the messages are valid
-	// until the next Decode, as long as raw is. An error ends the connection;
-	// what can be answered comes as an Invalid message instead.
+	// until the next Decode, as long as raw is. An error ends the connection, after
+	// the messages that come with it; what can be answered comes as an Invalid
+	// message instead.
 	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
 	// Opened says what a response (without error) to a Subscribe or Call op
 	// means: the stream that it opens, nil when none; and whether the call is
@@ -232,6 +234,29 @@ type Evaluator interface {
 	Runtime() Runtime
 }
 
+// A Hoster is a Backend that says how a host runs that has a clock and files of
+// its own.
+type Hoster interface {
+	Hosting() Hosting
+}
+
+// Hosting is what a user says of such a host. The zero value is usable.
+type Hosting struct {
+	Frame     time.Duration // how long a simulated frame is; 0: the dialect's usual one
+	Artifacts string        // the folder in which hooks write files for clients; "": one of the host's own
+}
+
+// A Reloader is a Server that can be told that what it is made of was loaded
+// again.
+type Reloader interface {
+	Reload()
+}
+
+// A Completer is a Runtime that knows names that code can use.
+type Completer interface {
+	Completions() []string
+}
+
 // A Runtime evaluates code, in sessions that know nothing of each other. Any
 // number of sessions may evaluate at once; of one session the caller lets one
 // evaluation run at a time.
@@ -263,6 +288,7 @@ type EvalError struct {
 	Kind    string // "": the dialect's word for it
 	Message string
 	Stack   string      // "": none
+	Compile bool        // it never ran: it is no code of the runtime's language
 	Cause   *wire.Error // what an invoke was answered with, where that ended the evaluation; else nil
 }
 

@@ -2,6 +2,7 @@ package jq
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -63,6 +64,19 @@ func (p *Program) function(f Func) gojq.CompilerOption {
 		}
 		return v
 	})
+}
+
+// Names are the names of the functions that every program can call, in order.
+func Names() []string {
+	p, err := Compile(`[builtins[] | split("/")[0] | select(startswith("_") | not)] | unique`, Options{})
+	if err != nil {
+		return nil
+	}
+	var names []string
+	_ = p.Run(context.Background(), json.RawMessage("null"), func(out json.RawMessage) (bool, error) {
+		return false, json.Unmarshal(out, &names)
+	})
+	return names
 }
 
 // builtins are the functions that jq has and gojq leaves to its command.

@@ -36,7 +36,7 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 	if batch && p.takenWhole(msgs, raw) {
 		msgs, batch = nil, false
 	}
-	if err == nil {
+	if err == nil || len(msgs) > 0 { // a last word may come with the end
 		var g *group
 		if batch {
 			g = &group{}

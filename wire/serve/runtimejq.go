@@ -30,6 +30,10 @@ func (*jqRuntime) About() map[string]string {
 	return map[string]string{"language": "jq", "engine": "gojq"}
 }
 
+// Completions are the names of jq's own functions, and of those that code has
+// beside them.
+func (*jqRuntime) Completions() []string { return append(jq.Names(), "$state", "setState", "invoke") }
+
 // Forget drops the state of a session.
 func (r *jqRuntime) Forget(session string) {
 	r.mu.Lock()
@@ -50,7 +54,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 		Vars: map[string]json.RawMessage{"state": orNull(state)}, Funcs: run.functions(),
 	})
 	if err != nil {
-		return nil, &dialect.EvalError{Message: err.Error()}
+		return nil, &dialect.EvalError{Message: err.Error(), Compile: true}
 	}
 	value := json.RawMessage("null")
 	err = prog.Run(ctx, json.RawMessage("null"), func(out json.RawMessage) (bool, error) {

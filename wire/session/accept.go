@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
 )
@@ -123,6 +124,16 @@ func (s *Server) Close() error {
 	closing.Wait()
 	s.wg.Wait()
 	return errors.Join(err, s.side.Close())
+}
+
+// Reload tells the dialect's server that what it is made of was loaded again. It
+// says whether that means anything there.
+func (s *Server) Reload() bool {
+	r, ok := s.side.server.(dialect.Reloader)
+	if ok {
+		r.Reload()
+	}
+	return ok
 }
 
 // HookFailure is the first failure of a hook, nil when there was none.

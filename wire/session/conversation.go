@@ -59,6 +59,7 @@ type Options struct {
 	Info      catalog.Info     // who we are, for greetings
 	Metadata  json.RawMessage  // an object that a greeting carries; nil: none
 	Resume    string           // the session to go on with; "": a new one
+	Hosting   dialect.Hosting  // as a server, where the dialect has a clock and files of its own
 	Runtime   string           // what evaluates code as a server: jq, co:COMMAND; "": nothing does
 	Allow     []string         // a server's policy, patterns of methods
 	Deny      []string

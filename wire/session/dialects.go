@@ -4,6 +4,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/hotrepl"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/dialect/scomp"
@@ -62,7 +63,7 @@ func specs() []Spec {
 			NewServer: func(b dialect.Backend) dialect.Server { return jsonrpc.NewServer(v, b) },
 		}
 	}
-	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec(), roSpec(), scompSpec()}
+	return []Spec{row("jsonrpc", jsonrpc.V2), row("jsonrpc1", jsonrpc.V1), introspectSpec(), scriptlingSpec(), roSpec(), scompSpec(), hotreplSpec()}
 }
 
 func introspectSpec() Spec {
@@ -99,6 +100,17 @@ func scompSpec() Spec {
 		NewServer:    scomp.NewServer,
 		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse,
 		Duplex: true, Funcs: true, Typed: true, Evals: true, Lingers: true, Introduces: true,
+	}
+}
+
+func hotreplSpec() Spec {
+	return Spec{
+		Name: "hotrepl",
+		NewCodec: func(_ Endpoint, o wire.Options) dialect.Codec {
+			return hotrepl.NewCodec(hotrepl.Options{MaxDepth: o.MaxDepth})
+		},
+		NewServer: hotrepl.NewServer,
+		Duplex:    true, Typed: true, Evals: true,
 	}
 }
 

@@ -82,6 +82,14 @@ func (b withFunctions) Runtime() dialect.Runtime {
 	return nil
 }
 
+// Hosting is the Backend's, where it says one.
+func (b withFunctions) Hosting() dialect.Hosting {
+	if h, ok := b.Backend.(dialect.Hoster); ok {
+		return h.Hosting()
+	}
+	return dialect.Hosting{}
+}
+
 type functionResponder struct {
 	dialect.Responder
 	functions *functions

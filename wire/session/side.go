@@ -56,7 +56,7 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 	}
 	backend := serve.New(serve.Options{
 		Catalog: known, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
-		Runtime: s.runtime, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
+		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
 	})
 	s.server = spec.NewServer(withFunctions{backend, s.funcs})
 	return s, nil
@@ -68,7 +68,7 @@ func newRuntime(spec Spec, o Options) (dialect.Runtime, error) {
 		return nil, nil
 	}
 	if !spec.Evals {
-		return nil, usage("%s evaluates no code: --runtime goes with --dialect scomp", spec.Name)
+		return nil, usage("%s evaluates no code: --runtime goes with --dialect scomp or hotrepl", spec.Name)
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }

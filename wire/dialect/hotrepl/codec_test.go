@@ -1,0 +1,183 @@
+package hotrepl
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// events decodes an answer to an eval of ours and returns what a user sees.
+func events(t *testing.T, answer string) string {
+	t.Helper()
+	c := NewCodec(Options{})
+	m, err := c.Encode(dialect.Op{Kind: dialect.Eval, Method: "eval", Code: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs, _, err := c.Decode([]byte(strings.ReplaceAll(answer, "ID", string(m.ID))))
+	if err != nil {
+		return "end: " + err.Error()
+	}
+	var all []string
+	for _, m := range msgs {
+		ev, err := c.Event(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m.Kind.String()+" "+string(ev.AppendJSON(nil)))
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestEvents(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"a null that was left out", `{"type":"eval_result","id":ID,"hasValue":true}`, `response {"event":"data","data":null}`},
+		{"no value", `{"type":"eval_result","id":ID,"hasValue":false}`, `response {"event":"done"}`},
+		{"digits", `{"type":"eval_result","id":ID,"hasValue":true,"value":12345678901234567890}`, `response {"event":"data","data":12345678901234567890}`},
+		{
+			"printed", `{"type":"eval_result","id":ID,"hasValue":true,"value":1,"stdout":"a\nb\n"}`,
+			`item {"event":"log","level":"stdout","message":"a\nb"}` + "\n" + `response {"event":"data","data":1}`,
+		},
+		{
+			"left out", `{"type":"eval_result","id":ID,"hasValue":true,"value":null,"truncated":true,"truncatedBytes":200000}`,
+			`item {"event":"log","level":"warning","message":"the host left the value out, or cut it: it is too long (truncatedBytes 200000)"}` + "\n" +
+				`response {"event":"data","data":null,"extra":{"truncated":true,"truncatedBytes":200000}}`,
+		},
+		{
+			"a failed command for an error", `{"type":"command_result","id":ID,"status":"failed","artifacts":{},"error":{"kind":"unknown_command","code":"x","message":"no"},"durationMs":0}`,
+			`response {"event":"error","code":"x","kind":"unknown_command","message":"no","extra":{"status":"failed","artifacts":{},"durationMs":0}}`,
+		},
+		{
+			"an error for a failed command", `{"type":"error","id":ID,"error":{"kind":"odd","code":"y","message":"no","retryable":true,"details":[1]}}`,
+			`response {"event":"error","code":"y","kind":"odd","message":"no","retryable":true,"data":[1]}`,
+		},
+		{"an error of nobody's", `{"type":"error","error":{"message":"no"}}`, `response {"event":"error","message":"no"}`},
+		{"no envelope", `{"type":"eval_error","id":ID,"error":"no"}`, `response {"event":"error","message":"no"}`},
+		{"nothing", `{"type":"eval_error","id":ID}`, `response {"event":"error","message":"the host says that it failed, and not why"}`},
+		{
+			"a cancelled job", `{"type":"job_result","id":ID,"jobId":"j","state":"cancelled","status":"failed","artifacts":{},"durationMs":1,"error":{"kind":"cancelled","code":"jobCancelled","message":"no","retryable":false}}`,
+			`response {"event":"error","code":"jobCancelled","kind":"cancelled","message":"no","retryable":false,"job":"j","extra":{"state":"cancelled","status":"failed","artifacts":{},"durationMs":1}}`,
+		},
+		{"how far a job is", `{"type":"job_status_result","id":ID,"jobId":"j","state":"running","progress":{"stage":"pack","fraction":0.5}}`, `response {"event":"progress","message":"pack","fraction":0.5,"data":{"stage":"pack","fraction":0.5},"job":"j","extra":{"state":"running"}}`},
+		{"another type", `{"type":"surprise","id":ID,"value":1}`, `notification {"event":"data","data":{"type":"surprise","id":ID,"value":1}}`},
+		{"no JSON", `{"type":`, `invalid`},
+		{"no type", `{"id":ID}`, `invalid`},
+		{"evicted", `{"type":"session_evicted","reason":"displaced","by":{}}`, `end: session_evicted: another client has taken the connection (displaced)`},
+	} {
+		got := events(t, tt.in)
+		if i := strings.Index(got, `"id":"`); i >= 0 { // of our own making
+			got = got[:i] + `"id":ID` + got[strings.Index(got[i+6:], `"`)+i+7:]
+		}
+		if got != tt.want && !(tt.want == "invalid" && strings.HasPrefix(got, "invalid ")) {
+			t.Errorf("%s\ngot  %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A tick that failed is not the end, unless it says so.
+func TestTicks(t *testing.T) {
+	c := NewCodec(Options{})
+	m, _ := c.Encode(dialect.Op{Kind: dialect.Subscribe, Code: "x"})
+	for in, want := range map[string]string{
+		`{"type":"subscribe_result","id":ID,"seq":1,"hasValue":true,"value":1,"final":true}`: `final {"event":"data","data":1,"seq":1}`,
+		`{"type":"subscribe_error","id":ID,"seq":2,"error":{"message":"no"},"final":false}`:  `{"event":"error","message":"no","seq":2,"extra":{"recoverable":true}}`,
+		`{"type":"subscribe_error","id":ID,"seq":3,"error":{"message":"no"},"final":true}`:   `final {"event":"error","message":"no","seq":3}`,
+	} {
+		msgs, _, err := c.Decode([]byte(strings.ReplaceAll(in, "ID", string(m.ID))))
+		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Item || string(msgs[0].ID) != string(m.ID) {
+			t.Fatalf("%s: %+v, %v", in, msgs, err)
+		}
+		ev, _ := c.Event(msgs[0])
+		got := string(ev.AppendJSON(nil))
+		if msgs[0].Final {
+			got = "final " + got
+		}
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestTooLargeForTheHost(t *testing.T) {
+	c := NewCodec(Options{})
+	if _, _, err := c.Decode([]byte(`{"type":"handshake","protocolVersion":2,"limits":{"maxMessageBytes":100}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Encode(dialect.Op{Kind: dialect.Eval, Code: "1"}); err != nil {
+		t.Error(err)
+	}
+	_, err := c.Encode(dialect.Op{Kind: dialect.Eval, Code: strings.Repeat("1", 100)})
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, "bytes, and the host takes 100 at most") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatCannotBeSent(t *testing.T) {
+	c := NewCodec(Options{})
+	for _, op := range []dialect.Op{
+		{Kind: dialect.Call, Method: "x", Params: json.RawMessage(`[1]`)},
+		{Kind: dialect.Notify, Method: "x"},
+	} {
+		if f := wire.AsFault(second(c.Encode(op))); f == nil || f.Kind != wire.Usage {
+			t.Errorf("%+v", op)
+		}
+	}
+	own := dialect.Op{Kind: dialect.Own, Method: typeStatus}
+	if _, err := c.Encode(dialect.Op{Kind: dialect.Cancel, Of: &own, OfID: wire.ID("1")}); err != wire.ErrUnsupported {
+		t.Errorf("got %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// Ids are of one connection alone.
+func TestIDs(t *testing.T) {
+	a, _ := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Eval})
+	b, _ := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Eval})
+	if string(a.ID) == string(b.ID) || scan.Type(a.ID) != 's' {
+		t.Errorf("%s, %s", a.ID, b.ID)
+	}
+}
+
+// FuzzDecode: no panic, in either role; an id survives.
+func FuzzDecode(f *testing.F) {
+	for _, example := range page(f, "testdata/examples.json") {
+		f.Add([]byte(example), false)
+		f.Add([]byte(example), true)
+	}
+	f.Add([]byte(`{"type":"eval","id":"a\u0000","code":1}`), true)
+	f.Fuzz(func(t *testing.T, raw []byte, host bool) {
+		c := NewCodec(Options{MaxDepth: 20}).(*codec)
+		c.host, c.max = host, 1000
+		if id := scan.Get(raw, "id"); scan.Valid(raw, 20) == nil && id != nil && !host {
+			c.raw[string(id)] = true
+		}
+		msgs, _, err := c.Decode(raw)
+		if err != nil && wire.AsFault(err) == nil {
+			t.Errorf("%v", err)
+		}
+		for _, m := range msgs {
+			if _, err := c.Event(m); err != nil {
+				t.Errorf("%v", err)
+			}
+			m.Clone()
+			if m.ID != nil && string(scan.Get(raw, "id")) != string(m.ID) {
+				t.Errorf("the id of %s became %s", raw, m.ID)
+			}
+			answers, err := c.Reply(m, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(-1, "x")})
+			if err != nil {
+				t.Errorf("%v", err)
+			}
+			for _, a := range answers {
+				if scan.Valid(a, 100) != nil {
+					t.Errorf("no JSON: %s", a)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,216 @@
+package hotrepl
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strconv"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Error is the message: an envelope is how a server's own functions fail.
+func (e envelope) Error() string { return e.message }
+
+// list answers with the summaries of all commands.
+func (s *server) list(t task) {
+	b := []byte{'['}
+	for i := range s.b.Catalog().Methods {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, summary(&s.b.Catalog().Methods[i]).end()...)
+	}
+	t.h.send(build(typeListResult).id(t.msg.ID).raw("commands", append(b, ']')).end())
+}
+
+// summary is what a list says of a command, not closed.
+func summary(m *catalog.Method) builder {
+	kind, major := "sync", scan.Get(m.Extra, "majorVersion")
+	if isJob(m) {
+		kind = "job"
+	}
+	if scan.Type(major) != 'n' {
+		major = []byte("1")
+	}
+	return build("").text("name", m.Name).raw("majorVersion", major).text("kind", kind).
+		bool("mutatesState", string(scan.Get(m.Extra, "mutatesState")) == "true")
+}
+
+// isJob says that a command is one that is polled: what streams has no other
+// place here.
+func isJob(m *catalog.Method) bool { return m.Kind == catalog.Job || m.Kind == catalog.Stream }
+
+// describe answers with one command's descriptor.
+func (s *server) describe(t task) {
+	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
+	m := s.b.Catalog().Method(name)
+	if m == nil {
+		t.h.send(commandFailed(t.msg.ID, time.Now(), s.unknown(name)))
+		return
+	}
+	d := summary(m).raw("inputSchema", s.schema(m.Params)).raw("outputSchema", s.schema(m.Result)).
+		raw("artifactsSchema", s.schema(scan.Get(m.Extra, "artifactsSchema")))
+	if said, ok := scan.Text(scan.Get(m.Extra, "cancellation")); ok {
+		d = d.text("cancellation", said)
+	}
+	t.h.send(build(typeDescribeResult).id(t.msg.ID).raw("descriptor", d.end()).end())
+}
+
+// schema is a schema as it can stand alone: an object, with the definitions that
+// it may refer to.
+func (s *server) schema(schema json.RawMessage) json.RawMessage {
+	if scan.Type(schema) != 'o' {
+		return json.RawMessage("{}")
+	}
+	defs := s.b.Catalog().Defs
+	if len(defs) == 0 || scan.Get(schema, "$defs") != nil {
+		return schema
+	}
+	all, _ := json.Marshal(defs)
+	b := member(append([]byte(nil), schema[:len(schema)-1]...), "$defs", all)
+	return append(b, '}')
+}
+
+func (s *server) unknown(name string) envelope {
+	e := envelope{kindUnknown, "unknownCommand", "There is no command " + strconv.Quote(name) + ".", false, nil}
+	if near := catalog.Nearest(name, s.b.Catalog().Names()); near != "" {
+		e.details = build("").text("nearest", near).end()
+	}
+	return e
+}
+
+// command runs a command: one that is no job answers when it has run, a job is
+// accepted first.
+func (s *server) command(t task) {
+	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
+	r := s.newRunning(t)
+	_, ok := t.h.r.Kind(name)
+	m := s.b.Catalog().Method(name)
+	switch {
+	case m == nil, !ok:
+		s.commandDone(r, name, nil, nil, s.unknown(name))
+		r.cancel(nil)
+	case isJob(m):
+		s.start(r, m)
+	default:
+		s.mu.Lock()
+		s.calls = append(s.calls, r)
+		s.mu.Unlock()
+		s.wg.Go(func() {
+			output, files, err := s.run(r, name, string(r.msg.ID), false, nil)
+			s.over(r)
+			s.commandDone(r, name, output, files, err)
+		})
+	}
+}
+
+// run has a command answered by its hook, and collects the files that it wrote.
+func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
+	dir, err := s.files.folder(place)
+	if err != nil {
+		return nil, nil, envelope{kindInternal, "artifactFolder", "The folder for artifacts could not be made.", false, nil}
+	}
+	var last json.RawMessage
+	var failed error
+	output, err = r.h.r.Respond(r.ctx, dialect.Request{
+		Method: name, Params: scan.Get(r.msg.Raw, "args"), ID: r.msg.ID, Stream: stream,
+		Vars: map[string]string{"RPCX_ARTIFACTS": dir},
+		Emit: func(ev wire.Event) error {
+			switch ev.Kind {
+			case wire.Data:
+				last, failed = append(json.RawMessage(nil), ev.Data...), nil
+			case wire.Failure:
+				failed = ev.Err.Clone()
+			case wire.Progress:
+				if emit != nil {
+					emit(ev)
+				}
+			}
+			return nil
+		},
+	})
+	if stream || output == nil {
+		output = last
+	}
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir) // what was not finished is nobody's
+		return nil, nil, s.failure(r, name, err)
+	}
+	if files, err = s.files.collect(dir); err != nil {
+		return nil, nil, envelope{kindInternal, "artifactUnreadable", "An artifact could not be read.", false, nil}
+	}
+	if output == nil {
+		output = json.RawMessage("null")
+	}
+	if len(output) > s.cfg.limits.MaxResultLength {
+		return nil, nil, envelope{kindInternal, codeTooLarge, "The output has " + strconv.Itoa(len(output)) + " characters, which is too many.", false, nil}
+	}
+	return output, files, nil
+}
+
+// failure is the envelope for what a hook, a schema or the policy said.
+func (s *server) failure(r *running, name string, err error) envelope {
+	if r.ctx.Err() != nil {
+		return envelope{kindCancelled, "commandCancelled", "The command was cancelled.", false, nil}
+	}
+	var rpc *wire.Error
+	if !errors.As(err, &rpc) {
+		return envelope{kindInternal, "handlerException", "The command failed.", false, nil}
+	}
+	e := envelope{kindInternal, "handlerException", rpc.Message, string(scan.Get(rpc.Data, "retryable")) == "true", rpc.Data}
+	if e.retryable {
+		e.kind = kindBusy
+	}
+	switch string(rpc.Code) {
+	case "-32602":
+		e.kind, e.code = kindValidation, "argsSchemaViolation"
+	case "-32601":
+		return s.unknown(name)
+	case "-32001":
+		e.kind, e.code = kindPrecondition, "refused"
+	default:
+		if code, ok := scan.Text(rpc.Code); ok {
+			e.code = code
+		}
+	}
+	if kind, ok := scan.Text(scan.Get(rpc.JSON(), "kind")); ok && isKind(kind) {
+		e.kind = kind
+	}
+	return e
+}
+
+func isKind(kind string) bool {
+	switch kind {
+	case kindValidation, kindPrecondition, kindConflict, kindTimeout, kindCancelled, kindBusy, kindUnknown, kindUnsupported,
+		kindMissing, kindInvalid, kindInternal:
+		return true
+	}
+	return false
+}
+
+// commandDone answers a command_call, and enters it in the journal.
+func (s *server) commandDone(r *running, name string, output, files json.RawMessage, err error) {
+	e := entry{id: r.msg.ID, name: name, begun: r.begun, ok: err == nil}
+	var failed envelope
+	if errors.As(err, &failed) {
+		e.kind = failed.kind
+		s.journal.add("command", e)
+		r.h.send(commandFailed(r.msg.ID, r.begun, failed))
+		return
+	}
+	s.journal.add("command", e)
+	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).took(r.begun).end())
+}
+
+// commandFailed is the answer of every command that failed.
+func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
+	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).took(begun).end()
+}

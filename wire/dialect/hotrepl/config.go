@@ -1,0 +1,94 @@
+package hotrepl
+
+import (
+	"encoding/json"
+	"runtime"
+	"time"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// limits are those that a handshake tells, in the page's order.
+type limits struct {
+	MaxMessageBytes       int `json:"maxMessageBytes"`
+	MaxQueuedCommands     int `json:"maxQueuedCommands"`
+	MaxResultLength       int `json:"maxResultLength"`
+	MaxEnumerableElements int `json:"maxEnumerableElements"`
+	DefaultEvalTimeoutMs  int `json:"defaultEvalTimeoutMs"`
+	MaxJobConcurrency     int `json:"maxJobConcurrency"`
+}
+
+// enforced are the limits that are kept by refusing, as the page lists them.
+var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength", "maxEnumerableElements", "maxJobConcurrency"}
+
+const defaultFrame = 16 * time.Millisecond
+
+// config is what a host is.
+type config struct {
+	host      struct{ Name, Version, Platform string }
+	evaluator struct {
+		name, language string
+		there          bool
+	}
+	limits limits
+	frame  time.Duration
+}
+
+// newConfig takes the limits that a catalog's extra.limits names in place of the
+// page's.
+func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.Hosting) config {
+	cfg := config{frame: h.Frame, limits: limits{
+		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
+		MaxEnumerableElements: 100, DefaultEvalTimeoutMs: 10000, MaxJobConcurrency: 1,
+	}}
+	if cfg.frame <= 0 {
+		cfg.frame = defaultFrame
+	}
+	given := scan.Get(c.Extra, "limits")
+	for name, to := range map[string]*int{
+		"maxMessageBytes": &cfg.limits.MaxMessageBytes, "maxQueuedCommands": &cfg.limits.MaxQueuedCommands,
+		"maxResultLength": &cfg.limits.MaxResultLength, "maxEnumerableElements": &cfg.limits.MaxEnumerableElements,
+		"defaultEvalTimeoutMs": &cfg.limits.DefaultEvalTimeoutMs, "maxJobConcurrency": &cfg.limits.MaxJobConcurrency,
+	} {
+		if val := scan.Get(given, name); val != nil && (number(val) > 0 || string(val) == "0") {
+			*to = number(val)
+		}
+	}
+	cfg.limits.MaxJobConcurrency = max(cfg.limits.MaxJobConcurrency, 1)
+	cfg.limits.DefaultEvalTimeoutMs = max(cfg.limits.DefaultEvalTimeoutMs, 1)
+	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
+	if cfg.host.Name == "" {
+		cfg.host.Name = "rpcx"
+	}
+	cfg.evaluator.name = "none"
+	if r != nil {
+		about := r.About()
+		cfg.evaluator.there = true
+		cfg.evaluator.name, cfg.evaluator.language = about["engine"], about["language"]
+	}
+	return cfg
+}
+
+// handshake is the first message to a client.
+func (c *config) handshake() json.RawMessage {
+	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
+	cancellation, evaluators := "cooperative", []string{c.evaluator.name}
+	if !c.evaluator.there {
+		cancellation, evaluators = "unsupported", []string{}
+	}
+	evaluator := build("").text("name", c.evaluator.name).text("languageVersion", c.evaluator.language).
+		bool("persistentState", c.evaluator.there).bool("supportsCompletion", c.evaluator.there).
+		text("cancellation", cancellation).end()
+	control := build("").bool("supported", true).bool("commandsListChanged", false).bool("schemaValidation", true).end()
+	return build(typeHandshake).raw("protocolVersion", []byte(version)).raw("host", host).raw("evaluator", evaluator).
+		raw("availableEvaluators", list(evaluators)).raw("defaultUsings", list([]string{})).raw("helpers", list([]string{})).
+		raw("control", control).raw("limits", list(c.limits)).raw("enforces", list(enforced)).end()
+}
+
+// list is v as JSON: nothing that cannot be.
+func list(v any) []byte {
+	b, _ := json.Marshal(v)
+	return b
+}

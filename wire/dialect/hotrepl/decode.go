@@ -1,0 +1,190 @@
+package hotrepl
+
+import (
+	"fmt"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Decode finds the message in raw. As a client it ends the connection when
+// another client has taken it.
+func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
+	if c.host {
+		c.out[0] = c.theirs(raw)
+		return c.out[:1], false, nil
+	}
+	m, bad := c.read(raw)
+	if bad {
+		c.out[0] = m
+		return c.out[:1], false, nil
+	}
+	if evicted := m.Method == typeEvicted; evicted {
+		c.out[0] = m
+		return c.out[:1], false, gone(raw)
+	}
+	c.classify(&m)
+	out := c.out[:0]
+	if m.Err == nil && (m.Method == typeEvalResult || m.Method == typeTick) && m.Kind != wire.Notification {
+		out = remarks(out, m)
+	}
+	return append(out, m), false, nil
+}
+
+// read finds the type and the id of a message.
+func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
+	m = wire.Message{Kind: wire.Invalid, Raw: raw}
+	if err := scan.Valid(raw, c.depth); err != nil {
+		m.Err = wire.NewError(wire.CodeParse, "no JSON: "+err.Error())
+		return m, true
+	}
+	kind, ok := scan.Text(scan.Get(raw, "type"))
+	if !ok {
+		m.Err = wire.NewError(wire.CodeInvalidRequest, "a message of hotrepl is an object with a type")
+		return m, true
+	}
+	m.Kind, m.Method = wire.Notification, kind
+	if id := scan.Get(raw, "id"); scan.Type(id) == 's' {
+		m.ID = wire.ID(id)
+	}
+	return m, false
+}
+
+// classify says what a host's message is to us. An answer to what was never
+// asked is nothing: hosts send those of another client.
+func (c *codec) classify(m *wire.Message) {
+	switch m.Method {
+	case typeHandshake:
+		m.Kind, m.Body, m.ID = wire.Greeting, m.Raw, nil
+		c.greeted(m.Raw)
+	case typeReload:
+		m.Body, m.Params, m.ID = m.Raw, m.Raw, nil
+		c.forgetCatalog()
+	case typeError:
+		m.Kind, m.Err = wire.Response, readError(scan.Get(m.Raw, "error"))
+		if m.ID != nil && !c.ours(m.ID) {
+			m.Kind, m.Err = wire.Notification, nil
+		}
+	case typeTick, typeTickError:
+		c.tick(m)
+	case typeEvalResult, typeEvalError, typeCompleteResult, typeResetResult, typeListResult, typeDescribeResult,
+		typeCallResult, typeJobAccepted, typeStatusResult, typeJobResult, typeJobCancelResult, typeJournalResult:
+		c.answer(m)
+	}
+}
+
+// ours says that an id is of a message that we sent.
+func (c *codec) ours(id wire.ID) bool {
+	if c.raw[string(id)] {
+		delete(c.raw, string(id))
+		return true
+	}
+	return strings.HasPrefix(string(id), `"`+c.prefix)
+}
+
+func (c *codec) tick(m *wire.Message) {
+	if !c.ours(m.ID) {
+		return
+	}
+	m.Kind, m.Params = wire.Item, m.Raw
+	m.Final = string(scan.Get(m.Raw, "final")) == "true"
+	if m.Method == typeTickError {
+		m.Err = readError(scan.Get(m.Raw, "error"))
+		return
+	}
+	m.Body = value(m.Raw)
+}
+
+func (c *codec) answer(m *wire.Message) {
+	if m.ID == nil || !c.ours(m.ID) {
+		return
+	}
+	m.Kind, m.Final = wire.Response, true
+	switch m.Method {
+	case typeEvalError:
+		m.Err = readError(scan.Get(m.Raw, "error"))
+	case typeEvalResult:
+		m.Body = value(m.Raw)
+	case typeCallResult, typeJobResult:
+		if status, _ := scan.Text(scan.Get(m.Raw, "status")); status != "ok" {
+			m.Err = readError(scan.Get(m.Raw, "error"))
+			return
+		}
+		m.Body = orNull(scan.Get(m.Raw, "output"))
+	case typeResetResult:
+		if m.Body = scan.Get(m.Raw, "success"); string(m.Body) != "true" {
+			m.Err, m.Body = &wire.Error{Message: "the host did not reset"}, nil
+		}
+	default:
+		m.Body = scan.Get(m.Raw, answers[m.Method])
+	}
+}
+
+// answers are the members that answers hold what was asked for in.
+var answers = map[string]string{
+	typeCompleteResult: "completions", typeListResult: "commands", typeDescribeResult: "descriptor",
+	typeJournalResult: "entries", typeStatusResult: "progress",
+}
+
+// value is the value of an evaluation; nil where it has none. A host leaves out
+// what is null.
+func value(raw []byte) []byte {
+	if string(scan.Get(raw, "hasValue")) == "false" {
+		return nil
+	}
+	return orNull(scan.Get(raw, "value"))
+}
+
+func orNull(val []byte) []byte {
+	if val == nil {
+		return []byte("null")
+	}
+	return val
+}
+
+// remarks are what stands beside the value of an evaluation: what the code
+// printed, and that the value was left out.
+func remarks(out []wire.Message, m wire.Message) []wire.Message {
+	add := func(level, said string) {
+		if said != "" {
+			out = append(out, wire.Message{
+				Kind: wire.Item, ID: m.ID, Beside: true, Method: m.Method,
+				Event: &wire.Event{Kind: wire.Log, Level: level, Message: said},
+			})
+		}
+	}
+	said, _ := scan.Text(scan.Get(m.Raw, "stdout"))
+	add("stdout", strings.TrimSuffix(said, "\n"))
+	add("warning", truncated(m.Raw))
+	return out
+}
+
+// truncated says what a host left out of a value that was too long; "" where
+// nothing was.
+func truncated(raw []byte) string {
+	if string(scan.Get(raw, "truncated")) != "true" {
+		return ""
+	}
+	said := "the host left the value out, or cut it: it is too long"
+	if n := scan.Get(raw, "truncatedBytes"); scan.Type(n) == 'n' {
+		said += fmt.Sprintf(" (truncatedBytes %.40s)", n)
+	}
+	return said
+}
+
+// gone is why the connection ends when another client has taken it.
+func gone(raw []byte) error {
+	why, _ := scan.Text(scan.Get(raw, "reason"))
+	by, _ := scan.Text(scan.Get(scan.Get(raw, "by"), "clientName"))
+	said := "another client has taken the connection"
+	if by != "" {
+		said = fmt.Sprintf("another client (%.80q) has taken the connection", by)
+	}
+	if why != "" {
+		said += fmt.Sprintf(" (%.80s)", why)
+	}
+	f := wire.NewFault(wire.Conflict, "session_evicted: "+said, nil)
+	f.Hint = "a hotrepl host has one client at a time"
+	return f
+}

@@ -1,0 +1,127 @@
+package hotrepl
+
+import (
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Event is what a user sees of m. What has no place in an event stays in its
+// Extra. A job that was accepted, or runs, is progress with its Job.
+func (c *codec) Event(m wire.Message) (wire.Event, error) {
+	switch {
+	case m.Event != nil:
+		return *m.Event, nil
+	case m.Kind != wire.Item && m.Kind != wire.Response:
+		return other(m), nil
+	}
+	ev := wire.Event{Final: m.Final, Data: json.RawMessage(m.Body)}
+	if scan.Type(m.Raw) == 'o' {
+		ev.Seq, ev.Job = scan.Get(m.Raw, "seq"), scan.Get(m.Raw, "jobId")
+	}
+	if m.Err != nil {
+		ev.Kind, ev.Err, ev.Data = wire.Failure, m.Err, nil
+		ev.Extra = beside(m.Raw, "error")
+		if m.Kind == wire.Item && !m.Final {
+			ev.Extra = recoverable(ev.Extra)
+		}
+		return ev, nil
+	}
+	switch m.Method {
+	case typeEvalResult, typeTick:
+		if ev.Extra = beside(m.Raw, "value"); m.Body == nil {
+			ev.Kind = wire.Done
+		}
+	case typeJobAccepted, typeStatusResult:
+		underway(&ev, m.Body)
+		ev.Extra = beside(m.Raw, "progress")
+	case typeJobCancelResult:
+		ev.Data = json.RawMessage(beside(m.Raw, ""))
+	case typeCallResult, typeJobResult:
+		ev.Extra = beside(m.Raw, "output")
+	default:
+		ev.Extra = beside(m.Raw, answers[m.Method], "success")
+	}
+	return ev, nil
+}
+
+// other is what comes unasked.
+func other(m wire.Message) wire.Event {
+	if m.Method == typeReload {
+		return reloaded(m.Raw)
+	}
+	return wire.Event{Kind: wire.Data, Data: m.Raw}
+}
+
+// reloaded is the log line of an assembly_reload.
+func reloaded(raw []byte) wire.Event {
+	ev := wire.Event{Kind: wire.Log, Level: "info", Message: typeReload}
+	if what, ok := scan.Text(scan.Get(raw, "message")); ok && what != "" {
+		ev.Message = what
+	}
+	ev.Extra = beside(raw, "message")
+	return ev
+}
+
+// underway fills in how far a job is: its latest progress is any JSON.
+func underway(ev *wire.Event, progress []byte) {
+	ev.Kind, ev.Message, ev.Final = wire.Progress, "running", false
+	switch scan.Type(progress) {
+	case 's':
+		ev.Message, _ = scan.Text(progress)
+	case 'n':
+		ev.Fraction = progress
+	case 'o':
+		for _, key := range []string{"message", "stage", "phase"} {
+			if said, ok := scan.Text(scan.Get(progress, key)); ok && said != "" {
+				ev.Message = said
+				break
+			}
+		}
+		for _, key := range []string{"fraction", "progress"} {
+			if f := scan.Get(progress, key); scan.Type(f) == 'n' {
+				ev.Fraction = f
+				break
+			}
+		}
+	}
+}
+
+// beside are the members of a message that have no place of their own in an
+// event, as an object; nil where there are none. Those named have one.
+func beside(raw []byte, placed ...string) json.RawMessage {
+	var b []byte
+	in := scan.Object(raw, 2*wire.DefaultMaxDepth)
+next:
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		switch string(key) {
+		case "type", "id", "hasValue", "stdout", "final", "seq", "jobId":
+			continue
+		}
+		for _, name := range placed {
+			if string(key) == name {
+				continue next
+			}
+		}
+		if b == nil {
+			b = []byte{'{'}
+		} else {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), key...), `":`...)
+		b = scan.Compact(b, val)
+	}
+	if b == nil {
+		return nil
+	}
+	return append(b, '}')
+}
+
+// recoverable says of an error that its stream goes on.
+func recoverable(extra json.RawMessage) json.RawMessage {
+	if extra == nil {
+		return json.RawMessage(`{"recoverable":true}`)
+	}
+	return scan.Splice(extra, "recoverable", []byte("true"))
+}

@@ -1,0 +1,161 @@
+package hotrepl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rpcx/wire"
+)
+
+// frames is the clock: while there is something to do, a frame at a time.
+func (s *server) frames() {
+	clock := time.NewTimer(s.cfg.frame)
+	defer clock.Stop()
+	for {
+		for s.idle() {
+			select {
+			case <-s.wake:
+			case <-s.ctx.Done():
+				return
+			}
+			clock.Reset(s.cfg.frame)
+		}
+		select {
+		case <-clock.C:
+		case <-s.ctx.Done():
+			return
+		}
+		clock.Reset(s.cfg.frame)
+		s.frame()
+	}
+}
+
+func (s *server) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.tasks)+len(s.evals)+len(s.watches) == 0
+}
+
+// frame does what is due: every command that waits, one eval, the subscriptions.
+// (What is cancelled is so at once.)
+func (s *server) frame() {
+	s.mu.Lock()
+	tasks := s.tasks
+	s.tasks = nil
+	s.mu.Unlock()
+	for _, t := range tasks {
+		if t.h.ctx.Err() == nil {
+			s.do(t)
+		}
+	}
+	s.mu.Lock()
+	var eval *running
+	if len(s.evals) > 0 {
+		eval = s.evals[0]
+		s.evals = s.evals[1:]
+		s.calls = append(s.calls, eval)
+	}
+	s.mu.Unlock()
+	if eval != nil {
+		s.eval(eval)
+		s.over(eval)
+	}
+	s.tick()
+}
+
+// do answers one message, or has it answered when its time comes.
+func (s *server) do(t task) {
+	switch t.msg.Method {
+	case typeComplete:
+		s.complete(t)
+	case typeReset:
+		s.reset(t)
+	case typeSubscribe:
+		s.subscribe(t)
+	case typeList:
+		s.list(t)
+	case typeDescribe:
+		s.describe(t)
+	case typeCall:
+		s.command(t)
+	case typeStatus:
+		s.status(t)
+	case typeJobCancel:
+		s.cancelJob(t)
+	case typeJournal:
+		s.query(t)
+	}
+}
+
+// enqueue has a message wait for a frame; false says that too many wait or run.
+func (s *server) enqueue(t task) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.tasks)+len(s.evals)+len(s.calls) >= s.cfg.limits.MaxQueuedCommands {
+		return false
+	}
+	if t.msg.Method == typeEval {
+		s.evals = append(s.evals, s.newRunning(t))
+	} else {
+		s.tasks = append(s.tasks, t)
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+func (s *server) newRunning(t task) *running {
+	r := &running{task: t, begun: time.Now()}
+	r.ctx, r.cancel = context.WithCancelCause(t.h.ctx)
+	return r
+}
+
+// errAsked is why something ends that a client has cancelled, and errReset that a
+// reset has.
+var (
+	errAsked = errors.New("cancelled by the client")
+	errReset = errors.New("reset in progress")
+)
+
+// give cancels what has that id, of whichever client. It is never answered.
+func (s *server) give(id []byte) {
+	s.mu.Lock()
+	same := func(m wire.Message) bool { return string(m.ID) == string(id) }
+	var queued []*running
+	s.evals = slices.DeleteFunc(s.evals, func(r *running) bool {
+		if same(r.msg) {
+			queued = append(queued, r)
+			return true
+		}
+		return false
+	})
+	for _, r := range s.calls {
+		if same(r.msg) {
+			r.cancel(errAsked)
+		}
+	}
+	s.watches = slices.DeleteFunc(s.watches, func(w *watch) bool {
+		if !same(w.msg) {
+			return false
+		}
+		w.cancel()
+		return true
+	})
+	s.mu.Unlock()
+	for _, r := range queued {
+		r.cancel(errAsked)
+		s.evalFailed(r, cancelledEval(r))
+	}
+}
+
+// over notes that a call does not run any more.
+func (s *server) over(r *running) {
+	r.cancel(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = slices.DeleteFunc(s.calls, func(c *running) bool { return c == r })
+}

@@ -1,0 +1,253 @@
+package hotrepl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// hello is what a handshake said that we go by.
+type hello struct{ raw json.RawMessage }
+
+// greeted takes a handshake whenever it comes. The peer's lock is held.
+func (c *codec) greeted(raw []byte) {
+	h := &hello{raw: append(json.RawMessage(nil), raw...)}
+	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hello, c.offer, c.methods = h, nil, nil
+}
+
+// Greet waits for the host's handshake, which comes unasked. Another version of
+// the protocol is a Fault of kind Protocol, an end before it one of kind Closed.
+func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
+	if err == nil {
+		defer func() { _ = st.Cancel(ctx) }()
+		_, err = st.Next(ctx)
+	}
+	var f *wire.Fault
+	switch {
+	case errors.Is(err, io.EOF):
+		err = wire.NewFault(wire.Closed, "the connection ended", err)
+		fallthrough
+	case errors.As(err, &f) && f.Kind == wire.Closed:
+		g := *wire.AsFault(err)
+		g.Message += ", before the handshake"
+		return &g
+	case err != nil:
+		return err
+	}
+	return check(c.said().raw)
+}
+
+// said is the handshake; it is nil before it came.
+func (c *codec) said() *hello {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hello
+}
+
+// check says what is wrong with a handshake.
+func check(raw json.RawMessage) error {
+	v := scan.Get(raw, "protocolVersion")
+	if string(v) == version || string(v) == version+".0" {
+		return nil
+	}
+	if v == nil {
+		v = []byte("none")
+	}
+	f := wire.NewFault(wire.Protocol, fmt.Sprintf("the host speaks version %.40s of hotrepl, rpcx speaks %s (protocolVersion)", v, version), nil)
+	f.Method = typeHandshake
+	return f
+}
+
+// Describe is the handshake with every command that the host lists. What it said
+// once is known until its assemblies are loaded again.
+func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
+	c.mu.Lock()
+	known := c.offer
+	c.mu.Unlock()
+	if known != nil {
+		return known.Clone(), nil
+	}
+	cat := c.empty()
+	if string(scan.Get(scan.Get(cat.Extra, "control"), "supported")) == "false" {
+		return cat, nil
+	}
+	names, err := c.list(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range names {
+		if scan.Get(d, "inputSchema") == nil { // some hosts list all of it
+			name, _ := scan.Text(scan.Get(d, "name"))
+			if d, err = c.descriptor(ctx, caller, name); err != nil {
+				return nil, err
+			}
+		}
+		cat.Methods = append(cat.Methods, method(d))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offer = cat
+	return cat.Clone(), nil
+}
+
+// Typing is the catalog that holds the one command; where there is none of that
+// name, the names of all.
+func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
+	c.mu.Lock()
+	known := c.offer
+	if known == nil {
+		known = c.methods[name]
+	}
+	c.mu.Unlock()
+	if known != nil {
+		return known.Clone(), nil
+	}
+	cat := c.empty()
+	d, err := c.descriptor(ctx, caller, name)
+	var rpc *wire.Error
+	switch {
+	case errors.As(err, &rpc):
+		names, lerr := c.list(ctx, caller)
+		if lerr != nil {
+			return nil, nil // the call's own answer will say what is wrong
+		}
+		for _, d := range names {
+			cat.Methods = append(cat.Methods, method(d))
+		}
+		return cat, nil
+	case err != nil:
+		return nil, err
+	}
+	cat.Methods = []catalog.Method{method(d)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.methods == nil {
+		c.methods = map[string]*catalog.Catalog{}
+	}
+	c.methods[name] = cat
+	return cat.Clone(), nil
+}
+
+// forgetCatalog drops what is known of the host's commands.
+func (c *codec) forgetCatalog() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offer, c.methods = nil, nil
+}
+
+// list asks for the commands.
+func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMessage, error) {
+	body, err := ask(ctx, caller, typeList, nil)
+	if err != nil {
+		return nil, err
+	}
+	if scan.Type(body) != 'a' {
+		return nil, malformed(typeListResult)
+	}
+	var all []json.RawMessage
+	in := scan.Array(body, wire.DefaultMaxDepth)
+	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+		if name, _ := scan.Text(scan.Get(val, "name")); name != "" {
+			all = append(all, val)
+		}
+	}
+	return all, nil
+}
+
+// descriptor asks for one command.
+func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name string) (json.RawMessage, error) {
+	body, err := ask(ctx, caller, typeDescribe, append(text([]byte{'{'}, "name", name), '}'))
+	if err != nil {
+		return nil, err
+	}
+	if said, _ := scan.Text(scan.Get(body, "name")); said == "" {
+		return nil, malformed(typeDescribeResult)
+	}
+	return body, nil
+}
+
+// ask sends a message of the page's and returns what its answer is about.
+func ask(ctx context.Context, caller dialect.Caller, kind string, members json.RawMessage) (json.RawMessage, error) {
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Own, Method: kind, Params: members})
+	if err != nil {
+		return nil, err
+	}
+	m, err := st.Next(ctx)
+	switch {
+	case err != nil:
+		_ = st.Cancel(ctx)
+		return nil, err
+	case m.Err != nil:
+		return nil, m.Err.Clone()
+	case m.Method != kind+"_result":
+		return nil, malformed(kind + "_result")
+	}
+	return m.Clone().Body, nil
+}
+
+func malformed(kind string) error {
+	return wire.NewFault(wire.Protocol, "the host's "+kind+" is none", nil)
+}
+
+// empty is the catalog without its methods: what the handshake says.
+func (c *codec) empty() *catalog.Catalog {
+	cat := &catalog.Catalog{Catalog: 1, Dialect: "hotrepl"}
+	h := c.said()
+	if h == nil {
+		return cat
+	}
+	host := scan.Get(h.raw, "host")
+	cat.Info.Name, _ = scan.Text(scan.Get(host, "name"))
+	cat.Info.Version, _ = scan.Text(scan.Get(host, "version"))
+	var b []byte
+	in := scan.Object(h.raw, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		if string(key) != "type" {
+			b = member(b, scan.Key(key), val)
+		}
+	}
+	cat.Extra = append(append([]byte{'{'}, b...), '}')
+	return cat
+}
+
+// method is a descriptor, or the summary of one, as a catalog has it. What has no
+// place there stays in its Extra.
+func method(d json.RawMessage) catalog.Method {
+	d = append(json.RawMessage(nil), d...)
+	m := catalog.Method{Kind: catalog.Call}
+	var rest []byte
+	in := scan.Object(d, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		switch string(key) {
+		case "name":
+			m.Name, _ = scan.Text(val)
+		case "description":
+			m.Description, _ = scan.Text(val)
+		case "kind":
+			if string(val) == `"job"` {
+				m.Kind = catalog.Job
+			}
+		case "inputSchema":
+			m.Params = val
+		case "outputSchema":
+			m.Result = val
+		default:
+			rest = member(rest, scan.Key(key), val)
+		}
+	}
+	if rest != nil {
+		m.Extra = append(append([]byte{'{'}, rest...), '}')
+	}
+	return m
+}

@@ -1,0 +1,271 @@
+// Package hotrepl speaks HotRepl v2, both roles: one WebSocket connection whose
+// messages are JSON objects with a type of their own and no JSON-RPC. A client
+// has code evaluated once or every few frames, calls typed commands, and polls
+// those that are jobs.
+//
+// A user's METHOD is the name of a command; an Eval's Method says which of the
+// evaluator's words is meant (eval, complete, reset); a Subscribe's Code, or its
+// Method, is the code that is watched. Extra holds what the page has beside
+// these: timeoutMs, cursor, intervalFrames, limit, onChange.
+//
+// On the host the far side's messages are notifications to the peer, which hands
+// those on one by one in their order; the server sends whole messages of its own.
+package hotrepl
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// version is the protocolVersion that is spoken.
+const version = "2"
+
+// The types of message that a client sends.
+const (
+	typeEval      = "eval"
+	typeComplete  = "complete"
+	typeReset     = "reset"
+	typeSubscribe = "subscribe"
+	typeCancel    = "cancel"
+	typeList      = "commands_list"
+	typeDescribe  = "command_describe"
+	typeCall      = "command_call"
+	typeStatus    = "job_status"
+	typeJobCancel = "job_cancel"
+	typeJournal   = "journal_query"
+)
+
+// The types of message that a host sends.
+const (
+	typeHandshake       = "handshake"
+	typeEvicted         = "session_evicted"
+	typeReload          = "assembly_reload"
+	typeError           = "error"
+	typeEvalResult      = "eval_result"
+	typeEvalError       = "eval_error"
+	typeCompleteResult  = "complete_result"
+	typeResetResult     = "reset_result"
+	typeTick            = "subscribe_result"
+	typeTickError       = "subscribe_error"
+	typeListResult      = "commands_list_result"
+	typeDescribeResult  = "command_describe_result"
+	typeCallResult      = "command_result"
+	typeJobAccepted     = "job_accepted"
+	typeStatusResult    = "job_status_result"
+	typeJobResult       = "job_result"
+	typeJobCancelResult = "job_cancel_result"
+	typeJournalResult   = "journal_query_result"
+)
+
+// Options are what a codec needs. The zero value is usable.
+type Options struct {
+	// MaxDepth is the greatest nesting that is read. 0 means
+	// wire.DefaultMaxDepth.
+	MaxDepth int
+}
+
+// codec is the state for one connection.
+type codec struct {
+	depth  int
+	prefix string // of our ids: another client's answers are never taken for ours
+	last   int
+	raw    map[string]bool // ids of a user's own messages, not answered yet
+	host   bool            // we are the host: our handshake was sent
+	max    int             // the greatest message that the host takes; 0: not known
+	out    [3]wire.Message
+
+	mu      sync.Mutex // for all below, which flows use too
+	hello   *hello     // nil: none has come
+	offer   *catalog.Catalog
+	methods map[string]*catalog.Catalog // of one command each
+}
+
+// NewCodec returns the codec for one connection. It is a Greeter, a Describer and
+// a Typer too.
+func NewCodec(o Options) dialect.Codec {
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = wire.DefaultMaxDepth
+	}
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]bool{}}
+}
+
+// Bystander says that answers come which nobody of ours asked for.
+func (c *codec) Bystander() {}
+
+// Encode writes op. A message that the host would refuse for its size is a usage
+// Fault.
+func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
+	m, err := c.encode(op)
+	if err == nil && !c.host && c.max > 0 && len(m.Raw) > c.max {
+		return wire.Message{}, wire.NewFault(wire.Usage,
+			fmt.Sprintf("the message has %d bytes, and the host takes %d at most (maxMessageBytes)", len(m.Raw), c.max), nil)
+	}
+	return m, err
+}
+
+func (c *codec) encode(op dialect.Op) (wire.Message, error) {
+	switch op.Kind {
+	case dialect.Eval:
+		return c.evaluator(op), nil
+	case dialect.Subscribe:
+		code := op.Code
+		if code == "" {
+			code = op.Method
+		}
+		return c.request(typeSubscribe, text(nil, "code", code), op.Extra), nil
+	case dialect.Call:
+		return c.call(op)
+	case dialect.Cancel, dialect.Unsub:
+		return c.cancel(op)
+	case dialect.Own:
+		return c.own(op), nil
+	case dialect.Raw:
+		return c.rawMessage(op.Params), nil
+	case dialect.Notify:
+		return wire.Message{}, wire.NewFault(wire.Usage, "hotrepl has no notifications: every command is answered", nil)
+	}
+	return wire.Message{}, wire.ErrUnsupported
+}
+
+// evaluator writes one of the evaluator's words.
+func (c *codec) evaluator(op dialect.Op) wire.Message {
+	switch op.Method {
+	case typeReset:
+		return c.request(typeReset, nil, nil)
+	case typeComplete:
+		return c.request(typeComplete, text(nil, "code", op.Code), op.Extra)
+	}
+	return c.request(typeEval, text(nil, "code", op.Code), op.Extra)
+}
+
+func (c *codec) call(op dialect.Op) (wire.Message, error) {
+	args := op.Params
+	switch {
+	case args == nil:
+		args = json.RawMessage("{}")
+	case scan.Type(args) != 'o':
+		return wire.Message{}, wire.NewFault(wire.Usage, "a command of hotrepl takes an object: key=value, or one JSON object", nil)
+	}
+	return c.request(typeCall, member(text(nil, "name", op.Method), "args", args), op.Extra), nil
+}
+
+// cancel gives up an eval, a subscription or a command. It is never answered.
+func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
+	if of := op.Of; of == nil || len(op.OfID) == 0 || of.Kind != dialect.Eval && of.Kind != dialect.Subscribe && of.Kind != dialect.Call {
+		return wire.Message{}, wire.ErrUnsupported
+	}
+	m := c.request(typeCancel, member(nil, "targetId", op.OfID), nil)
+	m.ID = nil
+	return m, nil
+}
+
+// own writes a message of the page's. Those of a host are whole already.
+func (c *codec) own(op dialect.Op) wire.Message {
+	switch op.Method {
+	case typeHandshake:
+		c.host = true
+		c.max = number(scan.Get(scan.Get(op.Params, "limits"), "maxMessageBytes"))
+		fallthrough
+	default:
+		if !asked(op.Method) {
+			return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: op.Params}
+		}
+	}
+	return c.request(op.Method, nil, op.Params)
+}
+
+// rawMessage is a user's message, which is answered unless it is a cancel.
+func (c *codec) rawMessage(msg json.RawMessage) wire.Message {
+	id := scan.Get(msg, "id")
+	kind, _ := scan.Text(scan.Get(msg, "type"))
+	if len(id) == 0 || kind == typeCancel {
+		return wire.Message{Kind: wire.Notification, Method: kind, Raw: msg}
+	}
+	const most = 1024 // what is never answered must not fill memory
+	if len(c.raw) < most {
+		c.raw[string(id)] = true
+	}
+	return wire.Message{Kind: wire.Request, ID: wire.ID(id), Method: kind, Raw: msg}
+}
+
+// request writes a message with a fresh id: members, then those of extra.
+func (c *codec) request(kind string, members []byte, extra json.RawMessage) wire.Message {
+	c.last++
+	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
+	b := text([]byte{'{'}, "type", kind)
+	b = member(b, "id", id)
+	if len(members) > 0 {
+		b = append(append(b, ','), members...)
+	}
+	in := scan.Object(extra, 2*wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		b = append(append(append(b, ',', '"'), key...), '"', ':')
+		b = scan.Compact(b, val)
+	}
+	return wire.Message{
+		Kind: wire.Request, ID: id, Method: kind, Raw: append(b, '}'), Final: kind != typeSubscribe && kind != typeCall,
+	}
+}
+
+// Opened says that every answer is the only one: what a subscription brings are
+// items from the first on, and a job is asked for by requests of their own.
+func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
+
+// JoinBatch is for dialects that have batches.
+func (c *codec) JoinBatch(replies [][]byte) []byte {
+	if len(replies) == 0 {
+		return nil
+	}
+	return replies[0]
+}
+
+// Reply writes what only the peer answers: that a message is none. A client
+// answers nothing.
+func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
+	if !c.host || ev.Kind != wire.Failure || ev.Err == nil {
+		return nil, nil
+	}
+	return [][]byte{errorMessage(nil, envelope{kindInvalid, codeInvalidJSON, ev.Err.Message, false, nil})}, nil
+}
+
+// asked says that a type is a client's.
+func asked(kind string) bool {
+	switch kind {
+	case typeEval, typeComplete, typeReset, typeSubscribe, typeCancel, typeList, typeDescribe, typeCall, typeStatus,
+		typeJobCancel, typeJournal:
+		return true
+	}
+	return false
+}
+
+// member appends a member to an object that is not closed, or to members alone.
+func member(b []byte, key string, val []byte) []byte {
+	if len(b) > 0 && b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	b = append(scan.AppendQuoted(b, key), ':')
+	return scan.Compact(b, val)
+}
+
+// text is member with a string.
+func text(b []byte, key, val string) []byte { return member(b, key, scan.AppendQuoted(nil, val)) }
+
+// number is a whole number that is not negative, as far as val is one; else 0.
+func number(val []byte) int {
+	n, err := strconv.ParseInt(string(val), 10, 63)
+	if err != nil || n < 0 || int64(int(n)) != n {
+		return 0
+	}
+	return int(n)
+}

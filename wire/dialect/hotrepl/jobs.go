@@ -1,0 +1,157 @@
+package hotrepl
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// A job is a command that goes on after its answer. It belongs to the client that
+// started it, and is known for the host's life.
+type job struct {
+	*running
+	name     string
+	progress json.RawMessage // the latest; nil: none
+	// these are set when it is over:
+	state  string // "": it runs
+	output json.RawMessage
+	files  json.RawMessage
+	failed *envelope
+	ended  time.Time
+}
+
+// start begins a job, where there is room for one more.
+func (s *server) start(r *running, m *catalog.Method) {
+	if !s.fits(r, m) {
+		return
+	}
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	id := hex.EncodeToString(b[:])
+	j := &job{running: r, name: m.Name}
+	s.mu.Lock()
+	s.jobs[id] = j
+	s.mu.Unlock()
+	r.h.send(build(typeJobAccepted).id(r.msg.ID).text("jobId", id).text("state", "running").end())
+	s.wg.Go(func() { s.runJob(j, id) })
+}
+
+// fits says whether a job may begin, and answers where it may not.
+func (s *server) fits(r *running, m *catalog.Method) bool {
+	s.mu.Lock()
+	n := 0
+	for _, j := range s.jobs {
+		if j.state == "" {
+			n++
+		}
+	}
+	s.mu.Unlock()
+	if n < s.cfg.limits.MaxJobConcurrency {
+		return true
+	}
+	s.commandDone(r, m.Name, nil, nil, envelope{kindBusy, "jobConcurrencyLimit", "As many jobs run as may.", true, nil})
+	r.cancel(nil)
+	return false
+}
+
+func (s *server) runJob(j *job, id string) {
+	output, files, err := s.run(j.running, j.name, id, true, func(ev wire.Event) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		j.progress = progress(ev)
+	})
+	s.mu.Lock()
+	j.state, j.output, j.files, j.ended = "done", output, files, time.Now()
+	var failed envelope
+	if errors.As(err, &failed) {
+		j.state = "failed"
+		if j.ctx.Err() != nil {
+			j.state, failed.code, failed.message = "cancelled", codeJobCancelled, "The job was cancelled."
+		}
+		j.failed, j.files = &failed, json.RawMessage("{}")
+	}
+	s.mu.Unlock()
+	j.cancel(nil)
+	s.journal.add("command", entry{id: j.msg.ID, name: j.name, begun: j.begun, ok: err == nil, kind: failed.kind})
+}
+
+// progress is a progress line of a hook as a job tells it.
+func progress(ev wire.Event) json.RawMessage {
+	switch {
+	case ev.Fraction != nil && ev.Message != "":
+		return build("").text("message", ev.Message).raw("fraction", ev.Fraction).end()
+	case ev.Fraction != nil:
+		return append(json.RawMessage(nil), ev.Fraction...)
+	}
+	return scan.AppendQuoted(nil, ev.Message)
+}
+
+// find is the job that a message is about; where it is none of this client's, the
+// answer is sent.
+func (s *server) find(t task) (j *job, id string) {
+	id, _ = scan.Text(scan.Get(t.msg.Raw, "jobId"))
+	s.mu.Lock()
+	j = s.jobs[id]
+	s.mu.Unlock()
+	switch {
+	case j == nil:
+		t.h.send(errorMessage(t.msg.ID, envelope{kindMissing, "jobMissing", "There is no such job.", false, nil}))
+	case j.h != t.h:
+		t.h.send(commandFailed(t.msg.ID, time.Now(), envelope{kindConflict, "jobNotOwnedByConnection", "The job was started on another connection.", false, nil}))
+		j = nil
+	}
+	return j, id
+}
+
+// status answers with how far a job is, or with its result.
+func (s *server) status(t task) {
+	j, id := s.find(t)
+	if j == nil {
+		return
+	}
+	s.mu.Lock()
+	answer := j.report(t.msg.ID, id)
+	s.mu.Unlock()
+	t.h.send(answer)
+}
+
+// report is the answer to a job_status. The server's lock is held.
+func (j *job) report(msg wire.ID, id string) json.RawMessage {
+	if j.state == "" {
+		b := build(typeStatusResult).id(msg).text("jobId", id).text("state", "running")
+		if j.progress != nil {
+			b = b.raw("progress", j.progress)
+		}
+		return b.end()
+	}
+	b := build(typeJobResult).id(msg).text("jobId", id).text("state", j.state)
+	if j.failed == nil {
+		b = b.text("status", "ok").raw("output", j.output).raw("artifacts", j.files)
+	} else {
+		b = b.text("status", "failed").raw("artifacts", j.files).raw("error", j.failed.json())
+	}
+	return b.int("durationMs", int(j.ended.Sub(j.begun)/time.Millisecond)).end()
+}
+
+// cancelJob ends a job's hook. The job is over when that is.
+func (s *server) cancelJob(t task) {
+	j, _ := s.find(t)
+	if j == nil {
+		return
+	}
+	s.mu.Lock()
+	state := j.state
+	s.mu.Unlock()
+	accepted := state == ""
+	if accepted {
+		state = "running"
+		j.cancel(errAsked)
+	}
+	t.h.send(build(typeJobCancelResult).id(t.msg.ID).bool("accepted", accepted).text("state", state).end())
+}

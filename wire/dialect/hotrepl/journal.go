@@ -1,0 +1,103 @@
+package hotrepl
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// The bounds of a journal: what it keeps of each kind, and what it tells where
+// nobody says how much.
+const (
+	journalMost  = 1024
+	journalUsual = 100
+)
+
+// A journal is what was evaluated and called lately.
+type journal struct {
+	mu      sync.Mutex
+	entries map[string][]entry // by kind, the oldest first
+}
+
+// An entry is one evaluation or command.
+type entry struct {
+	id    wire.ID
+	name  string // of a command
+	code  string // of an eval
+	begun time.Time
+	took  time.Duration
+	ok    bool
+	kind  string // of the error; "": none
+}
+
+// add enters e, which has ended now.
+func (j *journal) add(kind string, e entry) {
+	e.took = time.Since(e.begun)
+	e.id = e.id.Clone()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.entries == nil {
+		j.entries = map[string][]entry{}
+	}
+	list := append(j.entries[kind], e)
+	if len(list) > journalMost {
+		list = list[1:]
+	}
+	j.entries[kind] = list
+}
+
+// newest are the last n entries of a kind, of both where it is "", the newest
+// first, as messages have them.
+func (j *journal) newest(kind string, n int) []byte {
+	type kept struct {
+		entry
+		of string
+	}
+	var all []kept
+	j.mu.Lock()
+	for of, list := range j.entries {
+		if kind == "" || kind == of {
+			for _, e := range list {
+				all = append(all, kept{e, of})
+			}
+		}
+	}
+	j.mu.Unlock()
+	slices.SortStableFunc(all, func(a, b kept) int { return b.begun.Add(b.took).Compare(a.begun.Add(a.took)) })
+	b := []byte{'['}
+	for i, e := range all[:min(n, len(all))] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, e.json(e.of)...)
+	}
+	return append(b, ']')
+}
+
+func (e entry) json(kind string) []byte {
+	b := build("").id(e.id).text("kind", kind)
+	if e.name != "" {
+		b = b.text("name", e.name)
+	}
+	if kind == "eval" {
+		b = b.text("code", e.code)
+	}
+	b = b.bool("success", e.ok).int("durationMs", int(e.took/time.Millisecond))
+	if e.kind != "" {
+		b = b.text("errorKind", e.kind)
+	}
+	return b.text("timestamp", e.begun.UTC().Format("2006-01-02T15:04:05.000Z")).end()
+}
+
+// query answers a journal_query.
+func (s *server) query(t task) {
+	kind, _ := scan.Text(scan.Get(t.msg.Raw, "kind"))
+	n := journalUsual
+	if limit := scan.Get(t.msg.Raw, "limit"); scan.Type(limit) == 'n' {
+		n = number(limit)
+	}
+	t.h.send(build(typeJournalResult).id(t.msg.ID).raw("entries", s.journal.newest(kind, n)).end())
+}

@@ -1,0 +1,144 @@
+package hotrepl
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/schema"
+)
+
+// page reads one of the files that hold what the protocol's page has, by type.
+func page(t testing.TB, file string) map[string]json.RawMessage {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A judge holds messages against the page's schemas.
+type judge map[string]*schema.Schema
+
+func newJudge(t testing.TB) judge {
+	t.Helper()
+	j := judge{}
+	for name, doc := range page(t, "schemas.json") {
+		s, err := schema.Compile(doc, "", schema.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		j[name] = s
+	}
+	return j
+}
+
+func (j judge) fits(t testing.TB, msg []byte) {
+	t.Helper()
+	kind, _ := scan.Text(scan.Get(msg, "type"))
+	s := j[kind]
+	if s == nil {
+		t.Errorf("the page has no message of the type %q: %s", kind, msg)
+		return
+	}
+	if err := s.Check(msg); err != nil {
+		t.Errorf("%s: %v", msg, err)
+	}
+}
+
+// The page's own examples fit the page's schemas.
+func TestPage(t *testing.T) {
+	j := newJudge(t)
+	for name, example := range page(t, "testdata/examples.json") {
+		if err := j[name].Check(example); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a client writes is the page's examples, but for the ids.
+func TestClientExamples(t *testing.T) {
+	examples, j := page(t, "testdata/examples.json"), newJudge(t)
+	o := func(s string) json.RawMessage { return json.RawMessage(s) }
+	watch := dialect.Op{Kind: dialect.Subscribe, Method: "subscribe", Code: "Time.frameCount", Extra: o(`{"intervalFrames":1,"limit":10}`)}
+	for kind, op := range map[string]dialect.Op{
+		typeEval:      {Kind: dialect.Eval, Method: "eval", Code: "1 + 1", Extra: o(`{"timeoutMs":10000}`)},
+		typeComplete:  {Kind: dialect.Eval, Method: "complete", Code: "UnityEngine.Application.pro"},
+		typeReset:     {Kind: dialect.Eval, Method: "reset"},
+		typeSubscribe: watch,
+		typeCancel:    {Kind: dialect.Unsub, Of: &watch, OfID: wire.ID(`"watch-1"`)},
+		typeList:      {Kind: dialect.Own, Method: typeList},
+		typeDescribe:  {Kind: dialect.Own, Method: typeDescribe, Params: o(`{"name":"archive.preflight"}`)},
+		typeCall:      {Kind: dialect.Call, Method: "archive.preflight"},
+		typeStatus:    {Kind: dialect.Own, Method: typeStatus, Params: o(`{"jobId":"job-1"}`)},
+		typeJobCancel: {Kind: dialect.Own, Method: typeJobCancel, Params: o(`{"jobId":"job-1"}`)},
+		typeJournal:   {Kind: dialect.Own, Method: typeJournal, Params: o(`{"kind":"command","limit":20}`)},
+	} {
+		m, err := NewCodec(Options{}).Encode(op)
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		j.fits(t, m.Raw)
+		got := scan.Splice(m.Raw, "id", scan.Get(examples[kind], "id"))
+		if !scan.Equal(got, examples[kind]) {
+			t.Errorf("got  %s\nwant %s", got, examples[kind])
+		}
+	}
+}
+
+// What a user sees of the page's examples from a host.
+func TestHostExamples(t *testing.T) {
+	examples := page(t, "testdata/examples.json")
+	for kind, want := range map[string]string{
+		typeEvalResult:      `{"event":"data","data":"2","extra":{"valueType":"System.Int32","durationMs":3}}`,
+		typeEvalError:       `{"event":"error","code":"runtimeException","kind":"internal","message":"NullReferenceException: Object reference not set to an instance of an object.","retryable":false}`,
+		typeCompleteResult:  `{"event":"data","data":["productName","productVersion","platform"],"extra":{"durationMs":5}}`,
+		typeResetResult:     `{"event":"data","data":true}`,
+		typeTick:            `{"event":"data","data":"42","seq":0,"extra":{"valueType":"System.Int32","durationMs":3}}`,
+		typeTickError:       `{"event":"error","code":"evalTimeout","kind":"timeout","message":"Eval timed out after 10000 ms.","retryable":false,"seq":0}`,
+		typeListResult:      `{"event":"data","data":[{"name":"archive.preflight","majorVersion":1,"kind":"sync","mutatesState":false},{"name":"archive.export","majorVersion":1,"kind":"job","mutatesState":true}]}`,
+		typeDescribeResult:  `{"event":"data","data":` + string(scan.Get(examples[typeDescribeResult], "descriptor")) + `}`,
+		typeCallResult:      `{"event":"data","data":{"ok":true},"extra":{"status":"ok","artifacts":{},"durationMs":12}}`,
+		typeJobAccepted:     `{"event":"progress","message":"running","job":"job-1","extra":{"state":"running"}}`,
+		typeStatusResult:    `{"event":"progress","message":"running","job":"job-1","extra":{"state":"running"}}`,
+		typeJobResult:       `{"event":"data","data":{"itemsExported":1500},"job":"job-1","extra":{"state":"done","status":"ok","artifacts":{},"durationMs":1842}}`,
+		typeJobCancelResult: `{"event":"data","data":{"accepted":true,"state":"running"}}`,
+		typeJournalResult:   `{"event":"data","data":` + string(scan.Get(examples[typeJournalResult], "entries")) + `}`,
+		typeReload:          `{"event":"log","level":"info","message":"Assembly reload complete.","extra":{"assembly":"HotRepl.Plugin.dll"}}`,
+	} {
+		c := NewCodec(Options{}).(*codec)
+		c.raw[string(scan.Get(examples[kind], "id"))] = true
+		msgs, _, err := c.Decode(examples[kind])
+		if err != nil || len(msgs) != 1 {
+			t.Errorf("%s: %d messages, %v", kind, len(msgs), err)
+			continue
+		}
+		ev, err := c.Event(msgs[0])
+		if got := string(ev.AppendJSON(nil)); err != nil || !scan.Equal([]byte(got), []byte(want)) {
+			t.Errorf("%s\ngot  %s, %v\nwant %s", kind, got, err, want)
+		}
+	}
+}
+
+// An answer to what was never asked is nothing, whatever its type.
+func TestStrangersAnswers(t *testing.T) {
+	for kind, example := range page(t, "testdata/examples.json") {
+		if kind == typeHandshake || !strings.Contains(string(example), `"id"`) || strings.Contains(strings.ToLower(kind), "entry") {
+			continue
+		}
+		msgs, _, err := NewCodec(Options{}).Decode(example)
+		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Notification {
+			t.Errorf("%s: %+v, %v", kind, msgs, err)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package hotrepl
+
+import (
+	"fmt"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// codeMessageTooLarge and the like are why a client's message is refused at
+// once.
+const (
+	codeMessageTooLarge = "messageTooLarge"
+	codeLegacy          = "legacyMessageType"
+	codeUnknownType     = "unknownMessageType"
+	codeInvalidRequest  = "invalidRequest"
+)
+
+// fields are the members that a client's messages have beside type and id, with
+// the types that they must be of: s, n, o, b (true or false); in capitals those
+// that must be there.
+var fields = map[string]map[string]byte{
+	typeEval:      {"code": 'S', "timeoutMs": 'n'},
+	typeComplete:  {"code": 'S', "cursor": 'n'},
+	typeReset:     {},
+	typeSubscribe: {"code": 'S', "intervalFrames": 'n', "limit": 'n', "onChange": 'b', "timeoutMs": 'n'},
+	typeCancel:    {"targetId": 'S'},
+	typeList:      {"since": 's'},
+	typeDescribe:  {"name": 'S'},
+	typeCall:      {"name": 'S', "args": 'O', "timeoutMs": 'n'},
+	typeStatus:    {"jobId": 'S'},
+	typeJobCancel: {"jobId": 'S'},
+	typeJournal:   {"kind": 's', "limit": 'n'},
+}
+
+// theirs is a client's message. What is wrong with it is in its Err; the server
+// answers with that, in the order of the wire.
+func (c *codec) theirs(raw []byte) wire.Message {
+	if c.max > 0 && len(raw) > c.max {
+		return refusedMessage(raw, kindInvalid, codeMessageTooLarge, fmt.Sprintf("The message has %d bytes; the host takes %d at most.", len(raw), c.max))
+	}
+	m, bad := c.read(raw)
+	if bad {
+		return refusedMessage(raw, kindInvalid, codeInvalidJSON, m.Err.Message)
+	}
+	want, known := fields[m.Method]
+	switch {
+	case m.Method == "ping", m.Method == "control_auth", m.Method == "lease_acquire", m.Method == typeJobResult:
+		m.Err = refusal(kindUnsupported, codeLegacy, "Messages of the type "+strconv.Quote(m.Method)+" were version 1's.")
+	case !known:
+		m.Err = refusal(kindUnsupported, codeUnknownType, fmt.Sprintf("There is no message of the type %.80q.", m.Method))
+	default:
+		m.Err = misfit(raw, want)
+	}
+	return m
+}
+
+// misfit says which member of a message is not what it must be.
+func misfit(raw []byte, want map[string]byte) *wire.Error {
+	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
+		return refusal(kindInvalid, codeInvalidRequest, "The id is no string.")
+	}
+	for name, kind := range want {
+		val := scan.Get(raw, name)
+		is, must := scan.Type(val), kind < 'a'
+		if must {
+			kind += 'a' - 'A'
+		}
+		if is == 't' || is == 'f' {
+			is = 'b'
+		}
+		switch {
+		case is == kind:
+		case val == nil && !must, is == '0' && !must:
+		default:
+			return refusal(kindInvalid, codeInvalidRequest, "The member "+name+" is missing or of the wrong type.")
+		}
+	}
+	return nil
+}
+
+func refusal(kind, code, message string) *wire.Error {
+	no := false
+	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: &no}
+}
+
+// refusedMessage is one of which not even an id is known.
+func refusedMessage(raw []byte, kind, code, message string) wire.Message {
+	return wire.Message{Kind: wire.Notification, Raw: raw, Err: refusal(kind, code, message)}
+}

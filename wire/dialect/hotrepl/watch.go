@@ -1,0 +1,115 @@
+package hotrepl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"rpcx/wire/scan"
+)
+
+// mostWatches is how many subscriptions a host has; mostErrors is how many in a
+// row end one.
+const (
+	mostWatches = 8
+	mostErrors  = 3
+)
+
+// A watch is a subscription: code that is evaluated every few frames.
+type watch struct {
+	task
+	ctx    context.Context
+	cancel context.CancelFunc
+	code   string
+	every  int
+	limit  int // of values; 0: none
+	ms     int
+	change bool // only values that are not the last one
+
+	wait   int // frames until it is due
+	seq    int
+	values int
+	errors int // in a row
+	last   []byte
+}
+
+// subscribe begins a watch. One with the id of another takes its place.
+func (s *server) subscribe(t task) {
+	raw := t.msg.Raw
+	w := &watch{
+		task: t, every: max(number(scan.Get(raw, "intervalFrames")), 1), limit: number(scan.Get(raw, "limit")),
+		ms: number(scan.Get(raw, "timeoutMs")), change: string(scan.Get(raw, "onChange")) == "true",
+	}
+	w.code, _ = scan.Text(scan.Get(raw, "code"))
+	w.ctx, w.cancel = context.WithCancel(t.h.ctx)
+	s.mu.Lock()
+	s.watches = slices.DeleteFunc(s.watches, func(o *watch) bool {
+		same := o.h == t.h && string(o.msg.ID) == string(t.msg.ID)
+		if same {
+			o.cancel()
+		}
+		return same
+	})
+	full := len(s.watches) >= mostWatches
+	if !full {
+		s.watches = append(s.watches, w)
+	}
+	s.mu.Unlock()
+	if full {
+		w.cancel()
+		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has " + strconv.Itoa(mostWatches) + " subscriptions, which is the most.", true, nil}, true)
+	}
+}
+
+// tick evaluates what is due in this frame.
+func (s *server) tick() {
+	s.mu.Lock()
+	due := slices.Clone(s.watches)
+	s.mu.Unlock()
+	for _, w := range due {
+		if w.wait--; w.wait > 0 || w.ctx.Err() != nil {
+			continue
+		}
+		w.wait = w.every
+		if s.step(w) {
+			s.mu.Lock()
+			s.watches = slices.DeleteFunc(s.watches, func(o *watch) bool { return o == w })
+			s.mu.Unlock()
+			w.cancel()
+		}
+	}
+}
+
+// step evaluates a watch once and says whether that was its end.
+func (s *server) step(w *watch) (final bool) {
+	begun := time.Now()
+	value, err := s.evaluate(w.ctx, w.h, w.code, w.ms)
+	if w.ctx.Err() != nil {
+		return false // somebody has ended it, and it has no last word
+	}
+	var failed envelope
+	if errors.As(err, &failed) {
+		w.seq++
+		w.errors++
+		final = w.errors >= mostErrors
+		w.fail(failed, final)
+		return final
+	}
+	w.errors = 0
+	if w.change && w.last != nil && string(w.last) == string(value) {
+		return false
+	}
+	w.seq++
+	w.values++
+	w.last = append(w.last[:0], value...)
+	final = w.limit > 0 && w.values >= w.limit
+	w.h.send(build(typeTick).id(w.msg.ID).int("seq", w.seq).value(value).took(begun).bool("final", final).end())
+	return final
+}
+
+// fail sends an error in the place of a value.
+func (w *watch) fail(e envelope, final bool) {
+	w.h.send(build(typeTickError).id(w.msg.ID).int("seq", w.seq).raw("error", e.json()).bool("final", final).end())
+}
