@@ -142,7 +142,7 @@ _rpcx_command() {
 		;;
 	'serve')
 		subs='' endpoint='yes'
-		flags='--on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
+		flags='--on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --frame --artifacts --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
 		;;
 	'describe')
 		subs='' endpoint='yes'
@@ -186,7 +186,7 @@ _rpcx_command() {
 		;;
 	'plugin serve')
 		subs='' endpoint=''
-		flags='--listen --name --lib-version --description --on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
+		flags='--listen --name --lib-version --description --on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --frame --artifacts --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
 		;;
 	esac
 }
@@ -195,7 +195,8 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --description | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --listen | --max-message | --meta | --method | --name | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --reject | --reply | --resource | --resume | --runtime | --select | --session | --shutdown-timeout | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
+	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --description | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --listen | --max-message | --meta | --method | --name | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --reject | --reply | --resource | --resume | --runtime | --select | --session | --shutdown-timeout | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
+	--artifacts) kind=dirs ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --output | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;

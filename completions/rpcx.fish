@@ -33,7 +33,7 @@ function __rpcx_endpoints
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --allow --allow-origin --arg --argjson --close --connect-timeout --count --deny --description --expect --expect-any --expect-count --expect-error --expect-none --for --grace --header --hook-jobs --hook-timeout --idle --idle-exit --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --listen --max-message --meta --method --name --noise --on --parent --parent-json --ping --raw-request --reconnect-for --reject --reply --resource --resume --runtime --select --session --shutdown-timeout --since --status --subprotocol --subresource --subscribe --target --target-json --timeout --token-command --unsubscribe --until --verb -H -q --cacert --catalog --cert --file --hooks --key --output --template --token -f -o --color --dialect --errors --format --log-level --params-style
+set -g __rpcx_valued --allow --allow-origin --arg --argjson --close --connect-timeout --count --deny --description --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --header --hook-jobs --hook-timeout --idle --idle-exit --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --listen --max-message --meta --method --name --noise --on --parent --parent-json --ping --raw-request --reconnect-for --reject --reply --resource --resume --runtime --select --session --shutdown-timeout --since --status --subprotocol --subresource --subscribe --target --target-json --timeout --token-command --unsubscribe --until --verb -H -q --artifacts --cacert --catalog --cert --file --hooks --key --output --template --token -f -o --color --dialect --errors --format --log-level --params-style
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a eval -d 'evaluate code on the peer and print its value'
@@ -293,7 +293,9 @@ complete -c rpcx -n '__rpcx_in serve' -l hook-timeout -x -d 'end a hook after DU
 complete -c rpcx -n '__rpcx_in serve' -l hook-jobs -x -d 'run at most N hooks at once (16)'
 complete -c rpcx -n '__rpcx_in serve' -l strict-hooks -d 'status 8 when any hook fails here, not only one that the answer depends on'
 complete -c rpcx -n '__rpcx_in serve' -l catalog -r -F -d 'describe and check by the catalog in FILE'
-complete -c rpcx -n '__rpcx_in serve' -l runtime -x -d 'evaluate code with jq|co:COMMAND, where the dialect has eval (scomp)'
+complete -c rpcx -n '__rpcx_in serve' -l runtime -x -d 'evaluate code with jq|co:COMMAND, where the dialect has eval (scomp, hotrepl)'
+complete -c rpcx -n '__rpcx_in serve' -l frame -x -d 'a simulated frame lasts DURATION (16ms; hotrepl)'
+complete -c rpcx -n '__rpcx_in serve' -l artifacts -x -a '(__fish_complete_directories)' -d 'hooks write files for clients below DIR, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)'
 complete -c rpcx -n '__rpcx_in serve' -l allow -x -d 'answer only methods that match PATTERN'
 complete -c rpcx -n '__rpcx_in serve' -l deny -x -d 'refuse methods that match PATTERN'
 complete -c rpcx -n '__rpcx_in serve' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
@@ -778,7 +780,9 @@ complete -c rpcx -n '__rpcx_in plugin serve' -l hook-timeout -x -d 'end a hook a
 complete -c rpcx -n '__rpcx_in plugin serve' -l hook-jobs -x -d 'run at most N hooks at once (16)'
 complete -c rpcx -n '__rpcx_in plugin serve' -l strict-hooks -d 'status 8 when any hook fails here, not only one that the answer depends on'
 complete -c rpcx -n '__rpcx_in plugin serve' -l catalog -r -F -d 'describe and check by the catalog in FILE'
-complete -c rpcx -n '__rpcx_in plugin serve' -l runtime -x -d 'evaluate code with jq|co:COMMAND, where the dialect has eval (scomp)'
+complete -c rpcx -n '__rpcx_in plugin serve' -l runtime -x -d 'evaluate code with jq|co:COMMAND, where the dialect has eval (scomp, hotrepl)'
+complete -c rpcx -n '__rpcx_in plugin serve' -l frame -x -d 'a simulated frame lasts DURATION (16ms; hotrepl)'
+complete -c rpcx -n '__rpcx_in plugin serve' -l artifacts -x -a '(__fish_complete_directories)' -d 'hooks write files for clients below DIR, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)'
 complete -c rpcx -n '__rpcx_in plugin serve' -l allow -x -d 'answer only methods that match PATTERN'
 complete -c rpcx -n '__rpcx_in plugin serve' -l deny -x -d 'refuse methods that match PATTERN'
 complete -c rpcx -n '__rpcx_in plugin serve' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
