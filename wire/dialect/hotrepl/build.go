@@ -27,7 +27,9 @@ func (b builder) id(id wire.ID) builder              { return b.raw("id", id) }
 func (b builder) int(key string, n int) builder {
 	return b.raw(key, strconv.AppendInt(nil, int64(n), 10))
 }
+
 func (b builder) bool(key string, yes bool) builder { return b.raw(key, strconv.AppendBool(nil, yes)) }
+
 func (b builder) took(begun time.Time) builder {
 	return b.int("durationMs", int(time.Since(begun)/time.Millisecond))
 }
