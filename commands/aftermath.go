@@ -49,7 +49,7 @@ func (c *consumer) outlived(ctx context.Context, ev wire.Event) (stop bool, err 
 	}
 	c.after.failed = true
 	if !met {
-		c.after.outcome = rpcFault(c.method, ev.Err)
+		c.after.outcome = c.explain(rpcFault(c.method, ev.Err))
 	}
 	grace := c.after.grace
 	if grace == 0 {

@@ -258,6 +258,7 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 		return why(cl.ctx, err)
 	}
 	c := o.consumer(a, conv, st, print, cl, p.op)
+	c.cat = p.cat
 	if err := a.expectResult(c, e, p, o.params); err != nil {
 		return err
 	}

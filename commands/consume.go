@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/schema"
 	"rpcx/wire/session"
@@ -32,7 +32,9 @@ type consumer struct {
 	lost    bool           // the connection ended
 	result  *schema.Schema // what data must fit; nil: whatever comes
 	after   aftermath
-	types   map[string]bool // of events that no dialect of ours has, which were named
+	advice  *advice          // of the last guidance; nil: none
+	cat     *catalog.Catalog // what is known of the peer; nil: nothing
+	types   map[string]bool  // of events that no dialect of ours has, which were named
 }
 
 // waiter is a stream that knows whether a message waits.
@@ -64,6 +66,7 @@ func (c *consumer) end(err error) error {
 	if c.after.failed {
 		return c.ends()
 	}
+	c.unheeded()
 	if errors.Is(err, io.EOF) {
 		if c.failed {
 			return errBatch()
@@ -113,7 +116,14 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 		}
 	}
 	c.answers.put(m)
-	c.app.console.Event(ev)
+	if ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil {
+		c.advised(&ev)
+	} else {
+		c.app.console.Event(ev)
+	}
+	if ev.Kind == wire.Failure && ev.Err != nil && ev.Err.Kind == "" && c.advice != nil {
+		ev.Err.Kind = c.advice.kind
+	}
 	c.newType(ev)
 	stop, err = c.print.Print(ctx, m, ev)
 	if err != nil {
@@ -149,7 +159,7 @@ func (c *consumer) failure(ctx context.Context, ev wire.Event) (stop bool, err e
 	if met || err != nil {
 		return !c.many, err
 	}
-	f := rpcFault(c.method, ev.Err)
+	f := c.explain(rpcFault(c.method, ev.Err))
 	if c.many {
 		c.failed = true
 		c.app.console.Error(f, statusOf(f.Kind).code)
@@ -192,5 +202,5 @@ func (c *consumer) newType(ev wire.Event) {
 		c.types = map[string]bool{}
 	}
 	c.types[ev.Topic] = true
-	c.app.console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which the protocol does not have")
+	c.app.console.Warn(unknownType(ev.Topic))
 }

@@ -145,7 +145,7 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 		return errors.Join(why(cl.ctx, err), closing(ctx, conv, &o.hooks, err))
 	}
 	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: p.op.Method, lasts: true, choose: o.choose != ""}
-	c.after.grace = time.Duration(o.grace)
+	c.after.grace, c.cat = time.Duration(o.grace), p.cat
 	err = o.consume(c, p.op)
 	return errors.Join(err, closing(ctx, conv, &o.hooks, err), print.Finish())
 }

@@ -1,0 +1,41 @@
+package format
+
+import (
+	"encoding/json"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// Takes is what a method's schema wants, in a few words on one line; "" where it
+// says nothing of it. The member method, by which a service names the method,
+// is left out.
+func Takes(schema json.RawMessage) string {
+	if scan.Type(schema) != 'o' {
+		return ""
+	}
+	c := &catalog.Catalog{Defs: map[string]json.RawMessage{}}
+	for _, key := range []string{"definitions", "$defs"} {
+		in := scan.Object(scan.Get(schema, key), wire.DefaultMaxDepth)
+		for name, val, ok := in.Next(); ok; name, val, ok = in.Next() {
+			c.Defs[scan.Key(name)] = val
+		}
+	}
+	var words []string
+	for _, p := range parameters(c, schema) {
+		if p.name == "method" && scan.Get(p.schema, "const") != nil {
+			continue
+		}
+		word := p.name + " (" + typeText(p.schema)
+		if p.required {
+			word += ", required"
+		}
+		words = append(words, word+")")
+	}
+	if len(words) == 0 {
+		return "no parameters"
+	}
+	return Cut(strings.Join(words, ", "), 400)
+}
