@@ -66,14 +66,14 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	return s.refill(ctx)
 }
 
-// Waiting reports whether Next would return at once.
+// Waiting reports whether a message, or the stream's own end, can be had at once.
 func (s *stream) Waiting() bool {
 	if c := s.taken; c != nil && s.pos < len(c.msgs) {
 		return true
 	}
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
-	return s.ended || s.first != nil && s.due()
+	return s.first != nil && (s.ended || s.due()) || s.ended && !s.cut
 }
 
 // Severed reports that the stream ended because the connection did: its own end

@@ -133,8 +133,13 @@ func (d *direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, e
 			return nil, err
 		}
 		st, err := l.p.Open(ctx, op)
-		if d.o.Reconnect == nil || err == nil || st != nil || !isLost(err) {
+		switch {
+		case d.o.Reconnect == nil:
 			return st, err
+		case st != nil:
+			return onLink{st, l}, err
+		case !isLost(err):
+			return nil, err
 		}
 		old = l
 	}

@@ -173,7 +173,7 @@ func (s *lasting) Next(ctx context.Context) (wire.Message, error) {
 
 // message is what comes before m, or m.
 func (s *lasting) message(m wire.Message) wire.Message {
-	m = s.dated(m)
+	m = s.from.dated(m)
 	gap := s.gap && m.Err == nil // that it was refused says more
 	s.seen, s.gap, s.told = true, false, false
 	if !gap {
@@ -187,18 +187,6 @@ func missed() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and made again",
 	}}
-}
-
-// dated is m with what a user sees of it, where only the codec of a former link
-// can tell.
-func (s *lasting) dated(m wire.Message) wire.Message {
-	if m.Event != nil || !s.from.former.Load() {
-		return m
-	}
-	if ev, err := s.from.codec.Event(m); err == nil {
-		m.Event = &ev
-	}
-	return m
 }
 
 // renewed waits until s goes on over another link. why is how it ended on the
@@ -227,13 +215,18 @@ func (s *lasting) renewed(ctx context.Context, why error) error {
 	}
 }
 
-// Waiting reports whether Next would return at once.
+// Waiting reports whether a message, or the end, can be had at once.
 func (s *lasting) Waiting() bool {
 	if s.hold {
 		return true
 	}
-	w, ok := s.read.(interface{ Waiting() bool })
-	return ok && w.Waiting() && !severed(s.read)
+	return waiting(s.read)
+}
+
+// waiting says that st knows that a message waits in it.
+func waiting(st dialect.Stream) bool {
+	w, ok := st.(interface{ Waiting() bool })
+	return ok && w.Waiting()
 }
 
 // Cancel tells the far side, if there is one, that nobody wants the rest.

@@ -225,3 +225,53 @@ func TestWatchFromTheBeginning(t *testing.T) {
 		})
 	}
 }
+
+// numbered says of each message on which connection it can be read.
+type numbered struct {
+	dialect.Codec
+	n int
+}
+
+func (c numbered) Event(wire.Message) (wire.Event, error) {
+	return wire.Event{Kind: wire.Data, Data: fmt.Append(nil, c.n)}, nil
+}
+
+// What came over a connection is read as its codec does, also when there is
+// another.
+func TestMessagesOfAFormerConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{}, nil)
+		codec, n := c.d.newCodec, 1
+		c.d.newCodec = func() dialect.Codec { n++; return numbered{codec(), n} }
+		c.far().goes()
+		f := c.far()
+		ticks := c.open(dialect.Subscribe, "ticks")
+		call := c.open(dialect.Call, "a")
+		f.gets(subscribe)
+		f.gets(`{"jsonrpc":"2.0","id":2,"method":"a"}`)
+		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, `{"jsonrpc":"2.0","id":2,"result":1}`)
+		f.goes()
+		f = c.far()
+		f.gets(subscribe)
+		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`)
+		synctest.Wait()
+		read := func(st dialect.Stream, want string) {
+			t.Helper()
+			m, err := st.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ev, err := c.d.Event(m)
+			if got := ev.Kind.String() + string(ev.Data); err != nil || got != want {
+				t.Error(got, err, "want", want)
+			}
+		}
+		if w := ticks.(interface{ Waiting() bool }); !w.Waiting() {
+			t.Error("nothing waits")
+		}
+		read(ticks, "data2")
+		read(ticks, "gap")
+		read(ticks, "data3")
+		read(call, "data2")
+	})
+}

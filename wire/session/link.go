@@ -95,6 +95,38 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
+// dated is m, which came over l, with what a user sees of it, where only the
+// codec of a former link can tell.
+func (l *link) dated(m wire.Message) wire.Message {
+	if m.Event != nil || !l.former.Load() {
+		return m
+	}
+	if ev, err := l.codec.Event(m); err == nil {
+		m.Event = &ev
+	}
+	return m
+}
+
+// onLink is the stream of a call, which ends with its link. What it has brought
+// may be read when there is another.
+type onLink struct {
+	dialect.Stream
+	l *link
+}
+
+func (s onLink) Next(ctx context.Context) (wire.Message, error) {
+	m, err := s.Stream.Next(ctx)
+	if err == nil {
+		m = s.l.dated(m)
+	}
+	return m, err
+}
+
+// Severed and Waiting are those of the stream.
+func (s onLink) Severed() bool { return severed(s.Stream) }
+
+func (s onLink) Waiting() bool { return waiting(s.Stream) }
+
 func (l *link) line() line { return line{l.p, l.codec} }
 
 // close ends the connection in good order. It may be called again.
