@@ -90,7 +90,7 @@ func (l *line) descend(word string) error {
 		names = append(names, sub.Name)
 	}
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command %q", word), nil)
-	f.Hint = "see rpcx --help"
+	f.Hint = strings.Join(append(append([]string{"see", "rpcx"}, l.path...), "--help"), " ")
 	if near := catalog.Nearest(word, names); near != "" {
 		f.Hint = "did you mean " + near + "?"
 	}

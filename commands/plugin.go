@@ -38,8 +38,16 @@ func (o *pluginOptions) flags(a *app) []cli.Flag {
 		boolean(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
 		generic(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", span{&o.shutdown}),
 	}
-	return slices.DeleteFunc(append(flags, o.clientFlags.flags(a, idleCall)...), func(f cli.Flag) bool {
-		return slices.Contains(f.Names(), "dialect")
+	return pluginsOnly(append(flags, o.clientFlags.flags(a, idleCall)...))
+}
+
+// pluginsOnly are the flags that mean something to a plugin: others are for
+// other dialects.
+func pluginsOnly(flags []cli.Flag) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
+		c, ok := f.(cli.CategorizableFlag)
+		return slices.Contains([]string{"dialect", "subprotocol", "runtime"}, f.Names()[0]) ||
+			ok && slices.Contains([]string{groupGreeting, groupKept}, c.GetCategory())
 	})
 }
 

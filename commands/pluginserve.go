@@ -41,7 +41,7 @@ func pluginServeCommand(a *app) *cli.Command {
 		Metadata: map[string]any{examplesKey: []Example{
 			{"A plugin of one function, driven by rpcx itself", `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
 		}},
-		Flags:  flags,
+		Flags:  pluginsOnly(flags),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runPluginServe(ctx, a, o) },
 	}
 }

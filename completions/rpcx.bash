@@ -154,39 +154,39 @@ _rpcx_command() {
 		;;
 	'plugin call')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin new')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin method')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin get')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin set')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin destroy')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin describe')
 		subs='' endpoint='yes'
-		flags='--json --as-catalog --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--json --as-catalog --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin run')
 		subs='' endpoint='yes'
-		flags='--file --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--file --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --token-command --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin serve')
 		subs='' endpoint=''
-		flags='--listen --name --lib-version --description --on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --frame --artifacts --allow --deny --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --verbose --errors --color --help'
+		flags='--listen --name --lib-version --description --on --hooks --hook-timeout --hook-jobs --strict-hooks --catalog --frame --artifacts --allow --deny --allow-origin --token --public --cacert --cert --key --ping --max-message --verbose --errors --color --help'
 		;;
 	esac
 }
