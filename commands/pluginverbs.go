@@ -151,8 +151,12 @@ func noSession(a *app, e session.Endpoint) error {
 	if e.Demo == "" && !strings.HasPrefix(at, pluginDialect+"+") && !strings.HasPrefix(at, "@") {
 		at = pluginDialect + "+" + at
 	}
-	if !hasSecret(nil, []string{at}) {
-		f.Fix = []string{"rpcx", "connect", at, "--session", "p"}
+	if hasSecret(nil, []string{at}) {
+		return f
+	}
+	f.Fix = []string{"rpcx", "connect", at, "--session", "p"}
+	if strings.HasPrefix(at, "@") {
+		f.Fix = append(f.Fix, "--dialect", pluginDialect)
 	}
 	return f
 }
