@@ -168,6 +168,12 @@ func (p *prompt) show() error {
 			p.print.Idle()
 			return nil
 		}
+		p.mu.Lock()
+		leaving := p.leaving
+		p.mu.Unlock()
+		if leaving {
+			return nil // nobody waits for what is queued
+		}
 		p.clock.touch()
 		if m.Event != nil {
 			p.app.console.Event(*m.Event)
