@@ -27,6 +27,7 @@ func connectCommand(a *app) *cli.Command {
 	o := &connectOptions{}
 	flags := []cli.Flag{
 		text(groupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.catalog),
+		boolean(groupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.noCheck),
 	}
 	return &cli.Command{
 		Name:        "connect",

@@ -9,24 +9,31 @@ import (
 	"rpcx/wire/profile"
 )
 
-// TestProfileKeysAreFlags: what a profile may have are flags of call, and the
-// flags that say how a peer is reached and answered are in a profile.
+// TestProfileKeysAreFlags: what a profile may have are flags, and the flags that
+// say how a peer is reached and answered are in a profile.
 func TestProfileKeysAreFlags(t *testing.T) {
 	keys := profile.Keys()
 	known := map[string]bool{"endpoint": true}
-	for _, f := range callCommand(&app{}).Flags {
-		name, group := f.Names()[0], ""
-		if c, ok := f.(cli.CategorizableFlag); ok {
-			group = c.GetCategory()
+	_ = tree(&app{}).Walk(func(cmd *cli.Command) error {
+		for _, f := range cmd.Flags {
+			name, group := f.Names()[0], ""
+			if c, ok := f.(cli.CategorizableFlag); ok {
+				group = c.GetCategory()
+			}
+			known[name] = true
+			reaches := group == groupConnection || group == groupTime || group == groupHooks || group == groupGreeting
+			if reaches && cmd.Name != "serve" && !slices.Contains(keys, name) && !slices.Contains(notInProfiles, name) {
+				t.Errorf("%s --%s cannot be set in a profile", cmd.Name, name)
+			}
 		}
-		known[name] = true
-		if (group == groupConnection || group == groupTime || group == groupHooks) && !slices.Contains(keys, name) {
-			t.Errorf("--%s cannot be set in a profile", name)
-		}
-	}
+		return nil
+	})
 	for _, key := range keys {
 		if !known[key] {
 			t.Errorf("the key %s of a profile is no flag", key)
 		}
 	}
 }
+
+// notInProfiles are flags that are of one run.
+var notInProfiles = []string{"resume"}

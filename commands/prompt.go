@@ -195,11 +195,11 @@ func (p *prompt) show() error {
 
 // explain says, once, how a request is answered.
 func (p *prompt) explain(m wire.Message) {
-	if p.hint || !strings.HasPrefix(p.conv.Dialect(), "jsonrpc") {
+	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
+	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // no JSON-RPC
 		return
 	}
 	p.hint = true
-	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
 	p.app.console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 

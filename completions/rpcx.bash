@@ -138,7 +138,7 @@ _rpcx_command() {
 		;;
 	'connect')
 		subs='' endpoint=''
-		flags='--catalog --session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --list --status --close --close-all --next --method --for --lease --reply --reject --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--catalog --no-check --session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --list --status --close --close-all --next --method --for --lease --reply --reject --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'serve')
 		subs='' endpoint='yes'

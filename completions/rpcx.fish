@@ -224,6 +224,7 @@ complete -c rpcx -n '__rpcx_in subscribe' -l color -x -a 'auto always never' -d 
 complete -c rpcx -n '__rpcx_in subscribe' -l help -s h -d 'show help'
 
 complete -c rpcx -n '__rpcx_in connect' -l catalog -r -F -d 'at the prompt: type and check parameters by the catalog in FILE'
+complete -c rpcx -n '__rpcx_in connect' -l no-check -d 'at the prompt: send parameters that the catalog refuses, as strings'
 complete -c rpcx -n '__rpcx_in connect' -l session -x -d 'keep the connection in the background as @NAME, and return when it is live'
 complete -c rpcx -n '__rpcx_in connect' -l ensure -d 'with --session: be content with a live session of that name, endpoint, dialect and hooks'
 complete -c rpcx -n '__rpcx_in connect' -l idle-exit -x -d 'with --session: end it when no command was attached for DURATION; 0 never (1h)'

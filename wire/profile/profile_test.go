@@ -99,3 +99,16 @@ func TestOnlyFilesAreRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTheManualNamesEachKey(t *testing.T) {
+	b, err := os.ReadFile("../../scripts/internal/gen/topics/2-profiles.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.FieldsFunc(string(b), func(r rune) bool { return strings.ContainsRune(" ,.\n", r) })
+	for _, key := range Keys() {
+		if !slices.Contains(words, key) {
+			t.Errorf("the manual does not name %s", key)
+		}
+	}
+}

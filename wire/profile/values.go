@@ -26,7 +26,7 @@ var keys = map[string]kind{
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo,
 	"connect-timeout": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word,
 	"on": list, "hooks": paths, "hook-timeout": word, "hook-jobs": word, "strict-hooks": yesNo,
-	"catalog": path, "cache": word,
+	"reconnect": yesNo, "reconnect-for": word, "meta": list, "catalog": path, "cache": word, "params-style": word,
 }
 
 // setting reads one value.
