@@ -222,7 +222,11 @@ func dryRun(e session.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw {
 		return nil // nothing would be sent
 	}
-	m, err := session.SpecOf(e).NewCodec(e, wire.Options{}).Encode(op)
+	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
+	if g, ok := codec.(dialect.Greeter); ok {
+		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
+	}
+	m, err := codec.Encode(op)
 	if err != nil {
 		return err
 	}

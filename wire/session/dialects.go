@@ -45,6 +45,7 @@ type Spec struct {
 	// Respell is a method of the wire as a user would type it in place of typed.
 	// nil: as it is.
 	Respell    func(typed, method string) string
+	Versioned  bool // its messages say "jsonrpc":"2.0"
 	Evals      bool // it evaluates code
 	Lingers    bool // it cannot cancel: a call that is given up goes on over there
 	Introduces bool // its greeting tells who we are (--meta, --resume)
@@ -56,7 +57,7 @@ const defaultDialect = "jsonrpc"
 func specs() []Spec {
 	row := func(name string, v jsonrpc.Version) Spec {
 		return Spec{
-			Name: name,
+			Name: name, Versioned: v == jsonrpc.V2,
 			NewCodec: func(e Endpoint, o wire.Options) dialect.Codec {
 				return jsonrpc.NewCodec(jsonrpc.Options{Version: v, CancelMethod: cancelMethod(e), MaxDepth: o.MaxDepth})
 			},
@@ -68,7 +69,7 @@ func specs() []Spec {
 
 func introspectSpec() Spec {
 	return Spec{
-		Name: "introspect",
+		Name: "introspect", Versioned: true,
 		NewCodec: func(_ Endpoint, o wire.Options) dialect.Codec {
 			return introspect.NewCodec(introspect.Options{MaxDepth: o.MaxDepth})
 		},
@@ -83,7 +84,7 @@ func introspectSpec() Spec {
 
 func scriptlingSpec() Spec {
 	return Spec{
-		Name: "scriptling", Framing: "concat", Funcs: true,
+		Name: "scriptling", Framing: "concat", Funcs: true, Versioned: true,
 		NewCodec: func(e Endpoint, o wire.Options) dialect.Codec {
 			return scriptling.NewCodec(scriptling.Options{
 				OneWay: isHTTP(e), NoEnvironment: e.NoEnvironment, ShutdownTimeout: e.ShutdownTimeout, MaxDepth: o.MaxDepth,
@@ -99,7 +100,7 @@ func scompSpec() Spec {
 		NewCodec:     func(_ Endpoint, o wire.Options) dialect.Codec { return scomp.NewCodec(o.MaxDepth) },
 		NewServer:    scomp.NewServer,
 		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse,
-		Duplex: true, Funcs: true, Typed: true, Evals: true, Lingers: true, Introduces: true,
+		Duplex: true, Funcs: true, Typed: true, Versioned: true, Evals: true, Lingers: true, Introduces: true,
 	}
 }
 

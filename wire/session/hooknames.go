@@ -14,6 +14,7 @@ func roSpec() Spec {
 		Name:      "ro",
 		NewCodec:  func(_ Endpoint, o wire.Options) dialect.Codec { return ro.NewCodec(ro.Options{MaxDepth: o.MaxDepth}) },
 		NewServer: ro.NewServer,
+		Versioned: true,
 		HookName:  ro.Name,
 		WireName:  ro.WireName,
 		Method:    ro.Method,

@@ -138,7 +138,7 @@ const socketInbound = 8192
 // messages of another connection, wrapped: its limits are wider than theirs.
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
-	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth})
+	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth, AnyParams: true})
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 

@@ -216,7 +216,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	case f.params == nil, t == 'o', t == 'a':
 	case t == '0':
 		m.Params, m.Body = nil, nil
-	case two && m.Kind == wire.Request:
+	case two && m.Kind == wire.Request && !c.o.AnyParams:
 		*m = invalid(raw, idOrNil(f.id), "params is neither an object nor an array")
 		return
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.
 	MaxDepth int
+	// AnyParams takes params that are neither an object nor an array.
+	AnyParams bool
 }
 
 // codec is the state for one connection.
