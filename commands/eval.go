@@ -165,7 +165,11 @@ func traced(f *wire.Fault) error {
 	g := *f
 	g.Message = kind + ": " + f.RPC.Error()
 	stack, _ := scan.Text(scan.Get(f.RPC.Data, "stack"))
-	g.Trace = strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' || r == '\r' })
-	g.Trace = append([]string{}, g.Trace[:min(len(g.Trace), traceMost)]...)
+	g.Trace = []string{}
+	for line := range strings.Lines(stack) {
+		if line = strings.TrimSpace(line); line != "" && len(g.Trace) < traceMost {
+			g.Trace = append(g.Trace, line)
+		}
+	}
 	return &g
 }

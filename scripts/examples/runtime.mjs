@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+// A JavaScript runtime for `rpcx serve --dialect scomp --runtime 'co:node runtime.mjs'`.
+//
+// A line of stdin is an eval, the answer to an invoke of ours, a cancel or a
+// reset; a line of stdout is an invoke or the end of an eval (DESIGN, section 8).
+// Every session has a context of its own, in which what is declared stays. A name
+// that nobody declared is a binding: it is invoked when it is called. node:vm
+// keeps sessions apart; it is no cage for code that means harm.
+import { createInterface } from 'node:readline';
+import vm from 'node:vm';
+
+const sessions = new Map(); // name → its context
+const evals = new Map(); // id → { calls, cancel }
+const realm = vm.runInNewContext('globalThis'); // JavaScript's own names, and no others
+const builtins = new Set(Object.getOwnPropertyNames(realm));
+const say = (line) => process.stdout.write(JSON.stringify(line) + '\n');
+
+function binding(name, session) {
+  const undeclared = () => { throw new ReferenceError(`${name} is not defined`); };
+  const call = (input) => invoke(session.running, name, input);
+  return Object.assign(call, { [Symbol.toPrimitive]: undeclared, toJSON: undeclared });
+}
+
+function invoke(id, name, input) {
+  const run = evals.get(id);
+  if (!run) return Promise.reject(new Error(`${name}: the eval is over`));
+  const call = ++run.last;
+  say({ id, invoke: { call, name, input: input ?? {} } });
+  return new Promise((resolve, reject) => run.calls.set(call, { resolve, reject }));
+}
+
+function session(name) {
+  if (!sessions.has(name)) {
+    const s = { running: 0, log: (...all) => console.error(...all) };
+    const own = Object.assign(Object.create(null), { console: { log: s.log, error: s.log, warn: s.log, info: s.log } });
+    s.context = vm.createContext(new Proxy(own, {
+      has: (_, key) => typeof key === 'string',
+      get: (o, key) => {
+        if (key in o || typeof key === 'symbol') return o[key];
+        return builtins.has(key) ? realm[key] : binding(key, s);
+      },
+    }));
+    sessions.set(name, s);
+  }
+  return sessions.get(name);
+}
+
+// compile makes a script of code. Where it awaits it becomes an async function,
+// whose last expression is the value.
+function compile(code) {
+  try {
+    return new vm.Script(code, { filename: 'eval' });
+  } catch (failed) {
+    if (!/\bawait\b/.test(code)) throw failed;
+    const text = code.replace(/[;\s]+$/, '');
+    for (let i = 0; i <= text.length; i++) {
+      if (i > 0 && !';}\n'.includes(text[i - 1])) continue;
+      try {
+        return new vm.Script(`(async () => { ${text.slice(0, i)}; return (${text.slice(i)}\n) })()`, { filename: 'eval' });
+      } catch { /* the last expression does not begin here */ }
+    }
+    return new vm.Script(`(async () => { ${text} })()`, { filename: 'eval' });
+  }
+}
+
+async function evaluate({ id, eval: code, session: name }) {
+  const s = session(name);
+  const cancelled = new Promise((_, cancel) => evals.set(id, { last: 0, calls: new Map(), cancel }));
+  s.running = id;
+  try {
+    const value = await Promise.race([compile(code).runInContext(s.context), cancelled]);
+    say({ id, value: JSON.parse(JSON.stringify(value) ?? 'null') });
+  } catch (e) {
+    const stack = String(e?.stack ?? '').split('\n').filter((line) => /^\s+at .*\beval:/.test(line));
+    say({ id, error: { kind: e?.kind ?? 'EvalError', message: e?.name ? `${e.name}: ${e.message}` : String(e), stack: stack.join('\n') } });
+  }
+  evals.delete(id);
+}
+
+function answered({ id, call, value, error }) {
+  const waiting = evals.get(id)?.calls.get(call);
+  evals.get(id)?.calls.delete(call);
+  if (error) waiting?.reject(Object.assign(new Error(error.message), { name: 'InvokeError', kind: 'InvokeError', code: error.code, data: error.data }));
+  else waiting?.resolve(value);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const m = JSON.parse(line);
+  if (m.eval !== undefined) evaluate(m);
+  else if (m.call !== undefined) answered(m);
+  else if (m.cancel) evals.get(m.id)?.cancel(new Error('cancelled'));
+  else if (m.reset) sessions.delete(m.session);
+}
