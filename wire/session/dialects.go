@@ -99,6 +99,7 @@ func scompSpec() Spec {
 		Name:         "scomp",
 		NewCodec:     func(_ Endpoint, o wire.Options) dialect.Codec { return scomp.NewCodec(o.MaxDepth) },
 		NewServer:    scomp.NewServer,
+		CheckName:    scomp.CheckName,
 		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse,
 		Duplex: true, Funcs: true, Typed: true, Versioned: true, Evals: true, Lingers: true, Introduces: true,
 	}

@@ -82,9 +82,17 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Notify:
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no notifications: every invoke is answered", nil)
 	case dialect.Subscribe:
-		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no streams: call invokes a binding, eval runs code", nil)
+		return wire.Message{}, CheckName(op.Method, true)
 	}
 	return wire.Message{}, wire.ErrUnsupported
+}
+
+// CheckName refuses, with a usage Fault, what cannot be asked for: streams.
+func CheckName(_ string, subscribe bool) error {
+	if subscribe {
+		return wire.NewFault(wire.Usage, "scomp has no streams: call invokes a binding, eval runs code", nil)
+	}
+	return nil
 }
 
 // request writes a message of the page's; method is what a user knows it by.
