@@ -43,6 +43,7 @@ import (
 //	             what follows the blank line
 //	>frame OPCODE "TEXT"   writes a WebSocket frame of that kind
 //	repeat N TEXT          writes a message N times
+//	answer N               reads N requests and answers each with its params
 //	flood TEXT             writes a message until it gets no further: the far side
 //	                       has stopped reading, before 64 MiB; then "stalled" is
 //	                       made, and the message that was cut is written to its end
@@ -207,8 +208,19 @@ func (p *play) step(word, rest string) error {
 	case "repeat":
 		times, text, _ := strings.Cut(rest, " ")
 		n, _ := strconv.Atoi(times)
+		text = p.expand(text)
 		for range n {
 			if err := p.write("", text); err != nil {
+				return err
+			}
+		}
+	case "answer":
+		n, _ := strconv.Atoi(rest)
+		for range n {
+			if err := p.expect("", `"id":([0-9]+),"method":"[^"]*","params":(.*)}`); err != nil {
+				return err
+			}
+			if err := p.write("", p.expand(`{"jsonrpc":"2.0","id":$1,"result":$2}`)); err != nil {
 				return err
 			}
 		}

@@ -311,5 +311,5 @@ func lostSocket(err error) error {
 	if f == nil || f.Kind != wire.Closed || f.Close == nil {
 		return err
 	}
-	return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Method: f.Method, Err: err}
+	return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Err: err}
 }
