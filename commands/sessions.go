@@ -141,13 +141,7 @@ func (a *app) attachFirst(ctx context.Context, o *connectOptions) (*session.Cont
 		f.Hint = "name it as @NAME; rpcx connect --list lists the sessions"
 		return nil, nil, f
 	}
-	cl := start(ctx, o.time.timeout.or(0), 0)
-	c, err := session.Attach(cl.ctx, e.Session)
-	if err != nil {
-		cl.stop()
-		return nil, nil, why(cl.ctx, err)
-	}
-	return c, cl, nil
+	return e.Control(), start(ctx, o.time.timeout.or(0), 0), nil
 }
 
 func runStatus(ctx context.Context, a *app, o *connectOptions) error {

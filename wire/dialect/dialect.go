@@ -60,6 +60,10 @@ type Op struct {
 	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
 	// the reader's goroutine, in their place among all that comes in. May be nil.
 	Answer func(m wire.Message)
+	// Items, of a Subscribe, gets the items in place of the stream, which then has
+	// its response and its end alone: on the reader's goroutine and under the
+	// peer's lock, so it must neither wait nor call back. m may be kept. May be nil.
+	Items func(m wire.Message)
 }
 
 // A Codec turns operations into messages and messages into events, for one

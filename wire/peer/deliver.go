@@ -88,6 +88,13 @@ func (p *Peer) deliver(s *stream, m *wire.Message) {
 	if s.ended {
 		return
 	}
+	if s.op.Items != nil && m.Kind == wire.Item {
+		s.op.Items(m.Clone())
+		if m.Final {
+			p.forget(s, io.EOF)
+		}
+		return
+	}
 	s.push(restored(m, s.own))
 	if m.Final {
 		p.forget(s, io.EOF)

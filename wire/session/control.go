@@ -33,6 +33,9 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	return &Control{r}, nil
 }
 
+// Control is what the session behind e can be asked; e was reached.
+func (e Endpoint) Control() *Control { return &Control{e.reached} }
+
 // Detach leaves the session as it is.
 func (c *Control) Detach() { _ = c.r.Close() }
 

@@ -41,6 +41,7 @@ type host struct {
 	started time.Time
 	sent    traffic
 	got     traffic
+	own     []dialect.Stream // its subscriptions
 	subs    sync.WaitGroup
 	live    chan struct{} // closed when there is no more to wait for
 	failed  error         // why it never came to life; read after live
@@ -151,21 +152,25 @@ func (h *host) noteError(err error) {
 	h.lastErr = err.Error()
 }
 
-// lost is told why a connection ended that is to be made again. A subscription
-// says itself that it has a gap; for what comes unasked it is said here.
+// lost is told why a connection ended that is to be made again: nothing came over
+// the next one yet, so here is where the ring has its gap.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
-	if len(h.k.Subscribe) == 0 {
-		h.ring.add(missed())
-	}
+	h.ring.add(missed())
 	if next != nil {
 		next(why)
 	}
 }
 
 // subscribe opens a subscription of the session's own, and returns when the far
-// side has answered it. What it brings goes to the ring.
+// side has answered it. What it brings goes to the ring, in its place among all
+// that comes in.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
+	var told atomic.Bool // that it is over
+	op.Items = func(m wire.Message) {
+		told.Store(m.Final)
+		h.ring.add(m)
+	}
 	st, err := h.conv.Open(ctx, op)
 	if err != nil {
 		return err
@@ -180,32 +185,29 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 			Message: fmt.Sprintf("%s: %s", op.Method, m.Err.Error()),
 		}
 	}
-	h.subs.Go(func() { h.keepEvents(st, m) })
+	h.own = append(h.own, st)
+	h.subs.Go(func() { h.attend(st, m, &told) })
 	return nil
 }
 
-// keepEvents puts what st brings into the ring, until its end, and that, too. m
-// is its first message.
-func (h *host) keepEvents(st dialect.Stream, m wire.Message) {
+// attend waits for the end of a subscription and puts that into the ring, and
+// what else its stream brings beside items. m is its first message.
+func (h *host) attend(st dialect.Stream, m wire.Message, told *atomic.Bool) {
 	var err error
-	told := false // that it is over
 	for ; err == nil; m, err = st.Next(context.Background()) {
-		if m.Kind == wire.Response && m.Err == nil && !m.Final {
-			continue // it only opens the stream
+		opens := m.Kind == wire.Response && m.Err == nil && !m.Final
+		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has said it
+			continue
 		}
-		kept := m.Clone()
-		if ev, err := h.conv.Event(kept); err == nil {
-			kept.Event = &ev // what it means is known now; a codec may forget
-			told = ev.Kind == wire.Done || ev.Kind == wire.Failure && m.Final
-		}
-		h.ring.add(kept)
+		told.Store(m.Final)
+		h.ring.add(m.Clone())
 	}
 	end := &wire.Event{Kind: wire.Done}
 	if !errors.Is(err, io.EOF) {
 		h.noteError(err)
 		end = &wire.Event{Kind: wire.Failure, Err: wire.NewError(wire.CodeServer, err.Error())}
 	}
-	if !told && !h.ended.Load() {
+	if !told.Load() && !h.ended.Load() {
 		h.ring.add(wire.Message{Kind: wire.Item, Event: end})
 	}
 }
@@ -261,9 +263,20 @@ func (h *host) shut(file os.FileInfo) {
 	})
 	_ = h.sock.listener.Close()
 	if h.conv != nil {
+		h.sock.cancel()
+		h.unsubscribe()
 		_ = h.conv.Close()
 	}
 	h.ring.end(wire.NewFault(wire.Closed, "the session has ended", nil))
 	h.subs.Wait()
 	h.sock.Close()
+}
+
+// unsubscribe ends the session's subscriptions.
+func (h *host) unsubscribe() {
+	var leaving sync.WaitGroup
+	for _, st := range h.own {
+		leaving.Go(func() { leave(context.Background(), st) })
+	}
+	leaving.Wait()
 }

@@ -95,7 +95,8 @@ func (h *hub) stop() {
 
 // join adds a pipe.
 func (h *hub) join() *rawPipe {
-	r := &rawPipe{hub: h}
+	r := &rawPipe{hub: h, slow: make(chan struct{})}
+	r.ctx, r.forget = context.WithCancel(context.Background())
 	r.cond = sync.NewCond(&r.mu)
 	h.mu.Lock()
 	h.pipes = append(h.pipes, r)
@@ -105,7 +106,10 @@ func (h *hub) join() *rawPipe {
 
 // rawPipe is a RawPipe on a connection of this process.
 type rawPipe struct {
-	hub *hub
+	hub    *hub
+	ctx    context.Context // of waiting for answers
+	forget context.CancelFunc
+	slow   chan struct{} // closed when the pipe ended because nobody reads
 
 	mu    sync.Mutex
 	cond  *sync.Cond
@@ -130,6 +134,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	for r.size > rawQueueBytes && !r.ended {
 		if r.hub.lossy {
 			r.ended, r.err = true, wire.NewFault(wire.IO, "the output is too slow: too much waits to be read, and a session does not wait", nil)
+			close(r.slow)
 			r.cond.Broadcast()
 			break
 		}
@@ -171,6 +176,7 @@ func (r *rawPipe) reject(l *link) {
 // leave ends the pipe for good.
 func (r *rawPipe) leave() {
 	r.Stop()
+	r.forget()
 	r.hub.mu.Lock()
 	r.hub.pipes = slices.DeleteFunc(r.hub.pipes, func(p *rawPipe) bool { return p == r })
 	r.hub.mu.Unlock()
@@ -236,9 +242,12 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	}
 	r.owed.Go(func() {
 		for {
-			_, err := st.Next(context.Background())
+			_, err := st.Next(r.ctx)
 			if err == nil {
 				continue
+			}
+			if r.ctx.Err() != nil { // whoever asked is gone
+				leave(r.ctx, st)
 			}
 			if r.hub.d.o.Reconnect != nil && severed(st) {
 				r.unanswered(err)
@@ -315,6 +324,8 @@ func (r *rawPipe) Finish(ctx context.Context) error {
 		return r.lost
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-r.slow:
+		return r.err
 	case <-r.hub.d.Done():
 		return nil
 	}

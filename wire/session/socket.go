@@ -35,7 +35,7 @@ type socket struct {
 	listener net.Listener
 
 	mu      sync.Mutex
-	peers   map[*peer.Peer]bool
+	peers   map[*peer.Peer]*socketHandler
 	left    time.Time // when the last of them went, or it all began
 	closed  bool
 	passing sync.WaitGroup // streams that are passed on; none is added when closed
@@ -66,7 +66,7 @@ func newSocket(far speaker, funcs *functions, name string, e Endpoint, suspend f
 
 // start accepts from now on.
 func (s *socket) start() {
-	s.peers, s.left = map[*peer.Peer]bool{}, time.Now()
+	s.peers, s.left = map[*peer.Peer]*socketHandler{}, time.Now()
 	s.wg.Go(s.serve)
 }
 
@@ -89,7 +89,7 @@ func (s *socket) converse(nc net.Conn) {
 		Drain:   time.Millisecond, MaxInbound: socketInbound,
 	})
 	s.mu.Lock()
-	s.peers[p] = true
+	s.peers[p] = h
 	closed := s.closed
 	s.mu.Unlock()
 	if !closed {
@@ -142,6 +142,30 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
+// cancel ends every stream that came through the socket, while its far side can
+// still be told, and waits for that no longer than leaveBound.
+func (s *socket) cancel() {
+	s.mu.Lock()
+	for _, h := range s.peers {
+		h.cancelAll()
+	}
+	s.mu.Unlock()
+	s.settle(leaveBound)
+}
+
+// settle waits until no stream is passed on, for d at most.
+func (s *socket) settle(d time.Duration) {
+	passed := make(chan struct{})
+	s.wg.Go(func() {
+		s.passing.Wait()
+		close(passed)
+	})
+	select {
+	case <-passed:
+	case <-time.After(d):
+	}
+}
+
 // lastWords is how long Close waits for answers to get through, which came
 // before the connection ended.
 const lastWords = 500 * time.Millisecond
@@ -157,15 +181,7 @@ func (s *socket) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	passed := make(chan struct{})
-	s.wg.Go(func() {
-		s.passing.Wait()
-		close(passed)
-	})
-	select {
-	case <-passed:
-	case <-time.After(lastWords):
-	}
+	s.settle(lastWords)
 	var closing sync.WaitGroup
 	s.mu.Lock()
 	for p := range s.peers {

@@ -225,6 +225,15 @@ func cancelStream(_ context.Context, h *socketHandler, in *dialect.Inbound) (jso
 	return json.RawMessage("true"), nil
 }
 
+// cancelAll ends what the process has open.
+func (h *socketHandler) cancelAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, cancel := range h.open {
+		cancel()
+	}
+}
+
 func describeFar(ctx context.Context, h *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
 	return catalogJSON(h.socket.far.Describe(ctx))
 }
