@@ -130,9 +130,14 @@ func (c *codec) inbound(m *wire.Message) (done bool) {
 	case methodCallback:
 		c.called(m)
 	case methodLog:
+		id := c.latest()
+		if id == nil {
+			return false // the handler shows it
+		}
 		c.msgs = append(c.msgs, wire.Message{
-			Kind: wire.Item, ID: c.latest(), Method: methodLog, Params: m.Params, Body: m.Body, Raw: m.Raw, Beside: true,
+			Kind: wire.Item, ID: id, Method: methodLog, Params: m.Params, Body: m.Body, Raw: m.Raw, Beside: true,
 		})
+		m.Beside = true
 		return m.Kind == wire.Notification
 	}
 	return false

@@ -106,12 +106,15 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	notice := in.Msg.Kind == wire.Notification
-	switch {
-	case method == methodLog && notice: // of no call
-		if t, ok := h.caller.(dialect.Teller); ok {
+	if method == methodLog && !in.Msg.Beside { // of no call
+		if t, ok := h.caller.(dialect.Teller); ok && checkLog(in.Msg.Params) == nil {
 			t.Tell(logEvent(in.Msg.Params))
 		}
-		return nil, nil
+		if notice {
+			return nil, nil
+		}
+	}
+	switch {
 	case method == "" && notice: // an object that is no message
 		return nil, nil
 	case method == methodCallback:
