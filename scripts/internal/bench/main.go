@@ -1,5 +1,5 @@
 // Command bench compares rpcx with the least that could do the same, as ratios
-// from runs that take turns: start-up, one call, many calls, a stream.
+// from runs that take turns: start-up, one call, many calls, a stream, a session.
 //
 //	scripts/bench [--quick]
 //
@@ -108,6 +108,9 @@ func bench(dir string, size sizes) error {
 		}},
 		program{"raw loop, a reused buffer, no JSON, no output", job{args: []string{bin("raw"), "stream", far.ws, n}}})
 	if err != nil {
+		return err
+	}
+	if err := sessions(&t, bin("rpcx"), dir, far.ws, size.calls); err != nil {
 		return err
 	}
 	if err := plugin(&t, bin("rpcx"), dir, min(size.bulkRuns, 5)); err != nil {
