@@ -107,7 +107,7 @@ func tree(a *app) *cli.Command {
 			{"A call of it", "rpcx call demo:orders getOrder id=o_001"},
 		}},
 		Commands: []*cli.Command{
-			callCommand(a), evalCommand(a), subscribeCommand(a), connectCommand(a), serveCommand(a), describeCommand(a),
+			callCommand(a), evalCommand(a), subscribeCommand(a), connectCommand(a), serveCommand(a), describeCommand(a), jobCommand(a),
 			pluginCommand(a),
 		},
 	}

@@ -41,6 +41,12 @@ const (
 	Watch                   // sends nothing: every message that comes in, or those of Method
 	Eval                    // Code is evaluated
 	Own                     // a message in the dialect's own words, for its flows: Method is one of them and no user's name
+	JobRun                  // the job Method is started, and waited for: see Jobber, as for those that follow
+	JobStart                // it is started; the one answer says what Job it is
+	JobStatus               // the one answer says how Job stands
+	JobWait                 // what comes of Job until it is over
+	JobCancel               // Job is given up
+	JobList                 // the jobs that are known
 )
 
 // An Op is one operation.
@@ -49,6 +55,7 @@ type Op struct {
 	Method      string
 	Params      json.RawMessage   // nil: none
 	Code        string            // of Eval
+	Job         string            // of JobStatus, JobWait and JobCancel: which
 	Funcs       map[string]string // JSON pointer inside Params → name of the hook that answers it
 	Of          *Op               // the operation that a Cancel or Unsub ends
 	OfID        wire.ID           // the id of that operation's request
@@ -178,6 +185,15 @@ type Introduction struct {
 	Metadata json.RawMessage  // an object of what the user adds; nil: nothing
 	Resume   string           // the session to go on with, and no other; "": any
 	Last     string           // the session that was lost with its connection: it is gone on with where that can be; "": none
+}
+
+// A Jobber works on jobs: calls whose results come later, and that may outlive
+// the command that started them. op is of one of the Job kinds. What a stream
+// says of a job by itself (how it stands, which there are) is data of the
+// dialect's, an object with "job" and "status". It returns a usage Fault for
+// what the dialect cannot do.
+type Jobber interface {
+	Job(ctx context.Context, c Caller, op Op) (Stream, error)
 }
 
 // A Describer asks the far side for what it offers. It returns

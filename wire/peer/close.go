@@ -341,5 +341,10 @@ func (p *Peer) Pending() (ours, theirs int) {
 			ours++
 		}
 	}
+	for _, w := range p.watches {
+		if w.follows {
+			ours++
+		}
+	}
 	return ours, p.held
 }

@@ -30,6 +30,7 @@ type Spec struct {
 	CheckName func(method string, subscribe bool) error
 	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
 
+	Jobs Jobs // what `job` can do
 	// Later: the result of a call may come after its answer, as the one item that
 	// is its data.
 	Later bool
@@ -50,6 +51,16 @@ type Spec struct {
 	Lingers    bool // it cannot cancel: a call that is given up goes on over there
 	Introduces bool // its greeting tells who we are (--meta, --resume)
 }
+
+// Jobs says how far a dialect has jobs.
+type Jobs int
+
+// How far.
+const (
+	NoJobs  Jobs = iota
+	OwnJobs      // a job belongs to the connection that started it
+	AnyJobs      // jobs outlive connections
+)
 
 const defaultDialect = "jsonrpc"
 

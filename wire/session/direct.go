@@ -110,6 +110,12 @@ func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	switch {
 	case op.Since != nil:
 		return nil, usage("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")
+	case op.Kind >= dialect.JobRun:
+		l, err := d.live(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		return l.line().Open(ctx, op)
 	case d.o.Reconnect == nil && op.Kind == dialect.Watch:
 		if st := d.foreseen(d.link, op); st != nil {
 			return st, nil

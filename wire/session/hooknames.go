@@ -21,6 +21,7 @@ func roSpec() Spec {
 		Respell:   ro.Respell,
 		Lingers:   true,
 		Later:     true,
+		Jobs:      OwnJobs,
 		CheckName: ro.CheckName,
 	}
 }

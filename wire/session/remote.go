@@ -197,7 +197,7 @@ func (r *remote) Dialect() string { return r.hello.Dialect }
 
 func (r *remote) params(op dialect.Op) json.RawMessage {
 	return marshal(wireOp{
-		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Since: op.Since,
+		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
 		Funcs: op.Funcs, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
 	})
 }

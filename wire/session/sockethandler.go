@@ -75,6 +75,7 @@ type wireOp struct {
 	Method      string            `json:"method,omitempty"`
 	Params      json.RawMessage   `json:"params,omitempty"`
 	Code        string            `json:"code,omitempty"`
+	Job         string            `json:"job,omitempty"`
 	Funcs       map[string]string `json:"funcs,omitempty"`
 	Unsubscribe string            `json:"unsubscribe,omitempty"`
 	Extra       json.RawMessage   `json:"extra,omitempty"`
@@ -87,6 +88,8 @@ type wireOp struct {
 var opNames = map[string]dialect.OpKind{
 	"call": dialect.Call, "notify": dialect.Notify, "subscribe": dialect.Subscribe,
 	"raw": dialect.Raw, "watch": dialect.Watch, "eval": dialect.Eval,
+	"job.run": dialect.JobRun, "job.start": dialect.JobStart, "job.status": dialect.JobStatus,
+	"job.wait": dialect.JobWait, "job.cancel": dialect.JobCancel, "job.list": dialect.JobList,
 }
 
 func opName(k dialect.OpKind) string {
@@ -113,7 +116,7 @@ func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) 
 		w.Funcs[at] = h.socket.enter(h, name)
 	}
 	return dialect.Op{
-		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code,
+		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code, Job: w.Job,
 		Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
 		Nested: w.Hook != "" || w.Nested,
 	}, w.Hook, nil

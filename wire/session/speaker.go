@@ -40,6 +40,18 @@ func (l line) Event(m wire.Message) (wire.Event, error) {
 	return l.codec.Event(m)
 }
 
+// Open starts op. What is done with jobs is a flow of the dialect's.
+func (l line) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	if op.Kind < dialect.JobRun {
+		return l.Caller.Open(ctx, op)
+	}
+	jobber, ok := l.codec.(dialect.Jobber)
+	if !ok {
+		return nil, usage("the dialect has no jobs")
+	}
+	return jobber.Job(ctx, l.Caller, op)
+}
+
 // Describe asks the far side for what it offers.
 func (l line) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	describer, ok := l.codec.(dialect.Describer)

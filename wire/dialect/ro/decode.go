@@ -40,11 +40,16 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 		c.answerless(m)
 		return true
 	case m.Err == nil && goesOn(k.kind, m.Body):
-		c.name(string(m.ID), k, m)
+		k.later = true
+		c.jobs.note(string(m.ID), c.name(string(m.ID), k, m), k.method, m)
 		return true
 	}
 	c.forget(string(m.ID))
 	m.Final = true
+	if k.later { // the last word after all, for whoever follows it
+		m.Kind = wire.Item
+		c.jobs.note(string(m.ID), "", k.method, m)
+	}
 	return true
 }
 
@@ -91,21 +96,23 @@ func status(body []byte) string {
 }
 
 // name notes which further results are the call's: those with the target that
-// the answer names, else those of the target that the request was about.
-func (c *codec) name(id string, k *call, m *wire.Message) {
+// the answer names, else those of the target that the request was about. It
+// returns that target.
+func (c *codec) name(id string, k *call, m *wire.Message) string {
 	resource, target := namedIn(m.Raw, m.Body)
 	place := target
 	switch {
 	case target == "":
 		place = k.own
+		_, target, _ = strings.Cut(k.own, "\x00")
 	case resource != "":
 		place = placeOf(resource, target)
 	}
-	if place == "" {
-		return
+	if place != "" {
+		k.named = append(k.named, place)
+		c.places[place] = id
 	}
-	k.named = append(k.named, place)
-	c.places[place] = id
+	return target
 }
 
 // namedIn is the job that an answer names: beside the result, or in it as
@@ -172,9 +179,19 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 		return
 	}
 	m.ID = wire.ID(id)
+	c.calls[id].later = true
+	c.jobs.note(id, target, c.calls[id].method, m)
 	if m.Final {
 		c.forget(id)
 		c.over.add(id)
+	}
+}
+
+// leave forgets a call that nobody reads any more, unless it is a job that goes
+// on.
+func (c *codec) leave(id string) {
+	if !c.jobs.kept(id) {
+		c.forget(id)
 	}
 }
 

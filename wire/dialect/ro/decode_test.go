@@ -27,7 +27,7 @@ var decodings = map[string]string{
 > {"jsonrpc":"2.0","id":1,"result":{"status":"accepted"}}
 = response id=1 body={"status":"accepted"}
 > {"jsonrpc":"2.0","id":1,"result":{"status":"done"}}
-= response id=1 body={"status":"done"} final`,
+= item id=1 body={"status":"done"} final`,
 	"by the target that the answer named": `
 ? attachment:create
 > {"jsonrpc":"2.0","id":1,"result":{"status":"accepted","job":"job-1"}}

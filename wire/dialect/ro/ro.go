@@ -39,14 +39,17 @@ type codec struct {
 	places map[string]string // target, or resource and target, that an answer named → request id
 	seen   recent            // places of results that nobody wanted yet
 	over   recent            // ids of calls that a return has ended
+	jobs   jobs
 	out    []wire.Message
 }
 
 // call is one of ours that is not over.
 type call struct {
-	kind  dialect.OpKind
-	own   string   // the place that its request was about; "": none
-	named []string // its keys in places
+	kind   dialect.OpKind
+	method string
+	later  bool     // it was answered that results come later
+	own    string   // the place that its request was about; "": none
+	named  []string // its keys in places
 }
 
 // NewCodec returns the codec for one connection. It is a dialect.Describer too.
@@ -67,10 +70,10 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Notify, dialect.Subscribe:
 	case dialect.Cancel:
-		c.forget(string(op.OfID))
+		c.leave(string(op.OfID))
 		return wire.Message{}, wire.ErrUnsupported
 	case dialect.Unsub:
-		c.forget(string(op.OfID))
+		c.leave(string(op.OfID))
 		if op.Unsubscribe == "" {
 			return wire.Message{}, wire.ErrUnsupported
 		}
@@ -94,7 +97,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return m, err
 	}
 	m.Final = false
-	k := &call{kind: op.Kind}
+	k := &call{kind: op.Kind, method: a.Method}
 	if text, ok := targetText(a.Target); ok && a.Resource != "" {
 		k.own = placeOf(strings.TrimSuffix(a.Method, "."+a.Verb), text)
 	}
@@ -104,6 +107,9 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 
 // followed is the place that a Subscribe with no verb follows.
 func followed(op dialect.Op) (place string, ok bool) {
+	if op.Kind == dialect.Subscribe && op.Stream != nil {
+		return string(op.Stream), true
+	}
 	if op.Kind != dialect.Subscribe || op.Params != nil || op.Extra != nil || strings.Contains(op.Method, ":") {
 		return "", false
 	}

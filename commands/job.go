@@ -1,0 +1,186 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// A jobVerb is one command of `job`.
+type jobVerb struct {
+	name, usage, args, description string
+	kind                           dialect.OpKind
+	example                        Example
+}
+
+// jobVerbs are the commands of `job`, by what they take: METHOD with its params,
+// a JOB, or nothing.
+var jobVerbs = []jobVerb{
+	{
+		"run", "start a job, wait for it and print its result", argsMethod,
+		"Progress goes to stderr, the last result to stdout. A job that fails is status 1.", dialect.JobRun,
+		Example{"An upload of the demo", "rpcx job run demo:ro attachment:create filename=report.pdf"},
+	},
+	{
+		"start", "start a job and say which it is", argsMethod,
+		"The job goes on when the command has ended: what is printed has its name as \"job\".", dialect.JobStart,
+		Example{"A job of a session", "rpcx job start @work attachment:create filename=report.pdf"},
+	},
+	{
+		"status", "say how a job stands", argsJob,
+		"", dialect.JobStatus,
+		Example{"How a job stands", "rpcx job status @work job-123"},
+	},
+	{
+		"wait", "wait for a job and print its result", argsJob,
+		"Progress goes to stderr, the last result to stdout, also when the job is over already. A\njob that failed is status 1.", dialect.JobWait,
+		Example{"The result of a job", "rpcx job wait @work job-123"},
+	},
+	{
+		"cancel", "give up a job", argsJob,
+		"", dialect.JobCancel,
+		Example{"A job that nobody wants", "rpcx job cancel @work job-123"},
+	},
+	{
+		"list", "list the jobs that are known", "ENDPOINT",
+		"", dialect.JobList,
+		Example{"The jobs of a session", "rpcx job list @work"},
+	},
+}
+
+const (
+	argsMethod = "ENDPOINT METHOD [PARAMS...]"
+	argsJob    = "ENDPOINT JOB"
+)
+
+func jobCommand(a *app) *cli.Command {
+	c := &cli.Command{
+		Name:        "job",
+		Usage:       "long work, whose result comes later",
+		ArgsUsage:   "run|start|status|wait|cancel|list ...",
+		Description: jobDescription,
+	}
+	for _, v := range jobVerbs {
+		c.Commands = append(c.Commands, v.command(a))
+	}
+	return c
+}
+
+const jobDescription = `A job is a call whose result comes later than its answer. run does all of it; start leaves
+the job to itself, and status, wait and cancel work on it by its name. Where jobs belong
+to their connection, as in the dialect ro, only run goes without a session (see connect).`
+
+// jobOptions are what one command of `job` was given.
+type jobOptions struct {
+	clientFlags
+	params paramFlags
+	ro     roFlags
+}
+
+func (v jobVerb) command(a *app) *cli.Command {
+	o := &jobOptions{}
+	flags := o.flags(a, idleNone)
+	description := v.description
+	if v.args == argsMethod {
+		flags = slices.Concat(o.params.flags(), o.ro.flags(), flags)
+		description += "\n\n" + paramsDescription
+	}
+	return &cli.Command{
+		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
+		Metadata: map[string]any{examplesKey: []Example{v.example}},
+		Flags:    flags,
+		Action:   func(ctx context.Context, _ *cli.Command) error { return v.run(ctx, a, o) },
+	}
+}
+
+func (v jobVerb) run(ctx context.Context, a *app, o *jobOptions) error {
+	e, rest, err := a.endpoint(ctx, o.conn.dialect)
+	if err != nil {
+		return err
+	}
+	if err := v.check(a.line, e, rest); err != nil {
+		return err
+	}
+	print, err := a.printer(e, &o.out, format.Options{})
+	if err != nil {
+		return err
+	}
+	cat, err := loadCatalog(o.params.catalog)
+	if err != nil {
+		return err
+	}
+	op := dialect.Op{Kind: v.kind}
+	switch v.args {
+	case argsJob:
+		op.Job = rest[0]
+	case argsMethod:
+		op.Method = rest[0]
+		if op.Extra, err = o.ro.extra(a.line, e, ""); err == nil {
+			err = fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
+		}
+		if err != nil {
+			return err
+		}
+		if o.params.dryRun {
+			op.Kind = dialect.Call
+			return dryRun(e, op)
+		}
+	}
+	return o.converse(ctx, a, e, op, cat, print)
+}
+
+// check refuses what the command does not take, and jobs where there are none.
+func (v jobVerb) check(l *line, e session.Endpoint, rest []string) error {
+	switch {
+	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):
+		return l.usage("a method is missing")
+	case v.args == argsJob && len(rest) != 1:
+		return l.usage("job %s takes one JOB", v.name)
+	case v.args == "ENDPOINT" && len(rest) > 0:
+		return l.usage("job list takes an endpoint alone, not %q too", rest[0])
+	}
+	switch jobs := session.SpecOf(e).Jobs; {
+	case e.Dialect == "":
+	case jobs == session.NoJobs:
+		return l.usage("%s has no jobs: use rpcx call", e.Dialect)
+	case jobs == session.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
+		f := l.usage("a job belongs to its connection, which this command would end")
+		f.Hint = "open a session: rpcx connect " + wire.Quote(l.args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
+		return f
+	}
+	return nil
+}
+
+// converse does op.
+func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, cat *catalog.Catalog, print *format.Pipeline) (err error) {
+	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
+	defer cl.stop()
+	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
+	cl.touch()
+	st, err := conv.Open(cl.ctx, op)
+	if err != nil {
+		return why(cl.ctx, err)
+	}
+	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
+	if op.Job != "" {
+		c.method = op.Job
+	}
+	err = goesOn(session.SpecOf(e), c.run(), "the job")
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+		suggest(a, f, cat)
+		return errors.Join(err, print.Flush())
+	}
+	return errors.Join(err, print.Finish())
+}
