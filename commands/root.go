@@ -120,9 +120,9 @@ calls, it streams, and it answers the calls that come back, through hooks.
 
 An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
 unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, demo:orders. A framing (line, lsp,
-nul, seq, concat) and a dialect (jsonrpc, jsonrpc1, introspect, scomp, scriptling)
-may stand before it, as in lsp+exec:gopls or jsonrpc1+ws://host/. @ alone stands for
-$RPCX_ENDPOINT.`
+nul, seq, concat) and a dialect (jsonrpc, jsonrpc1, introspect, scomp, scriptling,
+ro) may stand before it, as in lsp+exec:gopls or jsonrpc1+ws://host/. @ alone stands
+for $RPCX_ENDPOINT.`
 
 // harden makes the library behave: nothing on stdout but data, no exit inside
 // it, no splitting at commas.

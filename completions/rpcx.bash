@@ -121,7 +121,7 @@ _rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ 
 _rpcx_command() {
 	case $1 in
 	'')
-		subs='call eval subscribe connect serve describe plugin' endpoint=''
+		subs='call eval subscribe connect serve describe job plugin' endpoint=''
 		flags='--help --version'
 		;;
 	'call')
@@ -147,6 +147,34 @@ _rpcx_command() {
 	'describe')
 		subs='' endpoint='yes'
 		flags='--json --format --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'job')
+		subs='run start status wait cancel list' endpoint=''
+		flags='--help'
+		;;
+	'job run')
+		subs='' endpoint='yes'
+		flags='--catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'job start')
+		subs='' endpoint='yes'
+		flags='--catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'job status')
+		subs='' endpoint='yes'
+		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'job wait')
+		subs='' endpoint='yes'
+		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'job cancel')
+		subs='' endpoint='yes'
+		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		;;
+	'job list')
+		subs='' endpoint='yes'
+		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin')
 		subs='call new method get set destroy describe run serve' endpoint=''
