@@ -8,23 +8,33 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"rpcx/wire"
 )
 
-// validName is what a session may be called (section 5 of the design).
-var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// nameMost is how long the name of a session may be.
+const nameMost = 64
 
-// CheckName refuses what is no name of a session.
+// CheckName refuses what is no name of a session (section 5 of the design).
 func CheckName(name string) error {
-	if validName.MatchString(name) {
+	if 0 < len(name) && len(name) <= nameMost && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
 	}
 	f := usage("%s is no name of a session", wire.Quote(name))
 	f.Hint = "a name is up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit"
 	return f
+}
+
+// plain says that name has letters, digits, dots, dashes and underscores alone.
+func plain(name string) bool {
+	for _, c := range []byte(name) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '.' && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 // socketOf is the path of the session's socket in dir: by its name, else by a
