@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -34,9 +32,12 @@ type prompt struct {
 	fatal    chan error
 
 	menu menu
-	rest string // of what is typed over several lines; of the goroutine that reads the keyboard
 
-	hint bool // it was said how requests are answered; of the one that reads the pipe
+	// Of the goroutine that reads the keyboard.
+	rest   string // of what is typed over several lines
+	filled bool   // it was said that the line is full
+
+	hint bool // it was said how requests are answered; of the goroutine that reads the pipe
 
 	mu      sync.Mutex
 	calls   []*promptCall // that are not over, the latest last
@@ -73,7 +74,7 @@ func (p *prompt) run() (err error) {
 	p.fatal, p.fewer = make(chan error, 1), sync.NewCond(&p.mu)
 	p.past = openHistory()
 	p.screen, err = format.OpenPrompt(os.Stdin, os.Stdout, format.PromptOptions{
-		Text: promptText, Interrupt: p.interrupt, Complete: p.complete, History: p.past,
+		Text: promptText, Interrupt: p.interrupt, Complete: p.complete, Full: p.full, History: p.past,
 	})
 	if err != nil {
 		return wire.NewFault(wire.IO, "the terminal: "+err.Error(), err)
@@ -218,87 +219,4 @@ func (p *prompt) failed(err error) {
 	}
 	p.print.Idle()
 	p.app.console.Error(f, statusOf(f.Kind).code)
-}
-
-// queuedLines is how many lines may wait, as when many are pasted, before the
-// keyboard does.
-const queuedLines = 1024
-
-// listen reads the keyboard until Ctrl-D, and has each line done after the one
-// before it, while further ones are typed.
-func (p *prompt) listen() error {
-	lines := make(chan string, queuedLines)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		p.failed(guarded(func() error {
-			for line := range lines {
-				p.line(line)
-			}
-			return nil
-		}))
-	}()
-	for {
-		line, err := p.screen.ReadLine()
-		if err != nil {
-			close(lines)
-			<-done
-			return nil
-		}
-		p.clock.touch()
-		p.rest += line
-		if _, open, _ := params.Split(p.rest); open {
-			p.rest += " "
-			p.screen.SetText(promptMore)
-			continue
-		}
-		line, p.rest = p.rest, ""
-		p.screen.SetText(promptText)
-		p.past.keep(line)
-		select {
-		case lines <- line:
-		case <-done:
-			return nil // of a defect, which was told
-		}
-	}
-}
-
-// line does what a line says.
-func (p *prompt) line(text string) {
-	text = strings.Trim(text, " \t\r\n")
-	switch {
-	case text == "":
-	case text[0] == '{' || text[0] == '[':
-		p.failed(p.send([]byte(text)))
-	default:
-		p.call(text)
-	}
-}
-
-// send sends a message as it stands.
-func (p *prompt) send(text []byte) error {
-	msg, err := outgoing(text, p.conv.Dialect())
-	if err != nil {
-		return wire.NewFault(wire.Usage, "not sent: "+err.Error(), err)
-	}
-	return p.pipe.Send(p.clock.ctx, scan.Compact(nil, msg))
-}
-
-// interrupt is Ctrl-C: it cancels the latest call, or drops what is typed.
-func (p *prompt) interrupt() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := len(p.calls) - 1; i >= 0; i-- {
-		if c := p.calls[i]; !c.cancelled {
-			c.cancelled = true
-			c.clock.cancel(errCancelled)
-			return true
-		}
-	}
-	if p.rest != "" {
-		p.rest = ""
-		p.screen.SetText(promptText)
-		p.screen.Redraw()
-	}
-	return false
 }

@@ -96,13 +96,13 @@ func (y *teletype) shows(text string) {
 		if i >= 0 {
 			y.seen += i + len(text)
 		}
-		came := string(y.came)
+		came := string(y.came[max(0, len(y.came)-2000):])
 		y.mu.Unlock()
 		if i >= 0 {
 			return
 		}
 		if time.Now().After(end) {
-			y.t.Fatalf("%q never came: %q", text, came)
+			y.t.Fatalf("%q never came: …%q", text, came)
 		}
 	}
 }
@@ -153,6 +153,11 @@ func TestPrompt(t *testing.T) {
 	y.shows(`"method":"approve"`)
 	y.types("{\"id\":1,\r\"error\":{\"code\":5,\"message\":\"no\"}}\r")
 	y.shows("nobody approved o_002: no")
+	y.types("getOrder id=" + strings.Repeat("9", 4100))
+	y.shows("the line is full")
+	y.types("\x03")
+	y.types("\x1b[200~getOrder id=" + strings.Repeat("9", 5000) + "!\x1b[201~\r")
+	y.shows("does not match the pattern")
 	y.types("\x04")
 	y.left(0)
 	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))

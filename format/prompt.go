@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -36,6 +37,8 @@ type PromptOptions struct {
 	// Complete is called at Tab. It returns the line and the place of the cursor
 	// as they should be.
 	Complete func(line string, pos int) (string, int)
+	// Full is called with each character that does not fit on the line any more.
+	Full func()
 	// History is looked through with the arrow keys.
 	History PromptHistory
 }
@@ -45,6 +48,9 @@ type PromptHistory interface {
 	Len() int
 	At(i int) string
 }
+
+// longestLine is how many characters may be typed; a paste may be longer.
+const longestLine = 4096
 
 // Interactive says whether a prompt can be shown: both are terminals, and this
 // one can move its cursor.
@@ -62,6 +68,9 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	p.edit.History = quietHistory{o.History}
 	p.edit.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
 		if key != '\t' {
+			if utf8.RuneCountInString(line) >= longestLine && key >= ' ' {
+				o.Full()
+			}
 			return "", 0, false
 		}
 		line, pos = o.Complete(line, pos)
