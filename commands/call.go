@@ -74,6 +74,9 @@ are positional; - reads the params whole from stdin. Words with spaces, quotes, 
 want quotes of the shell.`
 
 func runCall(ctx context.Context, a *app, o *callOptions) error {
+	if a.line.help {
+		return methodHelp(ctx, a, &o.clientFlags)
+	}
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err

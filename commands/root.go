@@ -76,7 +76,7 @@ func (a *app) run(words []string) (err error) {
 	switch {
 	case err != nil:
 		return err
-	case a.line.help:
+	case a.line.help && !a.asksAboutMethod():
 		return help(os.Stdout, a.line)
 	case a.line.version:
 		return say(os.Stdout, "rpcx "+Version()+"\n")

@@ -64,6 +64,9 @@ where --method or --select says what to take, or --since: nothing is sent then. 
 subscription is sent again, and a gap event says that items may be missing.`
 
 func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
+	if a.line.help {
+		return methodHelp(ctx, a, &o.clientFlags)
+	}
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err

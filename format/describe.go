@@ -119,7 +119,7 @@ func Method(w io.Writer, c *catalog.Catalog, m *catalog.Method, endpoint string,
 			b.WriteString("  " + line + "\n")
 		}
 	}
-	section(&b, "Parameters", parameters(c, m.Params), width, color)
+	section(&b, "Parameters", nested(c, parameters(c, m.Params), "", 1), width, color)
 	if len(m.Result) > 0 {
 		b.WriteString("\n" + strong("Result:", color) + " " + typeText(m.Result) + "\n")
 		fields(&b, parameters(c, m.Result), width)
@@ -139,10 +139,10 @@ func Method(w io.Writer, c *catalog.Catalog, m *catalog.Method, endpoint string,
 // Usage is a command line that calls m at endpoint, by words.
 func Usage(c *catalog.Catalog, m *catalog.Method, endpoint string) []string {
 	words := []string{"rpcx", "call"}
-	switch m.Kind {
-	case catalog.Stream:
+	switch {
+	case m.Kind == catalog.Stream && c.Dialect != "introspect": // there every call is one
 		words[1] = "subscribe"
-	case catalog.Notify:
+	case m.Kind == catalog.Notify:
 		words = append(words, "--notify")
 	}
 	words = append(words, endpoint, typed(c, m))
@@ -171,22 +171,39 @@ func fields(b *strings.Builder, params []parameter, width int) {
 		if p.required {
 			need = "required"
 		}
-		rows[i] = []string{p.name, typeText(p.schema), need, remarks(p.schema)}
+		rows[i] = []string{p.name, typeText(p.schema), need, p.remarks()}
 	}
 	writeTable(b, "  ", rows, width, false)
 }
 
-// remarks are a schema's description, choices and default.
-func remarks(schema []byte) string {
+// remarks are a schema's description, choices, bounds and default.
+func (p parameter) remarks() string {
 	var parts []string
+	schema := p.schema
+	if p.when != "" {
+		parts = append(parts, p.when)
+	}
 	if text, ok := scan.Text(scan.Get(schema, "description")); ok && text != "" {
 		parts = append(parts, CleanLine(text))
 	}
 	if enum := scan.Get(schema, "enum"); enum != nil {
 		parts = append(parts, "one of "+list(enum))
 	}
+	for _, bound := range bounds {
+		if value := scan.Get(schema, bound.keyword); scan.Type(value) == 'n' {
+			parts = append(parts, bound.says+" "+string(value))
+		}
+	}
 	if value := scan.Get(schema, "default"); value != nil {
 		parts = append(parts, "default "+excerpt(value))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// bounds are the keywords of a schema that a user should know beforehand.
+var bounds = []struct{ keyword, says string }{
+	{"minimum", "at least"},
+	{"exclusiveMinimum", "more than"},
+	{"maximum", "at most"},
+	{"exclusiveMaximum", "less than"},
 }

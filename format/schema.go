@@ -18,6 +18,7 @@ type parameter struct {
 	name     string
 	required bool
 	schema   json.RawMessage
+	when     string // it is there only then; "": always
 }
 
 // parameters lists what a schema for an object, or for a list of fixed length,
@@ -27,7 +28,7 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	var params []parameter
 	if items := scan.Get(schema, "prefixItems"); items != nil {
 		for i, item := range elements(items) {
-			params = append(params, parameter{positional(item, i), true, spelled(c, item)})
+			params = append(params, parameter{name: positional(item, i), required: true, schema: spelled(c, item)})
 		}
 		return params
 	}
@@ -39,7 +40,7 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 			return params
 		}
 		name := scan.Key(key)
-		params = append(params, parameter{CleanLine(name), contains(required, name), spelled(c, val)})
+		params = append(params, parameter{name: CleanLine(name), required: contains(required, name), schema: spelled(c, val)})
 	}
 }
 

@@ -14,7 +14,8 @@ func isKey(name string) bool {
 
 // Example lists the words that may follow METHOD in a call of m: its required
 // params, with values from the schema where it has some and placeholders such
-// as <string> where not. c gives the $defs; it may be nil.
+// as <string> where not; in a catalog that was discovered with values that would
+// do, as far as a schema tells. c gives the $defs; it may be nil.
 func (m *Method) Example(c *Catalog) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
@@ -31,16 +32,19 @@ func (m *Method) Example(c *Catalog) []string {
 		if !isKey(name) {
 			return []string{string(exampleOf(schema, doc, 0))}
 		}
-		words = append(words, word(name, resolve(get(properties, name), doc), doc))
+		words = append(words, word(name, resolve(get(properties, name), doc), doc, c.exact()))
 	}
 	return words
 }
 
+// exact says that an example is to be a command that works.
+func (c *Catalog) exact() bool { return c != nil && c.Dialect == "introspect" }
+
 // word is one KEY=VALUE.
-func word(name string, schema, doc json.RawMessage) string {
+func word(name string, schema, doc json.RawMessage, exact bool) string {
 	key := strings.NewReplacer(".", `\.`, "[", `\[`).Replace(name)
 	v := given(schema)
-	if v == nil && composite(schema) {
+	if v == nil && (exact || composite(schema)) {
 		v = exampleOf(schema, doc, 0)
 	}
 	var s string
@@ -77,10 +81,7 @@ func exampleOf(schema, doc json.RawMessage, depth int) json.RawMessage {
 	}
 	switch typeOf(schema) {
 	case "integer", "number":
-		if low := get(schema, "minimum"); low != nil {
-			return low
-		}
-		return json.RawMessage("1")
+		return exampleNumber(schema)
 	case "boolean":
 		return json.RawMessage("true")
 	case "null":
@@ -96,7 +97,39 @@ func exampleOf(schema, doc json.RawMessage, depth int) json.RawMessage {
 			}
 		}
 	}
-	return json.RawMessage(`"string"`)
+	return exampleString(schema)
+}
+
+// exampleNumber is the least number that is allowed, or one.
+func exampleNumber(schema json.RawMessage) json.RawMessage {
+	if low := get(schema, "minimum"); low != nil {
+		return low
+	}
+	if low, err := strconv.ParseFloat(string(get(schema, "exclusiveMinimum")), 64); err == nil {
+		return strconv.AppendFloat(nil, low+1, 'f', -1, 64)
+	}
+	return json.RawMessage("1")
+}
+
+// formats are texts that have a format.
+var formats = map[string]string{
+	"uuid": "123e4567-e89b-12d3-a456-426614174000", "date-time": "2026-01-31T12:00:00Z", "date": "2026-01-31",
+	"time": "12:00:00Z", "email": "user@example.com", "uri": "https://example.com/", "hostname": "example.com",
+	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "duration": "PT1H",
+}
+
+// exampleString is a text of the format that is wanted, and as long as it must
+// be.
+func exampleString(schema json.RawMessage) json.RawMessage {
+	var format string
+	var least int
+	_ = json.Unmarshal(get(schema, "format"), &format)
+	_ = json.Unmarshal(get(schema, "minLength"), &least)
+	text := formats[format]
+	if text == "" {
+		text = "string" + strings.Repeat("x", min(max(least-len("string"), 0), 1000))
+	}
+	return appendText(nil, text)
 }
 
 func exampleArray(schema, doc json.RawMessage, depth int) json.RawMessage {
