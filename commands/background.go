@@ -301,7 +301,7 @@ func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endp
 	if err != nil {
 		return err
 	}
-	if err := o.hello.introduce(e, &so); err != nil {
+	if err := o.hello.introduce(&e, &so); err != nil {
 		return err
 	}
 	so.Reconnect = o.again.options(a, &o.conn)

@@ -51,7 +51,7 @@ func (a *app) open(ctx context.Context, e session.Endpoint, c *clientFlags, cat 
 		return nil, err
 	}
 	o.Raw, o.Catalog, o.Reconnect, o.Watch = raw, cat, c.again.options(a, &c.conn), c.watch
-	if err := c.hello.introduce(e, &o); err != nil {
+	if err := c.hello.introduce(&e, &o); err != nil {
 		return nil, err
 	}
 	conv, err := session.Open(ctx, e, o)

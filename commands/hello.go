@@ -14,24 +14,32 @@ import (
 
 // helloFlags are what a greeting says of us, where a dialect's does.
 type helloFlags struct {
-	meta   []string
-	resume string
+	meta          []string
+	resume        string
+	noEnvironment bool
 }
 
 func (h *helloFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		list(groupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
 		text(groupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
+		boolean(groupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.noEnvironment),
 	}
 }
 
 // introduce fills in what a greeting says of us.
-func (h *helloFlags) introduce(e session.Endpoint, o *session.Options) error {
+func (h *helloFlags) introduce(e *session.Endpoint, o *session.Options) error {
+	if h.noEnvironment {
+		if e.Dialect != pluginDialect || e.Socket != "" {
+			return wire.NewFault(wire.Usage, "--no-environment goes with the greeting of "+pluginDialect, nil)
+		}
+		e.NoEnvironment = true
+	}
 	o.Info = catalog.Info{Name: "rpcx", Version: Version()}
 	if len(h.meta) == 0 && h.resume == "" {
 		return nil
 	}
-	if !session.SpecOf(e).Introduces {
+	if !session.SpecOf(*e).Introduces {
 		what := "the greeting of " + e.Dialect
 		if e.Dialect == "" {
 			what = "what was greeted long ago"

@@ -57,10 +57,10 @@ type Options struct {
 type codec struct {
 	dialect.Codec
 	o         Options
-	calls     map[string]*call    // ours, by id token
-	callbacks map[string]callback // ours, by id
-	last      int64               // of calls
-	lastBack  int                 // of callbacks
+	calls     map[string]*call  // ours, by id token
+	callbacks map[string]string // the hooks of ours, by id
+	last      int64             // of calls
+	lastBack  int               // of callbacks
 	msgs      []wire.Message
 	batch     bool                     // what is being decoded came as one
 	calling   func(id string, on bool) // see watchCallbacks; may be nil
@@ -78,12 +78,6 @@ type call struct {
 	funcs  []string
 }
 
-// A callback is a function of ours that the far side may call.
-type callback struct {
-	hook  string
-	owner string // the id token of the call that it lives as long as; "": a notification's, for ever
-}
-
 // NewCodec returns the codec for one connection. It is a dialect.Greeter, a
 // dialect.Describer and a dialect.Leaver.
 func NewCodec(o Options) dialect.Codec {
@@ -92,7 +86,7 @@ func NewCodec(o Options) dialect.Codec {
 	}
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth}),
-		o:     o, calls: map[string]*call{}, callbacks: map[string]callback{},
+		o:     o, calls: map[string]*call{}, callbacks: map[string]string{},
 	}
 }
 
@@ -122,6 +116,9 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if len(op.Funcs) > 0 && c.o.OneWay {
 		return wire.Message{}, wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)
 	}
+	if len(op.Funcs) > 0 && op.Kind == dialect.Notify {
+		return wire.Message{}, wire.NewFault(wire.Usage, "a callback lives as long as its call, and a notification is none", nil)
+	}
 	r := request{method: op.Method, params: op.Params, funcs: op.Funcs, values: x.Values, codec: c}
 	if err := r.encode(); err != nil {
 		return wire.Message{}, err
@@ -141,7 +138,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 // register remembers what the answer to a request means.
 func (c *codec) register(id wire.ID, r request) {
 	for name, hook := range r.made {
-		c.callbacks[name] = callback{hook: hook, owner: string(id)}
+		c.callbacks[name] = hook
 	}
 	if len(id) == 0 {
 		return

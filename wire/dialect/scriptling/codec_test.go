@@ -61,6 +61,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}{
 		"callbacks need both directions":   {Options{OneWay: true}, dialect.Op{Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
 		"a callback can only be an argume": {Options{}, dialect.Op{Method: "object.destroy", Params: raw(`{"a":null}`), Funcs: map[string]string{"/a": "a"}}},
+		"a notification is none":           {Options{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
 		"not part of this dialect":         {Options{}, dialect.Op{Kind: dialect.Subscribe, Method: "f"}},
 		"stands for no dict":               {Options{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
 	} {

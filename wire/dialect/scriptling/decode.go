@@ -154,7 +154,7 @@ func (c *codec) refuse(m *wire.Message, code int, what string) {
 // expired is left for the handler to refuse.
 func (c *codec) called(m *wire.Message) {
 	id, _ := scan.Text(scan.Get(m.Params, "id"))
-	cb, ok := c.callbacks[id]
+	hook, ok := c.callbacks[id]
 	if !ok {
 		return
 	}
@@ -163,7 +163,7 @@ func (c *codec) called(m *wire.Message) {
 		c.refuse(m, wire.CodeServer, err.Error())
 		return
 	}
-	m.Method, m.Params, m.Body = cb.hook, params, params
+	m.Method, m.Params, m.Body = hook, params, params
 }
 
 // plainArguments is what a hook gets: args and kwargs, decoded.
