@@ -98,7 +98,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	}
 	o.hooks.functions = params.FuncNames(rest)
 	if o.rawRequest == "" && opensFirst(e, cat, rest, o.params) {
-		if err := checkName(e, rest[0], false, o.params); err != nil {
+		if err := a.checkName(e, rest[0], false, o.params); err != nil {
 			return err
 		}
 		return o.converse(ctx, a, e, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
@@ -165,7 +165,7 @@ func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint,
 // fillParams reads the arguments after METHOD into op.
 func fillParams(ctx context.Context, a *app, e session.Endpoint, op *dialect.Op, args []string, p paramFlags, cat *catalog.Catalog) error {
 	spec := session.SpecOf(e)
-	if err := checkName(e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
+	if err := a.checkName(e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
 		return err
 	}
 	if p.style != "" {

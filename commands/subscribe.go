@@ -90,7 +90,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 		return err
 	}
 	if opensFirst(e, cat, rest, o.params) && len(rest) > 0 {
-		if err := checkName(e, rest[0], true, o.params); err != nil {
+		if err := a.checkName(e, rest[0], true, o.params); err != nil {
 			return err
 		}
 		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {

@@ -35,12 +35,12 @@ func opensFirst(e session.Endpoint, cat *catalog.Catalog, args []string, p param
 }
 
 // checkName refuses what cannot be a method of the dialect.
-func checkName(e session.Endpoint, method string, subscribe bool, p paramFlags) error {
+func (a *app) checkName(e session.Endpoint, method string, subscribe bool, p paramFlags) error {
 	check := session.SpecOf(e).CheckName
 	if check == nil || p.noCheck {
 		return nil
 	}
-	return check(method, subscribe)
+	return respelt(a, check(method, subscribe))
 }
 
 // prepare makes the request that args (METHOD first) ask for, typed by what the
