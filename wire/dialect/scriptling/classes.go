@@ -1,0 +1,167 @@
+package scriptling
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// create answers an object.new.
+func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
+	name, err := text(p, "class")
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(p)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := h.server.once()
+	cl := s.class(name)
+	if cl == nil {
+		var known []string
+		for _, c := range s.Classes {
+			known = append(known, c.Name)
+		}
+		return nil, wire.Errorf(wire.CodeServer, "unknown class %s (available: %s)", clip(name), strings.Join(known, ", "))
+	}
+	o, err := h.server.add(cl)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.ask(ctx, in, o, constructor, p, args); err != nil && !isUnknown(err) {
+		h.server.remove(o)
+		return nil, err
+	}
+	return ref{h.server.b.Catalog().Info.Name, cl.Name, o.id}.append(nil), nil
+}
+
+// method answers an object.call_method: a method's call, or one of a property.
+func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
+	name, err := text(p, "method")
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(p)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.object(p)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(o.class.Properties, func(m member) bool { return m.Name == name }); i >= 0 {
+		if err := o.class.Properties[i].takes(args); err != nil {
+			return nil, err
+		}
+	}
+	result, err := h.ask(ctx, in, o, name, p, args)
+	if isUnknown(err) {
+		return nil, wire.Errorf(wire.CodeServer, "unknown method %s on %s (available: %s)", clip(name), o.class.Name, names(o.class.Methods))
+	}
+	return value(result, err)
+}
+
+// takes says whether a property can be got or set with these arguments.
+func (m member) takes(args []byte) error {
+	n := 0
+	list := scan.Array(scan.Get(args, "args"), wire.DefaultMaxDepth)
+	for _, _, ok := list.Next(); ok; _, _, ok = list.Next() {
+		n++
+	}
+	switch named := string(scan.Get(args, "kwargs")) != "{}"; {
+	case n > 1 || named:
+		return wire.Errorf(wire.CodeServer, "the property %s takes one value at most, and none by name", m.Name)
+	case n == 1 && !m.Settable:
+		return wire.Errorf(wire.CodeServer, "can't set attribute '%s': property is read-only", m.Name)
+	}
+	return nil
+}
+
+// destroy answers an object.destroy. An object that is gone is no error.
+func (h *handler) destroy(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
+	null := json.RawMessage("null")
+	if _, err := text(p, "object_id"); err != nil {
+		return nil, err
+	}
+	o, err := h.object(p)
+	if err != nil || !h.server.take(o) {
+		return null, nil
+	}
+	args, _ := arguments(nil)
+	_, err = h.ask(ctx, in, o, destructor, p, args)
+	h.server.clean(o)
+	if err != nil && !isUnknown(err) {
+		return nil, err
+	}
+	return null, nil
+}
+
+func (h *handler) object(p []byte) (*object, error) {
+	id, err := text(p, "object_id")
+	if err != nil {
+		return nil, err
+	}
+	h.server.mu.Lock()
+	defer h.server.mu.Unlock()
+	if o := h.server.objects[id]; o != nil {
+		return o, nil
+	}
+	return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(id))
+}
+
+// errUnknown says that no hook answers.
+var errUnknown = wire.NewError(wire.CodeNoMethod, "method not found")
+
+func isUnknown(err error) bool { return err == error(errUnknown) }
+
+// ask has the hook of an object's class answer, when it is the object's turn.
+func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name string, p, args []byte) (json.RawMessage, error) {
+	hook := o.class.Name + "." + name
+	if _, ok := h.r.Kind(hook); !ok {
+		return nil, errUnknown
+	}
+	if err := o.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer o.leave()
+	if name != destructor && o.isGone() {
+		return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(o.id))
+	}
+	defer h.hold(o, callbacksIn(p))()
+	r := h.request(in, hook, args)
+	r.Vars = map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
+	return h.r.Respond(ctx, r)
+}
+
+// hold notes that these callbacks were given to a call of o, until it is over.
+func (h *handler) hold(o *object, callbacks []string) (over func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range callbacks {
+		h.holders[id] = o
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, id := range callbacks {
+			delete(h.holders, id)
+		}
+	}
+}
+
+// calling is told when a callback of the far side is called, and when it has
+// answered: meanwhile the object that called it takes further calls.
+func (h *handler) calling(id string, on bool) {
+	h.mu.Lock()
+	o := h.holders[id]
+	h.mu.Unlock()
+	if o != nil {
+		o.wait(on)
+	}
+}

@@ -1,0 +1,139 @@
+package scriptling
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// An encoder makes Values of plain JSON.
+type encoder struct {
+	// function returns the id of a callback for the function of ours at a JSON
+	// pointer; "" where there is none. nil: there are none at all.
+	function func(pointer string) string
+}
+
+// value appends the Value of val, which is valid JSON and stands at pointer.
+func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
+	if e.function != nil {
+		if id := e.function(pointer); id != "" {
+			return appendCallback(b, id), nil
+		}
+	}
+	switch scan.Type(val) {
+	case '0':
+		return append(b, `{"type":"null"}`...), nil
+	case 't', 'f':
+		return scalar(b, "bool", val), nil
+	case 's':
+		return scalar(b, "string", val), nil
+	case 'n':
+		if strings.ContainsAny(string(val), ".eE") {
+			return scalar(b, "float", val), nil
+		}
+		return scalar(b, "int", val), nil
+	case 'a':
+		b, err := e.list(append(b, `{"type":"list","items":`...), val, pointer)
+		return append(b, '}'), err
+	}
+	return e.object(b, val, pointer)
+}
+
+// list appends the Values of an array's elements, as an array.
+func (e encoder) list(b, val []byte, pointer string) ([]byte, error) {
+	b = append(b, '[')
+	m := scan.Array(val, wire.DefaultMaxDepth)
+	i := 0
+	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = e.value(b, v, e.below(pointer, strconv.Itoa(i))); err != nil {
+			return nil, err
+		}
+		i++
+	}
+	return append(b, ']'), nil
+}
+
+// dict appends the Values of an object's members, as an object.
+func (e encoder) dict(b, val []byte, pointer string) ([]byte, error) {
+	b = append(b, '{')
+	m := scan.Object(val, wire.DefaultMaxDepth)
+	first := true
+	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '"'), key...), `":`...)
+		var err error
+		if b, err = e.value(b, v, e.below(pointer, scan.Key(key))); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// object appends the Value of an object: a dict, or what its sole key says.
+func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
+	switch key, v := soleKey(val); key {
+	case callbackKey:
+		id, ok := scan.Text(v)
+		if !ok {
+			return nil, doubt(key, "a string")
+		}
+		return appendCallback(b, id), nil
+	case remoteKey:
+		r, ok := readRef(v)
+		if !ok {
+			return nil, doubt(key, `an object with the strings "library", "class" and "id"`)
+		}
+		b = append(b, `{"type":"remote","remote":`...)
+		return append(r.append(b), '}'), nil
+	}
+	b, err := e.dict(append(b, `{"type":"dict","entries":`...), val, pointer)
+	return append(b, '}'), err
+}
+
+// below is a member's or element's pointer; "" where nobody asks for it.
+func (e encoder) below(pointer, token string) string {
+	if e.function == nil {
+		return ""
+	}
+	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}
+
+func doubt(key, what string) error {
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("an object with the sole key %q stands for no dict, and its value is not %s", key, what), nil)
+	f.Hint = "such a dict can be given as a transport Value, with --values"
+	return f
+}
+
+// soleKey is the only key of an object, with its value; "" where it has none or
+// several.
+func soleKey(obj []byte) (string, []byte) {
+	m := scan.Object(obj, wire.DefaultMaxDepth)
+	key, v, ok := m.Next()
+	if !ok || len(key) == 0 || key[0] != '$' {
+		return "", nil
+	}
+	if _, _, more := m.Next(); more {
+		return "", nil
+	}
+	return scan.Key(key), v
+}
+
+func scalar(b []byte, kind string, val []byte) []byte {
+	b = append(append(append(b, `{"type":"`...), kind...), `","value":`...)
+	return append(append(b, val...), '}')
+}
+
+func appendCallback(b []byte, id string) []byte {
+	b = append(b, `{"type":"callback","callback":{"id":`...)
+	return append(scan.AppendQuoted(b, id), "}}"...)
+}

@@ -1,0 +1,141 @@
+package scriptling
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// A request is what a user asks for, on its way to the wire.
+type request struct {
+	method string
+	params json.RawMessage
+	funcs  map[string]string
+	values bool
+	made   map[string]string // the callbacks in params: id → hook
+	codec  *codec
+}
+
+// encode makes the method and the params of the wire.
+func (r *request) encode() error {
+	if !slices.Contains(wireMethods, r.method) {
+		return r.function()
+	}
+	if !slices.Contains([]string{methodCall, methodNew, methodMethod, methodCallback, methodLog}, r.method) {
+		return r.allUsed()
+	}
+	if scan.Type(r.params) != 'o' {
+		return r.allUsed()
+	}
+	b, first := []byte{'{'}, true
+	m := scan.Object(r.params, wire.DefaultMaxDepth)
+	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '"'), key...), `":`...)
+		var err error
+		if b, err = r.member(b, scan.Key(key), v); err != nil {
+			return err
+		}
+	}
+	r.params = append(b, '}')
+	return r.allUsed()
+}
+
+// member appends a member of a wire method's params.
+func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
+	switch {
+	case key == "args" && scan.Type(v) == 'a', key == "kwargs" && scan.Type(v) == 'o':
+		return r.arguments(b, v, "/"+key)
+	}
+	return append(b, v...), nil
+}
+
+// function makes a function.call of the call of a function.
+func (r *request) function() error {
+	b := scan.AppendQuoted([]byte(`{"name":`), r.method)
+	var err error
+	switch scan.Type(r.params) {
+	case 'a':
+		b, err = r.arguments(append(b, `,"args":`...), r.params, "")
+	case 'o':
+		b, err = r.arguments(append(b, `,"kwargs":`...), r.params, "")
+	}
+	if err != nil {
+		return err
+	}
+	r.method, r.params = methodCall, append(b, '}')
+	return r.allUsed()
+}
+
+// arguments appends args (an array) or kwargs (an object) as Values. Where they
+// are Values already, functions of ours can stand only right below.
+func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
+	e := encoder{}
+	if len(r.funcs) > 0 {
+		e.function = r.callbackAt
+	}
+	switch {
+	case !r.values && scan.Type(v) == 'a':
+		return e.list(b, v, pointer)
+	case !r.values:
+		return e.dict(b, v, pointer)
+	case e.function == nil:
+		return append(b, v...), nil
+	}
+	object := scan.Type(v) == 'o'
+	m := scan.Array(v, wire.DefaultMaxDepth)
+	if object {
+		m = scan.Object(v, wire.DefaultMaxDepth)
+	}
+	b = append(b, v[0])
+	i := 0
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		token := strconv.Itoa(i)
+		if object {
+			b = append(append(append(b, '"'), key...), `":`...)
+			token = scan.Key(key)
+		}
+		if id := r.callbackAt(e.below(pointer, token)); id != "" {
+			b = appendCallback(b, id)
+		} else {
+			b = append(b, val...)
+		}
+		i++
+	}
+	return append(b, v[len(v)-1]), nil
+}
+
+// callbackAt makes the callback for the function of ours at a pointer, if there
+// is one.
+func (r *request) callbackAt(pointer string) string {
+	hook, ok := r.funcs[pointer]
+	if !ok {
+		return ""
+	}
+	r.codec.lastBack++
+	id := "cb-" + strconv.Itoa(r.codec.lastBack)
+	if r.made == nil {
+		r.made = map[string]string{}
+	}
+	r.made[id] = hook
+	return id
+}
+
+// allUsed refuses functions of ours where the dialect has no place for them.
+func (r *request) allUsed() error {
+	if len(r.made) == len(r.funcs) {
+		return nil
+	}
+	return wire.NewFault(wire.Usage, "a callback can only be an argument, or stand inside one: in args and kwargs of "+
+		strings.Join([]string{methodCall, methodNew, methodMethod}, ", "), nil)
+}
