@@ -2,6 +2,7 @@ package commands
 
 import (
 	"strings"
+	"time"
 
 	"rpcx/commands/params"
 	"rpcx/wire"
@@ -32,7 +33,10 @@ func (p *prompt) listen() error {
 		line, err := p.screen.ReadLine()
 		if err != nil {
 			close(lines)
-			<-done
+			select {
+			case <-done:
+			case <-time.After(farewell): // the far side takes nothing
+			}
 			return nil
 		}
 		p.clock.touch()

@@ -62,10 +62,10 @@ func (s *stdout) Write(b []byte) (int, error) {
 	return os.Stdout.Write(b)
 }
 
-// restore gives a terminal back as it was.
+// restore gives a terminal its modes back.
 func (s *stdout) restore() {
 	if p := s.prompt.Load(); p != nil {
-		p.Close()
+		p.Restore()
 	}
 }
 

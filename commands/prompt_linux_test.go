@@ -184,3 +184,25 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 	y.shows("--timeout")
 	y.left(124)
 }
+
+// A terminal that shows nothing any more holds up neither the second signal nor
+// what it does to the terminal.
+func TestPromptOnAStuckTerminal(t *testing.T) {
+	y := onTerminal(t, "connect", `exec:yes '{"jsonrpc":"2.0","method":"tick"}'`)
+	y.shows(`"tick"`)
+	y.mu.Lock() // nothing is read from here on
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		y.left(143)
+	}()
+	for {
+		select {
+		case <-gone:
+			y.mu.Unlock()
+			return
+		case <-time.After(20 * time.Millisecond):
+			_ = y.cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+}

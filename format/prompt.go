@@ -22,10 +22,11 @@ type Prompt struct {
 	edit    *term.Terminal
 	signals chan os.Signal
 	done    chan struct{}
+	before  *term.State // of the terminal
 
-	mu    sync.Mutex
-	state *term.State // of the terminal before; nil: it has it again
-	rest  []byte      // of a line that has not ended
+	mu     sync.Mutex
+	closed bool
+	rest   []byte // of a line that has not ended
 }
 
 // PromptOptions say how a Prompt behaves.
@@ -78,7 +79,7 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	}
 	p.resize()
 	var err error
-	if p.state, err = term.MakeRaw(int(in.Fd())); err != nil {
+	if p.before, err = term.MakeRaw(int(in.Fd())); err != nil {
 		return nil, err
 	}
 	p.edit.SetBracketedPasteMode(true)
@@ -106,7 +107,7 @@ func (p *Prompt) ReadLine() (string, error) {
 func (p *Prompt) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state == nil {
+	if p.closed {
 		return p.out.Write(b)
 	}
 	end := bytes.LastIndexByte(b, '\n') + 1
@@ -131,7 +132,7 @@ func (p *Prompt) SetText(text string) { p.edit.SetPrompt(text) }
 func (p *Prompt) Redraw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state != nil {
+	if !p.closed {
 		_, _ = p.edit.Write(nil)
 	}
 }
@@ -141,7 +142,7 @@ func (p *Prompt) Redraw() {
 func (p *Prompt) suspend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state == nil {
+	if p.closed {
 		return
 	}
 	p.giveBack()
@@ -157,7 +158,7 @@ const stopWithin = 100 * time.Millisecond
 func (p *Prompt) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state != nil {
+	if !p.closed {
 		p.take()
 	}
 }
@@ -166,7 +167,7 @@ func (p *Prompt) resume() {
 func (p *Prompt) giveBack() {
 	p.edit.SetBracketedPasteMode(false)
 	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
-	_ = term.Restore(int(p.in.Fd()), p.state)
+	p.Restore()
 }
 
 // take takes the terminal as the editor needs it, and draws the line.
@@ -176,12 +177,16 @@ func (p *Prompt) take() {
 	_, _ = p.edit.Write(nil)
 }
 
+// Restore gives the terminal its modes back and nothing else, whoever is writing
+// to it: there is no time left.
+func (p *Prompt) Restore() { _ = term.Restore(int(p.in.Fd()), p.before) }
+
 // Close gives the terminal back as it was. It may be called twice, and from any
 // goroutine; a ReadLine that waits goes on waiting.
 func (p *Prompt) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state == nil {
+	if p.closed {
 		return
 	}
 	signal.Stop(p.signals)
@@ -190,7 +195,7 @@ func (p *Prompt) Close() {
 		_, _ = p.edit.Write(append(p.rest, '\n'))
 	}
 	p.giveBack()
-	p.state = nil
+	p.closed = true
 }
 
 // resize tells the editor how wide the terminal is.
