@@ -126,6 +126,9 @@ func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	}
 	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
 	cl.touch()
+	if e.Dialect = conv.Dialect(); !session.SpecOf(e).Evals {
+		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
+	}
 	st, err := conv.Open(cl.ctx, op)
 	if err != nil {
 		return why(cl.ctx, err)

@@ -180,11 +180,13 @@ type Introducer interface {
 
 // An Introduction is what a greeting says of us, where a dialect's does.
 type Introduction struct {
-	Offers   *catalog.Catalog // what we answer, by exact names; nil: nothing is told
-	Info     catalog.Info     // who we are
-	Metadata json.RawMessage  // an object of what the user adds; nil: nothing
-	Resume   string           // the session to go on with, and no other; "": any
-	Last     string           // the session that was lost with its connection: it is gone on with where that can be; "": none
+	Offers *catalog.Catalog // what we answer, by exact names; nil: nothing is told
+	// Functions are hooks that are function values: nobody calls them by name.
+	Functions map[string]bool
+	Info      catalog.Info    // who we are
+	Metadata  json.RawMessage // an object of what the user adds; nil: nothing
+	Resume    string          // the session to go on with, and no other; "": any
+	Last      string          // the session that was lost with its connection: it is gone on with where that can be; "": none
 }
 
 // A Jobber works on jobs: calls whose results come later, and that may outlive

@@ -85,7 +85,7 @@ func (d *direct) introduction() dialect.Introduction {
 		}
 	}
 	catalog.StripRun(c)
-	return dialect.Introduction{Offers: c, Info: o.Info, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
+	return dialect.Introduction{Offers: c, Info: o.Info, Functions: o.Functions, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
 }
 
 func isHTTP(e Endpoint) bool {

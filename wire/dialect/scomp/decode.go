@@ -2,6 +2,7 @@ package scomp
 
 import (
 	"encoding/json"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -85,7 +86,9 @@ func (c *codec) incoming(m *wire.Message) {
 	case name == "":
 		m.Err = wire.NewError(wire.CodeInvalidParams, "invoke needs the name of a binding, or a function reference")
 	default:
-		m.Method = name
+		if m.Method = name; c.intro.Functions[name] || strings.ContainsRune(name, 0) { // a function, which only its reference reaches
+			m.Err = wire.NewError(wire.CodeNoMethod, "unknown binding: "+name)
+		}
 	}
 }
 

@@ -1,0 +1,228 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// evaluation is one in which echo gives its input, sum is the client's, and
+// refuse is refused.
+func evaluation(session, code string) dialect.Evaluation {
+	return dialect.Evaluation{
+		Session: session, Code: code, Names: []string{"echo", "refuse", "if", "with.dot", "map"},
+		Invoke: func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
+			switch name {
+			case "refuse":
+				return nil, wire.NewError(wire.CodeRefused, "refused")
+			case "gone":
+				return nil, wire.NewFault(wire.Closed, "the client has gone", nil)
+			case "wait":
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return fmt.Appendf(nil, `{"name":%q,"input":%s}`, name, orNull(input)), nil
+		},
+		Function: func(name string) json.RawMessage { return fmt.Appendf(nil, `{"$fn":%q}`, name) },
+	}
+}
+
+// evaluated is what comes of an evaluation, in a line.
+func evaluated(ctx context.Context, r dialect.Runtime, e dialect.Evaluation) string {
+	value, err := r.Eval(ctx, e)
+	var failed *dialect.EvalError
+	switch {
+	case errors.As(err, &failed) && failed.Cause != nil:
+		return "failed: " + failed.Message + " caused by " + string(failed.Cause.Code)
+	case errors.As(err, &failed):
+		return strings.TrimSpace("failed: " + failed.Kind + " " + failed.Message + " " + failed.Stack)
+	case err != nil:
+		return "error: " + err.Error()
+	}
+	return string(value)
+}
+
+func TestJQRuntime(t *testing.T) {
+	r, err := NewRuntime("jq", RuntimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, tt := range []struct{ code, want string }{
+		{`echo({a: 1})`, `{"input":{"a":1},"name":"echo"}`},
+		{`echo({a: 1}) | .name`, `"echo"`},
+		{`[range(3) | echo(.).input]`, `[0,1,2]`},
+		{`1, 2, 3`, `3`},
+		{`empty`, `null`},
+		{`12345678901234567890`, `12345678901234567890`},
+		{`invoke("with.dot"; 1).name`, `"with.dot"`},
+		{`invoke("ref:f1"; null).name`, `"ref:f1"`},
+		{`map(1) | .name`, `"map"`}, // a binding goes before jq's own
+		{`$state`, `null`},
+		{`setState({n: 1}) | .n`, `1`},
+		{`$state`, `{"n":1}`},
+		{`setState($state.n + 1), $state`, `{"n":1}`}, // as it was when the eval began
+		{`$state`, `2`},
+		{`function("echo")`, `{"$fn":"echo"}`},
+		{`function("nope")`, `failed:  jq: function wants the name of a binding`},
+		{`refuse(1)`, `failed: refuse: refused caused by -32001`},
+		{`try refuse(1) catch .code`, `-32001`},
+		{`gone`, `failed:  jq: function not defined: gone/0 in: gone`},
+		{`invoke("gone"; 1)`, `failed:  jq: the client has gone`},
+		{`if(1)`, `failed:  jq: unexpected EOF at offset 5 of: if(1)`},
+		{`error("x")`, `failed:  jq: error: x`},
+		{`1 +`, `failed:  jq: unexpected EOF at offset 3 of: 1 +`},
+		{`env | length`, `0`},
+	} {
+		if got := evaluated(t.Context(), r, evaluation("a", tt.code)); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
+		}
+	}
+	if got := evaluated(t.Context(), r, evaluation("b", `$state`)); got != "null" {
+		t.Errorf("another session's state: %s", got)
+	}
+	r.Forget("a")
+	if got := evaluated(t.Context(), r, evaluation("a", `$state`)); got != "null" {
+		t.Errorf("a forgotten state: %s", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, code := range []string{`last(repeat(1))`, `invoke("wait"; 1)`} {
+		if _, err := r.Eval(ctx, evaluation("a", code)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// heard collects warnings.
+type heard struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *heard) warn(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, line)
+}
+
+func (h *heard) all() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.lines, "|")
+}
+
+// coTest is a co-process in sh that answers line by line as a case says.
+const coTest = `while read -r line; do id=${line#*:}; id=${id%%[,\}]*}; case $line in
+*'"eval":"value"'*) echo "{\"id\":$id,\"value\":{\"n\":1.10}}";;
+*'"eval":"nothing"'*) echo "{\"id\":$id}";;
+*'"eval":"twice"'*) echo "{\"id\":$id,\"value\":1}"; echo "{\"id\":$id,\"value\":2}";;
+*'"eval":"session"'*) s=${line##*:}; echo "{\"id\":$id,\"value\":${s%\}}}";;
+*'"eval":"fail"'*) echo "{\"id\":$id,\"error\":{\"kind\":\"TypeError\",\"message\":\"m\",\"stack\":\"at 1\"}}";;
+*'"eval":"odd"'*) echo "{\"id\":$id,\"error\":5}";;
+*'"eval":"noise"'*) echo 'not JSON'; echo 'nor this'; echo '{"value":1}'; echo '{"id":99,"value":1}'; echo "{\"id\":$id,\"value\":3}";;
+*'"eval":"invoke"'*) echo "{\"id\":$id,\"invoke\":{\"call\":\"a\",\"name\":\"echo\",\"input\":[1]}}"; echo "{\"id\":$id,\"invoke\":{\"call\":2,\"name\":\"refuse\"}}"
+  read -r one; read -r two; echo "{\"id\":$id,\"value\":[$one,$two]}";;
+*'"eval":"die"'*) echo 'last words' >&2; exit 3;;
+*'"eval":"wait"'*) :;;
+*'"cancel":true'*) echo "{\"id\":$id,\"error\":{\"message\":\"cancelled\"}}";;
+*'"reset":true'*) resets="$resets $line";;
+*'"eval":"resets"'*) echo "{\"id\":$id,\"value\":$(echo "$resets" | wc -w)}";;
+esac; done`
+
+func TestCoRuntime(t *testing.T) {
+	var said heard
+	r, err := NewRuntime("co:"+coTest, RuntimeOptions{Warn: said.warn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Forget("nobody") // it is not started for that
+	for _, tt := range []struct{ code, want string }{
+		{"value", `{"n":1.10}`},
+		{"nothing", `null`},
+		{"twice", `1`},
+		{"session", `"a"`},
+		{"fail", `failed: TypeError m at 1`},
+		{"odd", `failed:  the code failed`},
+		{"noise", `3`},
+		{"die", `error: the runtime failed (code -32603)`},
+		{"value", `{"n":1.10}`}, // another was started
+		{"resets", `0`},
+	} {
+		if got := evaluated(t.Context(), r, evaluation("a", tt.code)); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
+		}
+	}
+	got := evaluated(t.Context(), r, evaluation("a", "invoke"))
+	for _, want := range []string{
+		`{"id":11,"call":"a","value":{"name":"echo","input":[1]}}`,
+		`{"id":11,"call":2,"error":{"code":-32001,"message":"refused"}}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nlacks %s", got, want)
+		}
+	}
+	r.Forget("a")
+	r.Forget("b")
+	if got := evaluated(t.Context(), r, evaluation("a", "resets")); got != "2" {
+		t.Errorf("%s resets came", got)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := evaluated(t.Context(), r, evaluation("a", "value")); got != "error: the server is being closed" {
+		t.Error(got)
+	}
+	if got, want := said.all(), `the runtime printed a line that is no answer: "not JSON"|the runtime did not answer: it ended with status 3: last words`; got != want {
+		t.Errorf("warnings:\n got %s\nwant %s", got, want)
+	}
+}
+
+// Who goes while code runs has it cancelled; what the code invoked ends, too.
+func TestCoRuntimeCancels(t *testing.T) {
+	r, err := NewRuntime("co:"+coTest, RuntimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan string)
+	go func() { done <- evaluated(ctx, r, evaluation("a", "wait")) }()
+	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != `{"n":1.10}` { // others do not wait
+		t.Error(got)
+	}
+	cancel()
+	if got := <-done; got != "error: context canceled" {
+		t.Error(got)
+	}
+	if got := evaluated(t.Context(), r, evaluation("a", "value")); got != `{"n":1.10}` {
+		t.Error(got)
+	}
+}
+
+func TestRuntimesThatAreNone(t *testing.T) {
+	for spec, want := range map[string]string{
+		"js":  `there is no runtime "js", only jq, or co:COMMAND`,
+		"co:": `"co:" holds no command`,
+	} {
+		_, err := NewRuntime(spec, RuntimeOptions{})
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || f.Message != want {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	r, err := NewRuntime("co:exit 1", RuntimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got := evaluated(t.Context(), r, evaluation("a", "1")); got != "error: the runtime failed (code -32603)" {
+		t.Error(got)
+	}
+}
