@@ -79,7 +79,9 @@ func checkEvals(e session.Endpoint) error {
 		return nil
 	}
 	f := wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
-	f.Hint = "name a dialect that does before the endpoint: scomp+" + e.String()
+	if f.Hint = "rpcx eval demo:scomp does"; e.Demo == "" {
+		f.Hint = "name a dialect that does, such as scomp, before the endpoint or with --dialect"
+	}
 	return f
 }
 
