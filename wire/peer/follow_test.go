@@ -1,0 +1,105 @@
+package peer_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// talker is a dialect whose far side sends streams unasked: "item STREAM ID
+// TEXT", with - for none and "end" as the last. To subscribe to "follow STREAM"
+// is to follow one, with nothing sent.
+type talker struct{ dialect.Codec }
+
+func (talker) Bystander() {}
+
+func (c talker) Encode(op dialect.Op) (wire.Message, error) {
+	if stream, ok := strings.CutPrefix(op.Method, "follow "); ok {
+		return wire.Message{Stream: wire.ID(stream)}, nil
+	}
+	m, err := c.Codec.Encode(op)
+	m.Final = false
+	return m, err
+}
+
+func (c talker) Decode(raw []byte) ([]wire.Message, bool, error) {
+	words := strings.SplitN(string(raw), " ", 4)
+	if words[0] != "item" {
+		return c.Codec.Decode(raw)
+	}
+	m := wire.Message{Kind: wire.Item, Stream: wire.ID(words[1]), Raw: raw, Body: []byte(words[3]), Final: words[3] == "end"}
+	if words[2] != "-" {
+		m.ID = wire.ID(words[2])
+	}
+	return []wire.Message{m}, false, nil
+}
+
+// Opened says that a call goes on after the answer "more".
+func (talker) Opened(_ dialect.Op, resp wire.Message) (wire.ID, bool) {
+	return nil, string(resp.Body) != `"more"`
+}
+
+// TestFollow: an item belongs to the call that it names before all else; those
+// who follow its stream see it, too; what nobody asked for ends nobody's call.
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := peer.New(near, talker{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
+		defer p.Close()
+		open := func(kind dialect.OpKind, method string) dialect.Stream {
+			t.Helper()
+			st, err := p.Open(t.Context(), dialect.Op{Kind: kind, Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+		want := func(st dialect.Stream, want string) {
+			t.Helper()
+			m, err := st.Next(t.Context())
+			if got := string(m.Body); err == nil && got != want || err != nil && (err != io.EOF || want != "EOF") {
+				t.Errorf("got %s %v, want %s", got, err, want)
+			}
+		}
+		one, two := open(dialect.Subscribe, "follow s"), open(dialect.Subscribe, "follow s")
+		call := open(dialect.Call, "m")
+		for _, msg := range []string{
+			`item s - unasked`, `item other - end`, // no end of the one call that waits
+			`{"id":1,"result":"more"}`, `item s 1 hers`, `item t 1 end`, `item s - end`,
+		} {
+			far.Send([]byte(msg))
+		}
+		want(call, `"more"`)
+		want(call, "hers")
+		want(call, "end")
+		want(call, "EOF")
+		for _, st := range []dialect.Stream{one, two} {
+			want(st, "unasked")
+			want(st, "hers")
+			want(st, "end")
+			want(st, "EOF")
+		}
+		left := open(dialect.Subscribe, "follow s")
+		if ours, _ := p.Pending(); ours != 1 {
+			t.Errorf("%d are pending", ours)
+		}
+		if err := left.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
+		want(left, "EOF")
+		lost := open(dialect.Subscribe, "follow s")
+		far.Close()
+		synctest.Wait()
+		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+			t.Errorf("the end of the connection is %v", err)
+		}
+	})
+}
