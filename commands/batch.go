@@ -29,6 +29,7 @@ type batch struct {
 	conv  session.Conversation
 	cat   *catalog.Catalog
 	print *format.Pipeline
+	wired func(typed string) string // the name on the wire of a line's method; nil: the same
 
 	cancel   context.CancelCauseFunc // ends the batch
 	printing context.Context
@@ -48,7 +49,7 @@ type job struct {
 }
 
 func runBatch(ctx context.Context, a *app, o *callOptions, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) (err error) {
-	b := &batch{app: a, o: o, cat: cat, print: print, typers: map[string]params.Typer{}}
+	b := &batch{app: a, o: o, cat: cat, print: print, typers: map[string]params.Typer{}, wired: session.SpecOf(e).Method}
 	if o.params.dryRun {
 		return b.dryRun(ctx, e)
 	}

@@ -58,7 +58,11 @@ func (b *batch) typer(method string) (params.Typer, error) {
 	if t := b.typers[method]; t != nil {
 		return t, nil
 	}
-	t, err := params.ForMethod(b.cat, method, b.app.console.Warn)
+	wired := method
+	if b.wired != nil {
+		wired = b.wired(method)
+	}
+	t, err := params.ForMethod(b.cat, wired, b.app.console.Warn)
 	b.typers[method] = t
 	return t, err
 }
