@@ -33,6 +33,19 @@ done
 logged 4 'unsubscribed after some'
 ok "and the server was told each time"
 
+# The same server as one of the family of introspect's: it tells nothing of itself, its streams are read all the same.
+for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; do
+  want 0 '{"number":0}
+{"number":1}' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --count 2
+  want 0 '{"id":"o_1"}' rpcx call "$endpoint" orders_echo '[{"id":"o_1"}]'
+  want 1 '' rpcx call "$endpoint" orders_fail
+  said 'no such order'
+  want 1 '' rpcx describe "$endpoint"
+  said 'does not describe itself'
+done
+logged 6 'unsubscribed after some'
+ok "introspect: streams, direct results, errors, no schema"
+
 want 1 '' rpcx subscribe "http://$address/" orders_subscribe '["ticks",0,1]' --count 1
 said 'otification|ubscription'
 ok "over plain http it says no in its own words"
