@@ -1,0 +1,70 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestMemoryIsFlat: what a stream of 100,000 events costs is what one of 10,000
+// costs, with a jq program on each.
+func TestMemoryIsFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100,000 events")
+	}
+	few, many := peakOf(t, 10_000), peakOf(t, 100_000)
+	if limit := few + 32<<20; many > limit {
+		t.Errorf("%d MiB for 100,000 events of 1 KiB, %d for 10,000", many>>20, few>>20)
+	}
+}
+
+// peakOf is the most memory that rpcx had in a call that is answered by n events
+// of 1 KiB.
+func peakOf(t *testing.T, n int) int64 {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go sendEvents(l, n)
+	cmd := exec.Command("rpcx", "call", "introspect+unix:"+path, "ticker_watch", "--no-check", "--jq", ".n")
+	var out, problem bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err, problem.String())
+	}
+	if lines := bytes.Count(out.Bytes(), []byte("\n")); lines != n || !bytes.HasSuffix(out.Bytes(), fmt.Appendf(nil, "\n%d\n", n)) {
+		t.Fatalf("%d lines for %d events", lines, n)
+	}
+	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+}
+
+// sendEvents answers one call with n events, then done.
+func sendEvents(l net.Listener, n int) {
+	c, err := l.Accept()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	in, out := bufio.NewReader(c), bufio.NewWriter(c)
+	if _, err := in.ReadString('\n'); err != nil {
+		return
+	}
+	fmt.Fprintln(out, `{"jsonrpc":"2.0","id":1,"result":9007199254740993}`)
+	const item = `{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":9007199254740993,"result":{"service_hash":"a1b2c3d4","type":%q,"provenance":["ticker"]%s}}}` + "\n"
+	pad := strings.Repeat("x", 800)
+	for i := range n {
+		fmt.Fprintf(out, item, "data", fmt.Sprintf(`,"content_type":"ticker.tick","data":{"n":%d,"pad":%q}`, i+1, pad))
+	}
+	fmt.Fprintf(out, item, "done", "")
+	out.Flush()
+	_, _ = in.ReadString('\n') // until it goes
+}
