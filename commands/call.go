@@ -226,7 +226,9 @@ func dryRun(e session.Endpoint, op dialect.Op) error {
 		return nil // nothing would be sent
 	}
 	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
-	if g, ok := codec.(dialect.Greeter); ok {
+	if r, ok := codec.(dialect.Rehearser); ok {
+		r.Rehearse()
+	} else if g, ok := codec.(dialect.Greeter); ok {
 		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
 	}
 	m, err := codec.Encode(op)

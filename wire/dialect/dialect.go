@@ -198,6 +198,10 @@ type Jobber interface {
 	Job(ctx context.Context, c Caller, op Op) (Stream, error)
 }
 
+// A Rehearser counts the messages of its greeting, so that what is encoded next
+// has the id that it would have after it.
+type Rehearser interface{ Rehearse() }
+
 // A Describer asks the far side for what it offers. It returns
 // wire.ErrUnsupported where the dialect cannot ask.
 type Describer interface {

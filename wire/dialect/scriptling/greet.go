@@ -64,6 +64,14 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	return unwelcome(err)
 }
 
+// Rehearse uses up the ids of a greeting.
+func (c *codec) Rehearse() {
+	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
+	if !c.o.OneWay && !c.o.NoEnvironment {
+		_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodOpen})
+	}
+}
+
 func (c *codec) keep(said json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
