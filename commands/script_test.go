@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,14 +46,40 @@ func TestScripts(t *testing.T) {
 		Cmds:                scriptCommands,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			runtime := filepath.Join(env.WorkDir, "run")
-			env.Setenv("XDG_RUNTIME_DIR", runtime)
+			run := filepath.Join(env.WorkDir, "run")
+			env.Setenv("XDG_RUNTIME_DIR", run)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process lasts a second longer under -race
 			env.Setenv("HOOKS", hooks)
-			return os.MkdirAll(runtime, 0o700)
+			env.Defer(func() { nothingLeft(t, env.WorkDir) })
+			return os.MkdirAll(run, 0o700)
 		},
 	})
+}
+
+// nothingLeft demands that a script has left no process and no socket behind.
+func nothingLeft(t *testing.T, dir string) {
+	var found string
+	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if found = leftIn(dir); found == "" {
+			return
+		}
+	}
+	t.Errorf("%s has left %s", filepath.Base(dir), found)
+}
+
+// leftIn is a process that works in dir, or whatever lies where sockets and
+// temporary files do.
+func leftIn(dir string) string {
+	if line := processWith("", dir); line != "" && runtime.GOOS == "linux" {
+		return "the process " + line
+	}
+	for _, place := range []string{"run/rpcx/*", ".tmp/rpcx*"} {
+		if left, _ := filepath.Glob(filepath.Join(dir, place)); len(left) > 0 {
+			return left[0]
+		}
+	}
+	return ""
 }
 
 func exitStatusIs(ts *testscript.TestScript, neg bool, args []string) {
