@@ -263,8 +263,12 @@ func (h *host) shut(file os.FileInfo) {
 	})
 	_ = h.sock.listener.Close()
 	if h.conv != nil {
-		h.sock.cancel()
-		h.unsubscribe()
+		select {
+		case <-h.conv.Done(): // whoever is attached hears why
+		default:
+			h.sock.cancel()
+			h.unsubscribe()
+		}
 		_ = h.conv.Close()
 	}
 	h.ring.end(wire.NewFault(wire.Closed, "the session has ended", nil))
