@@ -262,9 +262,11 @@ func (h *host) shut(file os.FileInfo) {
 		return nil
 	})
 	_ = h.sock.listener.Close()
+	words := lastWords
 	if h.conv != nil {
 		select {
-		case <-h.conv.Done(): // whoever is attached hears why
+		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
+			words = slowWords
 		default:
 			h.sock.cancel()
 			h.unsubscribe()
@@ -273,8 +275,12 @@ func (h *host) shut(file os.FileInfo) {
 	}
 	h.ring.end(wire.NewFault(wire.Closed, "the session has ended", nil))
 	h.subs.Wait()
-	h.sock.Close()
+	h.sock.closeAfter(words)
 }
+
+// slowWords is how long commands may take, when the far side has gone, to read
+// what it said before.
+const slowWords = 10 * time.Second
 
 // unsubscribe ends the session's subscriptions.
 func (h *host) unsubscribe() {

@@ -173,7 +173,10 @@ const lastWords = 500 * time.Millisecond
 // Close removes the socket, ends all that came through it and waits for that,
 // which is bounded as a peer's Close is. The connection has ended by then, and
 // with it each call on it.
-func (s *socket) Close() {
+func (s *socket) Close() { s.closeAfter(lastWords) }
+
+// closeAfter is Close, with another time for last words.
+func (s *socket) closeAfter(words time.Duration) {
 	_ = s.listener.Close()
 	if s.raw == nil { // a session's own is removed by the session, if it is still its own
 		_ = os.Remove(s.path)
@@ -181,7 +184,7 @@ func (s *socket) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.settle(lastWords)
+	s.settle(words)
 	var closing sync.WaitGroup
 	s.mu.Lock()
 	for p := range s.peers {
