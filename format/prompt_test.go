@@ -1,0 +1,44 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// TestConsoleAboveAPrompt: while there is a prompt the lines go there, and
+// progress is no bar but lines, of which there are not many.
+func TestConsoleAboveAPrompt(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "screen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var stderr bytes.Buffer
+	c := NewConsole(&stderr, ConsoleOptions{Screen: Screen{Terminal: true, Width: 40}})
+	undo := c.Above(&Prompt{closed: true, out: file})
+	c.Warn("careful")
+	for _, fraction := range []string{"0.1", "0.2", "0.3", "1"} {
+		c.Event(wire.Event{Kind: wire.Progress, Fraction: json.RawMessage(fraction), Message: "x\x1b[31m"})
+	}
+	undo()
+	c.Note("below")
+	want := "rpcx: warning: careful\n[##..................]  10% x\\u001b[31m\n[####################] 100% x\\u001b[31m\n"
+	if got, _ := os.ReadFile(file.Name()); string(got) != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if stderr.String() != "rpcx: below\n" {
+		t.Errorf("stderr: %q", stderr.String())
+	}
+	elsewhere := NewConsole(&stderr, ConsoleOptions{})
+	elsewhere.Above(&Prompt{closed: true, out: file})()
+	elsewhere.Above(nil)
+	elsewhere.Note("to a file")
+	if stderr.String() != "rpcx: below\nrpcx: to a file\n" {
+		t.Errorf("stderr: %q", stderr.String())
+	}
+}
