@@ -32,6 +32,7 @@ type callOptions struct {
 	unordered  bool
 	rawRequest string
 	grace      duration
+	retry      int64
 }
 
 const defaultIdle = 60 * time.Second
@@ -40,6 +41,7 @@ func callCommand(a *app) *cli.Command {
 	o := &callOptions{}
 	flags := append([]cli.Flag{
 		graceFlag(&o.grace),
+		retryFlag(&o.retry),
 		boolean("", "notify", "n", "send a notification: no answer is expected", &o.notify),
 		boolean("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
 		number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
@@ -262,16 +264,18 @@ func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	case p.op.Kind == dialect.Notify:
 		return why(cl.ctx, conv.Notify(cl.ctx, p.op))
 	}
-	st, err := conv.Open(cl.ctx, p.op)
-	if err != nil || st == nil {
-		return why(cl.ctx, err)
-	}
-	c := o.consumer(a, conv, st, print, cl, p.op)
-	c.cat = p.cat
-	if err := a.expectResult(c, e, p, o.params); err != nil {
-		return err
-	}
-	err = goesOn(session.SpecOf(e), c.run(), "what was called")
+	err = a.retry(cl.ctx, o.retry, func() error {
+		st, err := conv.Open(cl.ctx, p.op)
+		if err != nil || st == nil {
+			return why(cl.ctx, err)
+		}
+		c := o.consumer(a, conv, st, print, cl, p.op)
+		c.cat = p.cat
+		if err := a.expectResult(c, e, p, o.params); err != nil {
+			return err
+		}
+		return goesOn(session.SpecOf(e), c.waited(c.run()), "what was called")
+	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		suggest(a, f, p.cat)
 		return errors.Join(err, print.Flush())

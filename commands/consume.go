@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,15 +28,19 @@ type consumer struct {
 	choose bool // --select is given
 	// answers is where an answer may be kept; nil: none is.
 	answers *answerCache
-	lasts   bool           // the stream is not over with one answer
-	many    bool           // one answer's failure is not the end of the others
-	failed  bool           // with many: some answer was one
-	lost    bool           // the connection ended
-	result  *schema.Schema // what data must fit; nil: whatever comes
-	after   aftermath
-	advice  *advice          // of the last guidance; nil: none
-	cat     *catalog.Catalog // what is known of the peer; nil: nothing
-	types   map[string]bool  // of events that no dialect of ours has, which were named
+	lasts   bool   // the stream is not over with one answer
+	many    bool   // one answer's failure is not the end of the others
+	failed  bool   // with many: some answer was one
+	lost    bool   // the connection ended
+	job     string // that the last message said has begun; "": it said no such thing
+	// keepLast has the last data kept in last.
+	keepLast bool
+	last     json.RawMessage
+	result   *schema.Schema // what data must fit; nil: whatever comes
+	after    aftermath
+	advice   *advice          // of the last guidance; nil: none
+	cat      *catalog.Catalog // what is known of the peer; nil: nothing
+	types    map[string]bool  // of events that no dialect of ours has, which were named
 }
 
 // waiter is a stream that knows whether a message waits.
@@ -114,6 +120,10 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 		if err := c.result.Check(ev.Data); err != nil {
 			return true, unfit(c.method, err)
 		}
+	}
+	c.job = startedJob(m, ev)
+	if c.keepLast && ev.Kind == wire.Data {
+		c.last = bytes.Clone(ev.Data)
 	}
 	c.answers.put(m)
 	if ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil {

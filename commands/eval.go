@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
@@ -19,16 +20,19 @@ import (
 // evalOptions are what `eval` was given.
 type evalOptions struct {
 	clientFlags
+	words  evalWords
 	file   string
 	dryRun bool
+	retry  int64
 }
 
 func evalCommand(a *app) *cli.Command {
 	o := &evalOptions{}
-	flags := []cli.Flag{
+	flags := append(o.words.flags(), []cli.Flag{
+		retryFlag(&o.retry),
 		text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
 		boolean("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
-	}
+	}...)
 	return &cli.Command{
 		Name:        "eval",
 		Usage:       "evaluate code on the peer and print its value",
@@ -37,6 +41,7 @@ func evalCommand(a *app) *cli.Command {
 		Metadata: map[string]any{examplesKey: []Example{
 			{"A value that code computes with a binding of the demo", `rpcx eval demo:scomp 'getOrder({id:"o_001"}) | .total'`},
 			{"The code calls back, and a hook answers", `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
+			{"How code could go on, on a HotRepl host", `rpcx eval demo:hotrepl --complete 'archive'`},
 			{"Code from a file, or from stdin", `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
 		}},
 		Flags:  append(flags, o.flags(a, idleCall)...),
@@ -58,6 +63,9 @@ func runEval(ctx context.Context, a *app, o *evalOptions) error {
 	if err := checkEvals(e); err != nil {
 		return err
 	}
+	if err := o.words.check(a.line, e, rest, o.file); err != nil {
+		return err
+	}
 	code, err := o.code(ctx, a.line, rest)
 	if err != nil {
 		return err
@@ -66,7 +74,7 @@ func runEval(ctx context.Context, a *app, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
+	op := o.words.operation(e, code, time.Duration(o.time.timeout))
 	if o.dryRun {
 		return dryRun(e, op)
 	}
@@ -90,6 +98,8 @@ func (o *evalOptions) code(ctx context.Context, l *line, rest []string) (string,
 	var code []byte
 	var err error
 	switch {
+	case o.words.reset:
+		return "", nil
 	case len(rest) > 1:
 		f := l.usage("eval takes one CODE, not %q too", rest[1])
 		f.Hint = "quote it for the shell: '…'"
@@ -120,7 +130,7 @@ func (o *evalOptions) code(ctx context.Context, l *line, rest []string) (string,
 
 // converse evaluates op.
 func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, print *format.Pipeline) (err error) {
-	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))
+	cl := start(ctx, o.words.bound(op, o.time.timeout.or(0)), o.time.idle.or(defaultIdle))
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
 	if err != nil {
@@ -131,12 +141,17 @@ func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 	if e.Dialect = conv.Dialect(); !session.SpecOf(e).Evals {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
-	st, err := conv.Open(cl.ctx, op)
-	if err != nil {
-		return why(cl.ctx, err)
+	if err := o.words.check(a.line, e, nil, ""); err != nil {
+		return err
 	}
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
-	err = goesOn(session.SpecOf(e), c.run(), "the eval")
+	err = a.retry(cl.ctx, o.retry, func() error {
+		st, err := conv.Open(cl.ctx, op)
+		if err != nil {
+			return why(cl.ctx, err)
+		}
+		c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
+		return goesOn(session.SpecOf(e), c.run(), "the eval")
+	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		return errors.Join(traced(f), print.Flush())
 	}

@@ -38,6 +38,7 @@ var floors = []floor{
 	{"format", []string{"wire", "wire/scan", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan"}, nil},
 	{"commands/params", []string{"wire", "wire/scan", "wire/catalog", "wire/schema", "format"}, nil},
+	{"commands/artifacts", []string{"wire", "wire/scan"}, nil},
 	{"commands", []string{"*"}, []string{"github.com/urfave/cli/v3"}},
 	{"", []string{"commands"}, nil},
 }

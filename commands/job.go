@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -81,8 +82,11 @@ to their connection, as in the dialect ro, only run goes without a session (see 
 // jobOptions are what one command of `job` was given.
 type jobOptions struct {
 	clientFlags
-	params paramFlags
-	ro     roFlags
+	params  paramFlags
+	ro      roFlags
+	files   saveFlags
+	journal journalFlags
+	retry   int64
 }
 
 func (v jobVerb) command(a *app) *cli.Command {
@@ -91,7 +95,14 @@ func (v jobVerb) command(a *app) *cli.Command {
 	description := v.description
 	if v.args == argsMethod {
 		flags = slices.Concat(o.params.flags(), o.ro.flags(), flags)
+		flags = append(flags, retryFlag(&o.retry))
 		description += "\n\n" + paramsDescription
+	}
+	switch v.kind {
+	case dialect.JobRun, dialect.JobWait, dialect.JobStatus:
+		flags = append(o.files.flags(), flags...)
+	case dialect.JobList:
+		flags = append(o.journal.flags(), flags...)
 	}
 	return &cli.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
@@ -117,24 +128,40 @@ func (v jobVerb) run(ctx context.Context, a *app, o *jobOptions) error {
 	if err != nil {
 		return err
 	}
-	op := dialect.Op{Kind: v.kind}
-	switch v.args {
-	case argsJob:
+	read := func(cat *catalog.Catalog) (dialect.Op, error) { return v.operation(ctx, a, o, e, rest, cat) }
+	if v.args == argsMethod && opensFirst(e, cat, rest, o.params) {
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
+			return prepare(ctx, conv, &e, rest, cat, read)
+		})
+	}
+	op, err := read(cat)
+	if err != nil {
+		return err
+	}
+	if o.params.dryRun {
+		op.Kind = dialect.Call
+		return dryRun(e, op)
+	}
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (prepared, error) {
+		return prepared{op, cat}, nil
+	})
+}
+
+// operation is what is to be done.
+func (v jobVerb) operation(ctx context.Context, a *app, o *jobOptions, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+	op.Kind = v.kind
+	switch {
+	case v.args == argsJob:
 		op.Job = rest[0]
-	case argsMethod:
+	case v.args == argsMethod:
 		op.Method = rest[0]
 		if op.Extra, err = o.ro.extra(a.line, e, ""); err == nil {
 			err = fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 		}
-		if err != nil {
-			return err
-		}
-		if o.params.dryRun {
-			op.Kind = dialect.Call
-			return dryRun(e, op)
-		}
+	case session.SpecOf(e).Frames:
+		op.Extra = o.journal.extra()
 	}
-	return o.converse(ctx, a, e, op, cat, print)
+	return op, err
 }
 
 // check refuses what the command does not take, and jobs where there are none.
@@ -151,8 +178,12 @@ func (v jobVerb) check(l *line, e session.Endpoint, rest []string) error {
 	case e.Dialect == "":
 	case jobs == session.NoJobs:
 		return l.usage("%s has no jobs: use rpcx call", e.Dialect)
+	case v.kind == dialect.JobList && session.SpecOf(e).Frames: // what it lists outlives connections
 	case jobs == session.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
 		f := l.usage("a job belongs to its connection, which this command would end")
+		if !hasSecret(nil, l.args[:1]) {
+			f.Fix = []string{"rpcx", "connect", l.args[0], "--session", "work"}
+		}
 		f.Hint = "open a session: rpcx connect " + wire.Quote(l.args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
 		return f
 	}
@@ -160,7 +191,7 @@ func (v jobVerb) check(l *line, e session.Endpoint, rest []string) error {
 }
 
 // converse does op.
-func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, cat *catalog.Catalog, print *format.Pipeline) (err error) {
+func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready func(context.Context, session.Conversation) (prepared, error)) (err error) {
 	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
@@ -169,18 +200,36 @@ func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, o
 	}
 	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
 	cl.touch()
-	st, err := conv.Open(cl.ctx, op)
-	if err != nil {
-		return why(cl.ctx, err)
+	p, err := ready(cl.ctx, conv)
+	e.Dialect = conv.Dialect()
+	switch {
+	case err != nil:
+		return err
+	case o.params.dryRun:
+		p.op.Kind = dialect.Call
+		return dryRun(e, p.op)
 	}
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
-	if op.Job != "" {
-		c.method = op.Job
-	}
-	err = goesOn(session.SpecOf(e), c.run(), "the job")
+	var last json.RawMessage
+	err = a.retry(cl.ctx, o.retry, func() error {
+		st, err := conv.Open(cl.ctx, p.op)
+		if err != nil {
+			return why(cl.ctx, err)
+		}
+		c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: p.op.Method, keepLast: o.files.dir != ""}
+		if p.op.Job != "" {
+			c.method = p.op.Job
+		}
+		err = goesOn(session.SpecOf(e), c.run(), "the job")
+		last = c.last
+		return err
+	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		suggest(a, f, cat)
+		suggest(a, f, p.cat)
 		return errors.Join(err, print.Flush())
+	}
+	if err == nil {
+		print.Idle()
+		err = o.files.save(cl.ctx, a, e, last)
 	}
 	return errors.Join(err, print.Finish())
 }

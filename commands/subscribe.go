@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -27,6 +28,7 @@ type subscribeOptions struct {
 	since       int64
 	grace       duration
 	ro          roFlags
+	code        watchFlags
 }
 
 func subscribeCommand(a *app) *cli.Command {
@@ -40,7 +42,7 @@ func subscribeCommand(a *app) *cli.Command {
 		number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
 		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		graceFlag(&o.grace),
-	}, append(o.params.flags(), o.ro.flags()...)...)
+	}, slices.Concat(o.code.flags(), o.params.flags(), o.ro.flags())...)
 	return &cli.Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
@@ -89,7 +91,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	if opensFirst(e, cat, rest, o.params) && len(rest) > 0 {
+	if !session.SpecOf(e).Frames && opensFirst(e, cat, rest, o.params) && len(rest) > 0 {
 		if err := a.checkName(e, rest[0], true, o.params); err != nil {
 			return err
 		}
@@ -117,11 +119,23 @@ func (o *subscribeOptions) operation(ctx context.Context, a *app, e session.Endp
 	if len(args) == 0 {
 		return op, nil
 	}
+	if watches, err := o.code.operation(a.line, e, &op, args, o.limit()); watches || err != nil {
+		return op, err
+	}
 	op.Method = args[0]
 	if op.Extra, err = o.ro.extra(a.line, e, ""); err != nil {
 		return op, err
 	}
 	return op, fillParams(ctx, a, e, &op, args[1:], o.params, cat)
+}
+
+// limit is how many values the peer need send at most; 0 where that is not known
+// beforehand.
+func (o *subscribeOptions) limit() int64 {
+	if o.out.jq != "" || o.choose != "" || o.method != "" {
+		return 0
+	}
+	return o.count
 }
 
 // converse subscribes to what ready prepares, and reads it to its end.

@@ -20,7 +20,7 @@ import (
 // known: with the method that the peer named as nearest, or that the catalog
 // has.
 func suggest(a *app, f *wire.Fault, cat *catalog.Catalog) {
-	if f.RPC == nil || string(f.RPC.Code) != "-32601" || f.Hint != "" {
+	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
 	}
 	if cat != nil {

@@ -201,6 +201,11 @@ func (c *Console) Log(ev wire.Event) {
 		return
 	}
 	switch level {
+	case "stdout": // what code printed, line by line as it did
+		for line := range strings.Lines(ev.Message) {
+			c.Child([]byte(strings.TrimSuffix(line, "\n")))
+		}
+		return
 	case "":
 		level = "log"
 	case "error", "fatal", "critical", "panic", "emergency", "alert":

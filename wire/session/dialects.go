@@ -48,6 +48,7 @@ type Spec struct {
 	Respell    func(typed, method string) string
 	Versioned  bool // its messages say "jsonrpc":"2.0"
 	Evals      bool // it evaluates code
+	Frames     bool // its evaluator completes code, resets, and evaluates every few frames; commands may be jobs
 	Lingers    bool // it cannot cancel: a call that is given up goes on over there
 	Introduces bool // its greeting tells who we are (--meta, --resume)
 }
@@ -123,7 +124,7 @@ func hotreplSpec() Spec {
 			return hotrepl.NewCodec(hotrepl.Options{MaxDepth: o.MaxDepth})
 		},
 		NewServer: hotrepl.NewServer,
-		Duplex:    true, Typed: true, Evals: true,
+		Duplex:    true, Typed: true, Evals: true, Frames: true, Jobs: OwnJobs,
 	}
 }
 

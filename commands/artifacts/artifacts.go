@@ -1,0 +1,157 @@
+// Package artifacts fetches the files that a peer announces with the result of a
+// job, checks them against what was announced, and saves them in a folder of the
+// user's. What a peer says decides neither where a file goes nor whose files are
+// read: it is read below a folder, or from a host, that the user has named.
+package artifacts
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// DefaultMost is how large an artifact may be where nobody says.
+const DefaultMost = 1 << 30
+
+// A Saver saves artifacts.
+type Saver struct {
+	Dir   string                        // where they go
+	Root  string                        // below which local ones are read; "": nowhere
+	Hosts []string                      // HOST or HOST:PORT that others are fetched from
+	Most  int64                         // how large one may be, in bytes; 0: DefaultMost
+	Saved func(path string, size int64) // is told of each; may be nil
+}
+
+// A ref is one that was announced.
+type ref struct {
+	name, uri, path, sum string
+	size                 int64
+	finalized            bool
+}
+
+// Save saves all artifacts of an object as a result has it. A name that cannot be
+// a file's and a place that may not be read is a usage Fault, one that is not what
+// was announced a Fault of kind Expectation, a file that is there already one of
+// kind Conflict. Those that are good are saved all the same.
+func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
+	refs, err := read(announced)
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return wire.NewFault(wire.IO, "--save: "+err.Error(), err)
+	}
+	dir, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return wire.NewFault(wire.IO, "--save: "+err.Error(), err)
+	}
+	defer dir.Close()
+	var all []error
+	for _, r := range refs {
+		if err := s.save(ctx, dir, r); err != nil {
+			all = append(all, about(r.name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// read reads what was announced.
+func read(announced json.RawMessage) ([]ref, error) {
+	var refs []ref
+	in := scan.Object(announced, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		r := ref{name: scan.Key(key), finalized: string(scan.Get(val, "finalized")) == "true"}
+		r.uri, _ = scan.Text(scan.Get(val, "uri"))
+		r.path, _ = scan.Text(scan.Get(val, "path"))
+		r.sum, _ = scan.Text(scan.Get(val, "sha256"))
+		if err := json.Unmarshal(scan.Get(val, "byteSize"), &r.size); err != nil || r.size < 0 {
+			return nil, about(r.name, unfit("its byteSize is no number of bytes"))
+		}
+		refs = append(refs, r)
+	}
+	return refs, nil
+}
+
+// save fetches one, checks it on the way and keeps it when it is right.
+func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
+	most := s.Most
+	if most <= 0 {
+		most = DefaultMost
+	}
+	switch {
+	case r.name == "" || strings.ContainsAny(r.name, "/\\\x00") || r.name[0] == '.' || len(r.name) > 200:
+		return refused("its name cannot be a file's")
+	case !r.finalized:
+		return unfit("it is not finalized: the host may still write to it")
+	case r.size > most:
+		return unfit(fmt.Sprintf("it has %d bytes, and --max-artifact takes %d", r.size, most))
+	}
+	from, err := s.open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := dir.OpenFile(r.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return wire.NewFault(wire.Conflict, "the file is there already", err)
+	case err != nil:
+		return wire.NewFault(wire.IO, err.Error(), err)
+	}
+	err = copyChecked(to, from, r)
+	if cerr := to.Close(); err == nil && cerr != nil {
+		err = wire.NewFault(wire.IO, cerr.Error(), cerr)
+	}
+	if err != nil {
+		_ = dir.Remove(r.name)
+		return err
+	}
+	if s.Saved != nil {
+		s.Saved(s.Dir+string(os.PathSeparator)+r.name, r.size)
+	}
+	return nil
+}
+
+// copyChecked copies an artifact, and says what is wrong with it.
+func copyChecked(to io.Writer, from io.Reader, r ref) error {
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(to, h), io.LimitReader(from, r.size+1))
+	switch {
+	case err != nil:
+		return wire.NewFault(wire.IO, err.Error(), err)
+	case n > r.size:
+		return unfit(fmt.Sprintf("it has more than the %d bytes that were announced", r.size))
+	case n < r.size:
+		return unfit(fmt.Sprintf("it has %d bytes, and %d were announced", n, r.size))
+	case hex.EncodeToString(h.Sum(nil)) != r.sum:
+		return unfit("its sha256 is not the one that was announced")
+	}
+	return nil
+}
+
+func refused(text string) *wire.Fault { return wire.NewFault(wire.Usage, text, nil) }
+func unfit(text string) *wire.Fault   { return wire.NewFault(wire.Expectation, text, nil) }
+
+// about says which artifact a failure is about.
+func about(name string, err error) error {
+	f := wire.AsFault(err)
+	if f == nil {
+		return err
+	}
+	g := *f
+	if len(name) > 80 {
+		name = name[:80] + "…"
+	}
+	g.Message = fmt.Sprintf("artifact %q: %s", name, f.Message)
+	return &g
+}

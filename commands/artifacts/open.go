@@ -1,0 +1,138 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rpcx/wire"
+)
+
+// open opens an artifact where it is: by its path, else by its URI.
+func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
+	if r.path != "" {
+		return s.local(r.path)
+	}
+	u, err := url.Parse(r.uri)
+	if err != nil {
+		return nil, refused("its uri cannot be read")
+	}
+	switch u.Scheme {
+	case "file":
+		if u.Host != "" && u.Host != "localhost" {
+			return nil, refused("its file is on another machine")
+		}
+		return s.local(filepath.FromSlash(u.Path))
+	case "http", "https":
+		return s.remote(ctx, u)
+	}
+	return nil, refused("its uri is neither a file nor on http")
+}
+
+// local opens a file below the root.
+func (s *Saver) local(path string) (io.ReadCloser, error) {
+	if s.Root == "" {
+		f := refused("it is a file of this machine, and the peer names it")
+		f.Hint = "--artifact-root DIR says below which folder such files may be read"
+		return nil, f
+	}
+	root, err := filepath.Abs(s.Root)
+	if err != nil {
+		return nil, wire.NewFault(wire.Usage, "--artifact-root: "+err.Error(), err)
+	}
+	in, err := below(root, path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, wire.NewFault(wire.Usage, "--artifact-root: "+err.Error(), err)
+	}
+	defer dir.Close()
+	info, err := dir.Stat(in)
+	switch {
+	case err != nil:
+		return nil, wire.NewFault(wire.Expectation, "it cannot be read: "+cause(err), err)
+	case !info.Mode().IsRegular():
+		return nil, unfit("it is no regular file")
+	}
+	f, err := dir.Open(in)
+	if err != nil {
+		return nil, wire.NewFault(wire.Expectation, "it cannot be read: "+cause(err), err)
+	}
+	return f, nil
+}
+
+// below is path as seen from root.
+func below(root, path string) (string, error) {
+	roots := []string{root}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		roots = append(roots, real)
+	}
+	for _, r := range roots {
+		in, err := filepath.Rel(r, path)
+		if err == nil && filepath.IsAbs(path) && filepath.IsLocal(in) && in != "." {
+			return in, nil
+		}
+	}
+	return "", refused("its file is not below --artifact-root")
+}
+
+// cause is what is wrong, without the names that the peer chose.
+func cause(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// remote fetches a file from a host that may be asked. Nothing of ours is sent
+// along, and no redirect is followed.
+func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
+	if !s.allowed(u) {
+		f := refused("it is on " + u.Host + ", which is not the endpoint's host and port")
+		f.Hint = "--artifact-host HOST[:PORT] allows another host"
+		return nil, f
+	}
+	u.User = nil
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, refused("its uri cannot be read")
+	}
+	t := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // and no proxy
+	c := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := c.Do(req)
+	switch {
+	case err != nil:
+		return nil, wire.NewFault(wire.Unreachable, "it could not be fetched: "+err.Error(), err)
+	case resp.StatusCode != http.StatusOK:
+		_ = resp.Body.Close()
+		return nil, unfit("it could not be fetched: the host answers " + resp.Status)
+	}
+	return resp.Body, nil
+}
+
+// allowed says whether files are fetched from u's host.
+func (s *Saver) allowed(u *url.URL) bool {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	for _, h := range s.Hosts {
+		host, at, err := net.SplitHostPort(h)
+		if err != nil {
+			host, at = strings.Trim(h, "[]"), port
+		}
+		if strings.EqualFold(host, u.Hostname()) && at == port {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,116 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/commands/artifacts"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+const groupFiles = "Artifacts"
+
+// saveFlags say what becomes of the files that a job has made.
+type saveFlags struct {
+	dir   string
+	root  string
+	hosts []string
+	most  size
+}
+
+func (s *saveFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, each checked against its sha256 and size", &s.dir),
+		text(groupFiles, "artifact-root", "", "artifacts that are files of this machine may be read below `DIR`", &s.root),
+		list(groupFiles, "artifact-host", "", "artifacts may be fetched from `HOST[:PORT]`, beside the endpoint's own", &s.hosts),
+		generic(groupFiles, "max-artifact", "an artifact has at most `SIZE` bytes (1G)", &s.most),
+	}
+}
+
+// save saves the artifacts that a job's last words tell of, where that is wanted.
+func (s *saveFlags) save(ctx context.Context, a *app, e session.Endpoint, last json.RawMessage) error {
+	announced := scan.Get(last, "artifacts")
+	if s.dir == "" || announced == nil {
+		return nil
+	}
+	saver := &artifacts.Saver{
+		Dir: s.dir, Root: s.root, Most: int64(s.most), Hosts: s.hosts,
+		Saved: func(path string, n int64) { a.console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
+	}
+	if host := e.Address.Host; host != "" {
+		saver.Hosts = append(saver.Hosts, withPort(e.Address.Scheme, host))
+	}
+	return why(ctx, saver.Save(ctx, announced))
+}
+
+// withPort is an endpoint's host with its port.
+func withPort(scheme, host string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	port := "80"
+	if scheme == "wss" || scheme == "https" {
+		port = "443"
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), port)
+}
+
+// journalFlags say which entries of a journal are listed.
+type journalFlags struct {
+	kind  string
+	limit int64
+}
+
+func (j *journalFlags) flags() []cli.Flag {
+	j.limit = -1
+	return []cli.Flag{
+		generic("", "kind", "`eval|command`: only these (hotrepl)", choice{&j.kind, []string{"eval", "command"}}),
+		number("", "limit", "at most `N` entries, the newest (hotrepl)", 0, &j.limit),
+	}
+}
+
+func (j *journalFlags) extra() json.RawMessage {
+	var members []string
+	if j.kind != "" {
+		members = append(members, `"kind":"`+j.kind+`"`)
+	}
+	if j.limit >= 0 {
+		members = append(members, fmt.Sprintf(`"limit":%d`, j.limit))
+	}
+	if members == nil {
+		return nil
+	}
+	return json.RawMessage("{" + strings.Join(members, ",") + "}")
+}
+
+// waited goes on with a call that was answered by a job: it is waited for.
+func (c *consumer) waited(err error) error {
+	if err != nil || c.job == "" {
+		return err
+	}
+	op := dialect.Op{Kind: dialect.JobWait, Job: c.job, Extra: json.RawMessage(`{"bare":true}`)}
+	st, err := c.conv.Open(c.clock.ctx, op)
+	if err != nil {
+		return why(c.clock.ctx, err)
+	}
+	c.stream = st
+	return c.run()
+}
+
+// startedJob is the job that an event says was begun by the call that it answers;
+// "" for none.
+func startedJob(m wire.Message, ev wire.Event) string {
+	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
+		return ""
+	}
+	job, _ := scan.Text(ev.Job)
+	return job
+}

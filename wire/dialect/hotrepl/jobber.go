@@ -1,0 +1,230 @@
+package hotrepl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// The times between questions of how far a job is, and how long an answer may
+// take: a host answers nothing of a job that it does not know.
+const (
+	firstPoll   = 50 * time.Millisecond
+	longestPoll = time.Second
+	pollBound   = 15 * time.Second
+)
+
+// Job works on the host's jobs, which are polled. What a stream says of one is a
+// report: an object with its job, state and status, and its progress, output or error.
+// Of a JobWait, Extra's bare asks for the output alone, as a call prints it; that
+// job is then ours, and is cancelled when nobody waits for it any more.
+func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
+	p := &poll{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
+	switch op.Kind {
+	case dialect.JobRun, dialect.JobStart:
+		call := op
+		call.Kind = dialect.Call
+		st, err := caller.Open(ctx, call)
+		p.asked, p.job, p.ours = st, nil, true
+		return p, err
+	case dialect.JobWait:
+		p.bare = scan.Get(op.Extra, "bare") != nil
+		p.ours = p.bare
+		return p, nil
+	case dialect.JobStatus, dialect.JobCancel, dialect.JobList:
+		return p, nil
+	}
+	return nil, wire.ErrUnsupported
+}
+
+// A poll is a stream of what a host says of a job when it is asked.
+type poll struct {
+	codec  *codec
+	caller dialect.Caller
+	op     dialect.Op
+	job    json.RawMessage // its id; nil: not known yet
+	asked  dialect.Stream  // the call that starts it, until it is answered; else nil
+	ours   bool
+	bare   bool
+	pause  time.Duration
+	ready  []wire.Message // to be told next
+	over   bool           // nothing is told after those
+}
+
+// Next returns what is told next. It asks the host when the time has come.
+func (p *poll) Next(ctx context.Context) (wire.Message, error) {
+	for len(p.ready) == 0 {
+		if p.over {
+			return wire.Message{}, io.EOF
+		}
+		if err := p.more(ctx); err != nil {
+			return wire.Message{}, err
+		}
+	}
+	m := p.ready[0]
+	p.ready = p.ready[1:]
+	return m, nil
+}
+
+// more gets the next answer.
+func (p *poll) more(ctx context.Context) error {
+	switch p.op.Kind {
+	case dialect.JobList:
+		return p.answer(p.ask(ctx, typeJournal, p.op.Extra))
+	case dialect.JobCancel:
+		return p.answer(p.ask(ctx, typeJobCancel, p.about()))
+	case dialect.JobStatus:
+		return p.answer(p.ask(ctx, typeStatus, p.about()))
+	}
+	if p.asked != nil {
+		m, err := p.asked.Next(ctx)
+		if err == nil {
+			m = m.Clone()
+			if m.Kind != wire.Response {
+				p.ready = append(p.ready, m)
+				return nil
+			}
+			p.asked = nil
+		}
+		return p.answer(m, err)
+	}
+	if p.pause > 0 || p.ours {
+		p.pause = min(max(2*p.pause, firstPoll), longestPoll)
+		select {
+		case <-time.After(p.pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	p.pause = max(p.pause, firstPoll/2)
+	return p.answer(p.ask(ctx, typeStatus, p.about()))
+}
+
+func (p *poll) about() json.RawMessage { return append(member([]byte{'{'}, "jobId", p.job), '}') }
+
+// ask sends a message and waits for its answer.
+func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
+	bound, cancel := context.WithTimeout(ctx, pollBound)
+	defer cancel()
+	st, err := p.caller.Open(bound, dialect.Op{Kind: dialect.Own, Method: kind, Params: members})
+	if err != nil {
+		return wire.Message{}, err
+	}
+	m, err := st.Next(bound)
+	if err == nil {
+		return m.Clone(), nil
+	}
+	_ = st.Cancel(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+pollBound.String(), err)
+		f.Hint = "hosts answer nothing of a job that they do not know"
+		return m, f
+	}
+	return m, err
+}
+
+// answer makes of an answer what is told.
+func (p *poll) answer(m wire.Message, err error) error {
+	if err != nil {
+		return err
+	}
+	ev, err := p.codec.Event(m)
+	if err != nil {
+		return err
+	}
+	if ev.Kind == wire.Progress && p.job == nil {
+		p.job = append(json.RawMessage(nil), ev.Job...)
+	}
+	waits := p.op.Kind == dialect.JobRun || p.op.Kind == dialect.JobWait
+	switch {
+	case ev.Kind == wire.Progress && waits:
+		p.tell(m, ev, false)
+		return nil
+	case p.op.Kind == dialect.JobList && ev.Err == nil:
+		p.entries(m)
+	case p.op.Kind == dialect.JobCancel && ev.Err == nil, p.bare:
+		p.tell(m, ev, true)
+	case ev.Err != nil && ev.Job == nil:
+		p.tell(m, ev, true)
+	default:
+		data := wire.Event{Kind: wire.Data, Data: report(ev)}
+		p.tell(m, data, ev.Err == nil)
+		if ev.Err != nil {
+			p.tell(m, ev, true)
+		}
+	}
+	p.over = true
+	return nil
+}
+
+// tell queues a message that is to be seen as ev.
+func (p *poll) tell(m wire.Message, ev wire.Event, final bool) {
+	m.Kind, m.Final, ev.Final = wire.Item, final, final
+	m.Event, m.Body, m.Err = &ev, ev.Data, ev.Err
+	p.ready = append(p.ready, m)
+}
+
+// entries tells of each entry of a journal by itself.
+func (p *poll) entries(m wire.Message) {
+	in := scan.Array(m.Body, wire.DefaultMaxDepth)
+	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+		p.tell(m, wire.Event{Kind: wire.Data, Data: val}, false)
+	}
+	if n := len(p.ready); n > 0 {
+		p.ready[n-1].Final = true
+	}
+}
+
+// Cancel has the host end a job that we have started and nobody waits for.
+func (p *poll) Cancel(ctx context.Context) error {
+	if p.over || !p.ours {
+		return nil
+	}
+	p.over = true
+	switch {
+	case p.asked != nil:
+		return p.asked.Cancel(ctx)
+	case p.job != nil && p.op.Kind != dialect.JobStart:
+		_, err := p.ask(ctx, typeJobCancel, p.about())
+		return err
+	}
+	return nil
+}
+
+// report is what is known of a job as one object.
+func report(ev wire.Event) json.RawMessage {
+	b := []byte{'{'}
+	add := func(key string, val []byte) {
+		if val != nil {
+			b = member(b, key, val)
+		}
+	}
+	status := scan.Get(ev.Extra, "status")
+	if status == nil && ev.Kind == wire.Progress {
+		status = []byte(`"running"`)
+	}
+	add("job", ev.Job)
+	add("state", scan.Get(ev.Extra, "state"))
+	add("status", status)
+	switch {
+	case ev.Err != nil:
+		add("error", ev.Err.JSON())
+	case ev.Kind == wire.Progress:
+		add("progress", ev.Data)
+	default:
+		add("output", ev.Data)
+	}
+	in := scan.Object(ev.Extra, wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		if k := string(key); k != "state" && k != "status" {
+			add(scan.Key(key), val)
+		}
+	}
+	return append(b, '}')
+}
