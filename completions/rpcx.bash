@@ -126,15 +126,15 @@ _rpcx_command() {
 		;;
 	'call')
 		subs='' endpoint='yes'
-		flags='--grace --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --cache --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--grace --retry --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --cache --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'eval')
 		subs='' endpoint='yes'
-		flags='--file --dry-run --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--complete --cursor --reset --retry --file --dry-run --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'subscribe')
 		subs='' endpoint='yes'
-		flags='--count --until --for --select --method --since --unsubscribe --grace --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--count --until --for --select --method --since --unsubscribe --grace --every --on-change --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'connect')
 		subs='' endpoint=''
@@ -154,19 +154,19 @@ _rpcx_command() {
 		;;
 	'job run')
 		subs='' endpoint='yes'
-		flags='--catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--save --artifact-root --artifact-host --max-artifact --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --retry --help'
 		;;
 	'job start')
 		subs='' endpoint='yes'
-		flags='--catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --retry --help'
 		;;
 	'job status')
 		subs='' endpoint='yes'
-		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--save --artifact-root --artifact-host --max-artifact --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'job wait')
 		subs='' endpoint='yes'
-		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--save --artifact-root --artifact-host --max-artifact --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'job cancel')
 		subs='' endpoint='yes'
@@ -174,7 +174,7 @@ _rpcx_command() {
 		;;
 	'job list')
 		subs='' endpoint='yes'
-		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
+		flags='--kind --limit --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --refresh --no-cache --token-command --meta --resume --no-environment --timeout --idle --on --hooks --hook-timeout --hook-jobs --strict-hooks --verbose --errors --color --help'
 		;;
 	'plugin')
 		subs='call new method get set destroy describe run serve' endpoint=''
@@ -223,13 +223,14 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--allow | --allow-origin | --arg | --argjson | --close | --connect-timeout | --count | --deny | --description | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --listen | --max-message | --meta | --method | --name | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --reject | --reply | --resource | --resume | --runtime | --select | --session | --shutdown-timeout | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
-	--artifacts) kind=dirs ;;
+	--allow | --allow-origin | --arg | --argjson | --artifact-host | --close | --connect-timeout | --count | --cursor | --deny | --description | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-message | --meta | --method | --name | --noise | --on | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --reject | --reply | --resource | --resume | --retry | --runtime | --select | --session | --shutdown-timeout | --since | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
+	--artifact-root | --artifacts | --save) kind=dirs ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --output | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;
 	--errors) kind=words choices='text json' ;;
 	--format) kind=words choices='catalog openrpc jsonschema' ;;
+	--kind) kind=words choices='eval command' ;;
 	--log-level) kind=words choices='trace debug info warn error fatal' ;;
 	--params-style) kind=words choices='wrapped object positional' ;;
 	esac
