@@ -23,7 +23,7 @@ func TestProfileKeysAreFlags(t *testing.T) {
 			known[name] = true
 			reaches := group == groupConnection || group == groupTime || group == groupHooks || group == groupGreeting
 			if reaches && cmd.Name != "serve" && !slices.Contains(keys, name) && !slices.Contains(notInProfiles, name) {
-				t.Errorf("%s --%s cannot be set in a profile", cmd.Name, name)
+				t.Errorf("%s --%s cannot be set in a profile: add it to keys of wire/profile and to the manual, or to notInProfiles", cmd.Name, name)
 			}
 		}
 		return nil
