@@ -36,6 +36,7 @@ type member struct {
 type class struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
+	Source      string   `json:"source,omitempty"`
 	Constructor *member  `json:"constructor,omitempty"`
 	Methods     []member `json:"methods"`
 	Properties  []member `json:"properties"`
