@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 )
 
 func TestParse(t *testing.T) {
@@ -76,7 +79,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		table, err := NewTable(Options{}, e)
+		park := func(context.Context, dialect.Request) (json.RawMessage, error) { return nil, nil }
+		table, err := NewTable(Options{Park: park}, e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,162 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+// A birth is what the process of a session has of its starter, until the session
+// is live; from then on what it has to say goes to its log.
+type birth struct {
+	mu    sync.Mutex
+	out   *os.File // nil: it is live
+	log   []string // the last lines
+	words []string
+	gone  chan struct{} // closed when the starter goes
+}
+
+// logLines is how many lines a session keeps of what it had to say; logWidth is
+// how many bytes of each.
+const (
+	logLines = 50
+	logWidth = 500
+)
+
+// background is the process of a session: it is what its starter's words say.
+func background(a *app) int {
+	b, err := beBorn()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rpcx: this is for rpcx connect --session alone")
+		return statusOf(wire.Usage).code
+	}
+	args := append([]string{"rpcx"}, b.words...)
+	a.detect(args)
+	a.birth = b
+	a.console = format.NewConsole(b, format.ConsoleOptions{JSON: jsonErrors(args)})
+	err = a.run(b.words)
+	if err == nil {
+		return 0
+	}
+	f := worst(err)
+	b.tell(news{Fault: session.FaultJSON(f)})
+	return statusOf(f.Kind).code
+}
+
+// beBorn reads the orders.
+func beBorn() (*birth, error) {
+	in, out := inheritedFile(ordersFD), inheritedFile(newsFD)
+	if in == nil || out == nil {
+		return nil, errors.New("no starter")
+	}
+	r := bufio.NewReader(in)
+	line, err := r.ReadBytes('\n')
+	var o orders
+	if err == nil {
+		err = json.Unmarshal(line, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &birth{out: out, words: o.Words, gone: make(chan struct{})}
+	go func() {
+		_, _ = r.ReadByte()
+		in.Close()
+		close(b.gone)
+	}()
+	return b, nil
+}
+
+// Write takes lines for stderr.
+func (b *birth) Write(p []byte) (int, error) {
+	if b.tell(news{Stderr: p}) {
+		return len(p), nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for line := range bytes.Lines(p) {
+		text := string(bytes.TrimRight(line, "\n"))
+		if len(text) > logWidth {
+			text = strings.ToValidUTF8(text[:logWidth], "") + "…"
+		}
+		b.log = append(b.log, text)
+	}
+	if n := len(b.log); n > logLines {
+		b.log = slices.Clone(b.log[n-logLines:])
+	}
+	return len(p), nil
+}
+
+// tell says n to the starter; false when that listens no more.
+func (b *birth) tell(n news) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.out == nil {
+		return false
+	}
+	line, err := json.Marshal(n)
+	if err == nil {
+		_, err = b.out.Write(append(line, '\n'))
+	}
+	return err == nil
+}
+
+// live says that the session is, and lets the starter go.
+func (b *birth) live() {
+	b.tell(news{Live: true})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_ = b.out.Close()
+	b.out = nil
+}
+
+// lines is the log.
+func (b *birth) lines() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.log)
+}
+
+// keepSession is the session, until its end. Its starter's end before it is live
+// ends it.
+func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endpoint, k session.Keep) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	live := make(chan struct{})
+	go func() {
+		select {
+		case <-a.birth.gone:
+			select {
+			case <-live:
+			default:
+				cancel(wire.NewFault(wire.Interrupted, "the starter has gone", nil))
+			}
+		case <-live:
+		}
+	}()
+	so, err := a.sessionOptions(ctx, &o.conn, &o.hooks)
+	if err != nil {
+		return err
+	}
+	if err := o.hello.introduce(&e, &so); err != nil {
+		return err
+	}
+	so.Reconnect = o.again.options(a, &o.conn)
+	k.Log = a.birth.lines
+	k.Live = func() {
+		close(live)
+		a.birth.live()
+	}
+	return session.Host(ctx, e, so, k)
+}

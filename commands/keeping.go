@@ -1,0 +1,90 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/profile"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// keeping reads what a session is to be like. e is its endpoint.
+func (o *connectOptions) keeping(a *app, e session.Endpoint) (session.Keep, error) {
+	k := session.Keep{
+		Name:         o.keep.session,
+		IdleExit:     max(o.keep.idleExit.or(defaultIdleExit), 0),
+		InboxTimeout: max(o.keep.inboxTimeout.or(defaultInboxTimeout), 0),
+	}
+	if err := session.CheckName(k.Name); err != nil {
+		return k, err
+	}
+	if names, err := profile.Names(); err != nil {
+		return k, err
+	} else if slices.Contains(names, k.Name) {
+		return k, wire.NewFault(wire.Usage, fmt.Sprintf("%s is a profile's name, so no session can have it", k.Name), nil)
+	}
+	if e.Socket != "" {
+		return k, a.line.usage("a session needs a connection of its own: %s is one already", e)
+	}
+	if e.Address.Scheme == "stdio" {
+		return k, a.line.usage("stdio: cannot go to the background")
+	}
+	if o.keep.inboxDefault != "" {
+		k.InboxDefault = json.RawMessage(strings.TrimSpace(o.keep.inboxDefault))
+		if err := scan.Valid(k.InboxDefault, wire.DefaultMaxDepth); err != nil {
+			return k, wire.NewFault(wire.Usage, "--inbox-default is no JSON: "+err.Error(), err)
+		}
+	}
+	for _, s := range o.keep.subscribe {
+		op, err := subscription(s)
+		if err != nil {
+			return k, err
+		}
+		k.Subscribe = append(k.Subscribe, op)
+	}
+	var err error
+	k.Fingerprint, err = o.fingerprint(e)
+	return k, err
+}
+
+// subscription reads METHOD, or METHOD and its params as JSON.
+func subscription(given string) (dialect.Op, error) {
+	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
+	op := dialect.Op{Kind: dialect.Subscribe, Method: method}
+	if method == "" {
+		return op, wire.NewFault(wire.Usage, "--subscribe needs a method", nil)
+	}
+	if found {
+		op.Params = json.RawMessage(strings.TrimSpace(params))
+		if err := scan.Valid(op.Params, wire.DefaultMaxDepth); err != nil {
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: the params are no JSON: %v", wire.Quote(given), err), err)
+			f.Hint = `write METHOD, or "METHOD JSON"`
+			return op, f
+		}
+		if t := scan.Type(op.Params); t != 'o' && t != 'a' {
+			return op, wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: params are an object or an array", wire.Quote(given)), nil)
+		}
+	}
+	return op, nil
+}
+
+// fingerprint tells whether two sessions are the same: their endpoints, dialects,
+// hooks and subscriptions. What depends on the folder counts with it.
+func (o *connectOptions) fingerprint(e session.Endpoint) (string, error) {
+	here := ""
+	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)
+	if local || len(e.Address.Command) > 0 || len(o.hooks.on) > 0 || len(o.hooks.files) > 0 {
+		var err error
+		if here, err = os.Getwd(); err != nil {
+			return "", err
+		}
+	}
+	return session.Fingerprint(e, here, o.hooks.on, o.hooks.files, o.keep.subscribe), nil
+}

@@ -1,0 +1,97 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+func runStatus(ctx context.Context, a *app, o *connectOptions) error {
+	print, err := a.printer(session.Endpoint{}, &o.out, format.Options{})
+	if err != nil {
+		return err
+	}
+	c, err := a.attach(ctx, o.keep.status)
+	if err != nil {
+		return why(ctx, err)
+	}
+	defer c.Detach()
+	status, err := c.Status(ctx)
+	if err != nil {
+		return why(ctx, err)
+	}
+	return printValues(ctx, print, status)
+}
+
+// printValues prints values of our own, each as a line.
+func printValues(ctx context.Context, print *format.Pipeline, values ...json.RawMessage) error {
+	for _, v := range values {
+		stop, err := print.Print(ctx, wire.Message{Raw: v}, wire.Event{Kind: wire.Data, Data: v})
+		if err != nil {
+			return errors.Join(err, print.Flush())
+		}
+		if stop {
+			break
+		}
+	}
+	return print.Finish()
+}
+
+func runList(ctx context.Context, a *app, o *connectOptions) error {
+	all, err := session.List(ctx)
+	if err != nil {
+		return why(ctx, err)
+	}
+	if a.out.Terminal && o.out.output == "" && o.out.jq == "" && !o.out.compact && !o.out.pretty && o.out.template == "" {
+		rows := [][]string{{"session", "state", "dialect", "age", "endpoint"}}
+		for _, s := range all {
+			age := time.Duration(s.Age * float64(time.Second)).Round(time.Second)
+			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age.String(), format.CleanLine(s.Endpoint)})
+		}
+		return say(os.Stdout, format.Table(rows, a.out.Width, a.out.Color))
+	}
+	print, err := a.printer(session.Endpoint{}, &o.out, format.Options{})
+	if err != nil {
+		return err
+	}
+	var lines []json.RawMessage
+	for _, s := range all {
+		line, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
+	}
+	return printValues(ctx, print, lines...)
+}
+
+func runClose(ctx context.Context, a *app, o *connectOptions) error {
+	return a.closeSession(ctx, o.keep.close)
+}
+
+func (a *app) closeSession(ctx context.Context, name string) error {
+	c, err := a.attach(ctx, name)
+	if err == nil {
+		defer c.Detach()
+		err = c.End(ctx)
+	}
+	return why(ctx, err)
+}
+
+func runCloseAll(ctx context.Context, a *app, _ *connectOptions) error {
+	all, err := session.List(ctx)
+	for _, s := range all {
+		cerr := a.closeSession(ctx, s.Name)
+		if f := wire.AsFault(cerr); f != nil && f.Kind == wire.Unreachable {
+			continue // it ended meanwhile
+		}
+		err = errors.Join(err, cerr)
+	}
+	return why(ctx, err)
+}

@@ -1,0 +1,80 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"rpcx/wire"
+)
+
+// A hub gives what comes in to whoever wants the traffic itself.
+type hub struct {
+	d     *direct
+	lossy bool                 // nobody is waited for: a pipe that is too slow ends
+	heard func(m wire.Message) // gets every notification; may be nil
+
+	mu    sync.Mutex
+	pipes []*rawPipe
+}
+
+// incoming is peer.Options.Incoming of a link. A request that no hook answers is the newest
+// pipe's; what else comes is everyone's.
+func (h *hub) incoming(l *link, m wire.Message) bool {
+	isRequest := m.Kind == wire.Request
+	hooked := (isRequest || m.Kind == wire.Notification) && h.d.side.answers(m.Method)
+	if hooked && isRequest {
+		return false
+	}
+	h.mu.Lock()
+	pipes := slices.Clone(h.pipes)
+	h.mu.Unlock()
+	if isRequest {
+		for _, p := range slices.Backward(pipes) {
+			if p.push(l, m) {
+				return true
+			}
+		}
+		return false
+	}
+	taken := false
+	if h.heard != nil && m.Kind == wire.Notification {
+		h.heard(m)
+		taken = true
+	}
+	for _, p := range pipes {
+		taken = p.push(l, m) || taken
+	}
+	return taken && !hooked
+}
+
+// cut says that a link was lost: nobody waits for answers there any more.
+func (h *hub) cut() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.pipes {
+		p.mu.Lock()
+		p.asked = nil
+		p.mu.Unlock()
+	}
+}
+
+// stop ends every pipe.
+func (h *hub) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.pipes {
+		p.Stop()
+	}
+}
+
+// join adds a pipe.
+func (h *hub) join() *rawPipe {
+	r := &rawPipe{hub: h, slow: make(chan struct{})}
+	r.ctx, r.forget = context.WithCancel(context.Background())
+	r.cond = sync.NewCond(&r.mu)
+	h.mu.Lock()
+	h.pipes = append(h.pipes, r)
+	h.mu.Unlock()
+	return r
+}
