@@ -11,12 +11,18 @@ import (
 // in circles.
 const nestedMost = 3
 
+// rowsMost bounds what is listed of one method.
+const rowsMost = 500
+
 // nested lists parameters, each followed by what is inside it, under the dotted
 // names that a command line has for that. Of an object that comes in several
 // forms it says which form has what.
 func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []parameter {
 	var all []parameter
 	for _, p := range params {
+		if len(all) >= rowsMost {
+			return all
+		}
 		p.name = prefix + p.name
 		all = append(all, p)
 		if depth == nestedMost {
@@ -31,7 +37,10 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 		if which, ok := telling(c, forms, p.name+"."); ok {
 			all = append(all, which)
 		}
-		for _, form := range forms {
+		for _, form := range forms[:min(len(forms), rowsMost)] {
+			if len(all) >= rowsMost {
+				return all
+			}
 			all = append(all, ofForm(c, form, p.name+".", depth+1)...)
 		}
 	}

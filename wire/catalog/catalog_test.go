@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -253,5 +254,18 @@ func TestClosest(t *testing.T) {
 		if got := catalog.Closest(given, names); got != want {
 			t.Errorf("closest to %q is %q, want %q", given, got, want)
 		}
+	}
+}
+
+// A schema whose parts all lead back to itself is not followed for ever.
+func TestExampleOfCircles(t *testing.T) {
+	var properties, required []string
+	for i := range 20 {
+		properties = append(properties, fmt.Sprintf(`"p%d":{"$ref":"#/$defs/x"}`, i))
+		required = append(required, fmt.Sprintf(`"p%d"`, i))
+	}
+	doc := `{"$defs":{"x":{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(required, ",") + `]}}}`
+	if v := catalog.ExampleValue([]byte(`{"$ref":"#/$defs/x"}`), []byte(doc)); !json.Valid(v) || len(v) > 100_000 {
+		t.Errorf("%d bytes: %.100s", len(v), v)
 	}
 }

@@ -20,7 +20,7 @@ func (m *Method) Example(c *Catalog) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
 	if typeOf(schema) == "array" {
-		if v := exampleOf(schema, doc, 0); string(v) != "[]" {
+		if v := (&sampler{doc: doc, left: samplesMost}).of(schema, 0); string(v) != "[]" {
 			return []string{string(v)}
 		}
 		return nil
@@ -30,7 +30,7 @@ func (m *Method) Example(c *Catalog) []string {
 	var words []string
 	for _, name := range required {
 		if !isKey(name) {
-			return []string{string(exampleOf(schema, doc, 0))}
+			return []string{string((&sampler{doc: doc, left: samplesMost}).of(schema, 0))}
 		}
 		words = append(words, word(name, resolve(get(properties, name), doc), doc, c.exact()))
 	}
@@ -45,7 +45,7 @@ func word(name string, schema, doc json.RawMessage, exact bool) string {
 	key := strings.NewReplacer(".", `\.`, "[", `\[`).Replace(name)
 	v := given(schema)
 	if v == nil && (exact || composite(schema)) {
-		v = exampleOf(schema, doc, 0)
+		v = (&sampler{doc: doc, left: samplesMost}).of(schema, 0)
 	}
 	var s string
 	switch t := typeOf(schema); {
@@ -69,14 +69,31 @@ func composite(schema json.RawMessage) bool {
 // plain one of its type. doc is the document that a $ref speaks of. The value
 // need not fit: patterns and the like are not solved.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
-	return exampleOf(resolve(schema, doc), doc, 0)
+	return (&sampler{doc: doc, left: samplesMost}).of(resolve(schema, doc), 0)
 }
 
-func exampleOf(schema, doc json.RawMessage, depth int) json.RawMessage {
+// A sampler makes a value for a schema, which may go in circles.
+type sampler struct {
+	doc  json.RawMessage
+	left int // of samplesMost
+}
+
+// samplesMost bounds the values inside a value that is made.
+const samplesMost = 200
+
+// inner is of for what stands inside, which may be a reference.
+func (s *sampler) inner(schema json.RawMessage, depth int) json.RawMessage {
+	if s.left < 0 {
+		return json.RawMessage("null")
+	}
+	return s.of(resolve(schema, s.doc), depth)
+}
+
+func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
 	if v := given(schema); v != nil {
 		return v
 	}
-	if depth > 8 {
+	if s.left--; depth > 8 || s.left < 0 {
 		return json.RawMessage("null")
 	}
 	switch typeOf(schema) {
@@ -87,13 +104,13 @@ func exampleOf(schema, doc json.RawMessage, depth int) json.RawMessage {
 	case "null":
 		return json.RawMessage("null")
 	case "array":
-		return exampleArray(schema, doc, depth)
+		return s.array(schema, depth)
 	case "object":
-		return exampleObject(schema, doc, depth)
+		return s.object(schema, depth)
 	case "":
 		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 			if branches := elements(get(schema, key)); len(branches) > 0 {
-				return exampleOf(resolve(branches[0], doc), doc, depth+1)
+				return s.inner(branches[0], depth+1)
 			}
 		}
 	}
@@ -132,7 +149,7 @@ func exampleString(schema json.RawMessage) json.RawMessage {
 	return appendText(nil, text)
 }
 
-func exampleArray(schema, doc json.RawMessage, depth int) json.RawMessage {
+func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 	items := elements(get(schema, "prefixItems"))
 	if item := get(schema, "items"); len(items) == 0 && item != nil {
 		items = append(items, item)
@@ -142,16 +159,16 @@ func exampleArray(schema, doc json.RawMessage, depth int) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, exampleOf(resolve(item, doc), doc, depth+1)...)
+		b = append(b, s.inner(item, depth+1)...)
 	}
 	return append(b, ']')
 }
 
-func exampleObject(schema, doc json.RawMessage, depth int) json.RawMessage {
+func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	properties := get(schema, "properties")
 	var list []member
 	for _, name := range requiredOf(schema) {
-		list = append(list, member{name, exampleOf(resolve(get(properties, name), doc), doc, depth+1)})
+		list = append(list, member{name, s.inner(get(properties, name), depth+1)})
 	}
 	return object(list)
 }

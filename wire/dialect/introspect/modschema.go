@@ -14,6 +14,7 @@ import (
 type schemaReader struct {
 	module *toldModule
 	list   []json.RawMessage          // the variants, in their order
+	names  []string                   // the methods that they name; "": none
 	by     map[string]json.RawMessage // by the method that they name
 	defs   map[string]json.RawMessage
 }
@@ -40,8 +41,10 @@ func readModule(m *toldModule, schema json.RawMessage, taken map[string]json.Raw
 	in := scan.Array(variants, wire.DefaultMaxDepth)
 	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
 		v := s.resolve(val)
-		s.list = append(s.list, v)
-		if name := s.nameOf(v); name != "" && s.by[name] == nil {
+		looks := looksMost
+		name := s.nameOf(v, &looks)
+		s.list, s.names = append(s.list, v), append(s.names, name)
+		if name != "" && s.by[name] == nil {
 			s.by[name] = v
 		}
 	}
@@ -93,9 +96,16 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	return v
 }
 
+// looksMost bounds the parts of a variant that are looked at: they may go in
+// circles.
+const looksMost = 100
+
 // nameOf is the method that a variant names: by a constant, or an enum of one
 // value, or one of the parts that it is made of.
-func (s *schemaReader) nameOf(v json.RawMessage) string {
+func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
+	if *looks--; *looks < 0 {
+		return ""
+	}
 	method := scan.Get(scan.Get(v, "properties"), "method")
 	name, ok := scan.Text(scan.Get(method, "const"))
 	if !ok {
@@ -110,7 +120,7 @@ func (s *schemaReader) nameOf(v json.RawMessage) string {
 	}
 	in := scan.Array(scan.Get(v, "allOf"), wire.DefaultMaxDepth)
 	for _, part, ok := in.Next(); ok; _, part, ok = in.Next() {
-		if name := s.nameOf(s.resolve(part)); name != "" {
+		if name := s.nameOf(s.resolve(part), looks); name != "" {
 			return name
 		}
 	}
@@ -140,8 +150,8 @@ func (m *toldModule) lists(name string) bool {
 // told, once each.
 func (s *schemaReader) check(note func(string)) {
 	order, unlisted := false, ""
-	for i, v := range s.list {
-		switch name := s.nameOf(v); {
+	for i, name := range s.names {
+		switch {
 		case name == "":
 		case !s.module.lists(name):
 			unlisted = name
@@ -163,7 +173,7 @@ func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	if v := s.by[name]; v != nil {
 		return v
 	}
-	if i < len(s.list) && s.nameOf(s.list[i]) == "" {
+	if i < len(s.list) && s.names[i] == "" {
 		return s.list[i]
 	}
 	return nil
