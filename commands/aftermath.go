@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/scan"
 )
@@ -70,4 +71,17 @@ func (c *consumer) ends() error {
 		c.cancel() // there is no end: the peer need not send more
 	}
 	return c.after.outcome
+}
+
+// silent is the outcome of a call that was out of time. Where its answer was
+// taken for a stream's id, and nothing came, it may have been the result.
+func (c *consumer) silent(err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.lasts || f.Hint != "" {
+		return err
+	}
+	g := *f
+	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
+		" takes for the id of a stream; where it is the result itself, the peer speaks jsonrpc"
+	return &g
 }

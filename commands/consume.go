@@ -37,6 +37,7 @@ type consumer struct {
 	keepLast bool
 	last     json.RawMessage
 	result   *schema.Schema // what data must fit; nil: whatever comes
+	opening  string         // the answer that opened the stream, as long as nothing has come of it
 	after    aftermath
 	advice   *advice          // of the last guidance; nil: none
 	cat      *catalog.Catalog // what is known of the peer; nil: nothing
@@ -81,7 +82,7 @@ func (c *consumer) end(err error) error {
 	}
 	if c.clock.ctx.Err() != nil {
 		c.cancel()
-		return why(c.clock.ctx, err)
+		return c.silent(why(c.clock.ctx, err))
 	}
 	c.lost = true
 	return named(err, c.method)
@@ -112,10 +113,12 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 	case err != nil:
 		return true, err
 	case c.opens(m) && ev.Kind != wire.Progress:
+		c.opening = string(m.Body)
 		return false, nil
 	case c.lasts && ev.Kind == wire.Progress && ev.Data != nil: // what a call's progress carries is what a stream is read for
 		ev = wire.Event{Kind: wire.Data, Final: ev.Final, Data: ev.Data}
 	}
+	c.opening = ""
 	if c.result != nil && ev.Kind == wire.Data {
 		if err := c.result.Check(ev.Data); err != nil {
 			return true, unfit(c.method, err)
