@@ -73,6 +73,10 @@ type Op struct {
 	Items func(m wire.Message)
 }
 
+// FreshID is the method of a Call that is encoded for its id alone: a Raw
+// message is sent under it, whose own id is taken.
+const FreshID = "\x00fresh"
+
 // A Codec turns operations into messages and messages into events, for one
 // connection and one role. It does no I/O, starts nothing and calls nobody
 // back; the peer calls it under its lock, but for Event.

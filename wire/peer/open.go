@@ -89,7 +89,7 @@ func (p *Peer) encode(ctx context.Context, op dialect.Op, s *stream) (wire.Messa
 			continue
 		}
 		var fresh wire.Message
-		if fresh, err = p.codec.Encode(dialect.Op{Kind: dialect.Call, Method: "fresh"}); err == nil {
+		if fresh, err = p.codec.Encode(dialect.Op{Kind: dialect.Call, Method: dialect.FreshID}); err == nil {
 			if s.own == nil {
 				s.own = msg.ID.Clone()
 			}

@@ -97,13 +97,16 @@ type extra struct {
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Raw:
-		return c.Codec.Encode(op)
+		return c.raw(op)
 	case dialect.Cancel:
 		c.over(string(op.OfID))
 		return wire.Message{}, wire.ErrUnsupported
 	case dialect.Call, dialect.Notify:
 	default:
 		return wire.Message{}, wire.ErrUnsupported
+	}
+	if op.Method == dialect.FreshID {
+		return c.raw(op)
 	}
 	var x extra
 	if op.Extra != nil {
@@ -131,6 +134,15 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	c.register(m.ID, r)
 	m.Final = false // what is logged during the call comes before its answer
 	return m, nil
+}
+
+// raw sends a message as it stands, and takes its answer so.
+func (c *codec) raw(op dialect.Op) (wire.Message, error) {
+	m, err := c.Codec.Encode(op)
+	if err == nil && m.Kind == wire.Request {
+		c.calls[string(m.ID)] = &call{}
+	}
+	return m, err
 }
 
 // register remembers what the answer to a request means.

@@ -145,6 +145,26 @@ func TestIDOfAnotherType(t *testing.T) {
 	}
 }
 
+// What is sent as it stands is answered so, whatever its id looks like.
+func TestRaw(t *testing.T) {
+	c := calling(t, dialect.Op{Method: "f"})
+	if _, err := c.Encode(dialect.Op{Kind: dialect.Raw, Params: raw(`{"id":"1","method":"function.call"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: dialect.FreshID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{`"1"`, string(fresh.ID)} {
+		if m := decoded(t, c, `{"id":`+id+`,"result":7}`); m.Kind != wire.Response || string(m.Body) != "7" {
+			t.Errorf("%s: %+v", id, m)
+		}
+	}
+	if len(c.calls) != 1 {
+		t.Errorf("%v are kept", c.calls)
+	}
+}
+
 // A callback lives as long as the call that it was given to.
 func TestCallbacks(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f", Params: raw(`[null,null]`), Funcs: map[string]string{"/0": "first", "/1": "first"}})
