@@ -222,24 +222,6 @@ func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 	return msg, nil
 }
 
-// dryRun prints the message that would be sent.
-func dryRun(e session.Endpoint, op dialect.Op) error {
-	if op.Method == "" && op.Kind != dialect.Raw {
-		return nil // nothing would be sent
-	}
-	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
-	if r, ok := codec.(dialect.Rehearser); ok {
-		r.Rehearse()
-	} else if g, ok := codec.(dialect.Greeter); ok {
-		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
-	}
-	m, err := codec.Encode(op)
-	if err != nil {
-		return err
-	}
-	return say(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
-}
-
 // converse makes the call that ready prepares.
 func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, print *format.Pipeline, ready func(context.Context, session.Conversation) (prepared, error)) (err error) {
 	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))

@@ -188,12 +188,20 @@ func (a *app) transportConfig(ctx context.Context, c *connFlags) (transport.Conf
 	return cfg, errors.Join(err, a.profileHeaders(cfg.Header))
 }
 
-// tap traces messages with -v.
+// tap traces messages with -v, and tells heard of those that come.
 func (a *app) tap() wire.Tap {
-	if !a.common.verbose {
+	heard := a.heard
+	if !a.common.verbose && heard == nil {
 		return nil
 	}
-	return func(d wire.Direction, msg []byte) { a.console.Trace(d, msg, time.Since(a.started)) }
+	return func(d wire.Direction, msg []byte) {
+		if heard != nil && d == wire.Recv {
+			heard()
+		}
+		if a.common.verbose {
+			a.console.Trace(d, msg, time.Since(a.started))
+		}
+	}
 }
 
 // noter says once per method what nobody answers, and what else a user should

@@ -132,6 +132,7 @@ func (o *evalOptions) code(ctx context.Context, l *line, rest []string) (string,
 func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, print *format.Pipeline) (err error) {
 	cl := start(ctx, o.words.bound(op, o.time.timeout.or(0)), o.time.idle.or(defaultIdle))
 	defer cl.stop()
+	a.heard = cl.touch // what the code calls back counts as a message of it
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
 	if err != nil {
 		return err

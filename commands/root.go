@@ -32,6 +32,7 @@ type app struct {
 	profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	console *format.Console
 	started time.Time
+	heard   func() // is told of each message that comes; nil: nobody asks
 	stdout  stdout
 	out     format.Screen               // what stdout is
 	err     format.Screen               // what stderr is

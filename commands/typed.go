@@ -3,8 +3,6 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 
 	"rpcx/commands/params"
@@ -99,25 +97,3 @@ func unfit(method string, err error) error {
 		Hint:    "--no-check takes it all the same",
 	}
 }
-
-// unsent is a far side that is sent nothing and never answers.
-type unsent struct{ codec dialect.Codec }
-
-var errUnsent = errors.New("nothing is sent")
-
-func (u unsent) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
-	return nil, u.Notify(context.Background(), op)
-}
-
-func (u unsent) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return nil, u.Notify(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
-}
-
-func (u unsent) Notify(_ context.Context, op dialect.Op) error {
-	if _, err := u.codec.Encode(op); err != nil {
-		return err
-	}
-	return errUnsent
-}
-
-func (u unsent) CloseWith(int, string) error { return nil }

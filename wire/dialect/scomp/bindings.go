@@ -135,23 +135,16 @@ func changeRefs(schema json.RawMessage, change func(ref string) string) json.Raw
 	return schema
 }
 
-// fromGreeting makes a catalog of the answer to a handshake.
-func fromGreeting(body json.RawMessage) *catalog.Catalog {
+// fromGreeting makes a catalog of what a side said in the handshake; who is the
+// member of its metadata that names it.
+func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
 	r := reader{c: &catalog.Catalog{Catalog: 1, Dialect: "scomp", Methods: []catalog.Method{}}}
 	metadata := scan.Get(body, "metadata")
 	r.more = []json.RawMessage{scan.Get(body, "$defs"), scan.Get(metadata, "$defs")}
 	for val := range elements(scan.Get(body, "bindings")) {
 		r.method(val)
 	}
-	who := scan.Get(metadata, "server")
-	r.c.Info.Name, r.c.Info.Version = text(scan.Get(who, "name")), text(scan.Get(who, "version"))
-	about := member([]byte{'{'}, resumeWord, scan.Get(body, resumeWord))
-	for key, val := range members(metadata) {
-		if key != "server" && key != "$defs" {
-			about = member(about, key, val)
-		}
-	}
-	r.c.Info.Extra = append(about, '}')
+	r.c.Info = info(body, metadata, who)
 	rest := []byte{'{'}
 	for key, val := range members(body) {
 		if !slices.Contains([]string{"protocol", resumeWord, "bindings", "metadata", "$defs"}, key) {
@@ -162,6 +155,28 @@ func fromGreeting(body json.RawMessage) *catalog.Catalog {
 		r.c.Extra = append(rest, '}')
 	}
 	return r.c
+}
+
+// info is who a side is, with all else that its metadata say.
+func info(body, metadata json.RawMessage, who string) catalog.Info {
+	self := scan.Get(metadata, who)
+	i := catalog.Info{Name: text(scan.Get(self, "name")), Version: text(scan.Get(self, "version"))}
+	about := []byte{'{'}
+	if session := scan.Get(body, resumeWord); session != nil {
+		about = member(about, resumeWord, session)
+	}
+	for key, val := range members(metadata) {
+		if key == who {
+			val = without(without(val, "name"), "version")
+		}
+		if key != "$defs" && (key != who || string(val) != "{}") {
+			about = member(about, key, val)
+		}
+	}
+	if len(about) > 1 {
+		i.Extra = append(about, '}')
+	}
+	return i
 }
 
 // A reader collects bindings in a catalog. Their schemas refer to their own

@@ -105,6 +105,7 @@ func (c *codec) theirs(params json.RawMessage) *wire.Error {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, `the protocol is "`+protocol+`" here, not `+said)
 	}
 	c.role = asServer
+	c.greet.set(params, "client")
 	return nil
 }
 

@@ -1,11 +1,13 @@
 package scomp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -13,14 +15,33 @@ import (
 	"rpcx/wire/scan"
 )
 
-// greeting is what the far side answered to our handshake; nil: there was none.
-type greeting json.RawMessage
+// greeting is what the far side said in the handshake.
+type greeting struct {
+	mu   sync.Mutex
+	said json.RawMessage // its answer to ours, or its own params; nil: nothing yet
+	who  string          // the member of its metadata that names it
+}
+
+func (g *greeting) set(said json.RawMessage, who string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.said, g.who = bytes.Clone(said), who
+}
+
+func (g *greeting) get() (said json.RawMessage, who string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.said, g.who
+}
 
 // Introduce takes what the handshake is to say of us.
 func (c *codec) Introduce(i dialect.Introduction) { c.intro = i }
 
 // Session is the sessionId that the far side answered.
-func (c *codec) Session() string { return text(scan.Get(c.greet, resumeWord)) }
+func (c *codec) Session() string {
+	said, _ := c.greet.get()
+	return text(scan.Get(said, resumeWord))
+}
 
 // Greet makes the handshake. A server that answers something else is a Fault of
 // kind Protocol; one that does not have the session to go on with is one of kind
@@ -42,7 +63,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	if err := check(m.Body); err != nil {
 		return err
 	}
-	c.greet = greeting(m.Clone().Body)
+	c.greet.set(m.Body, "server")
 	if got := text(scan.Get(m.Body, resumeWord)); c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s is not there any more: the server began %s in its place", c.intro.Resume, got), nil)
 	}
@@ -108,12 +129,14 @@ func named(i catalog.Info) json.RawMessage {
 	return append(b, '}')
 }
 
-// Describe is what the greeting said: the far side need not be asked.
+// Describe is what the far side said in the handshake, a client as well as a
+// server: it need not be asked.
 func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, error) {
-	if c.greet == nil {
+	said, who := c.greet.get()
+	if said == nil {
 		return nil, wire.ErrUnsupported
 	}
-	return fromGreeting(json.RawMessage(c.greet)), nil
+	return fromGreeting(said, who), nil
 }
 
 // Typing is the catalog that says what method takes and gives: of a binding what

@@ -33,7 +33,7 @@ type codec struct {
 	evals map[string]bool // ids of ours that are not answered, given up or not
 
 	role  role
-	greet greeting // what the far side answered
+	greet greeting
 }
 
 // A role is told by who sends the handshake.

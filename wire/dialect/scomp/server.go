@@ -1,6 +1,7 @@
 package scomp
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -177,7 +178,11 @@ func (s *server) hello(session string) json.RawMessage {
 	if cat == nil {
 		cat = &catalog.Catalog{}
 	}
-	metadata := member([]byte{'{'}, "server", named(cat.Info))
+	self := bytes.TrimSuffix(named(cat.Info), []byte("}"))
+	for key, val := range members(scan.Get(cat.Info.Extra, "server")) {
+		self = member(self, key, val)
+	}
+	metadata := member([]byte{'{'}, "server", append(self, '}'))
 	if s.runtime != nil && scan.Get(cat.Info.Extra, "runtime") == nil {
 		about, _ := json.Marshal(s.runtime.About())
 		metadata = member(metadata, "runtime", about)
