@@ -86,7 +86,8 @@ type Codec interface {
 	// item can be its. For a Cancel or Unsub that the dialect cannot say it returns
 	// wire.ErrUnsupported, and the peer then only forgets the call. Ids are the
 	// codec's: unique on this connection. A message with a Stream and no Raw says
-	// that nothing is to be sent: the op follows that stream, among others who do.
+	// that nothing is to be sent: the op follows that stream, among others who do, and
+	// its first message is an answer of null.
 	Encode(op Op) (wire.Message, error)
 	// Decode returns the messages in raw; batch says that they came as one
 	// batch, whose answers go back as one. The slice and the messages are valid

@@ -82,6 +82,7 @@ func TestFollow(t *testing.T) {
 		want(call, "end")
 		want(call, "EOF")
 		for _, st := range []dialect.Stream{one, two} {
+			want(st, "null")
 			want(st, "unasked")
 			want(st, "hers")
 			want(st, "end")
@@ -97,6 +98,7 @@ func TestFollow(t *testing.T) {
 		want(left, "EOF")
 		lost := open(dialect.Subscribe, "follow s")
 		far.Close()
+		want(lost, "null")
 		synctest.Wait()
 		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
 			t.Errorf("the end of the connection is %v", err)

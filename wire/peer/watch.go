@@ -46,6 +46,9 @@ func (p *Peer) follow(s *stream, token wire.ID) (dialect.Stream, error) {
 	}
 	s.token, s.follows = string(token), true
 	p.watches = append(p.watches, s)
+	null := []byte("null")
+	p.deliver(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // as if it had been answered
+	p.wakeDirty()
 	return s, nil
 }
 

@@ -83,7 +83,10 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.nowhere, w.stop = nowhere, stop
 	go func() {
-		_, err := nowhere.Next(alive)
+		var err error
+		for err == nil {
+			_, err = nowhere.Next(alive)
+		}
 		w.lost <- err
 	}()
 	return w, nil
