@@ -50,9 +50,10 @@ const pluginServeDescription = `A Scriptling host loads it over stdin and stdout
 greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers a plain
 JSON value. Config.get is the method get of the class Config, and Config.__init__ and
 Config.__del__ run when an object comes and goes; each gets RPCX_OBJECT, the object's id,
-and RPCX_STATE, a folder of its own. The file of --hooks (a catalog with run members) may
-add classes with properties ({"name","settable"}; the hook Config.name gets no argument to
-get it and one to set it), constants, and functions with source, which the host runs.
+and RPCX_STATE, a folder of its own. The file of --hooks (a catalog with run members, also
+inside classes) may add properties ({"name","settable"}; the hook Config.name gets no
+argument to get it and one to set it), constants, and functions with source, which the
+host runs.
 
 In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls a callback that it was
 given as {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT logs.`

@@ -1,9 +1,11 @@
 package hook
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -76,6 +78,40 @@ func FromCatalog(c *catalog.Catalog) ([]Entry, error) {
 			return nil, inside("method "+m.Name, err)
 		}
 		entries = append(entries, Entry{Pattern: m.Name, Answer: a})
+	}
+	return fromClasses(entries, c.Classes)
+}
+
+// fromClasses adds the hooks that the run members inside classes are:
+// Class.method for methods and properties, Class.__init__ and Class.__del__ for
+// the constructor and the destructor.
+func fromClasses(entries []Entry, classes []json.RawMessage) ([]Entry, error) {
+	type member struct {
+		Name string `json:"name"`
+		Run  string `json:"run"`
+	}
+	for _, raw := range classes {
+		var class struct {
+			Name        string   `json:"name"`
+			Constructor member   `json:"constructor"`
+			Destructor  member   `json:"destructor"`
+			Methods     []member `json:"methods"`
+			Properties  []member `json:"properties"`
+		}
+		if err := json.Unmarshal(raw, &class); err != nil {
+			continue // it is not like the classes that have hooks
+		}
+		class.Constructor.Name, class.Destructor.Name = "__init__", "__del__"
+		for _, m := range slices.Concat([]member{class.Constructor, class.Destructor}, class.Methods, class.Properties) {
+			if m.Run == "" {
+				continue
+			}
+			a, err := ParseAnswer(m.Run)
+			if err != nil {
+				return nil, inside("method "+class.Name+"."+m.Name, err)
+			}
+			entries = append(entries, Entry{Pattern: class.Name + "." + m.Name, Answer: a})
+		}
 	}
 	return entries, nil
 }
