@@ -25,7 +25,7 @@ const (
 
 // The codes of errors that stand in more places than one.
 const (
-	codeInvalidJSON  = "invalidJson"
+	codeMalformed    = "malformedJson"
 	codeTooLarge     = "resultTooLarge"
 	codeEvalTimeout  = "evalTimeout"
 	codeCancelled    = "evalCancelled"

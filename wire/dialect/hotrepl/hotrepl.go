@@ -230,14 +230,9 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return replies[0]
 }
 
-// Reply writes what only the peer answers: that a message is none. A client
-// answers nothing.
-func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
-	if !c.host || ev.Kind != wire.Failure || ev.Err == nil {
-		return nil, nil
-	}
-	return [][]byte{errorMessage(nil, envelope{kindInvalid, codeInvalidJSON, ev.Err.Message, false, nil})}, nil
-}
+// Reply writes nothing: a client is asked nothing, and the host's answers are
+// messages of its own.
+func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 
 // asked says that a type is a client's.
 func asked(kind string) bool {

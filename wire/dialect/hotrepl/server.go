@@ -163,7 +163,7 @@ func (h *handler) drop() {
 func (h *handler) evict() {
 	ctx, cancel := context.WithTimeout(h.server.ctx, evictTime)
 	defer cancel()
-	msg := build(typeEvicted).text("reason", "displaced").raw("by", []byte("{}")).end()
+	msg := build(typeEvicted).text("reason", "new_connection").end()
 	_ = h.caller.Notify(ctx, dialect.Op{Kind: dialect.Own, Method: typeEvicted, Params: msg})
 	h.drop()
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })

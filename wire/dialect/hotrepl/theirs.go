@@ -42,7 +42,7 @@ func (c *codec) theirs(raw []byte) wire.Message {
 	}
 	m, bad := c.read(raw)
 	if bad {
-		return refusedMessage(raw, kindInvalid, codeInvalidJSON, m.Err.Message)
+		return refusedMessage(raw, kindInvalid, codeMalformed, "Could not parse the incoming JSON frame: "+m.Err.Message)
 	}
 	want, known := fields[m.Method]
 	switch {

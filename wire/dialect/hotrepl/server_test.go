@@ -1,0 +1,465 @@
+package hotrepl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+	"rpcx/wire/scan"
+	"rpcx/wire/transport"
+)
+
+// backend answers in tests: archive.preflight gives {"ok":true} or, with an
+// argument fail, that error; slow and archive.export wait a second.
+type backend struct {
+	r      *engine
+	limits string
+	dir    string
+}
+
+func (b backend) Catalog() *catalog.Catalog {
+	extra := json.RawMessage(`{"majorVersion":1}`)
+	c := &catalog.Catalog{Info: catalog.Info{Name: "BepInEx", Version: "0.x"}, Methods: []catalog.Method{
+		{
+			Name: "archive.preflight", Extra: json.RawMessage(`{"majorVersion":1,"artifactsSchema":{"type":"object"}}`),
+			Params: json.RawMessage(`{"type":"object","properties":{}}`), Result: json.RawMessage(`{"type":"object","properties":{"ok":{"type":"boolean"}}}`),
+		},
+		{Name: "archive.export", Kind: catalog.Job, Extra: json.RawMessage(`{"majorVersion":1,"mutatesState":true}`)},
+		{Name: "slow", Extra: extra},
+	}}
+	if b.limits != "" {
+		c.Extra = json.RawMessage(`{"limits":` + b.limits + `}`)
+	}
+	return c
+}
+func (b backend) Bind(dialect.Caller) dialect.Responder { return responder{} }
+func (b backend) Hosting() dialect.Hosting              { return dialect.Hosting{Artifacts: b.dir} }
+func (b backend) Runtime() dialect.Runtime {
+	if b.r == nil {
+		return nil
+	}
+	return b.r
+}
+
+type responder struct{}
+
+func (responder) Close() error { return nil }
+
+func (responder) Kind(name string) (catalog.Kind, bool) {
+	return catalog.Call, name == "archive.preflight" || name == "archive.export" || name == "slow"
+}
+
+func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
+	if code, ok := scan.Text(scan.Get(q.Params, "fail")); ok {
+		e := wire.NewError(wire.CodeServer, "it failed")
+		switch code {
+		case "args":
+			return nil, wire.NewError(wire.CodeInvalidParams, "invalid params").WithData(map[string]string{"pointer": "/x"})
+		case "busy":
+			return nil, e.WithData(map[string]bool{"retryable": true})
+		case "own":
+			e.Raw = json.RawMessage(`{"code":"mine","message":"it failed","kind":"conflict"}`)
+			e.Code = json.RawMessage(`"mine"`)
+		case "refused":
+			return nil, wire.NewError(wire.CodeRefused, "refused")
+		case "plain":
+			return nil, errors.New("secret")
+		}
+		return nil, e
+	}
+	if q.Method == "archive.preflight" {
+		return json.RawMessage(`{"ok":true}`), nil
+	}
+	if q.Emit != nil && q.Stream {
+		q.Emit(wire.Event{Kind: wire.Progress, Message: "packing", Fraction: json.RawMessage("0.5")})
+	}
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if q.Stream {
+		return nil, q.Emit(wire.Event{Kind: wire.Data, Data: json.RawMessage(`{"itemsExported":1500}`)})
+	}
+	return json.RawMessage("true"), nil
+}
+
+// engine evaluates in tests.
+type engine struct{ n, forgot int }
+
+func (r *engine) About() map[string]string {
+	return map[string]string{"engine": "Mono.CSharp", "language": "7.x"}
+}
+func (r *engine) Close() error          { return nil }
+func (r *engine) Forget(string)         { r.n = 0; r.forgot++ }
+func (r *engine) Completions() []string { return []string{"productName", "productVersion", "map"} }
+
+func (r *engine) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+	switch e.Code {
+	case "1 + 1":
+		return json.RawMessage("2"), nil
+	case "count":
+		r.n++
+		return json.Marshal(r.n)
+	case "half": // the same twice, then the next
+		r.n++
+		return json.Marshal(r.n / 2)
+	case "wait":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "long":
+		return json.Marshal(strings.Repeat("x", 200_000))
+	case "many":
+		return json.RawMessage("[" + strings.TrimSuffix(strings.Repeat("1,", 150), ",") + "]"), nil
+	case "syntax":
+		return nil, &dialect.EvalError{Message: "unexpected token", Compile: true}
+	case "stack":
+		return nil, &dialect.EvalError{Message: "boom", Stack: "at 1"}
+	case "call":
+		return e.Invoke(ctx, "archive.preflight", nil)
+	}
+	return nil, &dialect.EvalError{Message: "NullReferenceException"}
+}
+
+// A guestOf is a client of a host, by hand. Whatever comes fits the page.
+type guestOf struct {
+	t *testing.T
+	j judge
+	c wire.Conn
+}
+
+func connect(t *testing.T, s dialect.Server, j judge) guestOf {
+	near, far := transport.Pair()
+	p := peer.New(near, NewCodec(Options{}), peer.Options{Handler: s.Accept})
+	t.Cleanup(func() { far.Close(); p.Close() })
+	return guestOf{t, j, far}
+}
+
+// varying is what is not the same each time.
+var varying = regexp.MustCompile(`"durationMs":\d+|"timestamp":"[^"]*"|"jobId":"[0-9a-f]{32}"|"platform":"[^"]*"|,"details":null`)
+
+func (g guestOf) recv() string {
+	g.t.Helper()
+	raw, err := g.c.Recv()
+	if err != nil {
+		return "end: " + err.Error()
+	}
+	g.j.fits(g.t, raw)
+	return string(raw)
+}
+
+// play sends what begins with ">", and demands what begins with "<"; "=" waits.
+func (g guestOf) play(steps ...string) {
+	g.t.Helper()
+	for _, step := range steps {
+		what, text, _ := strings.Cut(step, " ")
+		switch what {
+		case ">":
+			if err := g.c.Send([]byte(text)); err != nil {
+				g.t.Fatal(err)
+			}
+		case "=":
+			d, _ := time.ParseDuration(text)
+			time.Sleep(d)
+		case "<":
+			got := varying.ReplaceAllStringFunc(g.recv(), func(s string) string {
+				name, _, _ := strings.Cut(s, ":")
+				return name + ":0"
+			})
+			if got != text {
+				g.t.Fatalf("got  %s\nwant %s", got, text)
+			}
+		}
+	}
+}
+
+const shake = `< {"type":"handshake","protocolVersion":2,"host":{"name":"BepInEx","version":"0.x","platform":0},"evaluator":{"name":"Mono.CSharp","languageVersion":"7.x","persistentState":true,"supportsCompletion":true,"cancellation":"cooperative"},"availableEvaluators":["Mono.CSharp"],"defaultUsings":[],"helpers":[],"control":{"supported":true,"commandsListChanged":false,"schemaValidation":true},"limits":{"maxMessageBytes":4194304,"maxQueuedCommands":32,"maxResultLength":102400,"maxEnumerableElements":100,"defaultEvalTimeoutMs":10000,"maxJobConcurrency":1},"enforces":["maxMessageBytes","maxQueuedCommands","maxResultLength","maxEnumerableElements","maxJobConcurrency"]}`
+
+// host runs a test with a host and its first client, greeted.
+func host(t *testing.T, b backend, test func(s *server, g guestOf)) {
+	j := newJudge(t)
+	b.dir = t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewServer(b).(*server)
+		g := connect(t, s, j)
+		g.t = t
+		if strings.HasPrefix(b.limits, "{") || b.r == nil {
+			g.recv()
+		} else {
+			g.play(shake)
+		}
+		defer s.Close()
+		defer g.c.Close()
+		test(s, g)
+	})
+}
+
+// The page's requests, and the answers in the page's shape.
+func TestHostAnswersThePage(t *testing.T) {
+	examples := page(t, "testdata/examples.json")
+	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
+		for _, tt := range []struct{ ask, answer string }{
+			{typeEval, typeEvalResult},
+			{typeReset, typeResetResult},
+			{typeList, typeListResult},
+			{typeDescribe, typeDescribeResult},
+			{typeCall, typeCallResult},
+			{typeJournal, typeJournalResult},
+		} {
+			g.c.Send(examples[tt.ask])
+			got := g.recv()
+			want := string(examples[tt.answer])
+			if kind, _ := scan.Text(scan.Get([]byte(got), "type")); kind != tt.answer || string(scan.Get([]byte(got), "id")) != string(scan.Get([]byte(want), "id")) {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if missing := lacks([]byte(got), []byte(want)); missing != "" {
+				t.Errorf("%s has no %s", got, missing)
+			}
+		}
+		g.c.Send(examples[typeDescribe])
+		if got := g.recv(); !scan.Equal([]byte(got), examples[typeDescribeResult]) {
+			t.Errorf("got  %s\nwant %s", got, examples[typeDescribeResult])
+		}
+		g.play(
+			`> {"type":"complete","id":"c-1","code":"UnityEngine.Application.pro"}`,
+			`< {"type":"complete_result","id":"c-1","completions":["productName","productVersion"],"durationMs":0}`,
+			`> {"type":"complete","id":"c-2","code":"archive map","cursor":4}`,
+			`< {"type":"complete_result","id":"c-2","completions":["archive.preflight","archive.export"],"durationMs":0}`,
+		)
+	})
+}
+
+// lacks is a member of want, but for those that may be left out, that got has
+// not.
+func lacks(got, want []byte) string {
+	in := scan.Object(want, 100)
+	for key, _, ok := in.Next(); ok; key, _, ok = in.Next() {
+		if scan.Get(got, string(key)) == nil {
+			return string(key)
+		}
+	}
+	return ""
+}
+
+func TestEval(t *testing.T) {
+	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
+		fails := func(id, kind, code, message string) string {
+			return `< {"type":"eval_error","id":"` + id + `","error":{"kind":"` + kind + `","code":"` + code + `","message":"` + message + `","retryable":false}}`
+		}
+		g.play(
+			// State lives on from eval to eval, and they keep their order.
+			`> {"type":"eval","id":"a","code":"count"}`, `> {"type":"eval","id":"b","code":"count"}`,
+			`< {"type":"eval_result","id":"a","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
+			`< {"type":"eval_result","id":"b","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
+			`> {"type":"eval","id":"c","code":"x"}`, fails("c", "internal", "runtimeException", "NullReferenceException"),
+			`> {"type":"eval","id":"d","code":"syntax"}`, fails("d", "validation_failed", "compileError", "unexpected token"),
+			`> {"type":"eval","id":"e","code":"long"}`, fails("e", "internal", "resultTooLarge", "The value has 200002 characters; the host sends 102400 at most."),
+			`> {"type":"eval","id":"f","code":"wait","timeoutMs":50}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
+			`> {"type":"eval","id":"g","code":"wait"}`, fails("g", "timeout", "evalTimeout", "Eval timed out after 10000 ms."),
+			`> {"type":"eval","id":"h","code":"call"}`,
+			`< {"type":"eval_result","id":"h","hasValue":true,"value":{"ok":true},"valueType":"object","durationMs":0}`,
+			`> {"type":"eval","id":"i","code":"many"}`,
+			`< {"type":"eval_result","id":"i","hasValue":true,"value":[`+strings.TrimSuffix(strings.Repeat("1,", 100), ",")+`],"valueType":"array","durationMs":0}`,
+			// A cancel has no answer of its own; what waits and what runs is cancelled.
+			`> {"type":"eval","id":"j","code":"wait"}`, `> {"type":"eval","id":"k","code":"count"}`, `= 100ms`,
+			`> {"type":"cancel","id":"x","targetId":"k"}`, fails("k", "cancelled", "evalCancelled", "Eval was cancelled."),
+			`> {"type":"cancel","id":"x","targetId":"never"}`,
+			`> {"type":"cancel","id":"x","targetId":"j"}`, fails("j", "cancelled", "evalCancelled", "Eval was cancelled."),
+			// A reset overtakes evals that wait.
+			`> {"type":"eval","id":"l","code":"count"}`, `> {"type":"reset","id":"r"}`, fails("l", "cancelled", "evalCancelled", "Reset in progress."),
+			`< {"type":"reset_result","id":"r","success":true}`,
+			`> {"type":"eval","id":"m","code":"count"}`,
+			`< {"type":"eval_result","id":"m","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
+			`> {"type":"eval","id":"n","code":"stack"}`,
+			`< {"type":"eval_error","id":"n","error":{"kind":"internal","code":"runtimeException","message":"boom","retryable":false,"details":{"stack":"at 1"}}}`,
+			// The journal, the newest first.
+			`> {"type":"journal_query","id":"q","limit":2}`,
+			`< {"type":"journal_query_result","id":"q","entries":[{"id":"n","kind":"eval","code":"stack","success":false,"durationMs":0,"errorKind":"internal","timestamp":0},{"id":"m","kind":"eval","code":"count","success":true,"durationMs":0,"timestamp":0}]}`,
+			`> {"type":"journal_query","id":"q","kind":"command"}`,
+			`< {"type":"journal_query_result","id":"q","entries":[{"id":"r","kind":"command","name":"reset","success":true,"durationMs":0,"timestamp":0}]}`,
+			`> {"type":"journal_query","id":"q","kind":"odd"}`, `< {"type":"journal_query_result","id":"q","entries":[]}`,
+			`> {"type":"journal_query","id":"q","limit":0}`, `< {"type":"journal_query_result","id":"q","entries":[]}`,
+		)
+	})
+}
+
+func TestSubscriptions(t *testing.T) {
+	tick := func(id, seq, val, final string) string {
+		return `< {"type":"subscribe_result","id":"` + id + `","seq":` + seq + `,"hasValue":true,"value":` + val + `,"valueType":"number","durationMs":0,"final":` + final + `}`
+	}
+	fail := func(id, seq, kind, code, message, final string) string {
+		return `< {"type":"subscribe_error","id":"` + id + `","seq":` + seq + `,"error":{"kind":"` + kind + `","code":"` + code + `","message":"` + message + `","retryable":false},"final":` + final + `}`
+	}
+	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
+		begun := time.Now()
+		g.play(`> {"type":"subscribe","id":"w","code":"count","intervalFrames":10,"limit":3}`, tick("w", "1", "1", "false"), tick("w", "2", "2", "false"), tick("w", "3", "3", "true"))
+		if frames := time.Since(begun) / (16 * time.Millisecond); frames != 21 {
+			t.Errorf("%d frames", frames)
+		}
+		g.play(
+			`> {"type":"reset","id":"r"}`, `< {"type":"reset_result","id":"r","success":true}`,
+			`> {"type":"subscribe","id":"c","code":"half","onChange":true,"limit":3}`, tick("c", "1", "0", "false"), tick("c", "2", "1", "false"), tick("c", "3", "2", "true"),
+			// The third error in a row is the last.
+			`> {"type":"subscribe","id":"e","code":"x"}`,
+			fail("e", "1", "internal", "runtimeException", "NullReferenceException", "false"),
+			fail("e", "2", "internal", "runtimeException", "NullReferenceException", "false"),
+			fail("e", "3", "internal", "runtimeException", "NullReferenceException", "true"),
+			`> {"type":"subscribe","id":"l","code":"long","limit":1}`,
+			fail("l", "1", "internal", "resultTooLarge", "The value has 200002 characters; the host sends 102400 at most.", "false"),
+			`> {"type":"cancel","id":"x","targetId":"l"}`,
+		)
+		// One that is cancelled has no last word; a reset ends others before it is
+		// answered.
+		g.play(`> {"type":"subscribe","id":"s","code":"1 + 1","intervalFrames":1000}`)
+		for {
+			got := g.recv()
+			if strings.Contains(got, `"id":"s"`) {
+				break
+			}
+		}
+		g.play(`> {"type":"reset","id":"r2"}`, fail("s", "1", "cancelled", "evalCancelled", "Reset in progress.", "true"), `< {"type":"reset_result","id":"r2","success":true}`)
+	})
+}
+
+func TestTooManySubscriptions(t *testing.T) {
+	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
+		for i := range mostWatches {
+			id := string(rune('a' + i))
+			g.play(`> {"type":"subscribe","id":"`+id+`","code":"1 + 1","intervalFrames":1000}`,
+				`< {"type":"subscribe_result","id":"`+id+`","seq":1,"hasValue":true,"value":2,"valueType":"number","durationMs":0,"final":false}`)
+		}
+		g.play(`> {"type":"subscribe","id":"z","code":"1 + 1"}`,
+			`< {"type":"subscribe_error","id":"z","seq":0,"error":{"kind":"internal","code":"subscriptionRejected","message":"The host has 8 subscriptions, which is the most.","retryable":true},"final":true}`)
+	})
+}
+
+func TestCommands(t *testing.T) {
+	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
+		call := func(id, name, args string) string {
+			return `> {"type":"command_call","id":"` + id + `","name":"` + name + `","args":` + args + `}`
+		}
+		fails := func(id, e string) string {
+			return `< {"type":"command_result","id":"` + id + `","status":"failed","artifacts":{},"error":` + e + `,"durationMs":0}`
+		}
+		g.play(
+			call("a", "archive.preflight", "{}"),
+			`< {"type":"command_result","id":"a","status":"ok","output":{"ok":true},"artifacts":{},"durationMs":0}`,
+			call("b", "archive.preflite", "{}"),
+			fails("b", `{"kind":"unknown_command","code":"unknownCommand","message":"There is no command \"archive.preflite\".","retryable":false,"details":{"nearest":"archive.preflight"}}`),
+			`> {"type":"command_describe","id":"c","name":"x"}`,
+			fails("c", `{"kind":"unknown_command","code":"unknownCommand","message":"There is no command \"x\".","retryable":false}`),
+			call("d", "archive.preflight", `{"fail":"args"}`),
+			fails("d", `{"kind":"validation_failed","code":"argsSchemaViolation","message":"invalid params","retryable":false,"details":{"pointer":"/x"}}`),
+			call("e", "archive.preflight", `{"fail":"busy"}`),
+			fails("e", `{"kind":"busy","code":"handlerException","message":"it failed","retryable":true,"details":{"retryable":true}}`),
+			call("f", "archive.preflight", `{"fail":"own"}`),
+			fails("f", `{"kind":"conflict","code":"mine","message":"it failed","retryable":false}`),
+			call("g", "archive.preflight", `{"fail":"refused"}`),
+			fails("g", `{"kind":"precondition_failed","code":"refused","message":"refused","retryable":false}`),
+			call("h", "archive.preflight", `{"fail":"plain"}`),
+			fails("h", `{"kind":"internal","code":"handlerException","message":"The command failed.","retryable":false}`),
+			// A command that takes its time holds up nobody, and can be cancelled.
+			call("i", "slow", "{}"), `> {"type":"eval","id":"j","code":"1 + 1"}`,
+			`< {"type":"eval_result","id":"j","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
+			`> {"type":"cancel","id":"x","targetId":"i"}`,
+			fails("i", `{"kind":"cancelled","code":"commandCancelled","message":"The command was cancelled.","retryable":false}`),
+		)
+	})
+}
+
+func TestJobs(t *testing.T) {
+	host(t, backend{r: &engine{}}, func(s *server, g guestOf) {
+		start := func(id string) (job string) {
+			g.play(`> {"type":"command_call","id":"` + id + `","name":"archive.export","args":{}}`)
+			got := g.recv()
+			job, _ = scan.Text(scan.Get([]byte(got), "jobId"))
+			if want := `{"type":"job_accepted","id":"` + id + `","jobId":"` + job + `","state":"running"}`; got != want {
+				t.Fatalf("got  %s\nwant %s", got, want)
+			}
+			return job
+		}
+		job := start("a")
+		status := `> {"type":"job_status","id":"s","jobId":"` + job + `"}`
+		done := `< {"type":"job_result","id":"s","jobId":0,"state":"done","status":"ok","output":{"itemsExported":1500},"artifacts":{},"durationMs":0}`
+		g.play(
+			status, `< {"type":"job_status_result","id":"s","jobId":0,"state":"running","progress":{"message":"packing","fraction":0.5}}`,
+			`> {"type":"command_call","id":"b","name":"archive.export","args":{}}`,
+			`< {"type":"command_result","id":"b","status":"failed","artifacts":{},"error":{"kind":"busy","code":"jobConcurrencyLimit","message":"As many jobs run as may.","retryable":true},"durationMs":0}`,
+			`= 1s`, status, done, status, done,
+			`> {"type":"job_cancel","id":"c","jobId":"`+job+`"}`, `< {"type":"job_cancel_result","id":"c","accepted":false,"state":"done"}`,
+			`> {"type":"job_status","id":"n","jobId":"never"}`,
+			`< {"type":"error","id":"n","error":{"kind":"artifact_missing","code":"jobMissing","message":"There is no such job.","retryable":false}}`,
+		)
+		second := start("d")
+		g.play(
+			`> {"type":"job_cancel","id":"c","jobId":"`+second+`"}`, `< {"type":"job_cancel_result","id":"c","accepted":true,"state":"running"}`,
+			`= 100ms`, `> {"type":"job_status","id":"s","jobId":"`+second+`"}`,
+			`< {"type":"job_result","id":"s","jobId":0,"state":"cancelled","status":"failed","artifacts":{},"error":{"kind":"cancelled","code":"jobCancelled","message":"The job was cancelled.","retryable":false},"durationMs":0}`,
+		)
+		// Another client evicts the first, and its jobs are none of the other's.
+		other := connect(g.t, s, g.j)
+		other.play(shake, status,
+			`< {"type":"command_result","id":"s","status":"failed","artifacts":{},"error":{"kind":"conflict","code":"jobNotOwnedByConnection","message":"The job was started on another connection.","retryable":false},"durationMs":0}`)
+		g.play(`< {"type":"session_evicted","reason":"new_connection"}`)
+		if got := g.recv(); !strings.HasPrefix(got, "end: ") {
+			t.Errorf("got %s", got)
+		}
+		other.c.Close()
+	})
+}
+
+// What is wrong with a message is answered, and ends nothing.
+func TestHostRefuses(t *testing.T) {
+	host(t, backend{r: &engine{}, limits: `{"maxMessageBytes":200,"maxQueuedCommands":1}`}, func(_ *server, g guestOf) {
+		refuses := func(id, kind, code, message string) string {
+			if id != "" {
+				id = `"id":"` + id + `",`
+			}
+			return `< {"type":"error",` + id + `"error":{"kind":"` + kind + `","code":"` + code + `","message":"` + message + `","retryable":false}}`
+		}
+		g.play(
+			`> {"type":`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: no JSON: unexpected end of JSON at byte 8"),
+		)
+		g.play(
+			`> {"id":"a"}`, refuses("", "invalid_request", "malformedJson", "Could not parse the incoming JSON frame: a message of hotrepl is an object with a type"),
+			`> {"type":"ping","id":"a"}`, refuses("a", "unsupported_operation", "legacyMessageType", `Messages of the type \"ping\" were version 1's.`),
+			`> {"type":"odd","id":"a"}`, refuses("a", "unsupported_operation", "unknownMessageType", `There is no message of the type \"odd\".`),
+			`> {"type":"command_call","id":"a","name":"x","args":[]}`, refuses("a", "invalid_request", "invalidRequest", "The member args is missing or of the wrong type."),
+			`> {"type":"eval","id":7,"code":"x"}`, refuses("", "invalid_request", "invalidRequest", "The id is no string."),
+			`> {"type":"eval","id":"a","code":"`+strings.Repeat("x", 200)+`"}`,
+			refuses("", "invalid_request", "messageTooLarge", "The message has 234 bytes; the host takes 200 at most."),
+			`> {"type":"eval","id":"a","code":"wait"}`, `= 20ms`, `> {"type":"reset","id":"b"}`,
+			`< {"type":"error","id":"b","error":{"kind":"busy","code":"commandQueueFull","message":"Too many messages wait for a frame.","retryable":true}}`,
+			`> {"type":"cancel","id":"c","targetId":"a"}`,
+			`< {"type":"eval_error","id":"a","error":{"kind":"cancelled","code":"evalCancelled","message":"Eval was cancelled.","retryable":false}}`,
+		)
+	})
+}
+
+func TestReload(t *testing.T) {
+	r := &engine{}
+	host(t, backend{r: r}, func(s *server, g guestOf) {
+		s.Reload()
+		g.play(`< {"type":"assembly_reload","assembly":"BepInEx","message":"Hot-reload detected. REPL session reset."}`)
+		if r.forgot != 1 {
+			t.Error("the state is still there")
+		}
+	})
+}
+
+func TestNoRuntime(t *testing.T) {
+	host(t, backend{}, func(_ *server, g guestOf) {
+		g.play(`> {"type":"eval","id":"a","code":"1 + 1"}`,
+			`< {"type":"eval_error","id":"a","error":{"kind":"unsupported_operation","code":"evaluatorMissing","message":"Nothing evaluates code here: the host has no runtime.","retryable":false}}`,
+			`> {"type":"complete","id":"c","code":"sl"}`, `< {"type":"complete_result","id":"c","completions":["slow"],"durationMs":0}`)
+	})
+}
