@@ -1,0 +1,161 @@
+package artifacts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// announce is what a host says of a file with that content.
+func announce(name, where, content string, more string) json.RawMessage {
+	sum := sha256.Sum256([]byte(content))
+	return json.RawMessage(fmt.Sprintf(`{%q:{%s,"sha256":%q,"byteSize":%d,"contentType":"text/plain","finalized":true%s}}`,
+		name, where, hex.EncodeToString(sum[:]), len(content), more))
+}
+
+func put(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLocal(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	good := put(t, filepath.Join(root, "a b.txt"), "hello")
+	secret := put(t, filepath.Join(outside, "secret"), "hello")
+	if err := os.Symlink(secret, filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := func(p string) string { return fmt.Sprintf(`"uri":"x:","path":%q`, p) }
+	for _, tt := range []struct {
+		name, root string
+		in         json.RawMessage
+		kind       wire.FaultKind // "": saved
+		says       string
+	}{
+		{"good", root, announce("f", path(good), "hello", ""), "", ""},
+		{"a file uri", root, announce("f", fmt.Sprintf(`"uri":"file://%s"`, strings.ReplaceAll(good, " ", "%20")), "hello", ""), "", ""},
+		{"no root", "", announce("f", path(good), "hello", ""), wire.Usage, "the peer names it"},
+		{"outside", root, announce("f", path(secret), "hello", ""), wire.Usage, "not below --artifact-root"},
+		{"upwards", root, announce("f", path(root+"/sub/../../x"), "hello", ""), wire.Usage, "not below --artifact-root"},
+		{"relative", root, announce("f", path("a b.txt"), "hello", ""), wire.Usage, "not below --artifact-root"},
+		{"a link out", root, announce("f", path(filepath.Join(root, "link")), "hello", ""), wire.Expectation, "cannot be read"},
+		{"a folder", root, announce("f", path(filepath.Join(root, "sub")), "hello", ""), wire.Expectation, "no regular file"},
+		{"missing", root, announce("f", path(filepath.Join(root, "none")), "hello", ""), wire.Expectation, "no such file"},
+		{"another content", root, announce("f", path(good), "hullo", ""), wire.Expectation, "sha256"},
+		{"longer", root, announce("f", path(good), "hell", ""), wire.Expectation, "more than the 4 bytes"},
+		{"shorter", root, announce("f", path(good), "hello!", ""), wire.Expectation, "5 bytes, and 6"},
+		{"not finalized", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":1,"finalized":false}}`), wire.Expectation, "not finalized"},
+		{"no size", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":"1","finalized":true}}`), wire.Expectation, "byteSize"},
+		{"too large", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":101,"finalized":true}}`), wire.Expectation, "--max-artifact takes 100"},
+		{"another scheme", root, announce("f", `"uri":"ftp://x/y"`, "hello", ""), wire.Usage, "neither a file nor on http"},
+		{"another machine", root, announce("f", `"uri":"file://host/etc/passwd"`, "hello", ""), wire.Usage, "another machine"},
+		{"a name with a slash", root, announce("../f", path(good), "hello", ""), wire.Usage, "cannot be a file's"},
+		{"a hidden name", root, announce(".f", path(good), "hello", ""), wire.Usage, "cannot be a file's"},
+		{"no name", root, announce("", path(good), "hello", ""), wire.Usage, "cannot be a file's"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			s := &Saver{Dir: out, Root: tt.root, Most: 100}
+			err := s.Save(t.Context(), tt.in)
+			judge(t, err, tt.kind, tt.says)
+			left, _ := os.ReadDir(out)
+			if tt.kind == "" != (len(left) == 1) {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func judge(t *testing.T, err error, kind wire.FaultKind, says string) {
+	t.Helper()
+	f := wire.AsFault(err)
+	switch {
+	case kind == "" && err != nil:
+		t.Errorf("got %v", err)
+	case kind != "" && (f == nil || f.Kind != kind || !strings.Contains(f.Message, says)):
+		t.Errorf("got %v, want %s: %s", err, kind, says)
+	}
+}
+
+// Nothing is overwritten, and what is good is saved beside what is not.
+func TestNothingIsOverwritten(t *testing.T) {
+	root, out := t.TempDir(), t.TempDir()
+	good := put(t, filepath.Join(root, "good"), "hello")
+	put(t, filepath.Join(out, "f"), "mine")
+	in := announce("f", fmt.Sprintf(`"path":%q`, good), "hello", "")
+	both := json.RawMessage(string(in[:len(in)-1]) + "," + string(announce("g", fmt.Sprintf(`"path":%q`, good), "hello", "")[1:]))
+	var saved []string
+	s := &Saver{Dir: out, Root: root, Saved: func(path string, n int64) { saved = append(saved, fmt.Sprintf("%s %d", filepath.Base(path), n)) }}
+	judge(t, s.Save(t.Context(), both), wire.Conflict, "there already")
+	if b, _ := os.ReadFile(filepath.Join(out, "f")); string(b) != "mine" || len(saved) != 1 || saved[0] != "g 5" {
+		t.Errorf("%s, %v", b, saved)
+	}
+}
+
+func TestRemote(t *testing.T) {
+	var asked []string
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		if r.Header.Get("Authorization") != "" {
+			t.Error("a secret was sent along")
+		}
+		switch r.URL.Path {
+		case "/good":
+			fmt.Fprint(w, "hello")
+		case "/flood":
+			for range 1000 {
+				fmt.Fprint(w, strings.Repeat("x", 1000))
+			}
+		case "/away":
+			http.Redirect(w, r, "/good", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer host.Close()
+	at := strings.TrimPrefix(host.URL, "http://")
+	name, _, _ := strings.Cut(at, ":")
+	uri := func(path string) string { return fmt.Sprintf(`"uri":"http://user:word@%s%s"`, at, path) }
+	for _, tt := range []struct {
+		name, host string
+		in         json.RawMessage
+		kind       wire.FaultKind
+		says       string
+	}{
+		{"good", at, announce("f", uri("/good"), "hello", ""), "", ""},
+		{"the host alone", name, announce("f", uri("/good"), "hello", ""), "", ""},
+		{"another port", name + ":1", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
+		{"another host", "example.org", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
+		{"a redirect", at, announce("f", uri("/away"), "hello", ""), wire.Expectation, "302"},
+		{"none", at, announce("f", uri("/none"), "hello", ""), wire.Expectation, "404"},
+		{"a flood", at, announce("f", uri("/flood"), "hello", ""), wire.Expectation, "more than the 5 bytes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := t.TempDir()
+			s := &Saver{Dir: out, Hosts: []string{tt.host}}
+			judge(t, s.Save(t.Context(), tt.in), tt.kind, tt.says)
+			left, _ := os.ReadDir(out)
+			if tt.kind == "" != (len(left) == 1) {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	if strings.Count(strings.Join(asked, " "), "/good") != 2 {
+		t.Errorf("asked for %v", asked)
+	}
+}
