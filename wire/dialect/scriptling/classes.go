@@ -135,7 +135,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 	}
 	defer h.hold(o, callbacksIn(p))()
 	r := h.request(in, hook, args)
-	r.Vars = map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
+	r.Vars = o.vars()
 	return h.r.Respond(ctx, r)
 }
 

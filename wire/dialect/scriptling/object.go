@@ -26,6 +26,11 @@ type object struct {
 	change  chan struct{} // closed when one of them has changed; nil: nobody waits
 }
 
+// vars are what a hook of the object finds in its environment.
+func (o *object) vars() map[string]string {
+	return map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
+}
+
 // enter waits for the object's turn.
 func (o *object) enter(ctx context.Context) error {
 	o.mu.Lock()

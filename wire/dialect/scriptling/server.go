@@ -3,7 +3,6 @@ package scriptling
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,18 +45,6 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 		}
 	}
 	return h
-}
-
-// Close removes the objects' folders.
-func (s *server) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dir == "" {
-		return nil
-	}
-	dir := s.dir
-	s.dir = ""
-	return os.RemoveAll(dir)
 }
 
 // handler answers on one connection.

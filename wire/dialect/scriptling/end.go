@@ -1,0 +1,72 @@
+package scriptling
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"rpcx/wire/dialect"
+)
+
+// lastWords bounds what the destructors of all objects that are left may take.
+const lastWords = 2 * time.Second
+
+// Close destroys the objects that are left, the oldest first, and removes their
+// folders.
+func (s *server) Close() error {
+	s.mu.Lock()
+	dir, left := s.dir, make([]*object, 0, len(s.objects))
+	for _, o := range s.objects {
+		left = append(left, o)
+	}
+	s.dir = ""
+	clear(s.objects)
+	s.mu.Unlock()
+	if dir == "" {
+		return nil
+	}
+	number := func(o *object) int { n, _ := strconv.Atoi(o.id); return n }
+	slices.SortFunc(left, func(a, b *object) int { return number(a) - number(b) })
+	s.destroyAll(left)
+	return os.RemoveAll(dir)
+}
+
+// destroyAll runs the destructors of objects whose connections are gone.
+func (s *server) destroyAll(left []*object) {
+	if len(left) == 0 {
+		return
+	}
+	r := s.b.Bind(nobody{})
+	defer func() { _ = r.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	args, _ := arguments(nil)
+	for _, o := range left {
+		hook := o.class.Name + "." + destructor
+		if _, ok := r.Kind(hook); !ok {
+			continue
+		}
+		_, _ = r.Respond(ctx, dialect.Request{
+			Method: hook, Params: args, Vars: o.vars(), // nobody is left to be told that it failed
+		})
+	}
+}
+
+// nobody is the far side of what outlives its connection.
+type nobody struct{}
+
+var errNobody = errors.New("the connection has ended")
+
+func (nobody) Open(context.Context, dialect.Op) (dialect.Stream, error) { return nil, errNobody }
+
+func (nobody) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, errNobody
+}
+
+func (nobody) Notify(context.Context, dialect.Op) error { return errNobody }
+
+func (nobody) CloseWith(int, string) error { return nil }
