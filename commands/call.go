@@ -57,6 +57,7 @@ func callCommand(a *app) *cli.Command {
 			{"A call of the embedded demo", "rpcx call demo:orders getOrder id=o_001"},
 			{"One member of a result, without quotes", "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
 			{"Answer the peer when it calls back", `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
+			{"A verb of a resource, in RO-JRPC", "rpcx call demo:ro repo/99/issue/7:get"},
 			{"What would be sent", "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{"Assert in CI", "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}},

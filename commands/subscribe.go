@@ -52,6 +52,7 @@ func subscribeCommand(a *app) *cli.Command {
 			{"Three events of the demo's stream", "rpcx subscribe demo:orders watchOrders --count 3"},
 			{"New heads of an Ethereum node, their numbers only", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
 			{"The same for days: dead peers are found, lost connections made again", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
+			{"What comes of one target in RO-JRPC, with nothing sent", "rpcx subscribe ro+ws://localhost:8080/ session/session-9"},
 			{"Notifications of one method, with nothing sent", "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}},
 		Flags:  append(append(flags, o.again.flags()...), o.flags(a, idleStream)...),

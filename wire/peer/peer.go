@@ -200,6 +200,13 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 // Codec is the codec that New was given.
 func (p *Peer) Codec() dialect.Codec { return p.codec }
 
+// OneAnswer says that the far side takes one message as an answer, and none
+// after it.
+func (p *Peer) OneAnswer() bool {
+	c, ok := p.conn.(interface{ OneAnswer() bool })
+	return ok && c.OneAnswer()
+}
+
 // Done is closed when the connection has ended and nothing of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 

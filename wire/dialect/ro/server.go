@@ -26,7 +26,8 @@ type server struct {
 // NewServer returns a server of what b offers. Its hooks are named
 // resource:verb and get one object with what the request was about; methods
 // that stream, and jobs, are answered at once and then by async results. A
-// plain JSON-RPC request is routed by its method, and gets one result.
+// plain JSON-RPC request is routed by its method, and gets one result, as does
+// whoever posts and accepts no event stream.
 func NewServer(b dialect.Backend) dialect.Server {
 	return &server{b: b, told: sync.OnceValue(func() map[string]*catalog.Method { return byName(b.Catalog()) })}
 }
@@ -44,7 +45,8 @@ func byName(c *catalog.Catalog) map[string]*catalog.Method {
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	return &handler{server: s, r: s.b.Bind(c)}
+	one, ok := c.(interface{ OneAnswer() bool })
+	return &handler{server: s, r: s.b.Bind(c), now: ok && one.OneAnswer()}
 }
 
 // Close does nothing: handlers end with their connections.
@@ -54,6 +56,7 @@ func (s *server) Close() error { return nil }
 type handler struct {
 	server *server
 	r      dialect.Responder
+	now    bool // the far side takes no results that come later
 }
 
 // Close ends what answers on this connection.
@@ -73,6 +76,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	name := Name(a.Method)
 	kind, ok := h.r.Kind(name)
+	ok = ok && name != a.Method || ok && !strings.Contains(name, ":") // resource:verb is no name on the wire
 	req := dialect.Request{
 		Method: name, Params: in.Msg.Params, ID: in.Msg.ID, Notification: note,
 		Input: func(params json.RawMessage) json.RawMessage { return f.input(a, params) },
@@ -86,7 +90,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case note:
 		req.Stream = kind == catalog.Stream
 		return h.respond(ctx, a, req)
-	case (kind == catalog.Stream || kind == catalog.Job) && f.structured():
+	case (kind == catalog.Stream || kind == catalog.Job) && f.structured() && !h.now:
 		return nil, h.later(ctx, in, a, req, kind)
 	}
 	return h.once(ctx, in, a, req)
