@@ -72,18 +72,17 @@ func runSession(ctx context.Context, a *app, o *connectOptions) error {
 // sameSession says whether the session lives and is the same. One that is
 // another is a Conflict.
 func sameSession(ctx context.Context, k session.Keep) (bool, error) {
-	path, err := session.Find(k.Name)
-	if err != nil || path == "" {
-		return false, err
-	}
 	c, err := session.Attach(ctx, k.Name)
+	if err == nil {
+		defer c.Detach()
+		err = c.Live(ctx)
+	}
 	switch f := wire.AsFault(err); {
-	case f != nil && f.Kind == wire.Unreachable:
-		return false, nil // it is gone
+	case session.IsAbsent(err), f != nil && f.Kind == wire.Closed:
+		return false, nil // it is gone, or goes
 	case err != nil:
 		return false, err
 	}
-	defer c.Detach()
 	if c.Fingerprint() != k.Fingerprint {
 		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks or subscriptions (%s)", k.Name, c.Endpoint()), nil)
 		f.Hint = "rpcx connect --close " + k.Name + " ends it"

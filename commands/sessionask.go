@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"rpcx/format"
@@ -86,12 +88,15 @@ func (a *app) closeSession(ctx context.Context, name string) error {
 
 func runCloseAll(ctx context.Context, a *app, _ *connectOptions) error {
 	all, err := session.List(ctx)
-	for _, s := range all {
-		cerr := a.closeSession(ctx, s.Name)
-		if f := wire.AsFault(cerr); f != nil && f.Kind == wire.Unreachable {
-			continue // it ended meanwhile
-		}
-		err = errors.Join(err, cerr)
+	if err != nil {
+		return why(ctx, err)
 	}
-	return why(ctx, err)
+	errs := make([]error, len(all))
+	var closing sync.WaitGroup
+	for i, s := range all {
+		closing.Go(func() { errs[i] = a.closeSession(ctx, s.Name) })
+	}
+	closing.Wait()
+	errs = slices.DeleteFunc(errs, session.IsAbsent) // it ended meanwhile
+	return errors.Join(errs...)
 }

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/peer"
 )
 
 // A Control is what a command asks of a session itself, not of its far side.
-type Control struct{ r *remote }
+type Control struct {
+	r    *remote
+	name string
+}
 
-// Attach reaches the session that is called name. It waits for one that is still
-// connecting.
+// Attach reaches the session that is called name, which may still be connecting.
 func Attach(ctx context.Context, name string) (*Control, error) {
 	path, err := Find(name)
 	if err != nil {
@@ -26,44 +27,83 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	if path == "" {
 		return nil, noName(name)
 	}
-	r, err := dialSocket(ctx, Endpoint{Socket: path, Session: name})
+	bound, cancel := context.WithTimeout(ctx, helloBound)
+	defer cancel()
+	r, err := dialRemote(bound, Endpoint{Socket: path, Session: name})
 	if err != nil {
 		return nil, err
 	}
-	return &Control{r}, nil
+	return &Control{r, name}, nil
 }
 
 // Control is what the session behind e can be asked; e was reached.
-func (e Endpoint) Control() *Control { return &Control{e.reached} }
+func (e Endpoint) Control() *Control { return &Control{e.reached, e.Session} }
+
+// Live waits until the session is live; where that fails, so does Live.
+func (c *Control) Live(ctx context.Context) error {
+	bound, cancel := context.WithTimeout(ctx, helloBound)
+	defer cancel()
+	return c.answered(ctx, bound, c.r.greet(bound, Endpoint{Session: c.name}))
+}
+
+// ask is for what the session can answer at once.
+func (c *Control) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	bound, cancel := context.WithTimeout(ctx, helloBound)
+	defer cancel()
+	out, err := c.r.call(bound, method, params)
+	return out, c.answered(ctx, bound, err)
+}
+
+// answered is err, or what it means.
+func (c *Control) answered(ctx, bound context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case bound.Err() != nil:
+		return silent(c.name, err)
+	}
+	return err
+}
 
 // Detach leaves the session as it is.
 func (c *Control) Detach() { _ = c.r.Close() }
 
-// Fingerprint and Endpoint are what the session was opened with; the endpoint is
-// redacted.
+// Fingerprint is that of what the session was opened with, after Live.
 func (c *Control) Fingerprint() string { return c.r.hello.Fingerprint }
 
-// Endpoint is the session's endpoint, redacted.
+// Endpoint is the session's endpoint, redacted, after Live.
 func (c *Control) Endpoint() string { return c.r.hello.Endpoint }
 
 // Status is a Status as JSON.
 func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
-	return c.r.call(ctx, "status", nil)
+	return c.ended(c.ask(ctx, "status", nil))
 }
 
-// End ends the session and returns when it can be found no more and its far side
-// has been told.
+// ended says of a session that did not live to answer what it is.
+func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
+		err = hasEnded(c.name, err)
+	}
+	return out, err
+}
+
+// End ends the session, also one that is still connecting, and returns when it
+// can be found no more and its far side has been told.
 func (c *Control) End(ctx context.Context) error {
-	if _, err := c.r.call(ctx, "close", nil); err != nil {
+	if _, err := c.ask(ctx, "close", nil); err != nil {
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed {
 			return err
 		}
 	}
+	bound, cancel := context.WithTimeout(ctx, helloBound)
+	defer cancel()
 	select {
 	case <-c.r.p.Done():
 		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	case <-bound.Done():
+		return c.answered(ctx, bound, bound.Err())
 	}
 }
 
@@ -82,19 +122,19 @@ func (c *Control) Next(ctx context.Context, method string, lease time.Duration, 
 	if err := show(line); err != nil {
 		return err
 	}
-	_, err = c.r.call(context.WithoutCancel(ctx), "inbox.took", marshal(inboxRequest{ID: call.ID, Lease: lease}))
+	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", marshal(inboxRequest{ID: call.ID, Lease: lease}))
 	return err
 }
 
 // Reply answers a parked call with value.
 func (c *Control) Reply(ctx context.Context, id int64, value json.RawMessage) error {
-	_, err := c.r.call(ctx, "inbox.reply", marshal(inboxRequest{ID: id, Value: value}))
+	_, err := c.ask(ctx, "inbox.reply", marshal(inboxRequest{ID: id, Value: value}))
 	return err
 }
 
 // Reject answers a parked call with an error.
 func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
-	_, err := c.r.call(ctx, "inbox.reject", marshal(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
+	_, err := c.ask(ctx, "inbox.reject", marshal(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
 	return err
 }
 
@@ -134,11 +174,10 @@ func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()
 	s := Status{Name: strings.TrimPrefix(filepath.Base(path), prefixSession), State: "silent"}
-	nc, err := dialUnix(ctx, Endpoint{Socket: path})
+	r, err := dialRemote(ctx, Endpoint{Socket: path})
 	if err != nil {
-		return s, false
+		return s, ctx.Err() != nil
 	}
-	r := &remote{p: socketPeer(nc, peer.Options{})}
 	defer r.Close()
 	raw, err := r.call(ctx, "status", nil)
 	if err == nil {

@@ -43,9 +43,10 @@ type host struct {
 	got     traffic
 	own     []dialect.Stream // its subscriptions
 	subs    sync.WaitGroup
-	live    chan struct{} // closed when there is no more to wait for
-	failed  error         // why it never came to life; read after live
-	closing chan struct{} // closed when --close asks for the end
+	abandon context.CancelCauseFunc // ends the opening
+	live    chan struct{}           // closed when there is no more to wait for
+	failed  error                   // why it never came to life; read after live
+	closing chan struct{}           // closed when --close asks for the end
 	once    sync.Once
 	ended   atomic.Bool
 
@@ -74,9 +75,15 @@ func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 		_ = l.Close()
 		return err
 	}
+	opening, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	h.abandon = cancel
 	h.listen(l, path)
 	defer h.shut(file)
-	if err := h.open(ctx, o); err != nil {
+	if err := h.open(opening, o); err != nil {
+		if cause := wire.AsFault(context.Cause(opening)); cause != nil {
+			err = cause
+		}
 		h.failed = err
 		close(h.live)
 		return err
@@ -152,6 +159,12 @@ func (h *host) noteError(err error) {
 	h.lastErr = err.Error()
 }
 
+func (h *host) lastError() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lastErr
+}
+
 // lost is told why a connection ended that is to be made again: nothing came over
 // the next one yet, so here is where the ring has its gap.
 func (h *host) lost(why error, next func(error)) {
@@ -186,13 +199,13 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 		}
 	}
 	h.own = append(h.own, st)
-	h.subs.Go(func() { h.attend(st, m, &told) })
+	h.subs.Go(func() { h.attend(st, m, op.Method, &told) })
 	return nil
 }
 
 // attend waits for the end of a subscription and puts that into the ring, and
 // what else its stream brings beside items. m is its first message.
-func (h *host) attend(st dialect.Stream, m wire.Message, told *atomic.Bool) {
+func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *atomic.Bool) {
 	var err error
 	for ; err == nil; m, err = st.Next(context.Background()) {
 		opens := m.Kind == wire.Response && m.Err == nil && !m.Final
@@ -208,7 +221,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, told *atomic.Bool) {
 		end = &wire.Event{Kind: wire.Failure, Err: wire.NewError(wire.CodeServer, err.Error())}
 	}
 	if !told.Load() && !h.ended.Load() {
-		h.ring.add(wire.Message{Kind: wire.Item, Event: end})
+		h.ring.add(wire.Message{Kind: wire.Item, Method: method, Event: end})
 	}
 }
 

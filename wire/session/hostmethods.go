@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"time"
 
@@ -32,10 +33,14 @@ func (h *host) methods() map[string]socketMethod {
 func (h *host) far(ctx context.Context) (*direct, error) {
 	select {
 	case <-h.live:
-		return h.conv, h.failed
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		select {
+		case <-h.live: // why it ended says more
+		default:
+			return nil, ctx.Err()
+		}
 	}
+	return h.conv, h.failed
 }
 
 // Open, Notify, Event, Describe and Typing make host a speaker.
@@ -84,10 +89,16 @@ func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, err
 }
 
 // hello is answered when the session is live, or will never be.
-func (h *host) hello(ctx context.Context, _ *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) hello(ctx context.Context, s *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
+	s.attach()
 	d, err := h.far(ctx)
 	if err != nil {
 		return nil, err
+	}
+	select {
+	case <-h.closing:
+		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.k.Name), nil)
+	default:
 	}
 	return marshal(hello{Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.k.Name, Fingerprint: h.k.Fingerprint}), nil
 }
@@ -95,6 +106,7 @@ func (h *host) hello(ctx context.Context, _ *socketHandler, _ *dialect.Inbound) 
 // close begins the end; whoever asked sees it by the end of its connection.
 func (h *host) close(context.Context, *socketHandler, *dialect.Inbound) (json.RawMessage, error) {
 	h.once.Do(func() { close(h.closing) })
+	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.k.Name), nil))
 	return json.RawMessage("true"), nil
 }
 
@@ -147,11 +159,11 @@ type inboxStatus struct {
 
 func (t *traffic) status() wayStatus { return wayStatus{t.messages.Load(), t.bytes.Load()} }
 
-func (h *host) status(context.Context, *socketHandler, *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) status(_ context.Context, asks *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
 	s := Status{
 		Name: h.k.Name, Endpoint: h.e.String(), Dialect: SpecOf(h.e).Name, PID: os.Getpid(), State: "connecting",
 		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
-		Clients: h.sock.attached() - 1,
+		Clients: h.sock.attached(asks),
 		Traffic: trafficStatus{h.sent.status(), h.got.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
 	}
 	for _, op := range h.k.Subscribe {
@@ -170,11 +182,9 @@ func (h *host) status(context.Context, *socketHandler, *dialect.Inbound) (json.R
 	}
 	s.Events.First, s.Events.Last, s.Events.Bytes = h.ring.bounds()
 	s.Inbox.Waiting, s.Inbox.Claimed = h.inbox.counts()
-	h.mu.Lock()
-	if h.lastErr != "" {
-		s.LastError = &h.lastErr
+	if last := h.lastError(); last != "" {
+		s.LastError = &last
 	}
-	h.mu.Unlock()
 	if h.k.Log != nil {
 		s.Log = h.k.Log()
 	}

@@ -30,12 +30,7 @@ func (h *hub) incoming(l *link, m wire.Message) bool {
 	pipes := slices.Clone(h.pipes)
 	h.mu.Unlock()
 	if isRequest {
-		for _, p := range slices.Backward(pipes) {
-			if p.push(l, m) {
-				return true
-			}
-		}
-		return false
+		return offer(pipes, l, m)
 	}
 	taken := false
 	if h.heard != nil && m.Kind == wire.Notification {
@@ -46,6 +41,45 @@ func (h *hub) incoming(l *link, m wire.Message) bool {
 		taken = p.push(l, m) || taken
 	}
 	return taken && !hooked
+}
+
+// offer gives a request to the newest pipe that takes it. Those whose user says
+// no more, and can but have it rejected, come last.
+func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
+	for _, mute := range []bool{false, true} {
+		for _, p := range slices.Backward(pipes) {
+			if p.isMute() == mute && p.push(l, m) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// claim notes which requests of the far side are answered, whichever pipe has
+// them: each once. One of a connection that was lost cannot be any more: another
+// may have its id by now. A connection that is one user's alone says what he
+// likes.
+func (h *hub) claim(ids []wire.ID) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	owners := make([]*rawPipe, len(ids))
+	for i, id := range ids {
+		for _, p := range h.pipes {
+			if p.has(id) {
+				owners[i] = p
+			}
+		}
+		if owners[i] == nil && (h.lossy || h.d.o.Reconnect != nil) {
+			return usage("no request with the id %s is open on this connection", id)
+		}
+	}
+	for i, p := range owners {
+		if p != nil {
+			p.answered(ids[i])
+		}
+	}
+	return nil
 }
 
 // cut says that a link was lost: nobody waits for answers there any more.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,7 +52,6 @@ func (b *inbox) park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	defer b.remove(p)
 	var late <-chan time.Time
 	if b.timeout > 0 {
 		t := time.NewTimer(b.timeout)
@@ -62,13 +62,29 @@ func (b *inbox) park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	case a := <-p.answer:
 		return a.result, a.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
 	case <-late:
-		if b.usual == nil {
-			return nil, wire.NewError(wire.CodeServer, "nobody answered").WithData(map[string]bool{"retryable": true})
-		}
-		return b.usual, nil
 	}
+	switch a := b.withdraw(p); {
+	case a != nil: // who gave it was told that it counts
+		return a.result, a.err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case b.usual == nil:
+		return nil, wire.NewError(wire.CodeServer, "nobody answered").WithData(map[string]bool{"retryable": true})
+	}
+	return b.usual, nil
+}
+
+// withdraw takes a call back, unless it is answered.
+func (b *inbox) withdraw(p *parked) *parkedAnswer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.find(p.id) == nil {
+		a := <-p.answer
+		return &a
+	}
+	b.remove(p)
+	return nil
 }
 
 func (b *inbox) add(r dialect.Request) (*parked, error) {
@@ -91,16 +107,10 @@ func (b *inbox) rouse() {
 	}
 }
 
+// remove takes a call out. The lock is held.
 func (b *inbox) remove(p *parked) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	p.release()
-	for i, q := range b.parked {
-		if q == p {
-			b.parked = append(b.parked[:i:i], b.parked[i+1:]...)
-			return
-		}
-	}
+	b.parked = slices.DeleteFunc(b.parked, func(q *parked) bool { return q == p })
 }
 
 // release ends the claim on p. The lock is held.
@@ -177,12 +187,9 @@ func (b *inbox) reply(id int64, a parkedAnswer) error {
 	if p == nil {
 		return nothingParked(id)
 	}
-	select {
-	case p.answer <- a:
-		return nil
-	default:
-		return nothingParked(id)
-	}
+	b.remove(p)
+	p.answer <- a
+	return nil
 }
 
 // find is the call with that id. The lock is held.

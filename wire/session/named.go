@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/profile"
 )
@@ -55,7 +54,7 @@ func profiled(p *profile.Profile, dialect string) (Endpoint, error) {
 
 // noName says that @NAME leads nowhere, with the nearest that does.
 func noName(name string) error {
-	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("no session or profile is named %q", name), nil)
+	f := absent(fmt.Sprintf("no session or profile is named %q", name), nil)
 	names, _ := profile.Names()
 	if near := catalog.Nearest(name, append(names, sessionNames()...)); near != "" {
 		f.Hint = "did you mean @" + near + "?"

@@ -100,8 +100,31 @@ func gone(path, name string, cause error) error {
 		sweep(dir)
 		return nil
 	})
-	return wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s is gone: its process was killed", name), cause)
+	return absent(fmt.Sprintf("session %s is gone: its process was killed", name), cause)
 }
+
+// hasEnded is a session that was there a moment ago.
+func hasEnded(name string, cause error) error {
+	return absent(fmt.Sprintf("session %s has ended", name), cause)
+}
+
+// silent is a session whose process lives and does not answer.
+func silent(name string, cause error) error {
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer within %v: its process is stopped, or hangs", name, helloBound), cause)
+	f.Hint = "end that process (rpcx session: " + name + ") if it is no use any more"
+	return f
+}
+
+// errAbsent is in the cause of what IsAbsent is true of.
+var errAbsent = errors.New("there is no such session")
+
+func absent(message string, cause error) *wire.Fault {
+	return wire.NewFault(wire.Unreachable, message, errors.Join(errAbsent, cause))
+}
+
+// IsAbsent says that err is that a session is not there, so that its name is free
+// or will be in a moment.
+func IsAbsent(err error) bool { return errors.Is(err, errAbsent) }
 
 // sessionNames are the names of the sessions that have a socket, but for those
 // whose names are hashed.

@@ -154,6 +154,9 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 		return m, FaultFrom(p.Fault)
 	case p.Event != nil:
 		ev := p.Event.event()
+		if ev.Kind >= wire.Opened || ev.Kind == wire.Failure && ev.Err == nil {
+			return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no event", nil)
+		}
 		m.Event = &ev
 	case len(p.At) == 2 && 0 <= p.At[0] && p.At[0] <= p.At[1] && p.At[1] <= len(m.Raw):
 		m.Event = &wire.Event{Kind: wire.Data, Data: json.RawMessage(m.Raw[p.At[0]:p.At[1]])}

@@ -158,33 +158,78 @@ func (r *rawPipe) Stop() {
 }
 
 func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
-	ids := answers(msg, nil)
-	if err := r.answered(ids); err != nil {
+	if !r.owe() {
+		return wire.NewFault(wire.Closed, "the end of the messages was said before this one", nil)
+	}
+	st, err := r.send(ctx, msg)
+	if err != nil || st == nil {
+		r.owed.Done()
 		return err
+	}
+	go func() {
+		defer r.owed.Done()
+		r.follow(st)
+	}()
+	return nil
+}
+
+// owe says that an answer may come, unless Finish waits for those that are owed.
+func (r *rawPipe) owe() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.mute {
+		r.owed.Add(1)
+	}
+	return !r.mute
+}
+
+func (r *rawPipe) send(ctx context.Context, msg []byte) (dialect.Stream, error) {
+	ids := answers(msg, nil)
+	if err := r.hub.claim(ids); err != nil {
+		return nil, err
 	}
 	st, err := r.hub.d.openOnce(ctx, dialect.Op{Kind: dialect.Raw, Params: msg, Answer: func(m wire.Message) { r.push(nil, m) }})
 	if l := r.hub.d.current(); err == nil && l != nil {
 		l.p.Answered(ids...)
 	}
-	if err != nil || st == nil {
-		return err
-	}
-	r.owed.Go(func() {
-		for {
-			_, err := st.Next(r.ctx)
-			if err == nil {
-				continue
-			}
-			if r.ctx.Err() != nil { // whoever asked is gone
-				leave(r.ctx, st)
-			}
-			if r.hub.d.o.Reconnect != nil && severed(st) {
-				r.unanswered(err)
-			}
-			return
+	return st, err
+}
+
+// follow waits for the end of what was sent.
+func (r *rawPipe) follow(st dialect.Stream) {
+	for {
+		_, err := st.Next(r.ctx)
+		if err == nil {
+			continue
 		}
-	})
-	return nil
+		if r.ctx.Err() != nil { // whoever asked is gone
+			leave(r.ctx, st)
+		}
+		if r.hub.d.o.Reconnect != nil && severed(st) {
+			r.unanswered(err)
+		}
+		return
+	}
+}
+
+func (r *rawPipe) isMute() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mute
+}
+
+// has says whether r has the far side's request with that id.
+func (r *rawPipe) has(id wire.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked[string(id)]
+}
+
+// answered notes that this request is answered.
+func (r *rawPipe) answered(id wire.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.asked, string(id))
 }
 
 // unanswered notes that an answer was lost with its link.
@@ -194,22 +239,6 @@ func (r *rawPipe) unanswered(err error) {
 	if r.lost == nil {
 		r.lost = err
 	}
-}
-
-// answered notes which requests of the far side are answered. One of a connection
-// that was lost cannot be any more: another may have its id by now.
-func (r *rawPipe) answered(ids []wire.ID) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, id := range ids {
-		if r.hub.d.o.Reconnect != nil && !r.asked[string(id)] {
-			return usage("no request with the id %s is open on this connection", id)
-		}
-	}
-	for _, id := range ids {
-		delete(r.asked, string(id))
-	}
-	return nil
 }
 
 // answers appends the ids of the requests that msg answers.

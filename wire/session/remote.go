@@ -3,10 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"net"
 	"sync"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -23,25 +20,6 @@ type remote struct {
 
 	mu   sync.Mutex
 	side *side // answers functions of ours; nil: there are none
-}
-
-// helloBound is how long another process of ours may take to say hello: one that
-// is connecting says it when it is done.
-const helloBound = 30 * time.Second
-
-// dialSocket reaches the conversation behind e.Socket.
-func dialSocket(ctx context.Context, e Endpoint) (*remote, error) {
-	nc, err := dialUnix(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	r := &remote{hook: e.Hook}
-	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
-	if err := r.greet(ctx, e); err != nil {
-		_ = r.Close()
-		return nil, err
-	}
-	return r, nil
 }
 
 // Reach connects where another process holds the conversation, so that its
@@ -91,55 +69,6 @@ func (o Options) onlyFunctions(e Endpoint) error {
 		}
 	}
 	return nil
-}
-
-// dialUnix connects to the socket. One that is not there any more is said to be
-// gone, and what is left of it is removed.
-func dialUnix(ctx context.Context, e Endpoint) (net.Conn, error) {
-	for {
-		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
-		switch {
-		case err == nil:
-			return nc, nil
-		case crowded(err) && ctx.Err() == nil:
-			select {
-			case <-time.After(5 * time.Millisecond): // there is nothing else to wait for
-			case <-ctx.Done():
-			}
-		case e.Session != "" && refused(err):
-			return nil, gone(e.Socket, e.Session, err)
-		case e.Session != "" && isGone(err):
-			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s has ended", e.Session), err)
-		default:
-			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no conversation is there any more", e), err)
-		}
-	}
-}
-
-// greet asks for whose conversation it is.
-func (r *remote) greet(ctx context.Context, e Endpoint) error {
-	bound, cancel := context.WithTimeout(ctx, helloBound)
-	defer cancel()
-	raw, err := r.p.Call(bound, "hello", nil)
-	if err == nil {
-		err = json.Unmarshal(raw, &r.hello)
-	}
-	if err == nil {
-		_, err = specOf(r.hello.Dialect)
-	}
-	switch err := fromRPC(err); {
-	case err == nil:
-		if e.Dialect != "" && e.Dialect != r.hello.Dialect {
-			return usage("%s speaks %s, not %s", e, r.hello.Dialect, e.Dialect)
-		}
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case e.Session != "" && wire.AsFault(err) != nil && wire.AsFault(err).Kind != wire.Closed:
-		return err // why it did not come to life
-	default:
-		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s does not answer as a conversation does", e), err)
-	}
 }
 
 // answering makes the side that answers functions of ours.
@@ -208,7 +137,7 @@ func (r *remote) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 func (r *remote) stream(ctx context.Context, method string, params json.RawMessage) (*remoteStream, error) {
 	st, err := r.p.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Params: params, Unsubscribe: "cancel"})
 	if err != nil {
-		return nil, fromRPC(err)
+		return nil, fromSocket(err)
 	}
 	return &remoteStream{Stream: st}, nil
 }
@@ -216,7 +145,7 @@ func (r *remote) stream(ctx context.Context, method string, params json.RawMessa
 // call asks the process that holds the conversation.
 func (r *remote) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	out, err := r.p.Call(ctx, method, params)
-	return out, fromRPC(err)
+	return out, fromSocket(err)
 }
 
 func (r *remote) Notify(ctx context.Context, op dialect.Op) error {

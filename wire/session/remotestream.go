@@ -21,7 +21,7 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 		switch {
 		case err != nil:
 			if !errors.Is(err, io.EOF) && ctx.Err() == nil {
-				err = lostSocket(fromRPC(err))
+				err = fromSocket(err)
 			}
 			return wire.Message{}, err
 		case m.Err != nil:
@@ -42,13 +42,4 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 func (s *remoteStream) Waiting() bool {
 	w, ok := s.Stream.(interface{ Waiting() bool })
 	return ok && w.Waiting()
-}
-
-// lostSocket is what it means that the socket's connection ended without a word.
-func lostSocket(err error) error {
-	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Closed || f.Close == nil {
-		return err
-	}
-	return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Err: err}
 }

@@ -83,7 +83,7 @@ func (r *ring) after(since int64, method string, event func(wire.Message) (wire.
 	if _, last, _ := r.bounds(); since > last {
 		return nil, usage("the session has come to event %d only: --since %d is beyond it", last, since)
 	}
-	return &ringStream{ring: r, next: since + 1, method: method, event: event}, nil
+	return &ringStream{ring: r, next: max(since, 0) + 1, method: method, event: event}, nil
 }
 
 // ringStream reads a ring. What it misses, because it was too slow or came too

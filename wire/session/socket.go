@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -36,7 +37,7 @@ type socket struct {
 
 	mu      sync.Mutex
 	peers   map[*peer.Peer]*socketHandler
-	left    time.Time // when the last of them went, or it all began
+	left    time.Time // when the last went that was attached, or it all began
 	closed  bool
 	passing sync.WaitGroup // streams that are passed on; none is added when closed
 	wg      sync.WaitGroup
@@ -75,12 +76,19 @@ func (s *socket) endpoint() string { return "conversation:" + s.path }
 func (s *socket) serve() {
 	for {
 		nc, err := s.listener.Accept()
-		if err != nil {
+		switch {
+		case err == nil:
+			s.wg.Go(func() { s.converse(nc) })
+		case errors.Is(err, net.ErrClosed):
 			return
+		default: // no descriptor is free, say: one will be
+			time.Sleep(acceptPause)
 		}
-		s.wg.Go(func() { s.converse(nc) })
 	}
 }
+
+// acceptPause is how long nobody is let in when that has failed.
+const acceptPause = 20 * time.Millisecond
 
 func (s *socket) converse(nc net.Conn) {
 	h := &socketHandler{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]*rawPipe{}}
@@ -98,24 +106,32 @@ func (s *socket) converse(nc net.Conn) {
 	_ = p.Close()
 	s.mu.Lock()
 	delete(s.peers, p)
-	s.left = time.Now()
+	if h.attached.Load() {
+		s.left = time.Now()
+	}
 	s.mu.Unlock()
 }
 
-// attached is how many processes are connected.
-func (s *socket) attached() int {
+// attached is how many processes use the connection, but for h's. Who only looks
+// whether there is a session, or how it is, does not.
+func (s *socket) attached(h *socketHandler) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.peers)
+	for _, other := range s.peers {
+		if other != h && other.attached.Load() {
+			n++
+		}
+	}
+	return n
 }
 
-// idle is for how long none has been.
+// idle is for how long none has been attached.
 func (s *socket) idle() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.peers) > 0 {
+	if s.attached(nil) > 0 {
 		return 0
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return time.Since(s.left)
 }
 

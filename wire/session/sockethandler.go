@@ -17,14 +17,17 @@ import (
 
 // socketHandler answers one process on the socket.
 type socketHandler struct {
-	socket *socket
-	client dialect.Caller // the way to that process
-	id     atomic.Int64   // of the client; 0: not needed yet
-	next   atomic.Int64
-	mu     sync.Mutex
-	open   map[string]context.CancelFunc // by the stream's token
-	pipes  map[string]*rawPipe           // those of them that carry raw traffic
+	socket   *socket
+	client   dialect.Caller // the way to that process
+	attached atomic.Bool    // it has asked for more than how things are
+	id       atomic.Int64   // of the client; 0: not needed yet
+	next     atomic.Int64
+	mu       sync.Mutex
+	open     map[string]context.CancelFunc // by the stream's token
+	pipes    map[string]*rawPipe           // those of them that carry raw traffic
 }
+
+func (h *socketHandler) attach() { h.attached.Store(true) }
 
 func (h *socketHandler) Close() error {
 	h.socket.forget(h)

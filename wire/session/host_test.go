@@ -1,0 +1,269 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// host keeps a session to endpoint in this process, until the test ends or it
+// does; then how it ended can be read.
+func (w *world) host(endpoint string, k Keep, hooks ...string) <-chan error {
+	w.t.Helper()
+	live, ended := make(chan struct{}), make(chan error, 1)
+	k.Live = func() { close(live) }
+	ctx, cancel := context.WithCancelCause(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ended <- Host(ctx, w.endpoint(endpoint), w.options(hooks), k)
+	}()
+	w.t.Cleanup(func() { cancel(nil); <-done })
+	if k.Name != "slow" {
+		<-live
+	}
+	return ended
+}
+
+// attach is the control of a session.
+func (w *world) attach(name string) *Control {
+	w.t.Helper()
+	c, err := Attach(w.t.Context(), name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(c.Detach)
+	return c
+}
+
+func (w *world) status(name string) (s Status) {
+	w.t.Helper()
+	raw, err := w.attach(name).Status(w.t.Context())
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// A process that speaks to the socket of a session and is none of ours gets
+// errors, and the session is none the worse.
+func TestHostRefuses(t *testing.T) {
+	w := newWorld(t, "", "add=jq:.[0] + .[1]")
+	w.host(w.at, Keep{Name: "work"})
+	path := filepath.Join(w.dir, "run", "rpcx", "s-work")
+	for send, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"exec"}`:                                                            `"code":-32601`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"unsub"}}`:                                    `unknown operation`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"watch","since":9}}`:                          `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"raw"}}`:                                      `"error"`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"raw","params":[]}}`:                          `"result"`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"eval","code":"1"}}`:                          `"unsupported":true`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"call","method":"x","funcs":{"/a":"b"}}}`:     `"error"`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"subscribe","method":"x","extra":7}}`:         `"result"`,
+		`{"jsonrpc":"2.0","id":1,"method":"open"}`:                                                            `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"op":"call","params":7}}`:                        `"id":1`,
+		`{"jsonrpc":"2.0","id":1,"method":"typing"}`:                                                          `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"typing","params":{"method":"x"}}`:                                  `"result":null`,
+		`{"jsonrpc":"2.0","id":1,"method":"raw.send"}`:                                                        `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"raw.send","params":{"stream":1,"message":"x"}}`:                    `"kind":"closed"`,
+		`{"jsonrpc":"2.0","id":1,"method":"raw.finish","params":{}}`:                                          `"kind":"closed"`,
+		`{"jsonrpc":"2.0","id":1,"method":"inbox.next","params":[]}`:                                          `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"inbox.took","params":{"id":1,"lease":-5}}`:                         `"kind":"conflict"`,
+		`{"jsonrpc":"2.0","id":1,"method":"inbox.reply","params":{"id":"x"}}`:                                 `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"inbox.reject","params":{"id":1}}`:                                  `"kind":"conflict"`,
+		`{"jsonrpc":"2.0","id":1,"method":"status","params":{"pid":1}}`:                                       `"state":"live"`,
+		`{"jsonrpc":"2.0","id":1,"method":"cancel","params":[{"a":1}]}`:                                       `"result":false`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":` + strings.Repeat("[", 2000) + "}":                 `"error"`,
+		`[{"jsonrpc":"2.0","id":1,"method":"hello"},7]`:                                                       `"code":-32600`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"call","method":"add","hook":"no such hook"}`: `"code":-32700`,
+	} {
+		nc, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(nc, send+"\n")
+		line, err := bufio.NewReader(nc).ReadString('\n')
+		if err != nil || !strings.Contains(line, want) {
+			t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
+		}
+		nc.Close()
+	}
+	expect(t, "afterwards", w.call(w.open("@work"), "add", "[1,2]"), "3")
+}
+
+// Who looks how a session is does not use it; who is attached does.
+func TestHostCountsClients(t *testing.T) {
+	w := newWorld(t, "")
+	ended := w.host(w.at, Keep{Name: "work", IdleExit: 500 * time.Millisecond})
+	c := w.open("@work")
+	if n := w.status("work").Clients; n != 1 {
+		t.Errorf("%d clients, want 1", n)
+	}
+	c.Close()
+	until(t, "the session ended, though it is looked at", func() bool {
+		if _, err := List(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("it ended with %v", err)
+			}
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// A session that is still connecting can be asked how it is, and closed; what
+// waits for it is told.
+func TestHostIsClosedWhileItConnects(t *testing.T) {
+	w := newWorld(t, "")
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // no answer to the upgrade
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	ended := w.host("ws://"+deaf.Addr().String()+"/", Keep{Name: "slow"})
+	until(t, "the session has a socket", func() bool { path, _ := Find("slow"); return path != "" })
+	expect(t, "its state", w.status("slow").State, "connecting")
+	opened := make(chan error, 1)
+	go func() {
+		_, err := Open(t.Context(), w.endpoint("@slow"), Options{})
+		opened <- err
+	}()
+	until(t, "somebody waits for it", func() bool { return w.status("slow").Clients == 1 })
+	if err := w.attach("slow").End(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, err := range []error{<-ended, <-opened} {
+		if err == nil || err.Error() != "session slow was closed while it was opened" {
+			t.Errorf("ended with %v", err)
+		}
+	}
+	if _, err := Attach(t.Context(), "slow"); !IsAbsent(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// A listener that fails now and then.
+type scarce struct {
+	net.Listener
+	fails atomic.Int32
+}
+
+func (l *scarce) Accept() (net.Conn, error) {
+	if l.fails.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// A process that had no descriptor left for a moment is reached again.
+func TestSocketAcceptsAgain(t *testing.T) {
+	inner, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &scarce{Listener: inner}
+	l.fails.Store(2)
+	s := &socket{functions: &functions{}, dialect: "jsonrpc", path: inner.Addr().String(), listener: l}
+	s.start()
+	defer s.Close()
+	c, err := Open(t.Context(), Endpoint{Socket: s.path}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
+
+// A request of the far side is answered once, whoever of those who converse does
+// it; who has said all that he has to say takes none.
+func TestHostTakesOneAnswer(t *testing.T) {
+	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
+	w.host(w.at, Keep{Name: "work"})
+	join := func() RawPipe {
+		p, err := w.open("@work").Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	one, two, done := join(), join(), join()
+	finished := make(chan error, 1)
+	if err := done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","id":"hang","method":"go","params":["first"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	asked := func(p RawPipe) string {
+		m, _, err := p.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(scan.Get(m.Raw, "id"))
+	}
+	answer := func(id, value string) []byte {
+		return []byte(`{"jsonrpc":"2.0","id":` + id + `,"result":` + value + `}`)
+	}
+	first := asked(done) // it is the newest
+	go func() { finished <- done.Finish(t.Context()) }()
+	// Its own request is rejected; what comes from now on is for another.
+	m, _, err := done.Recv()
+	if err != nil || !strings.Contains(string(m.Raw), "nobody is left to answer") {
+		t.Errorf("got %s, %v", m.Raw, err)
+	}
+	if err := <-finished; err != nil {
+		t.Error(err)
+	}
+	if err := two.Send(t.Context(), answer(first, "1")); failed(err) != "failed usage" {
+		t.Errorf("an answer to what was rejected: %v", err)
+	}
+	call := w.start(w.open("@work"), dialect.Call, "go", `["second"]`)
+	second := asked(two)
+	if err := one.Send(t.Context(), answer(second, `"one"`)); err != nil {
+		t.Error(err)
+	}
+	if err := two.Send(t.Context(), answer(second, `"two"`)); failed(err) != "failed usage" {
+		t.Errorf("the second answer: %v", err)
+	}
+	expect(t, "the answer", w.next(call), `"one"`)
+	if err := done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","method":"late"}`)); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// What fails in a session while it is asked how it is.
+func TestHostStatusWhileItFails(t *testing.T) {
+	w := newWorld(t, "", `go=jq:rpc("bad"; null)`)
+	w.host(w.at, Keep{Name: "work"}, `bad=jq:error("no")`)
+	c := w.open("@work")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 50 {
+			w.call(c, "go", "")
+		}
+	}()
+	for range 50 {
+		w.status("work")
+	}
+	<-done
+	if s := w.status("work"); s.LastError == nil || !strings.Contains(*s.LastError, "no") {
+		t.Errorf("the last error is %v", s.LastError)
+	}
+}

@@ -1,0 +1,157 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// parking parks a call, and gives its answer when there is one.
+func parking(ctx context.Context, b *inbox, method string) <-chan string {
+	answer := make(chan string, 1)
+	go func() {
+		out, err := b.park(ctx, dialect.Request{Method: method, Params: json.RawMessage(`[1]`)})
+		switch {
+		case err == nil:
+			answer <- string(out)
+		case ctx.Err() != nil:
+			answer <- "given up"
+		default:
+			answer <- "error " + wire.AsError(err).Message
+		}
+	}()
+	return answer
+}
+
+func claimed(t *testing.T, b *inbox, h *socketHandler, method string) int64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	p, err := b.claim(ctx, h, method)
+	if err != nil {
+		return 0
+	}
+	return p.id
+}
+
+func counted(t *testing.T, b *inbox, waiting, claimed int) {
+	t.Helper()
+	if w, c := b.counts(); w != waiting || c != claimed {
+		t.Errorf("%d wait and %d are claimed, want %d and %d", w, c, waiting, claimed)
+	}
+}
+
+func isCall(t *testing.T, what string, got, want int64) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got call %d, want %d", what, got, want)
+	}
+}
+
+// The oldest goes first, to one claimant only; what that shows is its for as long
+// as its lease, and what it did not show is free when it goes.
+func TestInboxClaims(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, one, two := &inbox{}, &socketHandler{}, &socketHandler{}
+		first := parking(t.Context(), b, "ask")
+		synctest.Wait()
+		second := parking(t.Context(), b, "other")
+		synctest.Wait()
+		expect(t, "a call's line", string(b.find(1).line()), `{"id":1,"method":"ask","params":[1]}`)
+		isCall(t, "by method", claimed(t, b, one, "other"), 2)
+		isCall(t, "the oldest", claimed(t, b, one, ""), 1)
+		isCall(t, "nothing is left", claimed(t, b, two, ""), 0)
+		counted(t, b, 0, 2)
+
+		if err := b.took(two, 1, time.Minute); !isConflict(err) {
+			t.Errorf("another took it: %v", err)
+		}
+		if err := b.took(one, 1, 10*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		b.giveBack(one) // call 2, which it has not shown
+		isCall(t, "given back", claimed(t, b, two, ""), 2)
+		counted(t, b, 0, 2)
+		begun := time.Now()
+		isCall(t, "after the lease", claimed(t, b, two, ""), 1)
+		if waited := time.Since(begun); waited != 10*time.Second {
+			t.Errorf("the lease lasted %v", waited)
+		}
+
+		for id, answer := range map[int64]parkedAnswer{1: {result: json.RawMessage("true")}, 2: {err: wire.NewError(7, "no")}} {
+			if err := b.reply(id, answer); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.reply(id, answer); !isConflict(err) {
+				t.Errorf("answered twice: %v", err)
+			}
+		}
+		expect(t, "call 1", <-first, "true")
+		expect(t, "call 2", <-second, "error no")
+		synctest.Wait()
+		counted(t, b, 0, 0)
+	})
+}
+
+// A call that is answered, given up or out of time while it is claimed leaves
+// nothing behind, such as a lease.
+func TestInboxCallsThatEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := &inbox{timeout: time.Minute}, &socketHandler{}
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := parking(ctx, b, "ask")
+		synctest.Wait()
+		isCall(t, "claimed", claimed(t, b, h, ""), 1)
+		cancel()
+		expect(t, "who gave up", <-gone, "given up")
+		synctest.Wait()
+		if err := b.took(h, 1, time.Hour); !isConflict(err) {
+			t.Errorf("took what is gone: %v", err)
+		}
+		late := parking(t.Context(), b, "ask")
+		synctest.Wait()
+		isCall(t, "claimed", claimed(t, b, h, ""), 2)
+		if err := b.took(h, 2, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, "nobody answers", <-late, "error nobody answered")
+		b.usual = json.RawMessage(`{"ok":0}`)
+		expect(t, "the usual answer", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
+		counted(t, b, 0, 0)
+	})
+}
+
+// Who waits is woken by what comes, one claimant for each call; the calls that
+// are too many are refused at once.
+func TestInboxIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &inbox{}
+		got := make(chan int64)
+		for range 2 {
+			go func() { got <- claimed(t, b, &socketHandler{}, "") }()
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		for range inboxMost {
+			parking(ctx, b, "ask")
+		}
+		if x, y := <-got, <-got; x == y || x*y == 0 {
+			t.Errorf("two claimants got %d and %d", x, y)
+		}
+		synctest.Wait()
+		expect(t, "one too many", <-parking(ctx, b, "ask"), "error busy")
+		cancel()
+		synctest.Wait()
+		counted(t, b, 0, 0)
+	})
+}
+
+func isConflict(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && f.Kind == wire.Conflict
+}

@@ -1,0 +1,70 @@
+package session
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// What a user sees of a message, and the message, are the same on both ends.
+func TestPacked(t *testing.T) {
+	raw := []byte("{\n\"result\": [1.10, \"é\"]}")
+	body := raw[12 : len(raw)-1]
+	for name, tt := range map[string]struct {
+		m  wire.Message
+		ev wire.Event
+	}{
+		"plain data":  {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body}},
+		"other data":  {wire.Message{Kind: wire.Item, Raw: []byte(`{"x":1}`)}, wire.Event{Data: json.RawMessage(`2`), ContentType: "t", Seq: json.RawMessage("7")}},
+		"a gap":       {wire.Message{Kind: wire.Item}, wire.Event{Kind: wire.Gap, Missed: 3}},
+		"an error":    {wire.Message{Kind: wire.Response, Raw: []byte(`{}`)}, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(7, "no")}},
+		"a log line":  {wire.Message{Kind: wire.Notification, Raw: []byte("[]")}, wire.Event{Kind: wire.Log, Level: "warn", Message: "<é>"}},
+		"the far end": {wire.Message{Kind: wire.Item, Final: true, Raw: []byte(`{"a":"\u2028"}`)}, wire.Event{Kind: wire.Done, Final: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := unpack(pack(tt.m, tt.ev, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Kind != tt.m.Kind || m.Final != tt.m.Final || string(m.Raw) != string(tt.m.Raw) {
+				t.Errorf("the message became %+v", m)
+			}
+			if !reflect.DeepEqual(*m.Event, tt.ev) {
+				t.Errorf("the event became %+v, want %+v", *m.Event, tt.ev)
+			}
+		})
+	}
+	_, err := unpack(pack(wire.Message{Kind: wire.Item}, wire.Event{}, wire.NewFault(wire.Protocol, "why", nil)))
+	expect(t, "no event", failed(err), "failed protocol")
+}
+
+// Whatever holds the socket of a session, nothing that it sends takes a command
+// down with it.
+func FuzzUnpack(f *testing.F) {
+	for _, s := range []string{
+		`{"kind":4,"final":false,"at":[1,3],"msg":{"a":1}}`, `{"kind":4,"at":[1,99],"msg":{}}`, `{"kind":200}`,
+		`{"kind":4,"event":{"kind":99}}`, `{"kind":4,"event":{"kind":7}}`, `{"kind":4,"event":{"kind":4}}`,
+		`{"kind":2,"event":{"kind":4,"error":{"code":1,"message":"x"}},"text":"a\nb"}`, `{"kind":2,"fault":{"kind":"x"}}`, `{"kind":2,"fault":7}`, `[]`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		m, err := unpack(body)
+		if err != nil {
+			if wire.AsFault(err) == nil && err != wire.ErrUnsupported {
+				t.Fatalf("%v is no fault", err)
+			}
+			return
+		}
+		if m.Event == nil {
+			return
+		}
+		ev := *m.Event
+		_ = ev.Kind.String()
+		if ev.Kind == wire.Failure {
+			_ = ev.Err.JSON()
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+)
+
+// ringOf is a ring that keeps count messages of up to most bytes.
+func ringOf(most, count int) *ring { return &ring{most: most, count: count, first: 1} }
+
+func item(method, raw string) wire.Message {
+	return wire.Message{Kind: wire.Item, Method: method, Raw: []byte(raw), Body: []byte(raw)}
+}
+
+// shown is what a user sees of a message in a ring.
+func shown(m wire.Message) (wire.Event, error) {
+	if m.Event != nil {
+		return *m.Event, nil
+	}
+	return wire.Event{Kind: wire.Data, Data: m.Body}, nil
+}
+
+// told are the next n messages of a stream: a number and the data, or a gap.
+func told(t *testing.T, st *ringStream, n int) (all []string) {
+	t.Helper()
+	for range n {
+		m, err := st.Next(t.Context())
+		switch {
+		case err != nil:
+			all = append(all, err.Error())
+		case m.Event.Kind == wire.Gap:
+			all = append(all, fmt.Sprintf("gap %d", m.Event.Missed))
+		case m.Event.Kind != wire.Data:
+			all = append(all, m.Event.Kind.String())
+		default:
+			all = append(all, fmt.Sprintf("%s %s", m.Event.Seq, m.Event.Data))
+		}
+	}
+	return all
+}
+
+func after(t *testing.T, r *ring, since int64, method string) *ringStream {
+	t.Helper()
+	st, err := r.after(since, method, shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func TestRingKeepsTheNewest(t *testing.T) {
+	for name, tt := range map[string]struct {
+		most, count int
+		want        string
+	}{
+		"by their number": {100, 2, "[gap 3 4 ddd 5 eee]"},
+		"by their bytes":  {7, 100, "[gap 3 4 ddd 5 eee]"},
+		"but always one":  {1, 100, "[gap 4 5 eee]"},
+		"all there is":    {100, 5, "[1 aaa 2 bbb 3 ccc 4 ddd 5 eee]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := ringOf(tt.most, tt.count)
+			for _, s := range []string{"aaa", "bbb", "ccc", "ddd", "eee"} {
+				r.add(item("m", s))
+			}
+			r.end(io.EOF)
+			first, last, bytes := r.bounds()
+			got := told(t, after(t, r, 0, ""), int(last-first)+1+min(1, int(first-1)))
+			expect(t, "kept", fmt.Sprint(got), tt.want)
+			if want := 3 * int(last-first+1); bytes != want {
+				t.Errorf("%d bytes, want %d", bytes, want)
+			}
+		})
+	}
+}
+
+// A number goes on after itself; one that was not reached is refused, and one
+// below all numbers misses nothing.
+func TestRingAfter(t *testing.T) {
+	r := ringOf(100, 100)
+	for _, s := range []string{"a", "b", "c"} {
+		r.add(item(s, s))
+	}
+	expect(t, "after 1", fmt.Sprint(told(t, after(t, r, 1, ""), 2)), "[2 b 3 c]")
+	expect(t, "after -7", fmt.Sprint(told(t, after(t, r, -7, ""), 1)), "[1 a]")
+	expect(t, "of b", fmt.Sprint(told(t, after(t, r, 0, "b"), 1)), "[2 b]")
+	if _, err := r.after(4, "", shown); failed(err) != "failed usage" {
+		t.Errorf("after 4: %v", err)
+	}
+}
+
+// Readers wait for what comes, each by itself; one that is slower than the ring
+// is told how much it missed; the end comes after what is kept.
+func TestRingIsReadAsItGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := ringOf(100, 2)
+		slow := after(t, r, 0, "")
+		got := make(chan []string)
+		go func() { got <- told(t, after(t, r, 0, ""), 4) }()
+		for _, s := range []string{"a", "b", "c"} {
+			synctest.Wait()
+			r.add(item("m", s))
+		}
+		synctest.Wait()
+		r.end(errors.New("over"))
+		expect(t, "who waits", fmt.Sprint(<-got), "[1 a 2 b 3 c over]")
+		expect(t, "who is slow", fmt.Sprint(told(t, slow, 5)), "[gap 1 2 b 3 c over over]")
+		slow.Cancel(t.Context())
+		expect(t, "who left", fmt.Sprint(told(t, slow, 1)), "[EOF]")
+	})
+}
+
+func TestRingReaderThatGivesUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := after(t, ringOf(1, 1), 0, "").Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
