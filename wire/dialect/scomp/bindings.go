@@ -185,6 +185,7 @@ func info(body, metadata json.RawMessage, who string) catalog.Info {
 type reader struct {
 	c    *catalog.Catalog
 	more []json.RawMessage // $defs that stand outside the bindings
+	last map[string]int    // the number of the last name that was made of a name
 }
 
 func (r *reader) method(val json.RawMessage) {
@@ -277,11 +278,13 @@ func (r *reader) define(name string, def json.RawMessage) {
 // free is a name that no definition has.
 func (r *reader) free(name string) string {
 	name = strings.NewReplacer("/", "_", "~", "_", "%", "_", "#", "_").Replace(name)
-	for n, free := 2, name; ; n++ {
-		if r.c.Defs[free] == nil {
+	if r.last == nil {
+		r.last = map[string]int{}
+	}
+	for free := name; ; free = name + "-" + strconv.Itoa(r.last[name]+1) {
+		if r.last[name]++; r.c.Defs[free] == nil {
 			return free
 		}
-		free = name + "-" + strconv.Itoa(n)
 	}
 }
 

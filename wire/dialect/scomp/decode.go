@@ -69,6 +69,9 @@ func (c *codec) incoming(m *wire.Message) {
 	if c.role == unknown {
 		m.Err = kindError(wire.CodeInvalidRequest, kindHandshake, "the handshake comes before "+quoted(word))
 	}
+	if word == evalWord && m.Err == nil {
+		c.turns.enter(string(m.ID))
+	}
 	if word != invokeWord {
 		return
 	}

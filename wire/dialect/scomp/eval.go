@@ -4,25 +4,29 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
 
-// eval answers an eval when those of its session that came before are over.
-func (h *handler) eval(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+// eval answers an eval when those of its session that came before are answered.
+func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	runtime := h.server.runtime
 	if runtime == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "there is no runtime here: nothing can be evaluated")
 	}
-	code, ok := scan.Text(scan.Get(params, "code"))
+	code, ok := scan.Text(scan.Get(in.Msg.Params, "code"))
 	if !ok {
 		return nil, wire.NewError(wire.CodeInvalidParams, "eval needs the code as text")
 	}
 	if err := h.greeted(ctx); err != nil {
 		return nil, err
+	}
+	if c := h.codec(); c != nil {
+		if err := c.turns.wait(ctx, string(in.Msg.ID)); err != nil {
+			return nil, err
+		}
 	}
 	select {
 	case h.session.turn <- struct{}{}:
@@ -35,7 +39,7 @@ func (h *handler) eval(ctx context.Context, params json.RawMessage) (json.RawMes
 	})
 	var failed *dialect.EvalError
 	if errors.As(err, &failed) {
-		return nil, evalError(failed)
+		err = evalError(failed)
 	}
 	return value, err
 }
@@ -53,8 +57,12 @@ func (h *handler) greeted(ctx context.Context) error {
 // names are what code can invoke: what we offer, then what the client does.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
-	for _, name := range h.theirs {
-		if !slices.Contains(names, name) {
+	ours := map[string]bool{}
+	for _, name := range names {
+		ours[name] = true
+	}
+	for _, name := range h.theirs.names {
+		if !ours[name] {
 			names = append(names, name)
 		}
 	}
@@ -70,7 +78,7 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 		return h.caller.Call(ctx, name, input)
 	case ok:
 		return h.invoke(ctx, name, input, nil)
-	case slices.Contains(h.theirs, name):
+	case h.theirs.known[name]:
 		return h.caller.Call(ctx, name, input)
 	}
 	return nil, h.server.unknown(name)
@@ -79,15 +87,19 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 // function makes function values of bindings of ours; nil where the connection
 // cannot.
 func (h *handler) function() func(name string) json.RawMessage {
-	p, ok := h.caller.(interface{ Codec() dialect.Codec })
-	if !ok {
-		return nil
+	if c := h.codec(); c != nil {
+		return c.refs.function
 	}
-	c, ok := p.Codec().(*codec)
-	if !ok {
-		return nil
+	return nil
+}
+
+// codec is the connection's; nil where that is hidden.
+func (h *handler) codec() *codec {
+	if p, ok := h.caller.(interface{ Codec() dialect.Codec }); ok {
+		c, _ := p.Codec().(*codec)
+		return c
 	}
-	return c.refs.function
+	return nil
 }
 
 // evalError is the answer to code that failed.

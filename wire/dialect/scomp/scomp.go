@@ -30,6 +30,7 @@ type codec struct {
 	depth int
 	intro dialect.Introduction
 	refs  refs
+	turns turns
 	evals map[string]bool // ids of ours that are not answered, given up or not
 
 	role  role
@@ -136,7 +137,14 @@ func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, t
 
 // Reply writes the answer to req: what eval and invoke give is wrapped.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
-	if ev.Kind == wire.Data && req.Kind == wire.Request && wrapped(wordOf(req)) {
+	word := ""
+	if req.Kind == wire.Request {
+		word = wordOf(req)
+	}
+	if word == evalWord {
+		c.turns.leave(string(req.ID))
+	}
+	if ev.Kind == wire.Data && (word == evalWord || word == invokeWord) {
 		data := ev.Data
 		if len(data) == 0 {
 			data = null
@@ -180,8 +188,6 @@ func wordOf(req wire.Message) string {
 	word, _ := scan.Text(scan.Get(req.Raw, "method"))
 	return word
 }
-
-func wrapped(word string) bool { return word == evalWord || word == invokeWord }
 
 var null = json.RawMessage("null")
 

@@ -3,10 +3,7 @@ package scomp
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,9 +12,6 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
-
-// keep is how long a session outlives its last connection.
-const keep = 10 * time.Minute
 
 // A server is our answering side: what hooks answer and, on a listener, a
 // runtime and the sessions whose state it keeps.
@@ -29,14 +23,7 @@ type server struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
-}
-
-// A session is a runtime's state, which connections come and go with.
-type session struct {
-	id    string
-	turn  chan struct{} // holds one: evals take turns, in the order in which they came
-	conns int
-	end   *time.Timer // while conns is 0
+	idle     []*session // those without a connection, in the order in which they lost it
 }
 
 // NewServer returns a server of what b offers and evaluates.
@@ -69,54 +56,6 @@ func (s *server) Close() error {
 	return nil
 }
 
-// join returns the session of that id, or a new one where there is none.
-func (s *server) join(id string) *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ses := s.sessions[id]
-	if ses == nil {
-		ses = &session{id: newSession(), turn: make(chan struct{}, 1)}
-		if !s.closed {
-			s.sessions[ses.id] = ses
-		}
-	}
-	if ses.conns++; ses.end != nil {
-		ses.end.Stop()
-		ses.end = nil
-	}
-	return ses
-}
-
-// leave notes that a connection of ses has gone. After the last one its state is
-// kept for a while.
-func (s *server) leave(ses *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ses.conns--; ses.conns > 0 || s.closed {
-		return
-	}
-	var end *time.Timer
-	end = time.AfterFunc(s.keep, func() {
-		s.mu.Lock()
-		over := ses.end == end && !s.closed
-		if over {
-			delete(s.sessions, ses.id)
-		}
-		s.mu.Unlock()
-		if over && s.runtime != nil {
-			s.runtime.Forget(ses.id)
-		}
-	})
-	ses.end = end
-}
-
-// newSession is an id that nobody guesses: who knows it has the session.
-func newSession() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "sess_" + hex.EncodeToString(b[:])
-}
-
 // A handler answers on one connection, in either role.
 type handler struct {
 	server *server
@@ -125,7 +64,7 @@ type handler struct {
 
 	ready   chan struct{} // closed when the handshake is answered
 	session *session      // these two are set before
-	theirs  []string      // the bindings of the client
+	theirs  declared      // the bindings of the client
 }
 
 // Close ends what answers on this connection.
@@ -149,7 +88,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case handshake:
 		return nil, h.handshake(in)
 	case evalWord:
-		return h.eval(ctx, in.Msg.Params)
+		return h.eval(ctx, in)
 	case invokeWord:
 		return h.invoke(ctx, in.Msg.Method, in.Msg.Params, in.Msg.ID)
 	default:
@@ -160,11 +99,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 // handshake answers the client's. Nothing else is answered before that is on its
 // way.
 func (h *handler) handshake(in *dialect.Inbound) error {
-	for b := range elements(scan.Get(in.Msg.Params, "bindings")) {
-		if name := text(scan.Get(b, "name")); name != "" && !slices.Contains(h.theirs, name) {
-			h.theirs = append(h.theirs, name)
-		}
-	}
+	h.theirs.read(scan.Get(in.Msg.Params, "bindings"))
 	h.session = h.server.join(text(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
 	in.Answered = true
 	err := in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: h.server.hello(h.session.id)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -281,4 +282,40 @@ func TestGreetings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of very many sessions that nobody holds the oldest end before their time.
+func TestIdleSessionsAreBounded(t *testing.T) {
+	r := &runtime{}
+	s := newServer(backend{r}, time.Hour)
+	defer s.Close()
+	first := s.join("")
+	s.leave(first)
+	for range idleMost - 1 {
+		s.leave(s.join(""))
+	}
+	if again := s.join(first.id); again != first {
+		t.Fatal("the first was ended too early")
+	}
+	s.leave(first)
+	s.leave(s.join(""))
+	if len(s.sessions) != idleMost || len(r.forgot) != 1 || r.forgot[0] == first.id {
+		t.Errorf("%d sessions are kept, %d were forgotten", len(s.sessions), len(r.forgot))
+	}
+}
+
+// Evals run in the order in which they came, however many there are.
+func TestEvalsKeepTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(backend{&runtime{counts: map[string]int{}}}, time.Minute)
+		defer s.Close()
+		c := dial(t, s)
+		play(t, c, "", hi, hello1)
+		for i := range 200 {
+			play(t, c, "", fmt.Sprintf(`> {"jsonrpc":"2.0","id":%d,"method":"eval","params":{"code":"count"}}`, i))
+		}
+		for i := range 200 {
+			play(t, c, "", fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"result":{"value":%d}}`, i, i+1))
+		}
+	})
 }
