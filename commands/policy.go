@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -31,7 +32,9 @@ func (o *serveOptions) policy(so *session.Options) error {
 		if said == nil {
 			continue
 		}
-		if err := json.Unmarshal(said, &p); err != nil {
+		dec := json.NewDecoder(bytes.NewReader(said))
+		dec.DisallowUnknownFields() // "alow" would let everything pass
+		if err := dec.Decode(&p); err != nil {
 			return wire.NewFault(wire.Usage, fmt.Sprintf("%s: policy is {\"allow\":[PATTERN…],\"deny\":[PATTERN…]}: %v", file, err), err)
 		}
 		so.Allow, so.Deny = append(so.Allow, p.Allow...), append(so.Deny, p.Deny...)

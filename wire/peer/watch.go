@@ -41,7 +41,10 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 // follow makes s a watch of one stream, which nothing was sent for and which ends
 // with the stream. The lock is held.
 func (p *Peer) follow(s *stream, token wire.ID) (dialect.Stream, error) {
-	if p.state == eof {
+	switch {
+	case p.exchanger != nil:
+		return nil, &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP nothing comes that was not asked for"}
+	case p.state == eof:
 		return nil, closedFault(io.EOF, s.op.Method, "")
 	}
 	s.token, s.follows = string(token), true

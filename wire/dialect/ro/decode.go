@@ -145,13 +145,14 @@ func (c *codec) result(m *wire.Message) {
 		return
 	}
 	f := readFields(m.Raw)
-	if f.result == nil && (f.err == nil || scan.Type(f.err) == '0') {
+	if f.result == nil && f.err == nil {
 		return
 	}
 	resource := strings.TrimSuffix(strings.TrimSuffix(m.Method, verb), ".")
 	target, _ := targetText(f.target)
 	m.Kind, m.Body, m.Params = wire.Item, f.result, nil
-	if m.Body == nil {
+	if f.err != nil {
+		m.Body = nil
 		m.Err = jsonrpc.ReadError(f.err)
 	}
 	m.Final = verb == verbReturn || m.Err != nil || status(m.Body) == "error"

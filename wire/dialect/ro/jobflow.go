@@ -42,6 +42,11 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 // startJob makes the call and leaves it when its first message is there.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	method := op.Method
+	nowhere, err := openNowhere(ctx, caller, method) // where nothing comes unasked, no job goes on by itself
+	if err != nil {
+		return nil, err
+	}
+	_ = nowhere.Cancel(ctx)
 	op.Kind = dialect.Call
 	st, err := caller.Open(ctx, op)
 	if err != nil {
@@ -75,7 +80,7 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 		return nil, err
 	}
 	w := c.jobs.wait(op.Job)
-	nowhere, err := caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: op.Job, Stream: wire.ID("\x00")})
+	nowhere, err := openNowhere(ctx, caller, op.Job)
 	if err != nil {
 		w.leave()
 		return nil, err
@@ -90,6 +95,11 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 		w.lost <- err
 	}()
 	return w, nil
+}
+
+// openNowhere follows what does not exist.
+func openNowhere(ctx context.Context, caller dialect.Caller, method string) (dialect.Stream, error) {
+	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
 
 // wait makes a stream of what is told of a job from now on; of one that is over,

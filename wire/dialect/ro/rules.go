@@ -24,9 +24,13 @@ type fields struct {
 }
 
 // readFields finds the members in raw, a valid object. Of several with one name
-// the last counts, as it does for the method.
+// the last counts, as it does for the method. One that is null is absent, but
+// for a result.
 func readFields(raw []byte) (f fields) {
 	for key, val := range each(raw) {
+		if scan.Type(val) == '0' && key != "result" {
+			val = nil
+		}
 		switch key {
 		case "method":
 			f.method = val
