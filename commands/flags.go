@@ -110,7 +110,7 @@ func (c *connFlags) flags() []cli.Flag {
 // sharedFlags are those that a listener has too.
 func (c *connFlags) sharedFlags() []cli.Flag {
 	return []cli.Flag{
-		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, introspect, scomp, scriptling, ro", &c.dialect),
+		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, scomp, introspect, ro, scriptling, hotrepl", &c.dialect),
 		list(groupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		text(groupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
 		text(groupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),

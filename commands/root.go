@@ -120,10 +120,11 @@ const rootDescription = `rpcx makes a shell script a full peer of any bidirectio
 calls, it streams, and it answers the calls that come back, through hooks.
 
 An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
-unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, demo:orders. A framing (line, lsp,
-nul, seq, concat) and a dialect (jsonrpc, jsonrpc1, introspect, scomp, scriptling,
-ro) may stand before it, as in lsp+exec:gopls or jsonrpc1+ws://host/. @ alone stands
-for $RPCX_ENDPOINT.`
+unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server to try things on:
+demo:orders (and scomp, introspect, ro, scriptling, hotrepl). A dialect of one of these
+names and a framing (line, lsp, nul, seq, concat) may stand before it, as in
+lsp+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect) or a profile of
+config.toml, @ alone $RPCX_ENDPOINT.`
 
 // harden makes the library behave: nothing on stdout but data, no exit inside
 // it, no splitting at commas.

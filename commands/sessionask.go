@@ -51,7 +51,7 @@ func runList(ctx context.Context, a *app, o *connectOptions) error {
 		return why(ctx, err)
 	}
 	if a.out.Terminal && o.out.output == "" && o.out.jq == "" && !o.out.compact && !o.out.pretty && o.out.template == "" {
-		rows := [][]string{{"session", "state", "dialect", "age", "endpoint"}}
+		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
 			age := time.Duration(s.Age * float64(time.Second)).Round(time.Second)
 			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age.String(), format.CleanLine(s.Endpoint)})

@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
+
+// background is what ends a command that a script does not wait for.
+var background = regexp.MustCompile(` &(\w+&)?$`)
 
 // example is a shell session that is run as a test, and shown.
 //
 // In a script below commands/testdata/script it begins with a comment "# doc:
 // TITLE" and ends at the next blank line. Of its lines, "exec" and "status N"
 // are shown as they would be typed, with what they are given on stdin, which is
-// shown before; "cmp stdout FILE" and "cmp stderr FILE" show that file, which
+// shown before, and "wait"; "cmp stdout FILE" and "cmp stderr FILE" show that file, which
 // the script holds, as their output, and "cp stdout FILE" that it goes to a
 // file; other lines are the test's own affair.
 type example struct {
@@ -97,8 +101,10 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 			_, rest, _ = strings.Cut(rest, " ")
 			fallthrough
 		case "exec":
-			now.add("$ " + strings.TrimSuffix(rest, "&") + stdin)
+			now.add("$ " + background.ReplaceAllString(rest, " &") + stdin)
 			stdin = ""
+		case "wait":
+			now.add("$ wait")
 		case "cmp":
 			from, file, _ := strings.Cut(rest, " ")
 			text, ok := held[strings.TrimSpace(file)]
