@@ -120,7 +120,7 @@ func warn(far dialect.Caller, text string) {
 }
 
 // Leave closes the environment and shuts the plugin down, each with a bound of
-// its own.
+// its own. One that does not answer the first is not waited for again.
 func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
 	c.mu.Lock()
 	hosts, open := c.hosts, c.open
@@ -128,18 +128,20 @@ func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
 	if !hosts || c.o.OneWay {
 		return nil
 	}
+	answers := true
 	if open {
-		within(ctx, time.Second, func(ctx context.Context) { _, _ = far.Call(ctx, methodClose, nil) })
+		bound, cancel := context.WithTimeout(ctx, time.Second)
+		_, _ = far.Call(bound, methodClose, nil)
+		answers = bound.Err() == nil
+		cancel()
 	}
-	var err error
-	within(context.WithoutCancel(ctx), c.o.ShutdownTimeout, func(ctx context.Context) { _, err = far.Call(ctx, methodShutdown, nil) })
-	return err
-}
-
-func within(ctx context.Context, d time.Duration, do func(ctx context.Context)) {
-	ctx, cancel := context.WithTimeout(ctx, d)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.ShutdownTimeout)
 	defer cancel()
-	do(ctx)
+	if !answers {
+		return far.Notify(bound, dialect.Op{Kind: dialect.Call, Method: methodShutdown})
+	}
+	_, err := far.Call(bound, methodShutdown, nil)
+	return err
 }
 
 // Describe is what the handshake has told; where there was none, as on the way
