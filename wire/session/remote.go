@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"rpcx/wire"
@@ -17,6 +18,7 @@ type remote struct {
 	p     *peer.Peer
 	hook  string
 	hello hello
+	tap   wire.Tap // sees the messages of the far side that come for us; may be nil
 
 	mu   sync.Mutex
 	side *side // answers functions of ours; nil: there are none
@@ -42,7 +44,13 @@ func openSocket(ctx context.Context, e Endpoint, o Options) (*remote, error) {
 		return nil, err
 	}
 	e, err := e.reach(ctx)
-	if err == nil && len(o.Hooks) > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if e.reached.tap = o.Tap; o.Tap != nil && o.Note != nil {
+		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
+	}
+	if len(o.Hooks) > 0 {
 		err = e.reached.answering(e, o)
 	}
 	return e.reached, err
@@ -139,7 +147,7 @@ func (r *remote) stream(ctx context.Context, method string, params json.RawMessa
 	if err != nil {
 		return nil, fromSocket(err)
 	}
-	return &remoteStream{Stream: st}, nil
+	return &remoteStream{Stream: st, tap: r.tap}, nil
 }
 
 // call asks the process that holds the conversation.

@@ -65,13 +65,13 @@ func (h *socketHandler) pipe(in *dialect.Inbound, r *rawRequest) (*rawPipe, erro
 	return pipe, nil
 }
 
-func sendRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func sendRaw(_ context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
 	var r rawRequest
 	pipe, err := h.pipe(in, &r)
 	if err != nil {
 		return nil, err
 	}
-	return nil, pipe.Send(ctx, []byte(r.Message))
+	return nil, pipe.Send(pipe.ctx, []byte(r.Message)) // over HTTP the answer may come when this has long returned
 }
 
 func finishRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {

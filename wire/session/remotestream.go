@@ -12,6 +12,7 @@ import (
 // remoteStream reads the messages that the socket's items carry.
 type remoteStream struct {
 	dialect.Stream
+	tap  wire.Tap // may be nil
 	over bool
 }
 
@@ -33,7 +34,11 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 			s.over = true
 			continue
 		}
-		return unpack(m.Body)
+		m, err = unpack(m.Body)
+		if s.tap != nil && len(m.Raw) > 0 {
+			s.tap(wire.Recv, m.Raw)
+		}
+		return m, err
 	}
 	return wire.Message{}, io.EOF
 }
