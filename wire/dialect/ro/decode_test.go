@@ -213,3 +213,16 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkYield is a result of a call that goes on, as it comes in a stream.
+func BenchmarkYield(b *testing.B) {
+	c := NewCodec(Options{})
+	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: "attachment:create"})
+	raw := []byte(`{"jsonrpc":"2.0","method":"job.yield","resource":"job","verb":"yield","target":"job-123","result":{"status":"pending","progress":60,"stage":"scanning"},"request_id":1}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if msgs, _, _ := c.Decode(raw); len(msgs) != 1 {
+			b.Fatal(msgs)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package ro
 
 import (
+	"bytes"
 	"fmt"
 
 	"rpcx/wire"
@@ -27,11 +28,15 @@ type fields struct {
 // the last counts, as it does for the method. One that is null is absent, but
 // for a result.
 func readFields(raw []byte) (f fields) {
-	for key, val := range each(raw) {
-		if scan.Type(val) == '0' && key != "result" {
+	m := scan.Object(raw, 2*wire.DefaultMaxDepth)
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		if bytes.IndexByte(key, '\\') >= 0 {
+			key = []byte(scan.Key(key))
+		}
+		if scan.Type(val) == '0' && string(key) != "result" {
 			val = nil
 		}
-		switch key {
+		switch string(key) {
 		case "method":
 			f.method = val
 		case "resource":

@@ -1,0 +1,111 @@
+package ro
+
+import (
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// TestJobs: a job goes on when nobody reads its call; who waits sees all that
+// comes from then on, its last result also later, and the connection's end.
+func TestJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		p := peer.New(near, NewCodec(Options{}), peer.Options{})
+		defer p.Close()
+		do := func(kind dialect.OpKind, method, job string) dialect.Stream {
+			t.Helper()
+			st, err := p.Codec().(dialect.Jobber).Job(t.Context(), p, dialect.Op{Kind: kind, Method: method, Job: job})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+		next := func(st dialect.Stream, want string) {
+			t.Helper()
+			m, err := st.Next(t.Context())
+			got := string(m.Body)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+		say := func(format string, args ...any) {
+			t.Helper()
+			if err := far.Send(fmt.Appendf(nil, format, args...)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		start := func(id int) {
+			t.Helper()
+			go func() {
+				_, _ = far.Recv()
+				_ = far.Send(fmt.Appendf(nil, `{"id":%d,"result":{"status":"accepted","job":"job-%d"}}`, id, id))
+			}()
+			next(do(dialect.JobStart, "attachment:create", ""), fmt.Sprintf(`{"job":"job-%d","status":"accepted","method":"attachment.create","result":{"status":"accepted","job":"job-%d"}}`, id, id))
+		}
+		start(1)
+		one, two := do(dialect.JobWait, "", "job-1"), do(dialect.JobWait, "", "job-1")
+		say(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":1}}`)
+		say(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":2}}`)
+		next(do(dialect.JobStatus, "", "job-1"), `{"job":"job-1","status":"pending","method":"attachment.create","result":{"n":2}}`)
+		next(one, `{"n":1}`)
+		next(one, `{"n":2}`)
+		next(two, `{"n":1}`)
+		if err := two.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
+		say(`{"method":"job.return","resource":"job","verb":"return","target":"job-1","result":{"n":3}}`)
+		next(one, `{"n":3}`)
+		next(one, io.EOF.Error())
+		if err := one.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
+		late := do(dialect.JobWait, "", "job-1")
+		next(late, `{"n":3}`)
+		next(late, io.EOF.Error())
+		_ = late.Cancel(t.Context())
+
+		start(2)
+		lost := do(dialect.JobWait, "", "job-2")
+		far.Close()
+		synctest.Wait()
+		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+			t.Errorf("the end of the connection is %v", err)
+		}
+		if _, err := p.Codec().(dialect.Jobber).Job(t.Context(), p, dialect.Op{Kind: dialect.JobCancel, Job: "job-2"}); wire.AsFault(err) == nil {
+			t.Error("a job was cancelled")
+		}
+	})
+}
+
+// What is remembered of jobs has a bound: those that are over go first.
+func TestJobsAreForgotten(t *testing.T) {
+	var j jobs
+	note := func(id string, final bool) {
+		j.note(id, "job-"+id, "m", &wire.Message{Body: []byte(`{}`), Final: final})
+	}
+	note("open", false)
+	note("over", true)
+	for i := range jobsMost {
+		note(fmt.Sprint(i), false)
+	}
+	if len(j.list) != jobsMost {
+		t.Errorf("%d jobs are remembered", len(j.list))
+	}
+	if _, err := j.named("job-over"); err == nil {
+		t.Error("a job that is over is remembered before one that goes on")
+	}
+	if _, err := j.named(fmt.Sprintf("job-%d", jobsMost-1)); err != nil {
+		t.Error(err)
+	}
+}
