@@ -53,7 +53,9 @@ const evalDescription = `CODE goes to the peer's runtime, in whatever language t
 While it runs it may call us: --on and --hooks answer, any number of calls at once. Hooks
 with exact names are declared to the peer in the handshake. CODE comes from the argument,
 from -f FILE, or from stdin with -. State lives in the peer's session: --resume takes one
-up again. Code that fails is status 1, its stack is shown on stderr.`
+up again. Code that fails is status 1, its stack is shown on stderr. A HotRepl host keeps
+what code has set itself, and has one client at a time: eval without a session evicts
+whoever was connected.`
 
 func runEval(ctx context.Context, a *app, o *evalOptions) error {
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)

@@ -77,7 +77,9 @@ func jobCommand(a *app) *cli.Command {
 
 const jobDescription = `A job is a call whose result comes later than its answer. run does all of it; start leaves
 the job to itself, and status, wait and cancel work on it by its name. Where jobs belong
-to their connection, as in the dialect ro, only run goes without a session (see connect).`
+to their connection, as in ro and hotrepl, only run goes without a session (see connect). A HotRepl host has one
+client at a time: a command without a session evicts whoever was connected. job list
+prints its journal.`
 
 // jobOptions are what one command of `job` was given.
 type jobOptions struct {

@@ -50,6 +50,7 @@ func subscribeCommand(a *app) *cli.Command {
 		Description: subscribeDescription + "\n\n" + paramsDescription,
 		Metadata: map[string]any{examplesKey: []Example{
 			{"Three events of the demo's stream", "rpcx subscribe demo:orders watchOrders --count 3"},
+			{"Code that is watched, every second frame of a HotRepl host", "rpcx subscribe demo:hotrepl 'setState(($state // 0) + 1)' --every 2 --count 3"},
 			{"New heads of an Ethereum node, their numbers only", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
 			{"The same for days: dead peers are found, lost connections made again", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
 			{"What comes of one target in RO-JRPC, with nothing sent", "rpcx subscribe ro+ws://localhost:8080/ session/session-9"},
@@ -64,7 +65,8 @@ const subscribeDescription = `The events go to stdout, one JSON value a line, un
 reached or a signal comes; the peer is told before rpcx goes. METHOD may be left out
 where --method or --select says what to take, or --since: nothing is sent then. With
 --reconnect a lost connection is made again, with pauses that grow up to 30 s; the
-subscription is sent again, and a gap event says that items may be missing.`
+subscription is sent again, and a gap event says that items may be missing. On a HotRepl
+host METHOD is code, evaluated every few frames (--every).`
 
 func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if a.line.help {

@@ -17,6 +17,11 @@ func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 	if title := infoTitle(c.Info); title != "" {
 		b.WriteString(strong(Cut(title, width), color) + "\n")
 		about(&b, c.Info.Extra, width)
+		for _, key := range hostWords {
+			if val := scan.Get(c.Extra, key); val != nil {
+				b.WriteString(Cut(CleanLine(key+": "+string(scan.Compact(nil, val))), width) + "\n")
+			}
+		}
 		b.WriteString("\n")
 	}
 	rows := [][]string{append(nameColumns(c, "NAME", "RESOURCE", "VERB"), "KIND", "PARAMS", "DESCRIPTION")}
@@ -34,6 +39,9 @@ func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// hostWords are what a host says of itself beside what it offers (hotrepl).
+var hostWords = []string{"host", "evaluator", "limits"}
 
 // about lists what a peer says of itself beside its name.
 func about(b *strings.Builder, extra []byte, width int) {
