@@ -143,6 +143,8 @@ func (o *callOptions) exclude(l *line, rest []string) error {
 		return l.usage("--jobs and --unordered go with --batch")
 	case o.batch && (o.cache != (cacheFlags{}) || o.ro != (roFlags{})):
 		return l.usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
+	case o.batch && o.retry > 0:
+		return l.usage("--retry goes with one call, not with --batch")
 	case o.jobs > mostJobs:
 		return l.usage("--jobs: at most %d calls are kept in flight", mostJobs)
 	}

@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/session"
 )
@@ -185,12 +186,23 @@ func (c *consumer) failure(ctx context.Context, ev wire.Event) (stop bool, err e
 func rpcFault(method string, e *wire.Error) *wire.Fault {
 	f := &wire.Fault{
 		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable,
-		Message: fmt.Sprintf("%s: %s", method, e.Error()),
+		Message: fmt.Sprintf("%s: %s", method, errorText(e)),
 	}
 	if method == "" {
-		f.Message = e.Error()
+		f.Message = errorText(e)
 	}
 	return f
+}
+
+// errorText is what an error says, with its class where the error itself names
+// one.
+func errorText(e *wire.Error) string {
+	kind, ok := scan.Text(scan.Get(e.Raw, "kind"))
+	code, isText := scan.Text(e.Code)
+	if !ok || !isText || kind != e.Kind {
+		return e.Error()
+	}
+	return fmt.Sprintf("%s (%s, code %s)", e.Message, kind, code)
 }
 
 // named says which call a failure ended.

@@ -116,6 +116,12 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 
 func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
+	case dialect.Eval, dialect.Subscribe, dialect.Call:
+		if c.host {
+			return wire.Message{}, wire.NewFault(wire.Usage, "a hotrepl host asks nothing of its client", nil)
+		}
+	}
+	switch op.Kind {
 	case dialect.Eval:
 		return c.evaluator(op), nil
 	case dialect.Subscribe:

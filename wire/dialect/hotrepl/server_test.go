@@ -445,6 +445,22 @@ func TestHostRefuses(t *testing.T) {
 	})
 }
 
+// What is too long to be told is a failure.
+func TestResultTooLarge(t *testing.T) {
+	host(t, backend{r: &engine{}, limits: `{"maxResultLength":5,"maxEnumerableElements":2}`}, func(_ *server, g guestOf) {
+		g.play(
+			`> {"type":"command_call","id":"a","name":"archive.preflight","args":{}}`,
+			`< {"type":"command_result","id":"a","status":"failed","artifacts":{},"error":{"kind":"internal","code":"resultTooLarge","message":"The output has 11 characters, which is too many.","retryable":false},"durationMs":0}`,
+			`> {"type":"eval","id":"b","code":"many"}`,
+			`< {"type":"eval_result","id":"b","hasValue":true,"value":[1,1],"valueType":"array","durationMs":0}`,
+			`> {"type":"command_call","id":"c","name":"archive.export","args":{}}`,
+			`< {"type":"job_accepted","id":"c","jobId":0,"state":"running"}`, `= 2s`,
+			`> {"type":"journal_query","id":"q","limit":1}`,
+			`< {"type":"journal_query_result","id":"q","entries":[{"id":"c","kind":"command","name":"archive.export","success":false,"durationMs":0,"errorKind":"internal","timestamp":0}]}`,
+		)
+	})
+}
+
 func TestReload(t *testing.T) {
 	r := &engine{}
 	host(t, backend{r: r}, func(s *server, g guestOf) {
