@@ -187,7 +187,7 @@ func fillParams(ctx context.Context, a *app, e session.Endpoint, op *dialect.Op,
 // readParams reads the arguments after METHOD.
 func readParams(ctx context.Context, a *app, e session.Endpoint, method string, args []string, p paramFlags, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
-		NoCheck: p.noCheck, Stdin: stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).Funcs,
+		NoCheck: p.noCheck, Stdin: stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).Funcs, Value: session.SpecOf(e).AnyValue,
 	}
 	if cat != nil {
 		if spec := session.SpecOf(e); spec.Method != nil {

@@ -49,7 +49,8 @@ func describeCommand(a *app) *cli.Command {
 const describeDescription = `A table on a terminal, the catalog as JSON elsewhere: the file that rpcx serve --catalog
 reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), those of
 the dialect introspect for their modules; what these say is kept below $XDG_CACHE_HOME.
-Those of the dialect ro are asked with rpc.describe.`
+Those of the dialect ro are asked with rpc.describe; those of scomp have said it in
+the handshake.`
 
 func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)

@@ -31,6 +31,7 @@ type Options struct {
 	Stdin    io.Reader                         // read once, and only when asked for
 	ReadFile func(name string) ([]byte, error) // nil: os.ReadFile
 	Funcs    bool                              // the dialect has function values
+	Value    bool                              // params are any one value: a single bare argument is it, whatever it is
 }
 
 // A Result is what the words meant.
@@ -166,7 +167,7 @@ func (p *parser) readBare() error {
 		first := p.args[bare[0]]
 		return fault(fmt.Sprintf("key=value is merged into an object, and %s is none", clip(first)), first,
 			"give all params by name, or all by position")
-	case len(bare) == 1 && (one == 'o' || one == 'a'):
+	case len(bare) == 1 && (one == 'o' || one == 'a' || p.o.Value):
 		p.whole = values[0]
 	default:
 		p.whole = array(values)
@@ -186,7 +187,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 		if err != nil {
 			return nil, fault("params from stdin: "+err.Error(), "-", "")
 		}
-		if t := scan.Type(v); t != 'o' && t != 'a' {
+		if t := scan.Type(v); t != 'o' && t != 'a' && !p.o.Value {
 			return nil, fault("params from stdin must be an object or an array", "-", "")
 		}
 		return v, nil

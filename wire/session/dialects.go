@@ -47,6 +47,7 @@ type Spec struct {
 	// nil: as it is.
 	Respell    func(typed, method string) string
 	Versioned  bool // its messages say "jsonrpc":"2.0"
+	AnyValue   bool // params are one value of any kind, not an object or an array
 	Evals      bool // it evaluates code
 	Frames     bool // its evaluator completes code, resets, and evaluates every few frames; commands may be jobs
 	Lingers    bool // it cannot cancel: a call that is given up goes on over there
@@ -113,7 +114,7 @@ func scompSpec() Spec {
 		NewServer:    scomp.NewServer,
 		CheckName:    scomp.CheckName,
 		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse,
-		Duplex: true, Funcs: true, Typed: true, Versioned: true, Evals: true, Lingers: true, Introduces: true,
+		Duplex: true, Funcs: true, Typed: true, Versioned: true, AnyValue: true, Evals: true, Lingers: true, Introduces: true,
 	}
 }
 
