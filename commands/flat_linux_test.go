@@ -44,7 +44,7 @@ func peakOf(t *testing.T, n int) int64 {
 	if lines := bytes.Count(out.Bytes(), []byte("\n")); lines != n || !bytes.HasSuffix(out.Bytes(), fmt.Appendf(nil, "\n%d\n", n)) {
 		t.Fatalf("%d lines for %d events", lines, n)
 	}
-	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	return int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 }
 
 // sendEvents answers one call with n events, then done.
