@@ -123,6 +123,10 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return catalog.Call, true
 }
 
+// Denied says whether the policy refuses name outright, for what a dialect
+// answers itself.
+func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
+
 // Respond answers one request: policy, params, hook, result.
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	if !r.b.o.allows(req.Method) {

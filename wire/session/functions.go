@@ -95,6 +95,12 @@ type functionResponder struct {
 	functions *functions
 }
 
+// Denied is what the policy says of name (see serve).
+func (r functionResponder) Denied(name string) bool {
+	d, ok := r.Responder.(interface{ Denied(string) bool })
+	return ok && d.Denied(name)
+}
+
 func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
 	if client, _, ok := r.functions.of(method); ok {
 		return catalog.Call, client != nil

@@ -139,7 +139,7 @@ func fraction(val []byte) json.RawMessage {
 
 // failure is an error event. Whether it is recoverable stays in Extra.
 func (c *codec) failure(ev *wire.Event, item []byte) {
-	ev.Kind, ev.Err = wire.Failure, &wire.Error{Raw: item}
+	ev.Kind, ev.Err = wire.Failure, &wire.Error{}
 	in := scan.Object(item, wire.DefaultMaxDepth)
 	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
 		took := true
@@ -171,6 +171,9 @@ func (c *codec) failure(ev *wire.Event, item []byte) {
 	}
 	if ev.Err.Message == "" && ev.Err.Code == nil {
 		ev.Err.Message = "the peer says that there was an error"
+	}
+	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // where whoever reads errors looks for it
+		ev.Err.Raw = scan.Splice(item, "message", scan.AppendQuoted(nil, ev.Err.Message))
 	}
 }
 

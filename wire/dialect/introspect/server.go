@@ -99,9 +99,18 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, method string
 	return out.done()
 }
 
+// A denier is a responder with a policy, which holds for what we answer
+// ourselves, too.
+type denier interface{ Denied(method string) bool }
+
 // answer runs one call.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string, out *outlet) error {
 	offer := h.server.offer()
+	switch policy, _ := h.r.(denier); {
+	case method != schemaMethod && method != moduleSchemaMethod && method != hashMethod:
+	case policy != nil && policy.Denied(method):
+		return wire.NewError(wire.CodeRefused, "refused by policy")
+	}
 	switch method {
 	case schemaMethod:
 		return out.data("service.schema", offer.list())
