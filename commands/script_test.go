@@ -100,7 +100,7 @@ func exitStatusIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-const patience = 20 * time.Second
+const patience = 45 * time.Second
 
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -304,17 +305,17 @@ func (s *stage) cancel(name, arg string) error {
 	return nil
 }
 
+// note demands a note; notes come from several goroutines, so they have no order.
 func (s *stage) note(kind, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.notes) == 0 {
-		return errors.New("there is no note")
+	i := slices.IndexFunc(s.notes, func(n peer.Note) bool {
+		return noteNames[n.Kind] == kind && strings.Contains(n.Text, text)
+	})
+	if i < 0 {
+		return fmt.Errorf("there is none among %v", s.notes)
 	}
-	n := s.notes[0]
-	s.notes = s.notes[1:]
-	if noteNames[n.Kind] != kind || !strings.Contains(n.Text, text) {
-		return fmt.Errorf("got %s %s", noteNames[n.Kind], n.Text)
-	}
+	s.notes = slices.Delete(s.notes, i, i+1)
 	return nil
 }
 
