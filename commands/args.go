@@ -16,6 +16,7 @@ import (
 // `help`; so flags are told from arguments here, by the same table of flags,
 // and the library is handed both in an order that it cannot mistake.
 type line struct {
+	root    *cli.Command
 	cmd     *cli.Command
 	words   []string // all, as they were given
 	path    []string // the command's words
@@ -44,7 +45,7 @@ var optional = map[string]string{"cache": cacheKinds[0]}
 
 // parse takes words (without the program's name) apart.
 func parse(root *cli.Command, words []string) (*line, error) {
-	l := &line{cmd: root, words: words, dash: -1}
+	l := &line{root: root, cmd: root, words: words, dash: -1}
 	for i := 0; i < len(words); {
 		word := words[i]
 		i++
@@ -202,10 +203,29 @@ func (l *line) unknown(word string) error {
 		names = append(names, longFirst(known.Names())[0])
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	if near := catalog.Nearest(name, names); near != "" && len(name) > 1 {
+	switch near, has := catalog.Nearest(name, names), ownerOf(l.root, "rpcx", name); {
+	case len(name) < 2:
+	case has != "":
+		f.Message += " here"
+		f.Hint = has + " has it"
+	case near != "":
 		f.Hint = "did you mean --" + near + "?"
 	}
 	return f
+}
+
+// ownerOf is the first command below c, which is called path, that has a flag.
+func ownerOf(c *cli.Command, path, flag string) string {
+	for _, sub := range c.Commands {
+		name := path + " " + sub.Name
+		if slices.ContainsFunc(sub.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+			return name
+		}
+		if found := ownerOf(sub, name, flag); found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 func (l *line) usage(format string, args ...any) *wire.Fault {

@@ -138,6 +138,7 @@ func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.
 	m := methodOf(c, name)
 	if m == nil {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
+		f.Fix = a.line.with(a.line.args[:1])
 		suggestName(a, f, name, c.Names())
 		return f
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,14 +152,17 @@ func badTransport(rest string, err error) error {
 		}
 		return &wire.Fault{Kind: f.Kind, Message: f.Message, Hint: "did you mean " + near + "?"}
 	}
-	near := catalog.Nearest(word, append(Dialects(), framing.Names()...))
-	if near == "" {
+	if slices.Contains(schemes, word) {
 		return err
 	}
-	return &wire.Fault{
-		Kind: wire.Usage, Message: fmt.Sprintf("%q is no dialect, framing or transport", word),
-		Hint: "did you mean " + near + "+" + rest[len(word)+1:] + "?",
+	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is no dialect, framing or transport", word)}
+	words := append(Dialects(), framing.Names()...)
+	if near := catalog.Nearest(word, words); near != "" {
+		f.Hint = "did you mean " + near + "+" + rest[len(word)+1:] + "?"
+	} else {
+		f.Hint = "before a transport stands one of " + strings.Join(words, ", ")
 	}
+	return f
 }
 
 // schemes are what a transport may be called, for the words to one that is not.

@@ -71,7 +71,6 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
 		})
 	case kind == catalog.Stream:
-		in.Answered = true
 		return nil, h.stream(ctx, in)
 	}
 	return h.call(ctx, in)
@@ -116,7 +115,8 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	return result, err
 }
 
-// stream answers with a subscription id, then the items, then the end.
+// stream answers with a subscription id, then the items, then the end. What is
+// refused before anything runs is an error as any.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -125,9 +125,6 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	h.streams[string(s.id)] = s
 	h.mu.Unlock()
 	defer h.remove(s)
-	if err := in.Emit(wire.Event{Kind: wire.Opened, Stream: s.id}); err != nil {
-		return err
-	}
 	emit := func(ev wire.Event) error {
 		if h.isEnded(s) {
 			return context.Canceled
@@ -138,6 +135,10 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	failed := false
 	_, err := h.r.Respond(ctx, dialect.Request{
 		Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Stream: true,
+		Begin: func() error {
+			in.Answered = true
+			return in.Emit(wire.Event{Kind: wire.Opened, Stream: s.id})
+		},
 		Emit: func(ev wire.Event) error {
 			switch {
 			case ev.Kind == wire.Done: // said once, below
@@ -151,6 +152,8 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 		},
 	})
 	switch {
+	case !in.Answered:
+		return err
 	case failed:
 		return nil
 	case err != nil:

@@ -41,6 +41,11 @@ func (responder) Kind(method string) (catalog.Kind, bool) {
 }
 
 func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
+	if q.Begin != nil {
+		if err := q.Begin(); err != nil {
+			return nil, err
+		}
+	}
 	switch q.Method {
 	case "fail":
 		return nil, wire.Errorf(-32005, "no luck")
