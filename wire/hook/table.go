@@ -152,6 +152,12 @@ func (t *Table) find(name string) *chain {
 // Match tells whether a hook answers name.
 func (t *Table) Match(name string) bool { return t.find(name) != nil }
 
+// Parks tells whether name's calls are parked for another process.
+func (t *Table) Parks(name string) bool {
+	c := t.find(name)
+	return c != nil && c.answers[0].Kind == Inbox
+}
+
 // Streams tells whether name is answered by lines, so that it can only be a
 // stream where no catalog says what it is.
 func (t *Table) Streams(name string) bool {

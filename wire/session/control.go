@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -149,7 +151,9 @@ func List(ctx context.Context) ([]Status, error) {
 	if err != nil || dir == "" {
 		return nil, err
 	}
-	if err := locked(dir, func() error { sweep(dir); return nil }); err != nil {
+	if err := locked(dir, func() error { sweep(dir); return nil }); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex

@@ -13,6 +13,7 @@ type hub struct {
 	d     *direct
 	lossy bool                 // nobody is waited for: a pipe that is too slow ends
 	heard func(m wire.Message) // gets every notification; may be nil
+	comes func(id wire.ID)     // told of each call that will be parked; may be nil
 
 	mu    sync.Mutex
 	pipes []*rawPipe
@@ -24,6 +25,9 @@ func (h *hub) incoming(l *link, m wire.Message) bool {
 	isRequest := m.Kind == wire.Request
 	hooked := (isRequest || m.Kind == wire.Notification) && h.d.side.answers(m.Method)
 	if hooked && isRequest {
+		if h.comes != nil && h.d.side.parks(m.Method) {
+			h.comes(m.ID)
+		}
 		return false
 	}
 	h.mu.Lock()

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,8 +21,9 @@ type inbox struct {
 
 	mu     sync.Mutex
 	last   int64
-	parked []*parked     // the oldest first
-	more   chan struct{} // closed when a call can be claimed; nil: nobody waits
+	coming map[string]int64 // the numbers of calls that are about to be parked, by their ids
+	parked []*parked        // the oldest first
+	more   chan struct{}    // closed when a call can be claimed; nil: nobody waits
 }
 
 // inboxMost is how many calls are parked at most.
@@ -87,15 +89,38 @@ func (b *inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
+// comes numbers a call that is about to be parked: calls are handled side by
+// side, and which of them comes here first says nothing of their order.
+func (b *inbox) comes(id wire.ID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.coming == nil || len(b.coming) > inboxMost { // what was refused before it came here
+		b.coming = map[string]int64{}
+	}
+	b.last++
+	b.coming[string(id)] = b.last
+}
+
+// number is that of a call that is parked now. The lock is held.
+func (b *inbox) number(id wire.ID) int64 {
+	n := b.coming[string(id)]
+	if n == 0 {
+		b.last++
+		return b.last
+	}
+	delete(b.coming, string(id))
+	return n
+}
+
 func (b *inbox) add(r dialect.Request) (*parked, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.parked) >= inboxMost {
 		return nil, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true})
 	}
-	b.last++
-	p := &parked{id: b.last, method: r.Method, params: r.Params, answer: make(chan parkedAnswer, 1)}
-	b.parked = append(b.parked, p)
+	p := &parked{id: b.number(r.ID), method: r.Method, params: r.Params, answer: make(chan parkedAnswer, 1)}
+	at, _ := slices.BinarySearchFunc(b.parked, p.id, func(q *parked, id int64) int { return cmp.Compare(q.id, id) })
+	b.parked = slices.Insert(b.parked, at, p)
 	b.rouse()
 	return p, nil
 }

@@ -126,6 +126,31 @@ func TestInboxCallsThatEnd(t *testing.T) {
 	})
 }
 
+// The order of calls is that in which they came, whichever is parked first.
+func TestInboxKeepsTheOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := &inbox{}, &socketHandler{}
+		ctx, cancel := context.WithCancel(t.Context())
+		ids := []string{`"a"`, `2`, `"c"`}
+		for _, id := range ids {
+			b.comes(wire.ID(id))
+		}
+		for _, id := range []string{ids[2], `"nobody told"`, ids[0], ids[1]} {
+			go b.park(ctx, dialect.Request{Method: id, ID: wire.ID(id)})
+			synctest.Wait()
+		}
+		for n, id := range append(ids, `"nobody told"`) {
+			isCall(t, id, claimed(t, b, h, ""), int64(n+1))
+			expect(t, "its method", b.find(int64(n+1)).method, id)
+		}
+		cancel()
+		synctest.Wait()
+		if len(b.coming) > 0 {
+			t.Errorf("left: %v", b.coming)
+		}
+	})
+}
+
 // Who waits is woken by what comes, one claimant for each call; the calls that
 // are too many are refused at once.
 func TestInboxIsBounded(t *testing.T) {

@@ -82,7 +82,7 @@ func claim(name string) (net.Listener, string, error) {
 		return err
 	})
 	if err != nil && wire.AsFault(err) == nil {
-		err = wire.NewFault(wire.Usage, "binding the session's socket: "+err.Error(), err)
+		err = wire.NewFault(wire.IO, "binding the session's socket: "+err.Error(), err)
 	}
 	return l, path, err
 }

@@ -52,7 +52,7 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	switch {
 	case o.keep != nil:
-		d.hub = &hub{d: d, lossy: true, heard: o.keep.ring.add}
+		d.hub = &hub{d: d, lossy: true, heard: o.keep.ring.add, comes: o.keep.inbox.comes}
 	case o.Raw:
 		d.hub = &hub{d: d}
 		d.raw = d.hub.join()

@@ -4,8 +4,10 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 // checkOwn refuses a folder that is not ours, that others can enter, or that is
@@ -26,15 +28,24 @@ func checkOwn(dir string) error {
 }
 
 // lockFile waits until nobody else holds the lock on f, and takes it. It is given
-// up when f is closed.
+// up when f is closed. Who holds it does so for a moment: a process that was
+// stopped just then is not waited for without end.
 func lockFile(f *os.File) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
+	for end := time.Now().Add(lockBound); ; time.Sleep(lockPause) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EWOULDBLOCK):
 			return err
+		case time.Now().After(end):
+			return fmt.Errorf("another process of ours has it for more than %v", lockBound)
 		}
 	}
 }
+
+const (
+	lockBound = 20 * time.Second
+	lockPause = 2 * time.Millisecond
+)
 
 // refused says that nobody listens at a socket.
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

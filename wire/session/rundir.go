@@ -73,11 +73,11 @@ func existing() (string, error) {
 func locked(dir string, f func() error) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return err
+		return wire.NewFault(wire.IO, err.Error(), err)
 	}
 	defer d.Close()
 	if err := lockFile(d); err != nil {
-		return fmt.Errorf("locking %s: %w", dir, err)
+		return wire.NewFault(wire.Conflict, fmt.Sprintf("locking %s: %v", dir, err), err)
 	}
 	return f()
 }

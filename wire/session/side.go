@@ -94,6 +94,9 @@ func (h *sideHandler) Close() error {
 // answers says whether a hook answers method.
 func (s *side) answers(method string) bool { return s.table.Match(s.spec.hookName(method)) }
 
+// parks says whether calls of method wait in the inbox.
+func (s *side) parks(method string) bool { return s.table.Parks(s.spec.hookName(method)) }
+
 // talkBack gives the hooks of one connection the way back to it: its endpoint,
 // bound when first asked for. suspend frees the slot of a hook that waits.
 func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error) {

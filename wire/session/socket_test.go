@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -90,6 +91,21 @@ func TestRuntimeFolder(t *testing.T) {
 			}
 			s.Close()
 		})
+	}
+}
+
+// The lock on the folder is for a moment: who holds it longer, because its process
+// was stopped, does not hold up the others for ever.
+func TestRuntimeFolderIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		err := locked(dir, func() error { return locked(dir, func() error { return nil }) })
+		if err == nil || !strings.Contains(err.Error(), "another process of ours has it") {
+			t.Errorf("locked twice: %v", err)
+		}
+	})
+	if err := locked(dir, func() error { return nil }); err != nil {
+		t.Error(err)
 	}
 }
 
