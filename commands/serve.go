@@ -94,6 +94,9 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc") {
 		return a.line.usage("%s: has no endpoint that a command could call", scheme)
 	}
+	if (o.frame > 0 || o.files != "") && !session.SpecOf(e).Frames {
+		return a.line.usage("--frame and --artifacts: %s has neither", e.Dialect)
+	}
 	so, err := o.session(ctx, a, session.SpecOf(e))
 	if err != nil {
 		return err

@@ -41,6 +41,9 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	case errors.As(err, &f) && f.Kind == wire.Closed:
 		g := *wire.AsFault(err)
 		g.Message += ", before the handshake"
+		if g.Child != nil {
+			g.Kind = wire.Unreachable
+		}
 		return &g
 	case err != nil:
 		return err

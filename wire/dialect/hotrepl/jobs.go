@@ -13,7 +13,7 @@ import (
 )
 
 // A job is a command that goes on after its answer. It belongs to the client that
-// started it, and is known for the host's life.
+// started it, and is known as long as there are not too many others.
 type job struct {
 	*running
 	name     string
@@ -36,10 +36,29 @@ func (s *server) start(r *running, m *catalog.Method) {
 	id := hex.EncodeToString(b[:])
 	j := &job{running: r, name: m.Name}
 	s.mu.Lock()
+	s.forgetJobs()
 	s.jobs[id] = j
 	s.mu.Unlock()
 	r.h.send(build(typeJobAccepted).id(r.msg.ID).text("jobId", id).text("state", "running").end())
 	s.wg.Go(func() { s.runJob(j, id) })
+}
+
+// mostJobs is how many jobs are known.
+const mostJobs = 1024
+
+// forgetJobs makes room for one more: of those that are over, the one that ended
+// first goes. The lock is held.
+func (s *server) forgetJobs() {
+	if len(s.jobs) < mostJobs {
+		return
+	}
+	oldest := ""
+	for id, j := range s.jobs {
+		if j.state != "" && (oldest == "" || j.ended.Before(s.jobs[oldest].ended)) {
+			oldest = id
+		}
+	}
+	delete(s.jobs, oldest)
 }
 
 // fits says whether a job may begin, and answers where it may not.
