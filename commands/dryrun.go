@@ -24,7 +24,7 @@ func dryRun(e session.Endpoint, op dialect.Op) error {
 		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
 	}
 	m, err := codec.Encode(op)
-	if err != nil {
+	if err != nil || m.Raw == nil {
 		return err
 	}
 	return say(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
