@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -66,6 +67,11 @@ func (a *app) sessionOptions(ctx context.Context, c *connFlags, h *hookFlags) (s
 	entries, err := h.entries()
 	if err != nil {
 		return session.Options{}, err
+	}
+	for _, dir := range h.files {
+		for _, name := range hook.Unready(dir) {
+			a.console.Warn("--hooks: " + name + " is not executable, so that it answers nothing: chmod +x " + wire.Quote(filepath.Join(dir, name)))
+		}
 	}
 	if err := h.checkFunctions(entries); err != nil {
 		return session.Options{}, err

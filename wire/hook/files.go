@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,6 +47,34 @@ func FromDir(dir string) ([]Entry, error) {
 		return nil, f
 	}
 	return entries, nil
+}
+
+// Unready returns the names of the scripts in dir, files that begin with "#!",
+// that FromDir passes over because they are not executable.
+func Unready(dir string) []string {
+	files, _ := os.ReadDir(dir)
+	var names []string
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 != 0 || strings.HasPrefix(f.Name(), ".") || strings.HasSuffix(f.Name(), "~") {
+			continue
+		}
+		if isScript(filepath.Join(dir, f.Name())) {
+			names = append(names, f.Name())
+		}
+	}
+	return names
+}
+
+func isScript(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 2)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "#!"
 }
 
 // FromFile reads a catalog and returns the hooks that its run members are. A

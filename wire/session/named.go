@@ -58,6 +58,8 @@ func noName(name string) error {
 	names, _ := profile.Names()
 	if near := catalog.Nearest(name, append(names, sessionNames()...)); near != "" {
 		f.Hint = "did you mean @" + near + "?"
+	} else {
+		f.Hint = "rpcx connect --list lists the sessions"
 	}
 	return f
 }
