@@ -281,6 +281,7 @@ func (h *host) shut(file os.FileInfo) {
 		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
 			words = slowWords
 		default:
+			h.conv.hub.end(wire.NewFault(wire.Closed, "the session was closed", nil))
 			h.sock.cancel()
 			h.unsubscribe()
 		}

@@ -267,3 +267,22 @@ func TestHostStatusWhileItFails(t *testing.T) {
 		t.Errorf("the last error is %v", s.LastError)
 	}
 }
+
+// Who converses when the session is closed hears of it.
+func TestHostIsClosedUnderRawTraffic(t *testing.T) {
+	w := newWorld(t, "")
+	w.host(w.at, Keep{Name: "work"})
+	p, err := w.open("@work").Raw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.attach("work").End(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := p.Recv(); err != io.EOF {
+		t.Errorf("Recv: %v", err)
+	}
+	if err := p.Err(); err == nil || err.Error() != "the session was closed" {
+		t.Errorf("it ended with %v", err)
+	}
+}

@@ -106,6 +106,20 @@ func (h *hub) stop() {
 	}
 }
 
+// end is stop, and says why to those who still converse.
+func (h *hub) end(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.pipes {
+		p.mu.Lock()
+		if !p.ended && p.err == nil {
+			p.err = why
+		}
+		p.mu.Unlock()
+		p.Stop()
+	}
+}
+
 // join adds a pipe.
 func (h *hub) join() *rawPipe {
 	r := &rawPipe{hub: h, slow: make(chan struct{})}
