@@ -36,12 +36,33 @@ func (a *app) endpoint(ctx context.Context, dialect string) (session.Endpoint, [
 	if err == nil && e.Profile != nil {
 		err = a.apply(e.Profile)
 	}
+	if err == nil && e.Session != "" {
+		err = a.line.live(e.Session)
+	}
 	if err == nil {
 		e, err = e.Reach(ctx)
 		err = why(ctx, err)
 	}
 	a.respell = session.SpecOf(e).Respell
 	return e, args[1:], err
+}
+
+// dialling are the flags that say how a connection is made, which a session has
+// behind it.
+var dialling = []string{
+	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "meta", "resume",
+}
+
+// live refuses what would be of no use with a session, which is connected.
+func (l *line) live(name string) error {
+	for _, flag := range dialling {
+		if l.gave(flag) {
+			f := l.usage("--%s belongs to the connection, and @%s is connected", flag, name)
+			f.Hint = "give it where the session is opened: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
+			return f
+		}
+	}
+	return nil
 }
 
 // open connects with the flags of a client. raw says that the traffic itself is

@@ -44,6 +44,9 @@ func ParseEndpoint(text, dialect string) (Endpoint, error) {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		return named(name, dialect)
 	}
+	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
+		return Endpoint{}, usage("a name has its dialect and framing with it: leave %s+ before @%s out", before, name)
+	}
 	e, rest := prefixes(text)
 	if dialect != "" {
 		if e.Dialect != "" && e.Dialect != dialect {
