@@ -159,7 +159,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 // failure is the envelope for what a hook, a schema or the policy said.
 func (s *server) failure(r *running, name string, err error) envelope {
 	if r.ctx.Err() != nil {
-		return envelope{kindCancelled, "commandCancelled", "The command was cancelled.", false, nil}
+		return cancelledCommand
 	}
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {
@@ -186,6 +186,9 @@ func (s *server) failure(r *running, name string, err error) envelope {
 	}
 	return e
 }
+
+// cancelledCommand is why a command failed that its client has cancelled.
+var cancelledCommand = envelope{kindCancelled, "commandCancelled", "The command was cancelled.", false, nil}
 
 func isKind(kind string) bool {
 	switch kind {

@@ -42,15 +42,15 @@ func (s *server) idle() bool {
 // (What is cancelled is so at once.)
 func (s *server) frame() {
 	s.mu.Lock()
-	tasks := s.tasks
-	s.tasks = nil
-	s.mu.Unlock()
-	for _, t := range tasks {
+	for n := len(s.tasks); n > 0 && len(s.tasks) > 0; n-- { // one by one: those that wait can be cancelled
+		t := s.tasks[0]
+		s.tasks = s.tasks[1:]
+		s.mu.Unlock()
 		if t.h.ctx.Err() == nil {
 			s.do(t)
 		}
+		s.mu.Lock()
 	}
-	s.mu.Lock()
 	var eval *running
 	if len(s.evals) > 0 {
 		eval = s.evals[0]
@@ -133,6 +133,14 @@ func (s *server) give(id []byte) {
 		}
 		return false
 	})
+	var calls []task // that have not begun
+	s.tasks = slices.DeleteFunc(s.tasks, func(t task) bool {
+		if t.msg.Method == typeCall && same(t.msg) {
+			calls = append(calls, t)
+			return true
+		}
+		return t.msg.Method == typeSubscribe && same(t.msg)
+	})
 	for _, r := range s.calls {
 		if same(r.msg) {
 			r.cancel(errAsked)
@@ -146,6 +154,9 @@ func (s *server) give(id []byte) {
 		return true
 	})
 	s.mu.Unlock()
+	for _, t := range calls {
+		t.h.send(commandFailed(t.msg.ID, time.Now(), cancelledCommand))
+	}
 	for _, r := range queued {
 		r.cancel(errAsked)
 		s.evalFailed(r, cancelledEval(r))

@@ -19,18 +19,20 @@ const (
 // A journal is what was evaluated and called lately.
 type journal struct {
 	mu      sync.Mutex
+	last    int
 	entries map[string][]entry // by kind, the oldest first
 }
 
 // An entry is one evaluation or command.
 type entry struct {
-	id    wire.ID
-	name  string // of a command
-	code  string // of an eval
-	begun time.Time
-	took  time.Duration
-	ok    bool
-	kind  string // of the error; "": none
+	number int // in the order in which they ended
+	id     wire.ID
+	name   string // of a command
+	code   string // of an eval
+	begun  time.Time
+	took   time.Duration
+	ok     bool
+	kind   string // of the error; "": none
 }
 
 // add enters e, which has ended now.
@@ -42,6 +44,8 @@ func (j *journal) add(kind string, e entry) {
 	if j.entries == nil {
 		j.entries = map[string][]entry{}
 	}
+	j.last++
+	e.number = j.last
 	list := append(j.entries[kind], e)
 	if len(list) > journalMost {
 		list = list[1:]
@@ -66,7 +70,7 @@ func (j *journal) newest(kind string, n int) []byte {
 		}
 	}
 	j.mu.Unlock()
-	slices.SortStableFunc(all, func(a, b kept) int { return b.begun.Add(b.took).Compare(a.begun.Add(a.took)) })
+	slices.SortFunc(all, func(a, b kept) int { return b.number - a.number })
 	b := []byte{'['}
 	for i, e := range all[:min(n, len(all))] {
 		if i > 0 {

@@ -275,7 +275,7 @@ func TestEval(t *testing.T) {
 			`> {"type":"cancel","id":"x","targetId":"never"}`,
 			`> {"type":"cancel","id":"x","targetId":"j"}`, fails("j", "cancelled", "evalCancelled", "Eval was cancelled."),
 			// A reset overtakes evals that wait.
-			`> {"type":"eval","id":"l","code":"count"}`, `> {"type":"reset","id":"r"}`, fails("l", "cancelled", "evalCancelled", "Reset in progress."),
+			`= 20ms`, `> {"type":"eval","id":"l","code":"count"}`, `> {"type":"reset","id":"r"}`, fails("l", "cancelled", "evalCancelled", "Reset in progress."),
 			`< {"type":"reset_result","id":"r","success":true}`,
 			`> {"type":"eval","id":"m","code":"count"}`,
 			`< {"type":"eval_result","id":"m","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
