@@ -101,7 +101,7 @@ func TestOnlyFilesAreRead(t *testing.T) {
 }
 
 func TestTheManualNamesEachKey(t *testing.T) {
-	b, err := os.ReadFile("../../scripts/internal/gen/topics/2-profiles.txt")
+	b, err := os.ReadFile("../../scripts/internal/gen/topics/07-profiles.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
