@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,7 +21,7 @@ import (
 )
 
 // backend answers in tests: archive.preflight gives {"ok":true} or, with an
-// argument fail, that error; slow and archive.export wait a second.
+// argument fail, that error, or with write, that artifact too; slow and archive.export wait a second.
 type backend struct {
 	r      *engine
 	limits string
@@ -64,6 +66,8 @@ func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessag
 		switch code {
 		case "args":
 			return nil, wire.NewError(wire.CodeInvalidParams, "invalid params").WithData(map[string]string{"pointer": "/x"})
+		case "path":
+			return nil, wire.NewError(wire.CodeInvalidParams, "invalid params").WithData(map[string]string{"path": "/scene"})
 		case "busy":
 			return nil, e.WithData(map[string]bool{"retryable": true})
 		case "own":
@@ -75,6 +79,11 @@ func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessag
 			return nil, errors.New("secret")
 		}
 		return nil, e
+	}
+	if name, ok := scan.Text(scan.Get(q.Params, "write")); ok {
+		if err := os.WriteFile(filepath.Join(q.Vars["RPCX_ARTIFACTS"], name), []byte("[]"), 0o600); err != nil {
+			return nil, err
+		}
 	}
 	if q.Method == "archive.preflight" {
 		return json.RawMessage(`{"ok":true}`), nil

@@ -1,0 +1,247 @@
+package hotrepl
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/wire/scan"
+)
+
+// unequal are the members that differ each time; of value not even the type is
+// the same.
+var unequal = []string{"value", "valueType", "seq", "durationMs", "timestamp"}
+
+// differs says in what got is another message than want. They have the same
+// members with the same values; but what but names, by path, and what is unequal
+// anyway, is only of the same type. Of arrays that differ each element is held
+// against want's first.
+func differs(path string, got, want any, but []string) []string {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	loose := slices.Contains(unequal, name) || slices.ContainsFunc(but, func(b string) bool {
+		return path == b || strings.HasPrefix(path, b+".")
+	})
+	if name == "value" {
+		return nil
+	}
+	if fmt.Sprintf("%T", got) != fmt.Sprintf("%T", want) {
+		return []string{fmt.Sprintf("%s is %T, not %T", path, got, want)}
+	}
+	var all []string
+	switch want := want.(type) {
+	case map[string]any:
+		got := got.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			if val, ok := got[key]; ok {
+				all = append(all, differs(strings.TrimPrefix(path+"."+key, "."), val, want[key], but)...)
+			} else {
+				all = append(all, path+" has no "+key)
+			}
+		}
+		for key := range got {
+			if _, ok := want[key]; !ok {
+				all = append(all, path+" has "+key)
+			}
+		}
+	case []any:
+		got := got.([]any)
+		if !loose && len(got) != len(want) {
+			return []string{fmt.Sprintf("%s has %d elements, not %d", path, len(got), len(want))}
+		}
+		for i := range got {
+			switch {
+			case len(want) == 0:
+			case loose:
+				all = append(all, differs(path, got[i], want[0], but)...)
+			default:
+				all = append(all, differs(path, got[i], want[i], but)...)
+			}
+		}
+	default:
+		if !loose && got != want {
+			all = append(all, fmt.Sprintf("%s is %v, not %v", path, got, want))
+		}
+	}
+	return all
+}
+
+// exampled are the page's examples, and what our host is like them in.
+type exampled struct {
+	t        *testing.T
+	examples map[string]json.RawMessage
+}
+
+// is demands that got is the page's example, but for what but names.
+func (e exampled) is(got []byte, name string, but ...string) {
+	e.t.Helper()
+	var g, w any
+	if err := json.Unmarshal(got, &g); err != nil {
+		e.t.Fatalf("%s: %v: %s", name, err, got)
+	}
+	if err := json.Unmarshal(e.examples[name], &w); err != nil {
+		e.t.Fatal(err)
+	}
+	for _, d := range differs("", g, w, but) {
+		e.t.Errorf("%s: %s\ngot  %s\nwant %s", name, d, got, e.examples[name])
+	}
+}
+
+// asks sends the page's example of a request, with members replaced: a name and
+// its value, in turn.
+func (e exampled) asks(g guestOf, name string, members ...string) {
+	e.t.Helper()
+	msg := []byte(e.examples[name])
+	for i := 0; i < len(members); i += 2 {
+		msg = scan.Splice(msg, members[i], scan.AppendQuoted(nil, members[i+1]))
+	}
+	g.j.fits(e.t, msg)
+	if err := g.c.Send(msg); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// starts has the host start the page's job, and returns its id.
+func (e exampled) starts(g guestOf) (job string) {
+	e.asks(g, typeCall, "name", "archive.export")
+	got := []byte(g.recv())
+	e.is(got, typeJobAccepted, "jobId")
+	job, _ = scan.Text(scan.Get(got, "jobId"))
+	return job
+}
+
+// Every example of what a host sends is what our host sends when it is asked as
+// the page asks.
+func TestHostIsThePage(t *testing.T) {
+	rows := map[string]func(e exampled, s *server, g guestOf){
+		typeHandshake: func(e exampled, s *server, g guestOf) {
+			other := connect(e.t, s, g.j)
+			defer other.c.Close()
+			e.is([]byte(other.recv()), typeHandshake, "host.platform", "evaluator.cancellation", "defaultUsings", "helpers", "control.schemaValidation")
+		},
+		typeEvicted: func(e exampled, s *server, g guestOf) {
+			other := connect(e.t, s, g.j)
+			defer other.c.Close()
+			other.recv()
+			e.is([]byte(g.recv()), typeEvicted)
+		},
+		typeReload: func(e exampled, s *server, g guestOf) {
+			s.Reload()
+			e.is([]byte(g.recv()), typeReload, "assembly", "message")
+		},
+		typeError: func(e exampled, _ *server, g guestOf) {
+			g.play(`> {"type":`)
+			e.is([]byte(g.recv()), typeError, "error.message")
+		},
+		typeEvalResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeEval)
+			e.is([]byte(g.recv()), typeEvalResult)
+		},
+		typeEvalError: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeEval, "code", "null.x")
+			e.is([]byte(g.recv()), typeEvalError, "error.message")
+		},
+		typeCompleteResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeComplete)
+			e.is([]byte(g.recv()), typeCompleteResult, "completions")
+		},
+		typeResetResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeReset)
+			e.is([]byte(g.recv()), typeResetResult)
+		},
+		typeTick: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeSubscribe, "code", "count")
+			for range 9 {
+				e.is([]byte(g.recv()), typeTick)
+			}
+			last := g.recv()
+			e.is([]byte(last), typeTick, "final")
+			if string(scan.Get([]byte(last), "final")) != "true" {
+				e.t.Errorf("not the last: %s", last)
+			}
+		},
+		typeTickError: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeSubscribe, "code", "wait")
+			e.is([]byte(g.recv()), typeTickError, "final")
+			e.is([]byte(g.recv()), typeTickError, "final")
+			e.is([]byte(g.recv()), typeTickError)
+		},
+		typeCancel: func(e exampled, _ *server, g guestOf) { // which is not answered
+			e.asks(g, typeSubscribe, "code", "wait")
+			g.play("= 100ms")
+			e.asks(g, typeCancel)
+			e.asks(g, typeEval)
+			e.is([]byte(g.recv()), typeEvalResult)
+		},
+		typeListResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeList)
+			e.is([]byte(g.recv()), typeListResult, "commands")
+		},
+		typeDescribeResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeDescribe)
+			e.is([]byte(g.recv()), typeDescribeResult)
+		},
+		typeCallResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeCall)
+			e.is([]byte(g.recv()), typeCallResult)
+		},
+		typeJobAccepted: func(e exampled, _ *server, g guestOf) { e.starts(g) },
+		typeStatusResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeStatus, "jobId", e.starts(g))
+			got := []byte(g.recv())
+			if scan.Get(got, "progress") == nil {
+				e.t.Errorf("no progress: %s", got)
+			}
+			e.is([]byte(strings.Replace(string(got), `,"progress":`+string(scan.Get(got, "progress")), "", 1)), typeStatusResult, "jobId")
+		},
+		typeJobResult: func(e exampled, _ *server, g guestOf) {
+			job := e.starts(g)
+			g.play("= 2s")
+			e.asks(g, typeStatus, "jobId", job, "id", "status-2")
+			e.is([]byte(g.recv()), typeJobResult, "jobId")
+		},
+		typeJobCancelResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeJobCancel, "jobId", e.starts(g))
+			e.is([]byte(g.recv()), typeJobCancelResult)
+		},
+		typeJournalResult: func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeCall)
+			g.recv()
+			e.asks(g, typeJournal)
+			e.is([]byte(g.recv()), typeJournalResult)
+		},
+		"JournalEntry": func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeEval)
+			g.recv()
+			g.play(`> {"type":"journal_query","id":"q","kind":"eval"}`)
+			entries := scan.Array(scan.Get([]byte(g.recv()), "entries"), 10)
+			_, entry, _ := entries.Next()
+			e.is(entry, "JournalEntry")
+		},
+		"CommandDescriptor": func(e exampled, _ *server, g guestOf) {
+			e.asks(g, typeDescribe)
+			e.is(scan.Get([]byte(g.recv()), "descriptor"), "CommandDescriptor")
+		},
+		"ErrorEnvelope": func(e exampled, _ *server, g guestOf) {
+			g.play(`> {"type":"command_call","id":"a","name":"archive.preflight","args":{"fail":"path"}}`)
+			e.is(scan.Get([]byte(g.recv()), "error"), "ErrorEnvelope", "code", "message")
+		},
+		"ArtifactRef": func(e exampled, _ *server, g guestOf) {
+			g.play(`> {"type":"command_call","id":"a","name":"archive.preflight","args":{"write":"items.json"}}`)
+			e.is(scan.Get(scan.Get([]byte(g.recv()), "artifacts"), "items.json"), "ArtifactRef", "uri", "path", "sha256", "byteSize")
+		},
+	}
+	examples := page(t, "testdata/examples.json")
+	for name := range examples {
+		if rows[name] == nil && (name == typeCancel || !asked(name)) {
+			t.Errorf("no test of the example %s", name)
+		}
+	}
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			host(t, backend{r: &engine{}}, func(s *server, g guestOf) { row(exampled{g.t, examples}, s, g) })
+		})
+	}
+}
