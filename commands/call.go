@@ -69,7 +69,8 @@ func callCommand(a *app) *cli.Command {
 const callDescription = `One call: its data goes to stdout, one JSON value a line, and its end is the end of
 the command, whatever else arrives meanwhile. What the peer asks of us is answered by
 --on and --hooks; what nothing answers gets -32601. A method that streams is for
-subscribe: call prints what it answers first, often only the subscription's id.`
+subscribe: call prints what it answers first, often only the subscription's id. A HotRepl
+host has one client at a time: call without a session evicts whoever was connected.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
 nests and a[] appends; or JSON: one object or array is the params whole, several values

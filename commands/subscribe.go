@@ -66,7 +66,8 @@ reached or a signal comes; the peer is told before rpcx goes. METHOD may be left
 where --method or --select says what to take, or --since: nothing is sent then. With
 --reconnect a lost connection is made again, with pauses that grow up to 30 s; the
 subscription is sent again, and a gap event says that items may be missing. On a HotRepl
-host METHOD is code, evaluated every few frames (--every).`
+host METHOD is code, evaluated every few frames (--every); it has one client at a time:
+subscribe without a session evicts whoever was connected.`
 
 func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if a.line.help {
