@@ -204,11 +204,11 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	two := string(f.version) == `"2.0"`
 	switch {
 	case !ok:
-		*m = invalid(raw, idOrNil(f.id), "the method is not a string")
+		*m = invalid(raw, c.idOrNil(f.id), "the method is not a string")
 		return
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
-	case !isID(f.id) && !isNull(f.id):
+	case !isID(f.id) && !isNull(f.id) && !c.o.AnyID:
 		*m = invalid(raw, nil, "the id is neither a string nor a number nor null")
 		return
 	}
@@ -217,7 +217,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	case t == '0':
 		m.Params, m.Body = nil, nil
 	case two && m.Kind == wire.Request && !c.o.AnyParams:
-		*m = invalid(raw, idOrNil(f.id), "params is neither an object nor an array")
+		*m = invalid(raw, c.idOrNil(f.id), "params is neither an object nor an array")
 		return
 	}
 	if m.Kind == wire.Notification {
@@ -338,4 +338,12 @@ func idOrNil(id []byte) wire.ID {
 		return id
 	}
 	return nil
+}
+
+// idOrNil is the id of a request where it can be one.
+func (c *codec) idOrNil(id []byte) wire.ID {
+	if c.o.AnyID {
+		return id
+	}
+	return idOrNil(id)
 }

@@ -48,6 +48,8 @@ type Options struct {
 	MaxDepth int
 	// AnyParams takes params that are neither an object nor an array.
 	AnyParams bool
+	// AnyID takes requests whose id is neither a string nor a number nor null.
+	AnyID bool
 }
 
 // codec is the state for one connection.

@@ -267,3 +267,13 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// An array of nothing gets an answer over HTTP alone.
+func TestDecodeEmptyBatch(t *testing.T) {
+	for _, oneWay := range []bool{false, true} {
+		msgs, _, err := NewCodec(Options{OneWay: oneWay}).Decode([]byte(" [ ] "))
+		if err != nil || (len(msgs) == 1) != oneWay {
+			t.Errorf("one way %v: %d messages, %v", oneWay, len(msgs), err)
+		}
+	}
+}

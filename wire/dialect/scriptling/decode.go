@@ -1,6 +1,7 @@
 package scriptling
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,11 +35,21 @@ func (c *codec) message(m *wire.Message) {
 			return
 		}
 	case wire.Invalid:
+		if !c.o.OneWay && !c.batch && isEmptyBatch(m) {
+			return // over HTTP alone it is answered
+		}
 		if m.Method == "" && len(m.ID) == 0 && !m.Final && scan.Type(m.Raw) == 'o' && scan.Valid(m.Raw, wire.DefaultMaxDepth) == nil {
 			m.Kind, m.Err = wire.Notification, nil // an object that a plugin printed: harmless, and no answer would help
 		}
 	}
 	c.msgs = append(c.msgs, *m)
+}
+
+// isEmptyBatch says that an invalid message is an array of nothing.
+func isEmptyBatch(m *wire.Message) bool {
+	inner, opens := bytes.CutPrefix(bytes.TrimSpace(m.Raw), []byte{'['})
+	inner, closes := bytes.CutSuffix(inner, []byte{']'})
+	return opens && closes && len(bytes.TrimSpace(inner)) == 0
 }
 
 // response reads the answer to a call of ours.
