@@ -67,18 +67,19 @@ type deed struct {
 	with []string
 	args int // how many arguments it takes: the endpoint, or none
 	run  func(ctx context.Context, a *app, o *connectOptions) error
+	mute bool // it prints nothing
 }
 
 func deeds() []deed {
 	return []deed{
-		{"session", []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}, 1, runSession},
-		{"list", nil, 0, runList},
-		{"status", nil, 0, runStatus},
-		{"close", nil, 0, runClose},
-		{"close-all", nil, 0, runCloseAll},
-		{"next", []string{"method", "for", "lease"}, 1, runNext},
-		{"reply", nil, 1, runReply},
-		{"reject", nil, 1, runReject},
+		{"session", []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}, 1, runSession, true},
+		{"list", nil, 0, runList, false},
+		{"status", nil, 0, runStatus, false},
+		{"close", nil, 0, runClose, false},
+		{"close-all", nil, 0, runCloseAll, false},
+		{"next", []string{"method", "for", "lease"}, 1, runNext, false},
+		{"reply", nil, 1, runReply, false},
+		{"reject", nil, 1, runReject, false},
 	}
 }
 
@@ -102,6 +103,11 @@ func (l *line) deed() (*deed, error) {
 			}
 		}
 	}
+	if found != nil && found.mute {
+		if err := l.mute(found.flag); err != nil {
+			return nil, err
+		}
+	}
 	if found != nil && len(l.args) != found.args {
 		if found.args == 0 {
 			return nil, l.usage("--%s takes no endpoint: not %q", found.flag, l.args[0])
@@ -111,6 +117,22 @@ func (l *line) deed() (*deed, error) {
 		}
 	}
 	return found, nil
+}
+
+// mute refuses the flags that say what is printed, where nothing is. Those that
+// name values for jq are for hooks too.
+func (l *line) mute(deed string) error {
+	for _, known := range l.cmd.Flags {
+		c, ok := known.(cli.CategorizableFlag)
+		name := longFirst(known.Names())[0]
+		prints := ok && (c.GetCategory() == groupOutput || c.GetCategory() == groupExpect)
+		if prints && name != "arg" && name != "argjson" && l.gave(name) {
+			f := l.usage("--%s says what is printed, and --%s prints nothing", name, deed)
+			f.Hint = "give it to a command that uses the session"
+			return f
+		}
+	}
+	return nil
 }
 
 // attach reaches the session NAME or @NAME.
