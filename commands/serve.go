@@ -101,7 +101,15 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.mute() && !session.SpecOf(e).Frames { // an evaluator has commands of its own
+		a.console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
+	}
 	return a.serve(ctx, e, so, command, o.hooks.strict)
+}
+
+// mute says that nothing was given that could answer.
+func (o *serveOptions) mute() bool {
+	return len(o.hooks.on) == 0 && len(o.hooks.files) == 0 && o.catalog == "" && o.runtime == ""
 }
 
 // serve listens on e until the end: of command, of stdio, or by a signal.
