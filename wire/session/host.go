@@ -80,7 +80,10 @@ func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 	h.abandon = cancel
 	h.listen(l, path)
 	defer h.shut(file)
-	if err := h.open(opening, o); err != nil {
+	if err = h.open(opening, o); err == nil {
+		err = h.gone()
+	}
+	if err != nil {
 		if cause := wire.AsFault(context.Cause(opening)); cause != nil {
 			err = cause
 		}
@@ -234,6 +237,19 @@ func (h *host) raw() (*rawPipe, error) {
 	return d.hub.join(), nil
 }
 
+// gone is why the far side has gone; nil: it has not, as far as is known.
+func (h *host) gone() error {
+	select {
+	case <-h.conv.Done():
+	default:
+		return nil
+	}
+	if err := h.conv.Err(); err != nil {
+		return err
+	}
+	return wire.NewFault(wire.Closed, "the far side has gone", nil)
+}
+
 // keep waits for the end.
 func (h *host) keep(ctx context.Context, file os.FileInfo) error {
 	tick := time.NewTicker(watchEvery)
@@ -245,11 +261,7 @@ func (h *host) keep(ctx context.Context, file os.FileInfo) error {
 		case <-h.closing:
 			return nil
 		case <-h.conv.Done():
-			err := h.conv.Err()
-			if err != nil {
-				return err
-			}
-			return wire.NewFault(wire.Closed, "the far side has gone", nil)
+			return h.gone()
 		case <-tick.C:
 			if now, err := os.Lstat(h.sock.path); err != nil || !os.SameFile(now, file) {
 				return wire.NewFault(wire.Closed, "the session's socket was removed", err)

@@ -286,3 +286,35 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// A far side that has gone before the session is live is known to have.
+func TestHostGone(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	w := &world{t: t}
+	d, err := newDirect(w.endpoint("unix:"+at), w.options(nil))
+	if err == nil {
+		err = d.start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	h := &host{conv: d}
+	if err := h.gone(); err != nil {
+		t.Errorf("it is there, and yet: %v", err)
+	}
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	far.Close()
+	<-d.Done()
+	if f := wire.AsFault(h.gone()); f == nil || f.Kind != wire.Closed {
+		t.Errorf("it has gone: %v", f)
+	}
+}
