@@ -113,6 +113,7 @@ func (a *app) sessionOptions(ctx context.Context, c *connFlags, h *hookFlags) (s
 		Cache: c.cache(),
 		Tap:   a.tap(),
 		Note:  a.noter(),
+		Hurry: a.signal,
 	}, err
 }
 

@@ -32,7 +32,8 @@ type app struct {
 	profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	console *format.Console
 	started time.Time
-	heard   func() // is told of each message that comes; nil: nobody asks
+	heard   func()          // is told of each message that comes; nil: nobody asks
+	signal  context.Context // ends with the first signal to end
 	stdout  stdout
 	out     format.Screen               // what stdout is
 	err     format.Screen               // what stderr is
@@ -89,6 +90,7 @@ func (a *app) run(words []string) (err error) {
 	}
 	ctx, stop := signals(context.Background(), a.stdout.restore, a.hungUp)
 	defer stop()
+	a.signal = ctx
 	err = root.Run(ctx, a.line.argv())
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
 		err = errors.Join(err, cause)

@@ -236,7 +236,9 @@ type Kept struct {
 	Note   func(text string) // for those who look closely (-v)
 }
 
-// A Leaver says goodbye before the connection is closed.
+// A Leaver says goodbye before the connection is closed. Whatever bounds it has
+// of its own, it ends when ctx is cancelled, which is more than a deadline that
+// has passed: somebody waits.
 type Leaver interface {
 	Leave(ctx context.Context, c Caller) error
 }

@@ -45,10 +45,21 @@ func (p *Peer) shutDown() error {
 	p.enter(closing)
 	p.mu.Unlock()
 	p.cancel()
-	p.settle(p.o.CloseTimeout, p.quiet)
-	p.settle(p.o.CloseTimeout, func() bool { return !p.writing })
+	p.settle(p.patience(), p.quiet)
+	p.settle(p.patience(), func() bool { return !p.writing })
 	p.xcancel()
 	return p.conn.Close()
+}
+
+// hurryBound is what each step of Close may take in a hurry.
+const hurryBound = 200 * time.Millisecond
+
+// patience is what a step of Close may take.
+func (p *Peer) patience() time.Duration {
+	if p.o.Hurry != nil && p.o.Hurry.Err() != nil {
+		return min(p.o.CloseTimeout, hurryBound)
+	}
+	return p.o.CloseTimeout
 }
 
 // leave runs the dialect's goodbye.
@@ -62,6 +73,9 @@ func (p *Peer) leave() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), p.o.CloseTimeout)
 	defer cancel()
+	if p.o.Hurry != nil {
+		defer context.AfterFunc(p.o.Hurry, func() { time.AfterFunc(hurryBound, cancel) })()
+	}
 	_ = l.Leave(ctx, p) // the far side may be past hearing it
 }
 

@@ -60,6 +60,9 @@ type Options struct {
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 means 2 s.
 	CloseTimeout time.Duration
+	// Hurry ends when whoever waits for Close has lost patience: each of its steps
+	// then takes a fifth of a second at most. nil: never.
+	Hurry context.Context
 	// Tap sees every message. May be nil.
 	Tap wire.Tap
 	// Note is told what a user may want to know though no call failed with it.

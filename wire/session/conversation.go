@@ -70,6 +70,7 @@ type Options struct {
 	Tap       wire.Tap
 	Note      func(peer.Note) // things a user may want to know; may be nil
 	Drain     time.Duration   // see peer.Options
+	Hurry     context.Context // see peer.Options; of a conversation
 	keep      *host           // of a session; nil elsewhere
 	Watch     *dialect.Op     // a Watch that Open will ask for: it sees what comes at once, too; nil: none
 	Reconnect *Reconnect      // nil: a connection that is lost is the end

@@ -38,7 +38,7 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 		codec: d.newCodec(), ends: ends,
 		ready: make(chan struct{}), born: time.Now(),
 	}
-	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Lossy: d.o.keep != nil}
+	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.keep != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
 		d.watch(ctx, l, c)
 		return d.side.accept(c)

@@ -119,6 +119,9 @@ func warn(far dialect.Caller, text string) {
 	}
 }
 
+// lastWord bounds, in a hurry, the writing of the last request.
+const lastWord = 100 * time.Millisecond
+
 // Leave closes the environment and shuts the plugin down, each with a bound of
 // its own. One that does not answer the first is not waited for again.
 func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
@@ -135,11 +138,21 @@ func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
 		answers = bound.Err() == nil
 		cancel()
 	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.ShutdownTimeout)
+	hurry := func() bool { return errors.Is(ctx.Err(), context.Canceled) }
+	limit := c.o.ShutdownTimeout
+	if hurry() {
+		limit = min(limit, lastWord)
+	}
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	if !answers {
 		return far.Notify(bound, dialect.Op{Kind: dialect.Call, Method: methodShutdown})
 	}
+	defer context.AfterFunc(ctx, func() {
+		if hurry() {
+			cancel()
+		}
+	})()
 	_, err := far.Call(bound, methodShutdown, nil)
 	return err
 }
