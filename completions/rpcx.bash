@@ -114,8 +114,8 @@ _rpcx() {
 	done
 }
 
-_rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders demo:introspect'
-_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ concat+'
+_rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:hotrepl demo:introspect demo:orders demo:ro demo:scomp demo:scriptling'
+_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ line+ lsp+ nul+ seq+ concat+'
 
 # Sets what the command with the path $1 has.
 _rpcx_command() {

@@ -26,8 +26,8 @@ function __rpcx_in
 end
 
 function __rpcx_endpoints
-    set -l before (string match -r '^(?:jsonrpc\+|jsonrpc1\+|introspect\+|scriptling\+|line\+|lsp\+|nul\+|seq\+|concat\+)+' -- (commandline -ct))
-    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:orders demo:introspect jsonrpc+ jsonrpc1+ introspect+ scriptling+ line+ lsp+ nul+ seq+ concat+
+    set -l before (string match -r '^(?:jsonrpc\+|jsonrpc1\+|introspect\+|scriptling\+|ro\+|scomp\+|hotrepl\+|line\+|lsp\+|nul\+|seq\+|concat\+)+' -- (commandline -ct))
+    for word in ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:hotrepl demo:introspect demo:orders demo:ro demo:scomp demo:scriptling jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ line+ lsp+ nul+ seq+ concat+
         echo -- "$before"$word
     end
 end

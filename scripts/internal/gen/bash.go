@@ -138,7 +138,7 @@ func bashCompletion(root commands.Doc, vals values) []byte {
 	var b bytes.Buffer
 	b.WriteString(bashHead)
 	fmt.Fprintf(&b, "\n_rpcx_transports=%s\n_rpcx_prefixes=%s\n",
-		quoted(strings.Join(transports, " ")), quoted(strings.Join(prefixes, " ")))
+		quoted(strings.Join(transports(), " ")), quoted(strings.Join(prefixes(), " ")))
 
 	b.WriteString("\n# Sets what the command with the path $1 has.\n_rpcx_command() {\n\tcase $1 in\n")
 	walk(root, nil, func(path []string, d commands.Doc) {

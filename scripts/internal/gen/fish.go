@@ -51,7 +51,7 @@ complete -c rpcx -f
 // fishCompletion is completions/rpcx.fish.
 func fishCompletion(root commands.Doc, vals values) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, fishHead, strings.ReplaceAll(strings.Join(prefixes, "|"), "+", `\+`), strings.Join(append(append([]string{}, transports...), prefixes...), " "))
+	fmt.Fprintf(&b, fishHead, strings.ReplaceAll(strings.Join(prefixes(), "|"), "+", `\+`), strings.Join(append(transports(), prefixes()...), " "))
 	var valued []string
 	for _, r := range byValue(vals) {
 		valued = append(valued, r.flags...)

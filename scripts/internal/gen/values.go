@@ -6,17 +6,33 @@ import (
 	"strings"
 
 	"rpcx/commands"
+	"rpcx/wire/framing"
+	"rpcx/wire/serve"
+	"rpcx/wire/session"
 )
 
 // What stands in an endpoint before and as its transport. Completion offers
 // these; what an endpoint may be is decided by wire/transport.
-var (
-	prefixes   = []string{"jsonrpc+", "jsonrpc1+", "introspect+", "scriptling+", "line+", "lsp+", "nul+", "seq+", "concat+"}
-	transports = []string{
-		"ws://", "wss://", "http://", "https://", "tcp://", "tls://",
-		"unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "demo:orders", "demo:introspect",
+
+// prefixes are the dialects and the framings.
+func prefixes() (words []string) {
+	for _, name := range append(session.Dialects(), framing.Names()...) {
+		words = append(words, name+"+")
 	}
-)
+	return words
+}
+
+// transports are their beginnings, and the demos.
+func transports() []string {
+	words := []string{
+		"ws://", "wss://", "http://", "https://", "tcp://", "tls://",
+		"unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:",
+	}
+	for _, name := range serve.DemoNames() {
+		words = append(words, "demo:"+name)
+	}
+	return words
+}
 
 // kind is what completion offers for a flag's value.
 type kind int

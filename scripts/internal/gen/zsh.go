@@ -31,7 +31,7 @@ func zshCompletion(root commands.Doc, vals values) []byte {
 	b.WriteString(zshHead)
 	walk(root, nil, func(path []string, d commands.Doc) { zshCommand(&b, path, d, vals) })
 	fmt.Fprintf(&b, "typeset -g _rpcx_transports=%s\ntypeset -g _rpcx_prefixes=%s\n\n_rpcx \"$@\"\n",
-		quoted(strings.Join(transports, " ")), quoted(strings.Join(prefixes, " ")))
+		quoted(strings.Join(transports(), " ")), quoted(strings.Join(prefixes(), " ")))
 	return b.Bytes()
 }
 

@@ -27,7 +27,7 @@ typed() {
 tab=$'\t' kill_line=$'\025'
 for shell in bash zsh; do
   want 0 '<call>' typed "$shell" "ca$tab"
-  want 0 '<call><demo:orders>' typed "$shell" "call dem$tab"
+  want 0 '<call><demo:orders>' typed "$shell" "call demo:or$tab"
   want 0 '<call><lsp+exec:x>' typed "$shell" "call lsp+ex${tab}x"
   want 0 '<serve><ws+unix:x>' typed "$shell" "serve ws+${tab}x"
   want 0 '<call><--color><always><x>' typed "$shell" "call --col$tab alw$tab x"
@@ -43,7 +43,7 @@ done
 # fish can be asked outright.
 fished() { fish --no-config -c "source '$completions/rpcx.fish'; complete -C \$argv[1]" -- "$1" | cut -f 1; }
 want 0 'call' fished 'rpcx cal'
-want 0 'demo:orders' fished 'rpcx call dem'
+want 0 'demo:orders' fished 'rpcx call demo:or'
 want 0 'lsp+exec:' fished 'rpcx call lsp+ex'
 want 0 'always' fished 'rpcx call --color alw'
 want 0 'certificates/root.pem' fished 'rpcx call --cacert certificates/ro'
