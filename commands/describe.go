@@ -99,7 +99,7 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 
 // forPeople says that a table is wanted.
 func (o *describeOptions) forPeople(a *app) bool {
-	return a.out.Terminal && o.form == "" && o.out.output == "" && !o.json && o.out.jq == "" && !o.out.compact && o.out.template == ""
+	return o.form == "" && !o.json && o.out.forPeople(a)
 }
 
 // fetchCatalog asks what the peer offers; where name is given, of that alone if

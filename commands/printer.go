@@ -45,6 +45,12 @@ func (a *app) printer(e session.Endpoint, o *outFlags, more format.Options) (*fo
 	return format.New(to, more)
 }
 
+// forPeople says that a table may stand for JSON: stdout is a terminal, and no
+// flag asks for values.
+func (o *outFlags) forPeople(a *app) bool {
+	return a.out.Terminal && o.output == "" && o.jq == "" && !o.compact && o.template == ""
+}
+
 // outputFile is the file of --output, made when there is something to write.
 type outputFile struct {
 	name string

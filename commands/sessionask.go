@@ -50,7 +50,7 @@ func runList(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return why(ctx, err)
 	}
-	if a.out.Terminal && o.out.output == "" && o.out.jq == "" && !o.out.compact && !o.out.pretty && o.out.template == "" {
+	if o.out.forPeople(a) && !o.out.pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
 			age := time.Duration(s.Age * float64(time.Second)).Round(time.Second)

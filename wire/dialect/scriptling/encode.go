@@ -44,39 +44,16 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 
 // list appends the Values of an array's elements, as an array.
 func (e encoder) list(b, val []byte, pointer string) ([]byte, error) {
-	b = append(b, '[')
-	m := scan.Array(val, wire.DefaultMaxDepth)
-	i := 0
-	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		var err error
-		if b, err = e.value(b, v, e.below(pointer, strconv.Itoa(i))); err != nil {
-			return nil, err
-		}
-		i++
-	}
-	return append(b, ']'), nil
+	return rebuild(b, val, func(b []byte, i int, _, v []byte) ([]byte, error) {
+		return e.value(b, v, e.below(pointer, strconv.Itoa(i)))
+	})
 }
 
 // dict appends the Values of an object's members, as an object.
 func (e encoder) dict(b, val []byte, pointer string) ([]byte, error) {
-	b = append(b, '{')
-	m := scan.Object(val, wire.DefaultMaxDepth)
-	first := true
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(append(append(b, '"'), key...), `":`...)
-		var err error
-		if b, err = e.value(b, v, e.below(pointer, scan.Key(key))); err != nil {
-			return nil, err
-		}
-	}
-	return append(b, '}'), nil
+	return rebuild(b, val, func(b []byte, _ int, key, v []byte) ([]byte, error) {
+		return e.value(b, v, e.below(pointer, scan.Key(key)))
+	})
 }
 
 // object appends the Value of an object: a dict, or what its sole key says.

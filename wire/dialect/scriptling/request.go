@@ -31,20 +31,13 @@ func (r *request) encode() error {
 	if scan.Type(r.params) != 'o' {
 		return r.allUsed()
 	}
-	b, first := []byte{'{'}, true
-	m := scan.Object(r.params, wire.DefaultMaxDepth)
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(append(append(b, '"'), key...), `":`...)
-		var err error
-		if b, err = r.member(b, scan.Key(key), v); err != nil {
-			return err
-		}
+	params, err := rebuild(nil, r.params, func(b []byte, _ int, key, v []byte) ([]byte, error) {
+		return r.member(b, scan.Key(key), v)
+	})
+	if err != nil {
+		return err
 	}
-	r.params = append(b, '}')
+	r.params = params
 	return r.allUsed()
 }
 
@@ -89,30 +82,16 @@ func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	case e.function == nil:
 		return append(b, v...), nil
 	}
-	object := scan.Type(v) == 'o'
-	m := scan.Array(v, wire.DefaultMaxDepth)
-	if object {
-		m = scan.Object(v, wire.DefaultMaxDepth)
-	}
-	b = append(b, v[0])
-	i := 0
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-		if i > 0 {
-			b = append(b, ',')
-		}
+	return rebuild(b, v, func(b []byte, i int, key, val []byte) ([]byte, error) {
 		token := strconv.Itoa(i)
-		if object {
-			b = append(append(append(b, '"'), key...), `":`...)
+		if key != nil {
 			token = scan.Key(key)
 		}
 		if id := r.callbackAt(e.below(pointer, token)); id != "" {
-			b = appendCallback(b, id)
-		} else {
-			b = append(b, val...)
+			return appendCallback(b, id), nil
 		}
-		i++
-	}
-	return append(b, v[len(v)-1]), nil
+		return append(b, val...), nil
+	})
 }
 
 // callbackAt makes the callback for the function of ours at a pointer, if there

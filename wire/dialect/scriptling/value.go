@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -117,20 +116,7 @@ func plainItems(b, val []byte) ([]byte, error) {
 	case scan.Type(val) != 'a':
 		return nil, fmt.Errorf("where a list of transport values belongs stands %s", excerpt(val))
 	}
-	b = append(b, '[')
-	m := scan.Array(val, wire.DefaultMaxDepth)
-	first := true
-	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		var err error
-		if b, err = plain(b, v); err != nil {
-			return nil, err
-		}
-	}
-	return append(b, ']'), nil
+	return rebuild(b, val, plainPart)
 }
 
 // plainEntries appends the object that an object of Values stands for; it may be
@@ -142,22 +128,11 @@ func plainEntries(b, val []byte) ([]byte, error) {
 	case scan.Type(val) != 'o':
 		return nil, fmt.Errorf("where named transport values belong stands %s", excerpt(val))
 	}
-	b = append(b, '{')
-	m := scan.Object(val, wire.DefaultMaxDepth)
-	first := true
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(append(append(b, '"'), key...), `":`...)
-		var err error
-		if b, err = plain(b, v); err != nil {
-			return nil, err
-		}
-	}
-	return append(b, '}'), nil
+	return rebuild(b, val, plainPart)
 }
+
+// plainPart is plain, for a part of an object or an array.
+func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
 
 // mostDigits bounds the integers that are written out of an exponent.
 const mostDigits = 1000
