@@ -3,6 +3,7 @@ package format
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -28,7 +29,7 @@ func resourceOf(m *catalog.Method) (resource, verb string) {
 }
 
 // segment is what may stand in a path that we show.
-var segment = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+var segment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`) })
 
 // typed is how a user types a method: in RO-JRPC PATH:VERB, with the target and
 // the parent that hints give as examples.
@@ -43,7 +44,7 @@ func typed(c *catalog.Catalog, m *catalog.Method) string {
 		if !ok {
 			text = string(val)
 		}
-		if !segment.MatchString(text) {
+		if !segment().MatchString(text) {
 			return ""
 		}
 		return text

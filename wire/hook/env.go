@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rpcx/wire/dialect"
 )
@@ -20,7 +21,7 @@ func inherited() []string {
 	})
 }
 
-var variable = regexp.MustCompile(`^RPCX_[A-Z][A-Z0-9_]*$`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^RPCX_[A-Z][A-Z0-9_]*$`) })
 
 // environ is the environment of a hook with that id; r is nil for a
 // co-process.
@@ -43,7 +44,7 @@ func (b *Bound) environ(id string, r *dialect.Request) []string {
 		if !strings.HasPrefix(name, "RPCX_") {
 			name = "RPCX_" + name
 		}
-		if variable.MatchString(name) {
+		if variable().MatchString(name) {
 			set(name, value)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -63,13 +64,13 @@ func Parse(spec string) (Entry, error) {
 	return Entry{name, answer}, nil
 }
 
-var prefixed = regexp.MustCompile(`^[a-z]+:`)
+var prefixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+:`) })
 
 // ParseAnswer reads an ANSWER. jq expressions are compiled and constants are
 // checked. Errors are usage Faults.
 func ParseAnswer(s string) (Answer, error) {
 	kind, text := Sh, s
-	prefix := prefixed.FindString(s)
+	prefix := prefixed().FindString(s)
 	switch {
 	case s == "inbox":
 		kind, text = Inbox, ""

@@ -82,7 +82,7 @@ type jqRun struct {
 // callable are the names that a function of jq can have; none of them is a
 // keyword.
 var (
-	callable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	callable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	keywords = []string{
 		"and", "as", "catch", "def", "elif", "else", "end", "foreach", "if", "import", "include", "label", "module",
 		"or", "reduce", "then", "try", "__loc__",
@@ -93,7 +93,7 @@ var (
 func (r *jqRun) functions() []jq.Func {
 	var all []jq.Func
 	for _, name := range r.e.Names {
-		if !callable.MatchString(name) || slices.Contains(keywords, name) {
+		if !callable().MatchString(name) || slices.Contains(keywords, name) {
 			continue
 		}
 		all = append(all, jq.Func{Name: name, Arity: 1, Call: func(ctx context.Context, _ any, args []any) (any, error) {

@@ -23,7 +23,7 @@ type artifacts struct {
 }
 
 // unsafe is what an id is reduced by before it becomes a folder's name.
-var unsafe = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unsafe = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // folder makes a fresh folder for what a command with that id writes.
 func (a *artifacts) folder(id string) (string, error) {
@@ -40,7 +40,7 @@ func (a *artifacts) folder(id string) (string, error) {
 		}
 		base, a.ours = dir, dir
 	}
-	name := unsafe.ReplaceAllString(id, "")
+	name := unsafe().ReplaceAllString(id, "")
 	if len(name) > 40 {
 		name = name[:40]
 	}

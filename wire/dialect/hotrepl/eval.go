@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rpcx/wire"
@@ -143,7 +144,7 @@ func (s *server) reset(t task) {
 }
 
 // word is the name that code ends with, which is to be completed.
-var word = regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_]*$`)
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_]*$`) })
 
 // complete answers with the names that begin as the code does before the cursor:
 // bindings, then what the runtime has by itself.
@@ -155,7 +156,7 @@ func (s *server) complete(t task) {
 			code = string([]rune(code)[:n])
 		}
 	}
-	begin := word.FindString(code)
+	begin := word().FindString(code)
 	names := s.bindings()
 	if c, ok := s.runtime.(dialect.Completer); ok {
 		names = append(names, c.Completions()...)
