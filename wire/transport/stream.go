@@ -20,6 +20,10 @@ import (
 // a socket with unread bytes may take back what was sent last.
 const lingerPatience = 10 * time.Millisecond
 
+// goodbyePatience is how long Close tries to say goodbye to a far side that
+// takes nothing more: package tls would try for 5 s.
+const goodbyePatience = 500 * time.Millisecond
+
 // dialStream connects over tcp, tls or a Unix socket.
 func dialStream(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	limit := c.connectTimeout()
@@ -185,8 +189,10 @@ func (s *netStream) Close() error {
 	}
 	now := time.Now()
 	s.Conn.SetWriteDeadline(now.Add(lingerPatience)) // a Write that waits gives up
+	enough := time.AfterFunc(goodbyePatience, func() { s.socket().Close() })
 	s.CloseWrite()
-	s.Conn.SetReadDeadline(now.Add(lingerPatience))
+	enough.Stop()
+	s.Conn.SetReadDeadline(time.Now().Add(lingerPatience))
 	io.Copy(io.Discard, io.LimitReader(s.socket(), 1<<20))
 	if err := s.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("closing: %w", err)
