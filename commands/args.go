@@ -16,7 +16,6 @@ import (
 // `help`; so flags are told from arguments here, by the same table of flags,
 // and the library is handed both in an order that it cannot mistake.
 type line struct {
-	root    *cli.Command
 	cmd     *cli.Command
 	words   []string // all, as they were given
 	path    []string // the command's words
@@ -45,7 +44,7 @@ var optional = map[string]string{"cache": cacheKinds[0]}
 
 // parse takes words (without the program's name) apart.
 func parse(root *cli.Command, words []string) (*line, error) {
-	l := &line{root: root, cmd: root, words: words, dash: -1}
+	l := &line{cmd: root, words: words, dash: -1}
 	for i := 0; i < len(words); {
 		word := words[i]
 		i++
@@ -203,7 +202,7 @@ func (l *line) unknown(word string) error {
 		names = append(names, longFirst(known.Names())[0])
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	switch near, has := catalog.Nearest(name, names), ownerOf(l.root, "rpcx", name); {
+	switch near, has := catalog.Nearest(name, names), ownerOf(tree(&app{}), "rpcx", name); {
 	case len(name) < 2:
 	case has != "":
 		f.Message += " here"

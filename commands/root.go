@@ -73,7 +73,7 @@ func (a *app) run(words []string) (err error) {
 			}
 		}
 	}()
-	root := tree(a)
+	root := tree(a, words...)
 	a.line, err = parse(root, words)
 	switch {
 	case err != nil:
@@ -91,6 +91,7 @@ func (a *app) run(words []string) (err error) {
 	ctx, stop := signals(context.Background(), a.stdout.restore, a.hungUp)
 	defer stop()
 	a.signal = ctx
+	cli.FlagStringer = shortest
 	err = root.Run(ctx, a.line.argv())
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
 		err = errors.Join(err, cause)
@@ -98,9 +99,32 @@ func (a *app) run(words []string) (err error) {
 	return err
 }
 
+// shortest names a flag for the library's own help, which nobody sees: what it
+// would say there costs more than a call.
+func shortest(f cli.Flag) string { return f.Names()[0] }
+
+// A command is one of the program's.
+type command struct {
+	name string
+	make func(*app) *cli.Command
+}
+
+// all are the commands, in the order of the help.
+var all = []command{
+	{"call", callCommand},
+	{"eval", evalCommand},
+	{"subscribe", subscribeCommand},
+	{"connect", connectCommand},
+	{"serve", serveCommand},
+	{"describe", describeCommand},
+	{"job", jobCommand},
+	{"plugin", pluginCommand},
+}
+
 // tree is the command tree, made anew for each run since the library keeps
-// state in it.
-func tree(a *app) *cli.Command {
+// state in it. Where words, the command line, begin with a command, the others
+// are left out: most of a tree is flags that this run has no use for.
+func tree(a *app, words ...string) *cli.Command {
 	root := &cli.Command{
 		Name:        "rpcx",
 		Usage:       "call, stream and answer JSON-RPC that talks back",
@@ -109,10 +133,13 @@ func tree(a *app) *cli.Command {
 			{"What the embedded server offers", "rpcx describe demo:orders"},
 			{"A call of it", "rpcx call demo:orders getOrder id=o_001"},
 		}},
-		Commands: []*cli.Command{
-			callCommand(a), evalCommand(a), subscribeCommand(a), connectCommand(a), serveCommand(a), describeCommand(a), jobCommand(a),
-			pluginCommand(a),
-		},
+	}
+	named := func(c command) bool { return len(words) > 0 && words[0] == c.name }
+	alone := slices.ContainsFunc(all, named)
+	for _, c := range all {
+		if !alone || named(c) {
+			root.Commands = append(root.Commands, c.make(a))
+		}
 	}
 	harden(root)
 	return root
