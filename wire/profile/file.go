@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,10 +16,12 @@ import (
 	"rpcx/wire/hook"
 )
 
-// A file is config.toml.
+// A file is config.toml. A mistake in one profile is nothing to the others: it
+// is found when that profile is asked for.
 type file struct {
 	path     string
-	profiles map[string]map[string]any
+	profiles map[string]any
+	stray    string         // a key beside profile; "" where there is none
 	lines    map[string]int // of "profile.NAME.KEY"
 }
 
@@ -81,29 +85,39 @@ func (f *file) parse(b []byte) error {
 		return f.syntax(err)
 	}
 	f.lines = places(b)
-	for key := range all {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if key != "profile" {
-			return unknown(f.where(key), key, []string{"profile"})
+			f.stray = key
+			break
 		}
 	}
 	tables, ok := all["profile"].(map[string]any)
 	if !ok && all["profile"] != nil {
 		return usage("%s: profile is no table: write [profile.NAME]", f.path)
 	}
-	f.profiles = map[string]map[string]any{}
-	for name, val := range tables {
-		table, ok := val.(map[string]any)
-		if !ok {
-			return usage("%s: profile.%s is no table: write [profile.NAME]", f.path, name)
-		}
-		for key := range table {
-			if _, ok := keys[key]; !ok {
-				return unknown(f.where(name, key), key, Keys())
-			}
-		}
-		f.profiles[name] = table
-	}
+	f.profiles = tables
 	return nil
+}
+
+// table is what the file has of a profile; nil where there is none of that name.
+func (f *file) table(name string) (map[string]any, error) {
+	val, ok := f.profiles[name]
+	switch {
+	case !ok && f.stray != "": // it may have been meant to be there
+		return nil, unknown(f.where(f.stray), f.stray, []string{"profile"})
+	case !ok:
+		return nil, nil
+	}
+	table, ok := val.(map[string]any)
+	if !ok {
+		return nil, usage("%s: profile.%s is no table: write [profile.NAME]", f.path, name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if _, ok := keys[key]; !ok {
+			return nil, unknown(f.where(name, key), key, Keys())
+		}
+	}
+	return table, nil
 }
 
 // syntax is an error of the library in our words.

@@ -40,9 +40,9 @@ func Find(name string) (*Profile, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	table, ok := f.profiles[name]
-	if !ok {
-		return nil, nil
+	table, err := f.table(name)
+	if table == nil || err != nil {
+		return nil, err
 	}
 	p := &Profile{Name: name, Folder: filepath.Dir(f.path)}
 	for _, key := range slices.Sorted(maps.Keys(table)) {

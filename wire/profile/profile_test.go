@@ -75,13 +75,37 @@ func TestRefusals(t *testing.T) {
 		"[profile.a]\nendpoint = 'x ${A B}'":           ":2: profile.a.endpoint: after ${",
 		"[profile.a]\nendpoint = 'x ${A'":              ":2: profile.a.endpoint: after ${",
 		"[profile.a]\nendpoint = '${RPCX_TEST_UNSET}'": "the variable RPCX_TEST_UNSET is not set",
-		"[profile.b]\nendpont = 'x'":                   ":2: profile.b.endpont: there is no such key",
+		"[profile.a]\nendpont = 'x'":                   ":2: profile.a.endpont: there is no such key",
+		"[profiles.a]\nendpoint = 'x'":                 ":1: profiles: there is no such key",
 		"[profile.a]\n[profile.a.tls]\nca = 'x'":       ":2: profile.a.tls: there is no such key",
 	} {
 		config(t, text)
 		_, err := Find("a")
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, want) || !strings.Contains(f.Message, "config.toml") {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestMistakesAreNothingToOthers(t *testing.T) {
+	config(t, `
+profiles = 1
+[profile]
+b = 1
+[profile.a]
+endpoint = "demo:"
+[profile.c]
+endpont = "${RPCX_TEST_UNSET}"
+`)
+	if p, err := Find("a"); err != nil || p == nil {
+		t.Error(p, err)
+	}
+	if names, err := Names(); err != nil || !slices.Equal(names, []string{"a", "b", "c"}) {
+		t.Error(names, err)
+	}
+	for _, name := range []string{"b", "c", "d"} { // d may be what profiles was to hold
+		if _, err := Find(name); err == nil {
+			t.Errorf("%s is no mistake", name)
 		}
 	}
 }
