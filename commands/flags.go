@@ -115,7 +115,7 @@ func (c *connFlags) sharedFlags() []cli.Flag {
 		text(groupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
 		text(groupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),
 		text(groupConnection, "key", "", "our private key in `FILE` (PEM)", &c.key),
-		generic(groupConnection, "ping", "send a keep-alive ping (over TCP a probe) every `DURATION`; a peer that does not answer is gone", &c.ping),
+		generic(groupConnection, "ping", "ws, tcp, tls: send a keep-alive ping (over TCP a probe) every `DURATION`; a peer that does not answer is gone", &c.ping),
 		generic(groupConnection, "max-message", "refuse messages over `SIZE` (64M)", &c.maxMessage),
 	}
 }

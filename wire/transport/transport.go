@@ -35,7 +35,7 @@ type Config struct {
 	Binary       Binary
 
 	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
-	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp); 0 means none for ws and Go's own for tcp
+	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 means none for ws and Go's own for tcp; a usage error elsewhere
 	CloseTimeout   time.Duration // bound of each step of Close; 0 means 2 s
 
 	// Stderr gets what a child writes to its stderr, as it comes; where it has a
@@ -88,6 +88,9 @@ func Dial(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if t.dial == nil {
 		return nil, usage("%s: cannot be dialled", a.Scheme)
 	}
+	if err := t.checkPing(a, c); err != nil {
+		return nil, err
+	}
 	if len(a.Command) == 0 {
 		c.NoiseLimit = 0 // only children print what is not meant for us
 	}
@@ -104,6 +107,9 @@ func Listen(ctx context.Context, a Address, c Config) (Listener, error) {
 	if t.listen == nil {
 		return nil, usage("%s: cannot be listened on", a.Scheme)
 	}
+	if err := t.checkPing(a, c); err != nil {
+		return nil, err
+	}
 	c.NoiseLimit, c.Strict = 0, true // whatever connects may be a browser
 	return t.listen(ctx, a, c)
 }
@@ -112,23 +118,32 @@ func Listen(ctx context.Context, a Address, c Config) (Listener, error) {
 type kind struct {
 	dial   func(context.Context, Address, Config) (wire.Conn, error)
 	listen func(context.Context, Address, Config) (Listener, error)
+	pings  bool // a connection can be kept alive
+}
+
+// checkPing refuses a keep-alive that nothing would come of.
+func (k kind) checkPing(a Address, c Config) error {
+	if c.Ping <= 0 || k.pings {
+		return nil
+	}
+	return usageHint("it is for ws, wss, ws+unix, tcp and tls", "--ping: %s: has no keep-alive", a.Scheme)
 }
 
 // kinds is the table of transports, by scheme.
 func lookup(a Address) (kind, error) {
 	k, ok := map[string]kind{
-		"ws":        {dialWS, listenHTTP},
-		"wss":       {dialWS, listenHTTP},
-		"ws+unix":   {dialWS, listenHTTP},
-		"http":      {dialHTTP, listenHTTP},
-		"https":     {dialHTTP, listenHTTP},
-		"http+unix": {dialHTTP, listenHTTP},
-		"tcp":       {dialStream, listenStream},
-		"tls":       {dialStream, listenStream},
-		"unix":      {dialStream, listenStream},
-		"exec":      {dialExec, nil},
-		"ipc":       {dialIPC, listenIPC},
-		"stdio":     {dialStdio, listenStdio},
+		"ws":        {dialWS, listenHTTP, true},
+		"wss":       {dialWS, listenHTTP, true},
+		"ws+unix":   {dialWS, listenHTTP, true},
+		"http":      {dialHTTP, listenHTTP, false},
+		"https":     {dialHTTP, listenHTTP, false},
+		"http+unix": {dialHTTP, listenHTTP, false},
+		"tcp":       {dialStream, listenStream, true},
+		"tls":       {dialStream, listenStream, true},
+		"unix":      {dialStream, listenStream, false},
+		"exec":      {dialExec, nil, false},
+		"ipc":       {dialIPC, listenIPC, false},
+		"stdio":     {dialStdio, listenStdio, false},
 	}[a.Scheme]
 	if !ok {
 		return kind{}, usage("unknown transport %q", a.Scheme)
