@@ -159,7 +159,7 @@ func (c *connection) feed() error {
 			return err
 		}
 		c.app.console.Warn(err.Error())
-		refused = wire.NewFault(wire.Usage, "a line of stdin was no message", nil)
+		refused = wire.NewFault(wire.Usage, "a line of stdin was not sent", nil)
 		return nil
 	})
 	if err == nil {
@@ -173,7 +173,11 @@ func (c *connection) send(n int64, line []byte) error {
 	if err != nil {
 		return lineFault(n, err.Error())
 	}
-	return c.pipe.Send(c.clock.ctx, msg)
+	err = c.pipe.Send(c.clock.ctx, msg)
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage {
+		return lineFault(n, f.Message)
+	}
+	return err
 }
 
 // outgoing is the message that a line of the user's stands for.

@@ -181,13 +181,15 @@ func traced(f *wire.Fault) error {
 	if f.RPC == nil || scan.Type(f.RPC.Data) != 'o' {
 		return f
 	}
-	kind, known := scan.Text(scan.Get(f.RPC.Data, "kind"))
-	if !known {
+	kind, kinded := scan.Text(scan.Get(f.RPC.Data, "kind"))
+	stack, placed := scan.Text(scan.Get(f.RPC.Data, "stack"))
+	if !kinded && !placed {
 		return f
 	}
 	g := *f
-	g.Message = kind + ": " + f.RPC.Error()
-	stack, _ := scan.Text(scan.Get(f.RPC.Data, "stack"))
+	if g.Message = f.RPC.Error(); kind != "" {
+		g.Message = kind + ": " + g.Message
+	}
 	g.Trace = []string{}
 	for line := range strings.Lines(stack) {
 		if line = strings.TrimSpace(line); line != "" && len(g.Trace) < traceMost {

@@ -1,6 +1,7 @@
 package scomp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -84,7 +85,7 @@ func (c *codec) incoming(m *wire.Message) {
 		var ok bool
 		if m.Method, ok = c.refs.answers(ref); !ok {
 			m.Method = RefPrefix + ref
-			m.Err = kindError(wire.CodeServer, kindRef, "unknown function reference: "+ref)
+			m.Err = unknownRef(ref)
 		}
 	case name == "":
 		m.Err = wire.NewError(wire.CodeInvalidParams, "invoke needs the name of a binding, or a function reference")
@@ -115,11 +116,8 @@ func (c *codec) theirs(params json.RawMessage) *wire.Error {
 // invocation reads the params of an invoke in every spelling.
 func invocation(params json.RawMessage) (name, ref string, input json.RawMessage) {
 	name, input = text(first(params, nameWords)), first(params, inputWords)
-	if name == "" {
-		ref = refID(first(params, refWords))
-	}
-	if id := functionID(first(params, refWords)); ref == "" && name == "" {
-		ref = id
+	if fn := first(params, refWords); name == "" {
+		ref = cmp.Or(refID(fn), functionID(fn))
 	}
 	return name, ref, input
 }

@@ -99,10 +99,13 @@ func (c *codec) hello() json.RawMessage {
 	if scan.Get(c.intro.Metadata, "client") == nil {
 		metadata = member(metadata, "client", named(c.intro.Info))
 	}
+	resume := cmp.Or(c.intro.Last, c.intro.Resume)
 	for key, val := range members(c.intro.Metadata) {
-		metadata = member(metadata, key, val)
+		if key != resumeWord || resume == "" {
+			metadata = member(metadata, key, val)
+		}
 	}
-	if resume := cmp.Or(c.intro.Last, c.intro.Resume); resume != "" {
+	if resume != "" {
 		metadata = member(metadata, resumeWord, scan.AppendQuoted(nil, resume))
 	}
 	return hello(bindings(c.intro.Offers), append(metadata, '}'), "")

@@ -48,6 +48,18 @@ func first(obj []byte, words []string) json.RawMessage {
 	return nil
 }
 
+// lastMember is the value of the last member of that name: the one that counts
+// in a message, as it did when that was decoded.
+func lastMember(msg []byte, name string) json.RawMessage {
+	var last json.RawMessage
+	for key, val := range members(msg) {
+		if key == name {
+			last = val
+		}
+	}
+	return last
+}
+
 // text is the string that val is, "" where it is none.
 func text(val []byte) string {
 	s, _ := scan.Text(val)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -62,6 +63,12 @@ func (r *refs) answers(id string) (name string, ok bool) {
 	defer r.mu.Unlock()
 	name, ok = r.ours[id]
 	return name, ok
+}
+
+// unknownRef is the answer to an invoke of a function that is none of ours, or
+// none any more.
+func unknownRef(id string) *wire.Error {
+	return kindError(wire.CodeServer, kindRef, "unknown function reference: "+id)
 }
 
 // release forgets the functions of ours that the params of a release_ref name.

@@ -79,7 +79,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		}
 		return c.request(dialect.Call, op.Method, op.Method, op.Params)
 	case dialect.Raw:
-		return c.Codec.Encode(op)
+		return c.raw(op)
 	case dialect.Notify:
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no notifications: every invoke is answered", nil)
 	case dialect.Subscribe:
@@ -88,10 +88,14 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return wire.Message{}, wire.ErrUnsupported
 }
 
-// CheckName refuses, with a usage Fault, what cannot be asked for: streams.
-func CheckName(_ string, subscribe bool) error {
-	if subscribe {
+// CheckName refuses, with a usage Fault, what cannot be asked for: streams, and a
+// function without its id.
+func CheckName(method string, subscribe bool) error {
+	switch {
+	case subscribe:
 		return wire.NewFault(wire.Usage, "scomp has no streams: call invokes a binding, eval runs code", nil)
+	case method == RefPrefix:
+		return wire.NewFault(wire.Usage, `"ref:" lacks the id of a function: "ref:ID", as the peer's value has it`, nil)
 	}
 	return nil
 }
@@ -100,6 +104,19 @@ func CheckName(_ string, subscribe bool) error {
 func (c *codec) request(kind dialect.OpKind, word, method string, params json.RawMessage) (wire.Message, error) {
 	m, err := c.Codec.Encode(dialect.Op{Kind: kind, Method: word, Params: params})
 	m.Method = method
+	return m, err
+}
+
+// raw sends a message of the user's own, which is no batch. An eval counts as any
+// other.
+func (c *codec) raw(op dialect.Op) (wire.Message, error) {
+	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
+		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)
+	}
+	m, err := c.Codec.Encode(op)
+	if err == nil && m.ID != nil && wordOf(m) == evalWord {
+		c.evals[string(m.ID)] = true
+	}
 	return m, err
 }
 
@@ -185,8 +202,7 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 
 // wordOf is the method of the page that a request of the far side has.
 func wordOf(req wire.Message) string {
-	word, _ := scan.Text(scan.Get(req.Raw, "method"))
-	return word
+	return text(lastMember(req.Raw, "method"))
 }
 
 var null = json.RawMessage("null")

@@ -166,6 +166,16 @@ func TestNestedEvals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	raw := dialect.Op{Kind: dialect.Raw, Params: json.RawMessage(`{"id":"r","method":"eval","params":{"code":"1"}}`)}
+	if _, err := c.Encode(raw); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Encode(nested); err == nil {
+		t.Error("behind one of the user's own, one was sent")
+	}
+	if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":"r","result":{"value":1}}`)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := c.Encode(nested); err != nil {
 		t.Error("when all are answered:", err)
 	}

@@ -90,6 +90,9 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case evalWord:
 		return h.eval(ctx, in)
 	case invokeWord:
+		if _, ok := h.r.Kind(in.Msg.Method); !ok {
+			return nil, h.unknown(in.Msg)
+		}
 		return h.invoke(ctx, in.Msg.Method, in.Msg.Params, in.Msg.ID)
 	default:
 		return nil, wire.NewError(wire.CodeNoMethod, "scomp has no method "+quoted(word))
@@ -130,26 +133,19 @@ func (s *server) hello(session string) json.RawMessage {
 	return hello(bindings(cat), append(metadata, '}'), session)
 }
 
-// invoke answers the invoke of a binding, or of a function of ours.
+// invoke answers the invoke of a binding, or of a function of ours. scomp has no
+// streams: the last that a hook says is the result.
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage, id wire.ID) (json.RawMessage, error) {
-	kind, ok := h.r.Kind(name)
-	if !ok {
-		return nil, h.server.unknown(name)
+	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
+}
+
+// unknown is the answer to an invoke that nothing answers: of a binding that we
+// do not have, or of a function whose process has gone.
+func (h *handler) unknown(req wire.Message) error {
+	if _, ref, _ := invocation(lastMember(req.Raw, "params")); ref != "" {
+		return unknownRef(ref)
 	}
-	var last json.RawMessage
-	result, err := h.r.Respond(ctx, dialect.Request{
-		Method: name, Params: input, ID: id, Stream: kind == catalog.Stream,
-		Emit: func(ev wire.Event) error {
-			if ev.Kind == wire.Data {
-				last = ev.Data
-			}
-			return nil
-		},
-	})
-	if result == nil {
-		result = last // of a stream or a job
-	}
-	return result, err
+	return h.server.unknown(req.Method)
 }
 
 // unknown is the answer to a binding that we do not have. Its data names the
