@@ -85,6 +85,16 @@ func TestJQRuntime(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
 		}
 	}
+	// Bindings whose names are words of the language do it no harm.
+	for _, word := range keywords {
+		e := evaluation("c", word+" | null, 1")
+		e.Names = []string{word}
+		bare := evaluation("c", e.Code)
+		bare.Names = nil
+		if got, want := evaluated(t.Context(), r, e), evaluated(t.Context(), r, bare); got != want {
+			t.Errorf("with a binding named %s: %s, without %s", word, got, want)
+		}
+	}
 	if got := evaluated(t.Context(), r, evaluation("b", `$state`)); got != "null" {
 		t.Errorf("another session's state: %s", got)
 	}

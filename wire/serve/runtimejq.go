@@ -84,8 +84,8 @@ type jqRun struct {
 var (
 	callable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	keywords = []string{
-		"and", "as", "catch", "def", "elif", "else", "end", "foreach", "if", "import", "include", "label", "module",
-		"or", "reduce", "then", "try", "__loc__",
+		"and", "as", "break", "catch", "def", "elif", "else", "end", "false", "foreach", "if", "import", "include", "label",
+		"module", "null", "or", "reduce", "then", "true", "try", "__loc__",
 	}
 )
 
