@@ -72,7 +72,7 @@ func (a *app) open(ctx context.Context, e session.Endpoint, c *clientFlags, cat 
 	if err != nil {
 		return nil, err
 	}
-	o.Raw, o.Catalog, o.Reconnect, o.Watch = raw, cat, c.again.options(a, &c.conn), c.watch
+	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.again.options(a, &c.conn), c.first
 	if err := c.hello.introduce(&e, &o); err != nil {
 		return nil, err
 	}

@@ -231,7 +231,7 @@ type clientFlags struct {
 	conn  connFlags
 	hello helloFlags
 	again reconnectFlags // of those that last
-	watch *dialect.Op    // what will be taken of all that comes in; nil: not that
+	first *dialect.Op    // what the conversation will be asked for first; nil: unknown
 	time  timeFlags
 	out   outFlags
 	hooks hookFlags

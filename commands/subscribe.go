@@ -112,6 +112,9 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if o.params.dryRun {
 		return dryRun(e, op)
 	}
+	if op.Method != "" {
+		o.first = &op
+	}
 	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (prepared, error) {
 		return prepared{op, cat}, nil
 	})
@@ -150,7 +153,10 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 		end := time.AfterFunc(time.Duration(o.length), func() { cl.cancel(errEnough) })
 		defer end.Stop()
 	}
-	o.watch = o.watching()
+	watch := o.watching()
+	if watch != nil {
+		o.first = watch
+	}
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
 	if errors.Is(context.Cause(cl.ctx), errEnough) && err != nil {
 		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
@@ -168,7 +174,7 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 	}
 	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: p.op.Method, lasts: true, choose: o.choose != ""}
 	c.after.grace, c.cat = time.Duration(o.grace), p.cat
-	err = o.consume(c, p.op)
+	err = o.consume(c, watch, p.op)
 	return errors.Join(err, closing(ctx, conv, &o.hooks, err), print.Finish())
 }
 
@@ -187,10 +193,11 @@ func (o *subscribeOptions) watching() *dialect.Op {
 	return op
 }
 
-// consume opens the stream and reads it.
-func (o *subscribeOptions) consume(c *consumer, op dialect.Op) (err error) {
-	if c.watch = o.watch != nil; c.watch {
-		if c.stream, err = c.conv.Open(c.clock.ctx, *o.watch); err != nil {
+// consume opens the stream and reads it; watch is nil where only what op brings
+// is taken.
+func (o *subscribeOptions) consume(c *consumer, watch *dialect.Op, op dialect.Op) (err error) {
+	if c.watch = watch != nil; c.watch {
+		if c.stream, err = c.conv.Open(c.clock.ctx, *watch); err != nil {
 			return o.outcome(c, why(c.clock.ctx, err))
 		}
 	}

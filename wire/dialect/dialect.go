@@ -149,6 +149,13 @@ type Bystander interface {
 	Bystander()
 }
 
+// A Follower is a codec that has Subscribes for which nothing is sent: they
+// follow what the far side sends by itself, from the moment they are opened.
+type Follower interface {
+	// Follows says that op is one.
+	Follows(op Op) bool
+}
+
 // A Handler answers the far side. For each request, Handle runs in its own
 // goroutine: it may block, call back and emit events before it returns.
 // Notifications come one at a time, in order.

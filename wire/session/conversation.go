@@ -72,7 +72,7 @@ type Options struct {
 	Drain     time.Duration   // see peer.Options
 	Hurry     context.Context // see peer.Options; of a conversation
 	keep      *host           // of a session; nil elsewhere
-	Watch     *dialect.Op     // a Watch that Open will ask for: it sees what comes at once, too; nil: none
+	First     *dialect.Op     // what Open will ask for first; where nothing is sent for it, it sees what comes at once, too; nil: unknown
 	Reconnect *Reconnect      // nil: a connection that is lost is the end
 }
 

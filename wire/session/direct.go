@@ -116,7 +116,7 @@ func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 			return nil, err
 		}
 		return l.line().Open(ctx, op)
-	case d.o.Reconnect == nil && op.Kind == dialect.Watch:
+	case d.o.Reconnect == nil && d.o.First != nil:
 		if st := d.foreseen(d.link, op); st != nil {
 			return st, nil
 		}

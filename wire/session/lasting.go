@@ -79,7 +79,7 @@ func (d *direct) watch(ctx context.Context, l *link, c dialect.Caller) {
 	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if op := d.o.Watch; op != nil && d.codec == nil && (op.Method != "" || !greets) {
+	if op := d.o.First; op != nil && d.codec == nil && onlyLooks(l.codec, *op) && (op.Method != "" || !greets) {
 		l.early, _ = c.Open(ctx, *op)
 	}
 	l.watches = map[*lasting]dialect.Stream{}
@@ -93,11 +93,17 @@ func (d *direct) watch(ctx context.Context, l *link, c dialect.Caller) {
 	}
 }
 
+// onlyLooks says that nothing is sent for op.
+func onlyLooks(c dialect.Codec, op dialect.Op) bool {
+	f, ok := c.(dialect.Follower)
+	return op.Kind == dialect.Watch || ok && f.Follows(op)
+}
+
 // foreseen is the stream of op, where it was opened together with l.
 func (d *direct) foreseen(l *link, op dialect.Op) dialect.Stream {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if op.Kind != dialect.Watch || l.early == nil || op.Method != d.o.Watch.Method {
+	if l.early == nil || op.Kind != d.o.First.Kind || op.Method != d.o.First.Method {
 		return nil
 	}
 	st := l.early

@@ -22,7 +22,7 @@ type link struct {
 	born  time.Time
 	// watches are opened before anything is read: what comes at once is not lost.
 	watches map[*lasting]dialect.Stream
-	early   dialect.Stream // that of Options.Watch, until it is asked for
+	early   dialect.Stream // that of Options.First, until it is asked for
 	heard   atomic.Bool    // something came in since the greeting; kept only where that counts
 	former  atomic.Bool    // there is another
 	end     func() error

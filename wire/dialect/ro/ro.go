@@ -63,6 +63,12 @@ func NewCodec(o Options) dialect.Codec {
 // Bystander says that results come which nobody asked for.
 func (c *codec) Bystander() {}
 
+// Follows says that op names a target with no verb, see Encode.
+func (c *codec) Follows(op dialect.Op) bool {
+	_, ok := followed(op)
+	return ok
+}
+
 // Encode writes op. Its method is what a user types, see Parse; its Extra holds
 // fields that were given beside it, see Given. A Subscribe of a path with no
 // verb, such as session/session-9, sends nothing and follows what comes of it.
