@@ -105,7 +105,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 		if err := a.checkName(e, rest[0], false, o.params); err != nil {
 			return err
 		}
-		return o.converse(ctx, a, e, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
 			return prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
 				return o.operation(ctx, a, e, rest, cat)
 			})
@@ -124,7 +124,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if found, err := o.answers.find(ctx, print); found {
 		return errors.Join(err, print.Finish())
 	}
-	return o.converse(ctx, a, e, print, func(context.Context, session.Conversation) (prepared, error) {
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (prepared, error) {
 		return prepared{op, cat}, nil
 	})
 }
@@ -227,19 +227,15 @@ func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 }
 
 // converse makes the call that ready prepares.
-func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, print *format.Pipeline, ready func(context.Context, session.Conversation) (prepared, error)) (err error) {
-	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))
-	defer cl.stop()
-	cat, err := loadCatalog(o.params.catalog)
-	if err != nil {
-		return err
-	}
-	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
-	cl.touch()
+func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready preparation) error {
+	cl := o.time.clock(ctx, defaultIdle)
+	return a.converse(ctx, cl, e, &o.clientFlags, cat, func(conv session.Conversation) error {
+		return o.exchange(cl, a, e, conv, print, ready)
+	})
+}
+
+// exchange is what becomes of the call on a connection.
+func (o *callOptions) exchange(cl *clock, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready preparation) error {
 	p, err := ready(cl.ctx, conv)
 	e.Dialect = conv.Dialect()
 	switch {
@@ -274,20 +270,4 @@ func (o *callOptions) consumer(a *app, conv session.Conversation, st dialect.Str
 	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many, answers: o.answers}
 	c.after.grace = time.Duration(o.grace)
 	return c
-}
-
-// closing closes conv, when what the far side has told us is handled or ctx
-// ends, and adds the failure of a hook where it counts: when the answer may have
-// depended on it, or always with --strict-hooks.
-func closing(ctx context.Context, conv session.Conversation, h *hookFlags, err error) error {
-	settle, cancel := context.WithTimeout(ctx, farewell)
-	conv.Settle(settle)
-	cancel()
-	_ = conv.Close()
-	if failed := conv.HookFailure(); failed != nil {
-		if f := worst(err); h.strict || (f != nil && f.Kind == wire.RPCError) {
-			return failed
-		}
-	}
-	return nil
 }

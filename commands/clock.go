@@ -35,6 +35,11 @@ func start(ctx context.Context, whole, idle time.Duration) *clock {
 	return c
 }
 
+// clock starts a clock as the flags say; idle is what holds where they do not.
+func (t *timeFlags) clock(ctx context.Context, idle time.Duration) *clock {
+	return start(ctx, t.timeout.or(0), t.idle.or(idle))
+}
+
 // touch says that a message came.
 func (c *clock) touch() {
 	if c.idle != nil {

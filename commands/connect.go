@@ -77,7 +77,7 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
-	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
+	cl := o.time.clock(ctx, 0)
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, true)
 	if err != nil {

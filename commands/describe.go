@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -105,11 +104,7 @@ func (o *describeOptions) forPeople(a *app) bool {
 // fetchCatalog asks what the peer offers; where name is given, of that alone if
 // it can be asked so.
 func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOptions, name string) (_ *catalog.Catalog, err error) {
-	idle := time.Duration(o.time.idle)
-	if idle == 0 {
-		idle = defaultIdle
-	}
-	cl := start(ctx, time.Duration(o.time.timeout), idle)
+	cl := o.time.clock(ctx, defaultIdle)
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
 	if err != nil {

@@ -131,23 +131,23 @@ func (o *evalOptions) code(ctx context.Context, l *line, rest []string) (string,
 }
 
 // converse evaluates op.
-func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, print *format.Pipeline) (err error) {
+func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, print *format.Pipeline) error {
 	cl := start(ctx, o.words.bound(op, o.time.timeout.or(0)), o.time.idle.or(defaultIdle))
-	defer cl.stop()
 	a.heard = cl.touch // what the code calls back counts as a message of it
-	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
-	cl.touch()
+	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
+		return o.exchange(cl, a, e, conv, op, print)
+	})
+}
+
+// exchange is what becomes of the evaluation on a connection.
+func (o *evalOptions) exchange(cl *clock, a *app, e session.Endpoint, conv session.Conversation, op dialect.Op, print *format.Pipeline) error {
 	if e.Dialect = conv.Dialect(); !session.SpecOf(e).Evals {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
 	if err := o.words.check(a.line, e, nil, ""); err != nil {
 		return err
 	}
-	err = a.retry(cl.ctx, o.retry, func() error {
+	err := a.retry(cl.ctx, o.retry, func() error {
 		st, err := conv.Open(cl.ctx, op)
 		if err != nil {
 			return why(cl.ctx, err)

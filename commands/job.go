@@ -193,15 +193,15 @@ func (v jobVerb) check(l *line, e session.Endpoint, rest []string) error {
 }
 
 // converse does op.
-func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready func(context.Context, session.Conversation) (prepared, error)) (err error) {
-	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
-	defer cl.stop()
-	conv, err := a.open(cl.ctx, e, &o.clientFlags, cat, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
-	cl.touch()
+func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready preparation) error {
+	cl := o.time.clock(ctx, 0)
+	return a.converse(ctx, cl, e, &o.clientFlags, cat, func(conv session.Conversation) error {
+		return o.exchange(cl, a, e, conv, print, ready)
+	})
+}
+
+// exchange is what becomes of op on a connection.
+func (o *jobOptions) exchange(cl *clock, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready preparation) error {
 	p, err := ready(cl.ctx, conv)
 	e.Dialect = conv.Dialect()
 	switch {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"time"
 
 	"rpcx/format"
 	"rpcx/wire"
@@ -71,7 +70,7 @@ func askAboutMethod(ctx context.Context, a *app, e session.Endpoint, o *clientFl
 	if e.Dialect != "" && !session.SpecOf(e).Modules {
 		return nil, nil
 	}
-	cl := start(ctx, time.Duration(o.time.timeout), o.time.idle.or(defaultIdle))
+	cl := o.time.clock(ctx, defaultIdle)
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, o, nil, false)
 	if err != nil {

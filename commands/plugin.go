@@ -98,21 +98,16 @@ type pluginCall struct {
 }
 
 // converse makes a call on a connection of its own, or a session's.
-func (o *pluginOptions) converse(ctx context.Context, a *app, e session.Endpoint, pc pluginCall, print *format.Pipeline) (err error) {
-	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))
-	defer cl.stop()
-	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
-	cl.touch()
-	err = a.pluginCall(cl, conv, pc, print)
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		a.suggestPlugin(cl.ctx, conv, f, pc)
-		return errors.Join(err, print.Flush())
-	}
-	return errors.Join(err, print.Finish())
+func (o *pluginOptions) converse(ctx context.Context, a *app, e session.Endpoint, pc pluginCall, print *format.Pipeline) error {
+	cl := o.time.clock(ctx, defaultIdle)
+	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
+		err := a.pluginCall(cl, conv, pc, print)
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+			a.suggestPlugin(cl.ctx, conv, f, pc)
+			return errors.Join(err, print.Flush())
+		}
+		return errors.Join(err, print.Finish())
+	})
 }
 
 // pluginCall makes one call and prints what comes of it.

@@ -72,15 +72,16 @@ func runPluginRun(ctx context.Context, a *app, o *pluginRunOptions) error {
 	return o.perform(ctx, a, e, steps, print)
 }
 
-// perform makes the steps, one after another.
-func (o *pluginRunOptions) perform(ctx context.Context, a *app, e session.Endpoint, steps []*step, print *format.Pipeline) (err error) {
-	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(defaultIdle))
-	defer cl.stop()
-	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
+// perform makes the steps, one after another, over one connection.
+func (o *pluginRunOptions) perform(ctx context.Context, a *app, e session.Endpoint, steps []*step, print *format.Pipeline) error {
+	cl := o.time.clock(ctx, defaultIdle)
+	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
+		return performSteps(cl, a, conv, steps, print)
+	})
+}
+
+// performSteps makes the steps on a connection.
+func performSteps(cl *clock, a *app, conv session.Conversation, steps []*step, print *format.Pipeline) error {
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
 		pc, err := s.call(results)

@@ -146,8 +146,8 @@ func (o *subscribeOptions) limit() int64 {
 }
 
 // converse subscribes to what ready prepares, and reads it to its end.
-func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready func(context.Context, session.Conversation) (prepared, error)) error {
-	cl := start(ctx, o.time.timeout.or(0), o.time.idle.or(0))
+func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready preparation) error {
+	cl := o.time.clock(ctx, 0)
 	defer cl.stop()
 	if o.length > 0 {
 		end := time.AfterFunc(time.Duration(o.length), func() { cl.cancel(errEnough) })

@@ -19,6 +19,9 @@ type prepared struct {
 	cat *catalog.Catalog // nil: none
 }
 
+// A preparation makes it when the connection is there.
+type preparation func(context.Context, session.Conversation) (prepared, error)
+
 // opensFirst says that arguments (METHOD first) can be read only when the
 // connection is there: the far side tells what they should be, or which dialect
 // is spoken.
