@@ -100,6 +100,7 @@ type pluginCall struct {
 // converse makes a call on a connection of its own, or a session's.
 func (o *pluginOptions) converse(ctx context.Context, a *app, e session.Endpoint, pc pluginCall, print *format.Pipeline) error {
 	cl := o.time.clock(ctx, defaultIdle)
+	a.heard = cl.touch // a callback counts as a message of its call
 	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
 		err := a.pluginCall(cl, conv, pc, print)
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {

@@ -75,6 +75,7 @@ func runPluginRun(ctx context.Context, a *app, o *pluginRunOptions) error {
 // perform makes the steps, one after another, over one connection.
 func (o *pluginRunOptions) perform(ctx context.Context, a *app, e session.Endpoint, steps []*step, print *format.Pipeline) error {
 	cl := o.time.clock(ctx, defaultIdle)
+	a.heard = cl.touch // a callback counts as a message of its call
 	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
 		return performSteps(cl, a, conv, steps, print)
 	})

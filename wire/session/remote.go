@@ -115,6 +115,9 @@ func (f *ownFunctions) Handle(ctx context.Context, in *dialect.Inbound) (json.Ra
 	if s == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
+	if f.r.tap != nil {
+		f.r.tap(wire.Recv, in.Msg.Raw)
+	}
 	f.once.Do(func() { f.inner = s.accept(f.c) })
 	return f.inner.Handle(ctx, in)
 }
