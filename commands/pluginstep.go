@@ -2,8 +2,6 @@ package commands
 
 import (
 	"encoding/json"
-	"strconv"
-	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -70,7 +68,6 @@ func (s *step) object(results map[string]json.RawMessage) string {
 // replace appends val with the results of other steps in the places of
 // {"$step":NAME}, and null in those of {"$on":NAME}, which it notes.
 func (s *step) replace(b, val []byte, pointer string, result func(name string) (json.RawMessage, error)) ([]byte, error) {
-	var m scan.Members
 	switch scan.Type(val) {
 	case 'o':
 		if name, ok := soleText(val, "$step"); ok {
@@ -81,31 +78,13 @@ func (s *step) replace(b, val []byte, pointer string, result func(name string) (
 			s.funcs[pointer] = name
 			return append(b, "null"...), nil
 		}
-		m = scan.Object(val, wire.DefaultMaxDepth)
 	case 'a':
-		m = scan.Array(val, wire.DefaultMaxDepth)
 	default:
 		return append(b, val...), nil
 	}
-	object := val[0] == '{'
-	b = append(b, val[0])
-	i := 0
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		token := strconv.Itoa(i)
-		if object {
-			b = append(append(append(b, '"'), key...), `":`...)
-			token = strings.NewReplacer("~", "~0", "/", "~1").Replace(scan.Key(key))
-		}
-		var err error
-		if b, err = s.replace(b, v, pointer+"/"+token, result); err != nil {
-			return nil, err
-		}
-		i++
-	}
-	return append(b, val[len(val)-1]), nil
+	return scan.Rebuild(b, val, wire.DefaultMaxDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
+		return s.replace(b, v, scan.Below(pointer, i, key), result)
+	})
 }
 
 // soleText is the text of the member key, where it is obj's only one.

@@ -2,7 +2,6 @@ package scriptling
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"rpcx/wire"
@@ -36,23 +35,16 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 		}
 		return scalar(b, "int", val), nil
 	case 'a':
-		b, err := e.list(append(b, `{"type":"list","items":`...), val, pointer)
+		b, err := e.parts(append(b, `{"type":"list","items":`...), val, pointer)
 		return append(b, '}'), err
 	}
 	return e.object(b, val, pointer)
 }
 
-// list appends the Values of an array's elements, as an array.
-func (e encoder) list(b, val []byte, pointer string) ([]byte, error) {
-	return rebuild(b, val, func(b []byte, i int, _, v []byte) ([]byte, error) {
-		return e.value(b, v, e.below(pointer, strconv.Itoa(i)))
-	})
-}
-
-// dict appends the Values of an object's members, as an object.
-func (e encoder) dict(b, val []byte, pointer string) ([]byte, error) {
-	return rebuild(b, val, func(b []byte, _ int, key, v []byte) ([]byte, error) {
-		return e.value(b, v, e.below(pointer, scan.Key(key)))
+// parts appends an array or object of the Values of val's parts.
+func (e encoder) parts(b, val []byte, pointer string) ([]byte, error) {
+	return scan.Rebuild(b, val, wire.DefaultMaxDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
+		return e.value(b, v, e.below(pointer, i, key))
 	})
 }
 
@@ -73,16 +65,16 @@ func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 		b = append(b, `{"type":"remote","remote":`...)
 		return append(r.append(b), '}'), nil
 	}
-	b, err := e.dict(append(b, `{"type":"dict","entries":`...), val, pointer)
+	b, err := e.parts(append(b, `{"type":"dict","entries":`...), val, pointer)
 	return append(b, '}'), err
 }
 
-// below is a member's or element's pointer; "" where nobody asks for it.
-func (e encoder) below(pointer, token string) string {
+// below is a part's pointer; "" where nobody asks for it.
+func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""
 	}
-	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	return scan.Below(pointer, i, key)
 }
 
 func doubt(key, what string) error {

@@ -31,7 +31,7 @@ func (r *request) encode() error {
 	if scan.Type(r.params) != 'o' {
 		return r.allUsed()
 	}
-	params, err := rebuild(nil, r.params, func(b []byte, _ int, key, v []byte) ([]byte, error) {
+	params, err := scan.Rebuild(nil, r.params, wire.DefaultMaxDepth, func(b []byte, _ int, key, v []byte) ([]byte, error) {
 		return r.member(b, scan.Key(key), v)
 	})
 	if err != nil {
@@ -75,19 +75,13 @@ func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 		e.function = r.callbackAt
 	}
 	switch {
-	case !r.values && scan.Type(v) == 'a':
-		return e.list(b, v, pointer)
 	case !r.values:
-		return e.dict(b, v, pointer)
+		return e.parts(b, v, pointer)
 	case e.function == nil:
 		return append(b, v...), nil
 	}
-	return rebuild(b, v, func(b []byte, i int, key, val []byte) ([]byte, error) {
-		token := strconv.Itoa(i)
-		if key != nil {
-			token = scan.Key(key)
-		}
-		if id := r.callbackAt(e.below(pointer, token)); id != "" {
+	return scan.Rebuild(b, v, wire.DefaultMaxDepth, func(b []byte, i int, key, val []byte) ([]byte, error) {
+		if id := r.callbackAt(scan.Below(pointer, i, key)); id != "" {
 			return appendCallback(b, id), nil
 		}
 		return append(b, val...), nil

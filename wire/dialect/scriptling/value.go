@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -116,7 +117,7 @@ func plainItems(b, val []byte) ([]byte, error) {
 	case scan.Type(val) != 'a':
 		return nil, fmt.Errorf("where a list of transport values belongs stands %s", excerpt(val))
 	}
-	return rebuild(b, val, plainPart)
+	return scan.Rebuild(b, val, wire.DefaultMaxDepth, plainPart)
 }
 
 // plainEntries appends the object that an object of Values stands for; it may be
@@ -128,7 +129,7 @@ func plainEntries(b, val []byte) ([]byte, error) {
 	case scan.Type(val) != 'o':
 		return nil, fmt.Errorf("where named transport values belong stands %s", excerpt(val))
 	}
-	return rebuild(b, val, plainPart)
+	return scan.Rebuild(b, val, wire.DefaultMaxDepth, plainPart)
 }
 
 // plainPart is plain, for a part of an object or an array.

@@ -1,0 +1,38 @@
+package scan
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// pointers appends val with the pointer of each scalar in its place.
+func pointers(b, val []byte, at string) ([]byte, error) {
+	switch Type(val) {
+	case 'o', 'a':
+		return Rebuild(b, val, 10, func(b []byte, i int, key, part []byte) ([]byte, error) {
+			return pointers(b, part, Below(at, i, key))
+		})
+	case 'f':
+		return nil, errors.New("no " + at)
+	}
+	return AppendQuoted(b, at), nil
+}
+
+func TestRebuild(t *testing.T) {
+	for val, want := range map[string]string{
+		`{}`:                        `{}`,
+		`[ ]`:                       `[]`,
+		`[1, 2]`:                    `["/0","/1"]`,
+		`{"a": [{"b":1}, 2],"c":3}`: `{"a":[{"b":"/a/0/b"},"/a/1"],"c":"/c"}`,
+		`{"":1,"a/b~c":2}`:          `{"":"/","a/b~c":"/a~1b~0c"}`,
+		`{"\u00e9":1,"\"":2}`:       `{"\u00e9":"/é","\"":"/\""}`,
+	} {
+		if got, err := pointers(nil, []byte(val), ""); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v; want %s", val, got, err, want)
+		}
+	}
+	if _, err := pointers(nil, []byte(`[1,{"x":false},2]`), ""); err == nil || !strings.Contains(err.Error(), "/1/x") {
+		t.Errorf("the error: %v", err)
+	}
+}
