@@ -34,6 +34,9 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 		defer p.mu.Unlock()
 		return p.follow(s, msg.Stream)
 	}
+	if ends := p.calls[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
+		p.forget(ends, io.EOF) // of which nothing more will come
+	}
 	o := outgoing{msg: msg.Raw, ctx: ctx}
 	if len(msg.ID) == 0 {
 		s.ended, s.err = true, io.EOF

@@ -199,6 +199,9 @@ func (p *Peer) item(m *wire.Message, in *stream) {
 		if !m.Beside {
 			p.wait(s, false)
 		}
+		if s.op.Kind == dialect.Raw { // in its place among all else that comes in
+			p.answerTo(s.op.Answer, restored(m, s.own))
+		}
 		p.deliver(s, m)
 		return
 	}

@@ -56,6 +56,7 @@ func TestEvents(t *testing.T) {
 			`response {"event":"error","code":"y","kind":"odd","message":"no","retryable":true,"data":[1]}`,
 		},
 		{"an error of nobody's", `{"type":"error","error":{"message":"no"}}`, `response {"event":"error","message":"no"}`},
+		{"the same, as hosts have it that read no id", `{"type":"error","id":"","error":{"message":"no"}}`, `response {"event":"error","message":"no"}`},
 		{"no envelope", `{"type":"eval_error","id":ID,"error":"no"}`, `response {"event":"error","message":"no"}`},
 		{"nothing", `{"type":"eval_error","id":ID}`, `response {"event":"error","message":"the host says that it failed, and not why"}`},
 		{
@@ -84,6 +85,8 @@ func TestTicks(t *testing.T) {
 	m, _ := c.Encode(dialect.Op{Kind: dialect.Subscribe, Code: "x"})
 	for in, want := range map[string]string{
 		`{"type":"subscribe_result","id":ID,"seq":1,"hasValue":true,"value":1,"final":true}`: `final {"event":"data","data":1,"seq":1}`,
+		`{"type":"subscribe_result","id":ID,"seq":1,"hasValue":false,"final":false}`:         `{"event":"progress","message":"no value","seq":1}`,
+		`{"type":"subscribe_result","id":ID,"seq":2,"hasValue":false,"final":true}`:          `final {"event":"done","seq":2}`,
 		`{"type":"subscribe_error","id":ID,"seq":2,"error":{"message":"no"},"final":false}`:  `{"event":"error","message":"no","seq":2,"extra":{"recoverable":true}}`,
 		`{"type":"subscribe_error","id":ID,"seq":3,"error":{"message":"no"},"final":true}`:   `final {"event":"error","message":"no","seq":3}`,
 	} {
@@ -155,7 +158,7 @@ func FuzzDecode(f *testing.F) {
 		c := NewCodec(Options{MaxDepth: 20}).(*codec)
 		c.host, c.max = host, 1000
 		if id := scan.Get(raw, "id"); scan.Valid(raw, 20) == nil && id != nil && !host {
-			c.raw[string(id)] = true
+			c.raw[string(id)] = mine{}
 		}
 		msgs, _, err := c.Decode(raw)
 		if err != nil && wire.AsFault(err) == nil {

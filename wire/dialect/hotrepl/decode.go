@@ -63,7 +63,10 @@ func (c *codec) classify(m *wire.Message) {
 		c.forgetCatalog()
 	case typeError:
 		m.Kind, m.Err = wire.Response, readError(scan.Get(m.Raw, "error"))
-		if m.ID != nil && !c.ours(m.ID) {
+		if string(m.ID) == `""` { // as hosts have it that read none
+			m.ID = nil
+		}
+		if m.ID != nil && !c.ours(m.ID, true) {
 			m.Kind, m.Err = wire.Notification, nil
 		}
 	case typeTick, typeTickError:
@@ -74,21 +77,29 @@ func (c *codec) classify(m *wire.Message) {
 	}
 }
 
-// ours says that an id is of a message that we sent.
-func (c *codec) ours(id wire.ID) bool {
-	if c.raw[string(id)] {
-		delete(c.raw, string(id))
+// ours says that an id is of a message that we sent; last, that nothing more
+// comes for it.
+func (c *codec) ours(id wire.ID, last bool) bool {
+	if m, ok := c.raw[string(id)]; ok {
+		if last || !m.all {
+			delete(c.raw, string(id))
+		}
 		return true
 	}
 	return strings.HasPrefix(string(id), `"`+c.prefix)
 }
 
 func (c *codec) tick(m *wire.Message) {
-	if !c.ours(m.ID) {
+	first := c.raw[string(m.ID)]
+	m.Final = string(scan.Get(m.Raw, "final")) == "true"
+	if !c.ours(m.ID, m.Final) {
+		m.Final = false
 		return
 	}
 	m.Kind, m.Params = wire.Item, m.Raw
-	m.Final = string(scan.Get(m.Raw, "final")) == "true"
+	if first.watch && !first.all { // the answer; what follows is news
+		m.Kind, m.Final = wire.Response, true
+	}
 	if m.Method == typeTickError {
 		m.Err = readError(scan.Get(m.Raw, "error"))
 		return
@@ -97,7 +108,7 @@ func (c *codec) tick(m *wire.Message) {
 }
 
 func (c *codec) answer(m *wire.Message) {
-	if m.ID == nil || !c.ours(m.ID) {
+	if m.ID == nil || !c.ours(m.ID, true) {
 		return
 	}
 	m.Kind, m.Final = wire.Response, true

@@ -30,7 +30,11 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	}
 	switch m.Method {
 	case typeEvalResult, typeTick:
-		if ev.Extra = beside(m.Raw, "value"); m.Body == nil {
+		switch ev.Extra = beside(m.Raw, "value"); {
+		case m.Body != nil:
+		case m.Kind == wire.Item && !m.Final: // nothing came of it, and the next will
+			ev.Kind, ev.Message = wire.Progress, "no value"
+		default:
 			ev.Kind = wire.Done
 		}
 	case typeJobAccepted, typeStatusResult:

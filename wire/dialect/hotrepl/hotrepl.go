@@ -16,7 +16,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 
@@ -78,7 +80,7 @@ type codec struct {
 	depth  int
 	prefix string // of our ids: another client's answers are never taken for ours
 	last   int
-	raw    map[string]bool // ids of a user's own messages, not answered yet
+	raw    map[string]mine // a user's own messages, by id, that wait for an answer
 	host   bool            // we are the host: our handshake was sent
 	max    int             // the greatest message that the host takes; 0: not known
 	out    [3]wire.Message
@@ -89,6 +91,12 @@ type codec struct {
 	methods map[string]*catalog.Catalog // of one command each
 }
 
+// mine is what a user's own message will be answered with.
+type mine struct {
+	watch bool // ticks
+	all   bool // their last one is the answer, not the first: their number is known
+}
+
 // NewCodec returns the codec for one connection. It is a Greeter, a Describer and
 // a Typer too.
 func NewCodec(o Options) dialect.Codec {
@@ -97,7 +105,7 @@ func NewCodec(o Options) dialect.Codec {
 	}
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]bool{}}
+	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]mine{}}
 }
 
 // Bystander says that answers come which nobody of ours asked for.
@@ -191,18 +199,29 @@ func (c *codec) own(op dialect.Op) wire.Message {
 	return c.request(op.Method, nil, op.Params)
 }
 
-// rawMessage is a user's message, which is answered unless it is a cancel.
+// rawMessage is a user's message, which is answered unless it is a cancel. What
+// it cancels is answered, but for a watch.
 func (c *codec) rawMessage(msg json.RawMessage) wire.Message {
 	id := scan.Get(msg, "id")
 	kind, _ := scan.Text(scan.Get(msg, "type"))
-	if len(id) == 0 || kind == typeCancel {
-		return wire.Message{Kind: wire.Notification, Method: kind, Raw: msg}
+	m := wire.Message{Kind: wire.Notification, Method: kind, Raw: msg}
+	switch {
+	case kind == typeCancel:
+		if target := scan.Get(msg, "targetId"); c.raw[string(target)].watch {
+			delete(c.raw, string(target))
+			m.Kind, m.Target = wire.Cancel, wire.ID(target)
+		}
+		return m
+	case len(id) == 0:
+		return m
 	}
 	const most = 1024 // what is never answered must not fill memory
 	if len(c.raw) < most {
-		c.raw[string(id)] = true
+		watch := kind == typeSubscribe
+		c.raw[string(id)] = mine{watch, watch && number(scan.Get(msg, "limit")) > 0}
 	}
-	return wire.Message{Kind: wire.Request, ID: wire.ID(id), Method: kind, Raw: msg}
+	m.Kind, m.ID = wire.Request, wire.ID(id)
+	return m
 }
 
 // request writes a message with a fresh id: members, then those of extra.
@@ -262,10 +281,15 @@ func member(b []byte, key string, val []byte) []byte {
 // text is member with a string.
 func text(b []byte, key, val string) []byte { return member(b, key, scan.AppendQuoted(nil, val)) }
 
-// number is a whole number that is not negative, as far as val is one; else 0.
+// number is the whole part of a number that is not negative, 0 where val is none.
+// A number of the page's may be written with a fraction or an exponent. Past what
+// 32 bits hold it is the largest that they do.
 func number(val []byte) int {
-	n, err := strconv.ParseInt(string(val), 10, 63)
-	if err != nil || n < 0 || int64(int(n)) != n {
+	n, err := strconv.ParseFloat(string(val), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange) && n > 0, n >= math.MaxInt32:
+		return math.MaxInt32
+	case err != nil, n < 0:
 		return 0
 	}
 	return int(n)
