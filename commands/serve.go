@@ -160,7 +160,7 @@ func (o *serveOptions) session(ctx context.Context, a *app, spec session.Spec) (
 		return so, err
 	}
 	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
-	so.Hosting = dialect.Hosting{Frame: time.Duration(o.frame), Artifacts: o.files}
+	so.Hosting = dialect.Hosting{Frame: time.Duration(o.frame), Artifacts: o.files, MaxMessage: int(o.conn.maxMessage)}
 	if o.files != "" {
 		if info, err := os.Stat(o.files); err != nil || !info.IsDir() {
 			return so, wire.NewFault(wire.Usage, "--artifacts: "+o.files+" is no folder", err)

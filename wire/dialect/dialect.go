@@ -284,6 +284,8 @@ type Hoster interface {
 type Hosting struct {
 	Frame     time.Duration // how long a simulated frame is; 0: the dialect's usual one
 	Artifacts string        // the folder in which hooks write files for clients; "": one of the host's own
+
+	MaxMessage int // the greatest message that the connection lets through; 0: not known
 }
 
 // A Reloader is a Server that can be told that what it is made of was loaded

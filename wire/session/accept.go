@@ -41,7 +41,7 @@ func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
 	if s.side, err = newSide(SpecOf(e), e, o, true); err != nil {
 		return nil, err
 	}
-	cfg, err := transportConfig(e, o)
+	cfg, err := transportConfig(e, o, SpecOf(e).HostBinary)
 	if err == nil {
 		s.listener, err = transport.Listen(ctx, e.Address, cfg)
 	}

@@ -22,6 +22,7 @@ type Spec struct {
 	Framing      string           // of streams of bytes where the endpoint names none; "": line
 	Subprotocols []string         // offered on WebSocket
 	Binary       transport.Binary // what a binary message means
+	HostBinary   transport.Binary // the same where we are the server
 	Duplex       bool             // it needs both directions: no HTTP POST
 	Funcs        bool             // it has function values (key@on=NAME)
 	Typed        bool             // its greeting or discovery types parameters: Conversation.Typing
@@ -113,7 +114,7 @@ func scompSpec() Spec {
 		NewCodec:     func(_ Endpoint, o wire.Options) dialect.Codec { return scomp.NewCodec(o.MaxDepth) },
 		NewServer:    scomp.NewServer,
 		CheckName:    scomp.CheckName,
-		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse,
+		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse, HostBinary: transport.BinaryRefuse,
 		Duplex: true, Funcs: true, Typed: true, Versioned: true, AnyValue: true, Evals: true, Lingers: true, Introduces: true,
 	}
 }
@@ -124,8 +125,9 @@ func hotreplSpec() Spec {
 		NewCodec: func(_ Endpoint, o wire.Options) dialect.Codec {
 			return hotrepl.NewCodec(hotrepl.Options{MaxDepth: o.MaxDepth})
 		},
-		NewServer: hotrepl.NewServer,
-		Duplex:    true, Typed: true, Evals: true, Frames: true, Jobs: OwnJobs,
+		NewServer:  hotrepl.NewServer,
+		HostBinary: transport.BinaryIgnore,
+		Duplex:     true, Typed: true, Evals: true, Frames: true, Jobs: OwnJobs,
 	}
 }
 

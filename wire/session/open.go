@@ -98,7 +98,7 @@ func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.endpoint.Demo != "" {
 		return startDemo(d.endpoint)
 	}
-	cfg, err := transportConfig(d.endpoint, d.o)
+	cfg, err := transportConfig(d.endpoint, d.o, SpecOf(d.endpoint).Binary)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,10 +109,10 @@ func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	return conn, nil, err
 }
 
-// transportConfig adds what the dialect and the framing decide.
-func transportConfig(e Endpoint, o Options) (transport.Config, error) {
+// transportConfig adds what the dialect, our role in it and the framing decide.
+func transportConfig(e Endpoint, o Options, binary transport.Binary) (transport.Config, error) {
 	spec, cfg := SpecOf(e), o.Transport
-	cfg.Binary = spec.Binary
+	cfg.Binary = binary
 	if len(cfg.Subprotocols) == 0 {
 		cfg.Subprotocols, cfg.NoneWillDo = spec.Subprotocols, true
 	}

@@ -85,17 +85,18 @@ func (s *server) unknown(name string) envelope {
 }
 
 // command runs a command: one that is no job answers when it has run, a job is
-// accepted first.
+// accepted first. What is not told of, but answered, is no job: a hook that is a
+// pattern answers it, or the policy refuses it.
 func (s *server) command(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	r := s.newRunning(t)
 	_, ok := t.h.r.Kind(name)
 	m := s.b.Catalog().Method(name)
 	switch {
-	case m == nil, !ok:
+	case !ok:
 		s.commandDone(r, name, nil, nil, s.unknown(name))
 		r.cancel(nil)
-	case isJob(m):
+	case m != nil && isJob(m):
 		s.start(r, m)
 	default:
 		s.mu.Lock()
@@ -151,7 +152,8 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 		output = json.RawMessage("null")
 	}
 	if len(output) > s.cfg.limits.MaxResultLength {
-		return nil, nil, envelope{kindInternal, codeTooLarge, "The output has " + strconv.Itoa(len(output)) + " characters, which is too many.", false, nil}
+		_ = os.RemoveAll(dir)
+		return nil, nil, envelope{kindInternal, codeTooLarge, "The output has " + strconv.Itoa(len(output)) + " bytes, which is too many.", false, nil}
 	}
 	return output, files, nil
 }

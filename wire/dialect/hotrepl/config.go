@@ -46,18 +46,10 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.Hosting) config 
 	if cfg.frame <= 0 {
 		cfg.frame = defaultFrame
 	}
-	given := scan.Get(c.Extra, "limits")
-	for name, to := range map[string]*int{
-		"maxMessageBytes": &cfg.limits.MaxMessageBytes, "maxQueuedCommands": &cfg.limits.MaxQueuedCommands,
-		"maxResultLength": &cfg.limits.MaxResultLength, "maxEnumerableElements": &cfg.limits.MaxEnumerableElements,
-		"defaultEvalTimeoutMs": &cfg.limits.DefaultEvalTimeoutMs, "maxJobConcurrency": &cfg.limits.MaxJobConcurrency,
-	} {
-		if val := scan.Get(given, name); val != nil && (number(val) > 0 || string(val) == "0") {
-			*to = number(val)
-		}
+	cfg.limits.take(scan.Get(c.Extra, "limits"))
+	if most := h.MaxMessage; most > 0 { // what is larger does not get as far as this
+		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
-	cfg.limits.MaxJobConcurrency = max(cfg.limits.MaxJobConcurrency, 1)
-	cfg.limits.DefaultEvalTimeoutMs = max(cfg.limits.DefaultEvalTimeoutMs, 1)
 	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
 	if cfg.host.Name == "" {
 		cfg.host.Name = "rpcx"
@@ -69,6 +61,21 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.Hosting) config 
 		cfg.evaluator.name, cfg.evaluator.language = about["engine"], about["language"]
 	}
 	return cfg
+}
+
+// take puts those that given names in place of l's, where they are such as the
+// page allows.
+func (l *limits) take(given json.RawMessage) {
+	for name, to := range map[string]*int{
+		"maxMessageBytes": &l.MaxMessageBytes, "maxQueuedCommands": &l.MaxQueuedCommands,
+		"maxResultLength": &l.MaxResultLength, "maxEnumerableElements": &l.MaxEnumerableElements,
+		"defaultEvalTimeoutMs": &l.DefaultEvalTimeoutMs, "maxJobConcurrency": &l.MaxJobConcurrency,
+	} {
+		val := scan.Get(given, name)
+		if n := number(val); n > 0 || string(val) == "0" && to == &l.MaxQueuedCommands {
+			*to = n
+		}
+	}
 }
 
 // handshake is the first message to a client.

@@ -38,7 +38,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int) 
 	}
 	value = s.cut(value)
 	if most := s.cfg.limits.MaxResultLength; len(value) > most {
-		return nil, envelope{kindInternal, codeTooLarge, fmt.Sprintf("The value has %d characters; the host sends %d at most.", len(value), most), false, nil}
+		return nil, envelope{kindInternal, codeTooLarge, fmt.Sprintf("The value has %d bytes; the host sends %d at most.", len(value), most), false, nil}
 	}
 	return value, nil
 }
@@ -58,10 +58,25 @@ func evalError(ctx context.Context, err error, ms int) envelope {
 		return envelope{kindCancelled, codeCancelled, "Eval was cancelled.", false, nil}
 	case errors.As(err, &failed) && failed.Compile:
 		return envelope{kindValidation, "compileError", failed.Message, false, nil}
-	case errors.As(err, &failed) && failed.Stack != "":
-		return envelope{kindInternal, "runtimeException", failed.Message, false, build("").text("stack", failed.Stack).end()}
+	case errors.As(err, &failed):
+		return envelope{kindInternal, "runtimeException", failed.Message, false, about(failed)}
 	}
 	return envelope{kindInternal, "runtimeException", wire.AsError(err).Message, false, nil}
+}
+
+// about are the details of code that failed, as far as its runtime tells them.
+func about(e *dialect.EvalError) json.RawMessage {
+	b := build("")
+	if e.Kind != "" {
+		b = b.text("kind", e.Kind)
+	}
+	if e.Stack != "" {
+		b = b.text("stack", e.Stack)
+	}
+	if len(b) == 1 {
+		return nil
+	}
+	return b.end()
 }
 
 // cut is a value with no more elements than the host sends.

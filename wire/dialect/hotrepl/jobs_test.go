@@ -115,7 +115,7 @@ func TestResultTooLarge(t *testing.T) {
 	host(t, backend{r: &engine{}, limits: `{"maxResultLength":5,"maxEnumerableElements":2}`}, func(_ *server, g guestOf) {
 		g.play(
 			`> {"type":"command_call","id":"a","name":"archive.preflight","args":{}}`,
-			`< {"type":"command_result","id":"a","status":"failed","artifacts":{},"error":{"kind":"internal","code":"resultTooLarge","message":"The output has 11 characters, which is too many.","retryable":false},"durationMs":0}`,
+			`< {"type":"command_result","id":"a","status":"failed","artifacts":{},"error":{"kind":"internal","code":"resultTooLarge","message":"The output has 11 bytes, which is too many.","retryable":false},"durationMs":0}`,
 			`> {"type":"eval","id":"b","code":"many"}`,
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":[1,1],"valueType":"array","durationMs":0}`,
 			`> {"type":"command_call","id":"c","name":"archive.export","args":{}}`,

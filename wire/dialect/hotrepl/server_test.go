@@ -132,7 +132,7 @@ func (r *engine) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessag
 	case "syntax":
 		return nil, &dialect.EvalError{Message: "unexpected token", Compile: true}
 	case "stack":
-		return nil, &dialect.EvalError{Message: "boom", Stack: "at 1"}
+		return nil, &dialect.EvalError{Kind: "NameError", Message: "boom", Stack: "at 1"}
 	case "call":
 		return e.Invoke(ctx, "archive.preflight", nil)
 	}
@@ -241,7 +241,7 @@ func TestHostAnswersThePage(t *testing.T) {
 		g.play(
 			`> {"type":"complete","id":"c-1","code":"UnityEngine.Application.pro"}`,
 			`< {"type":"complete_result","id":"c-1","completions":["productName","productVersion"],"durationMs":0}`,
-			`> {"type":"complete","id":"c-2","code":"archive map","cursor":4}`,
+			`> {"type":"complete","id":"c-2","code":"archive map","cursor":4.0}`,
 			`< {"type":"complete_result","id":"c-2","completions":["archive.preflight","archive.export"],"durationMs":0}`,
 		)
 	})
@@ -271,8 +271,11 @@ func TestEval(t *testing.T) {
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
 			`> {"type":"eval","id":"c","code":"x"}`, fails("c", "internal", "runtimeException", "NullReferenceException"),
 			`> {"type":"eval","id":"d","code":"syntax"}`, fails("d", "validation_failed", "compileError", "unexpected token"),
-			`> {"type":"eval","id":"e","code":"long"}`, fails("e", "internal", "resultTooLarge", "The value has 200002 characters; the host sends 102400 at most."),
+			`> {"type":"eval","id":"e","code":"long"}`, fails("e", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends 102400 at most."),
 			`> {"type":"eval","id":"f","code":"wait","timeoutMs":50}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
+			`> {"type":"eval","id":"f","code":"wait","timeoutMs":5e1}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
+			`> {"type":"eval","id":"f","code":"1 + 1","timeoutMs":9223372036854775807}`, // more than there is time
+			`< {"type":"eval_result","id":"f","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
 			`> {"type":"eval","id":"g","code":"wait"}`, fails("g", "timeout", "evalTimeout", "Eval timed out after 10000 ms."),
 			`> {"type":"eval","id":"h","code":"call"}`,
 			`< {"type":"eval_result","id":"h","hasValue":true,"value":{"ok":true},"valueType":"object","durationMs":0}`,
@@ -289,9 +292,9 @@ func TestEval(t *testing.T) {
 			`> {"type":"eval","id":"m","code":"count"}`,
 			`< {"type":"eval_result","id":"m","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
 			`> {"type":"eval","id":"n","code":"stack"}`,
-			`< {"type":"eval_error","id":"n","error":{"kind":"internal","code":"runtimeException","message":"boom","retryable":false,"details":{"stack":"at 1"}}}`,
+			`< {"type":"eval_error","id":"n","error":{"kind":"internal","code":"runtimeException","message":"boom","retryable":false,"details":{"kind":"NameError","stack":"at 1"}}}`,
 			// The journal, the newest first.
-			`> {"type":"journal_query","id":"q","limit":2}`,
+			`> {"type":"journal_query","id":"q","limit":2.0}`,
 			`< {"type":"journal_query_result","id":"q","entries":[{"id":"n","kind":"eval","code":"stack","success":false,"durationMs":0,"errorKind":"internal","timestamp":0},{"id":"m","kind":"eval","code":"count","success":true,"durationMs":0,"timestamp":0}]}`,
 			`> {"type":"journal_query","id":"q","kind":"command"}`,
 			`< {"type":"journal_query_result","id":"q","entries":[{"id":"r","kind":"command","name":"reset","success":true,"durationMs":0,"timestamp":0}]}`,
@@ -316,14 +319,14 @@ func TestSubscriptions(t *testing.T) {
 		}
 		g.play(
 			`> {"type":"reset","id":"r"}`, `< {"type":"reset_result","id":"r","success":true}`,
-			`> {"type":"subscribe","id":"c","code":"half","onChange":true,"limit":3}`, tick("c", "1", "0", "false"), tick("c", "2", "1", "false"), tick("c", "3", "2", "true"),
+			`> {"type":"subscribe","id":"c","code":"half","onChange":true,"limit":3.0}`, tick("c", "1", "0", "false"), tick("c", "2", "1", "false"), tick("c", "3", "2", "true"),
 			// The third error in a row is the last.
 			`> {"type":"subscribe","id":"e","code":"x"}`,
 			fail("e", "1", "internal", "runtimeException", "NullReferenceException", "false"),
 			fail("e", "2", "internal", "runtimeException", "NullReferenceException", "false"),
 			fail("e", "3", "internal", "runtimeException", "NullReferenceException", "true"),
 			`> {"type":"subscribe","id":"l","code":"long","limit":1}`,
-			fail("l", "1", "internal", "resultTooLarge", "The value has 200002 characters; the host sends 102400 at most.", "false"),
+			fail("l", "1", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends 102400 at most.", "false"),
 			`> {"type":"cancel","id":"x","targetId":"l"}`,
 		)
 		// One that is cancelled has no last word; a reset ends others before it is

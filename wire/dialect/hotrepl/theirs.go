@@ -2,6 +2,8 @@ package hotrepl
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"rpcx/wire"
@@ -61,7 +63,8 @@ func misfit(raw []byte, want map[string]byte) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
 		return refusal(kindInvalid, codeInvalidRequest, "The id is no string.")
 	}
-	for name, kind := range want {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		kind := want[name]
 		val := scan.Get(raw, name)
 		is, must := scan.Type(val), kind < 'a'
 		if must {
