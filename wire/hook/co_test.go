@@ -61,10 +61,10 @@ func TestCoOutOfOrder(t *testing.T) {
 
 func TestCoLateAnswerIsDropped(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{},
+	w := newWorld(t, Options{Timeout: 3 * time.Second}, Binding{},
 		`m=co:read a; while ! [ -e $T/go ]; do sleep 0.01; done; echo '{"id":1,"result":"late"}'; read b; echo '{"id":2,"result":2}'; cat >/dev/null`)
 	expect(t, "out of time", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	expect(t, "failure", w.failures(), "hook m: out of time after 300ms")
+	expect(t, "failure", w.failures(), "hook m: out of time after 3s")
 	w.write("go", "")
 	expect(t, "the next call", w.call("m", ""), "2")
 }

@@ -163,12 +163,14 @@ func TestJQ(t *testing.T) {
 		e.Raw = json.RawMessage(`{"code":-5,"message":"no","data":1.0}`)
 		return nil, e
 	}}
-	w := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{Caller: far},
-		"id=jq:.id", "first=jq:.[]", "none=jq:empty", "env=jq:[env, $ENV]", `sleep=jq:sleep(0.01) | .a`, "forever=jq:sleep(1e300)", "loop=jq:[repeat(1)]",
-		`rpc=jq:rpc("add"; [1,2]) | .sum`, `nil=jq:rpc("params"; null)`, `err=jq:rpc("x"; {})`, `caught=jq:try rpc("x"; {}) catch [.code, .message, .data]`, `wait=jq:rpc("wait"; [])`,
+	w := newWorld(t, Options{}, Binding{Caller: far},
+		"id=jq:.id", "first=jq:.[]", "none=jq:empty", "env=jq:[env, $ENV]", `sleep=jq:sleep(0.01) | .a`,
+		`rpc=jq:rpc("add"; [1,2]) | .sum`, `nil=jq:rpc("params"; null)`, `err=jq:rpc("x"; {})`, `caught=jq:try rpc("x"; {}) catch [.code, .message, .data]`,
 		`fail=jq:fail(-32050; "text") | 1`, `failText=jq:fail("E"; {a:1})`, `failBad=jq:fail([]; "x")`, `failCaught=jq:try fail(1; "m") catch .message`,
 		`error=jq:error("e")`, `type=jq:.a.b`, `badSleep=jq:sleep("x")`, `halt=jq:1, halt`, `halted=jq:"x\n" | halt_error`,
 	)
+	hasty := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{Caller: far},
+		"forever=jq:sleep(1e300)", "loop=jq:[repeat(1)]", `wait=jq:rpc("wait"; [])`)
 	const failed = `error {"code":-32603,"message":"the hook failed"}`
 	tests := []struct{ method, params, want, failure string }{
 		{"id", `{"id":1.10}`, "1.10", ""},
@@ -177,9 +179,6 @@ func TestJQ(t *testing.T) {
 		{"none", `1`, "null", ""},
 		{"env", ``, "[{},{}]", ""},
 		{"sleep", `{"a":5}`, "5", ""},
-		{"forever", ``, failed, "hook forever: out of time after 300ms"},
-		{"loop", ``, failed, "hook loop: out of time after 300ms"},
-		{"wait", ``, failed, "hook wait: out of time after 300ms"},
 		{"rpc", ``, "12345678901234567890", ""},
 		{"nil", ``, "true", ""},
 		{"err", ``, `error {"code":-5,"message":"no","data":1.0}`, ""},
@@ -198,6 +197,11 @@ func TestJQ(t *testing.T) {
 		before := len(w.failures())
 		expect(t, tt.method, w.call(tt.method, tt.params), tt.want)
 		expect(t, tt.method, strings.TrimPrefix(w.failures()[before:], "\n"), tt.failure)
+	}
+	for _, m := range []string{"forever", "loop", "wait"} {
+		before := len(hasty.failures())
+		expect(t, m, hasty.call(m, ""), failed)
+		expect(t, m, strings.TrimPrefix(hasty.failures()[before:], "\n"), "hook "+m+": out of time after 300ms")
 	}
 	alone := newWorld(t, Options{}, Binding{}, `rpc=jq:try rpc("x"; []) catch .`)
 	expect(t, "no caller", alone.call("rpc", ""), `"rpc: there is nobody to call here"`)

@@ -109,7 +109,7 @@ func TestHostRefuses(t *testing.T) {
 // Who looks how a session is does not use it; who is attached does.
 func TestHostCountsClients(t *testing.T) {
 	w := newWorld(t, "")
-	ended := w.host(w.at, Keep{Name: "work", IdleExit: 500 * time.Millisecond})
+	ended := w.host(w.at, Keep{Name: "work", IdleExit: 2 * time.Second})
 	c := w.open("@work")
 	if n := w.status("work").Clients; n != 1 {
 		t.Errorf("%d clients, want 1", n)

@@ -112,7 +112,7 @@ func TestWSPing(t *testing.T) {
 			io.WriteString(c, frame(finText, "1"))
 			readFrame(r)
 		})
-		c := mustDial(t, url, Config{Ping: time.Second, CloseTimeout: time.Second})
+		c := mustDial(t, url, Config{Ping: 2 * time.Second, CloseTimeout: time.Second})
 		if got, err := c.Recv(); err != nil || string(got) != "1" || len(pings) != 2 {
 			t.Errorf("Recv: %q %v after %d pings", got, err, len(pings))
 		}
