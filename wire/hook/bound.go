@@ -183,7 +183,7 @@ func (b *Bound) Close() error {
 	b.cos = map[*Answer]*coprocess{}
 	b.mu.Unlock()
 	for _, co := range cos {
-		b.wg.Go(co.Leave)
+		b.wg.Go(func() { co.Leave(nil) })
 	}
 	b.cancel()
 	done := make(chan struct{})

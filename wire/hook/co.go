@@ -105,7 +105,7 @@ func (b *Bound) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	defer b.mu.Unlock()
 	b.coWG.Go(co.serve)
 	if b.closed {
-		b.wg.Go(co.Leave)
+		b.wg.Go(func() { co.Leave(nil) })
 		return nil, errClosed
 	}
 	b.cos[a] = co

@@ -3,6 +3,7 @@ package hook
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -130,11 +131,17 @@ func (t *Talker) Ended() (how string, ok bool) {
 	return t.how, t.ok || t.leaving
 }
 
-// Leave lets the process go: stdin closed, then asked, then forced.
-func (t *Talker) Leave() {
+// Leave lets the process go: told its last lines, of which there may be none,
+// then stdin closed, then asked, then forced.
+func (t *Talker) Leave(last []byte) {
 	t.mu.Lock()
 	t.leaving = true
 	t.mu.Unlock()
+	if len(last) > 0 {
+		stop, end := context.WithTimeout(context.Background(), leaveTime)
+		_ = t.Tell(stop.Done(), last) && t.Tell(stop.Done(), nil) // who takes the second has written the first
+		end()
+	}
 	t.p.stdin.Close()
 	select {
 	case <-t.p.Done():

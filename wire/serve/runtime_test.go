@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -179,8 +183,11 @@ func TestCoRuntime(t *testing.T) {
 			t.Errorf("%s\nlacks %s", got, want)
 		}
 	}
+	evaluated(t.Context(), r, evaluation("b", "value"))
 	r.Forget("a")
 	r.Forget("b")
+	r.Forget("b")
+	r.Forget("nobody") // of whom it has not heard
 	if got := evaluated(t.Context(), r, evaluation("a", "resets")); got != "2" {
 		t.Errorf("%s resets came", got)
 	}
@@ -192,6 +199,59 @@ func TestCoRuntime(t *testing.T) {
 	}
 	if got, want := said.all(), `the runtime printed a line that is no answer: "not JSON"|the runtime did not answer: it ended with status 3: last words`; got != want {
 		t.Errorf("warnings:\n got %s\nwant %s", got, want)
+	}
+}
+
+// When the runtime is closed the co-process hears that each session is over, and
+// then the end of its stdin. What reads here is out of the reach of those who end
+// the process, so that it may take its time.
+func TestCoRuntimeEndsSessions(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	script := `while read -r line; do case $line in
+		*reset*) echo "$line" >>resets;;
+		*) id=${line#*:}; echo "{\"id\":${id%%,*}}";;
+		esac; done; mv resets all`
+	if err := os.WriteFile(filepath.Join(dir, "script"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewRuntime("co:cd '"+dir+"'; exec 3<&0; setsid sh script <&3 & wait", RuntimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, session := range []string{"b", "a", "gone", "a"} {
+		if got := evaluated(t.Context(), r, evaluation(session, "1")); got != "null" {
+			t.Fatal(got)
+		}
+	}
+	r.Forget("gone")
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	var got []byte
+	for end := time.Now().Add(time.Minute); got == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		got, _ = os.ReadFile(filepath.Join(dir, "all"))
+	}
+	if want := `{"session":"gone","reset":true}` + "\n" + `{"session":"a","reset":true}` + "\n" + `{"session":"b","reset":true}` + "\n"; string(got) != want {
+		t.Errorf("it was told %s", got)
+	}
+}
+
+// One that does not read is not waited for long.
+func TestCoRuntimeThatDoesNotRead(t *testing.T) {
+	r, err := NewRuntime(`co:exec sleep 3600`, RuntimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		evaluated(ctx, r, evaluation("a", strings.Repeat("x", 1<<20)))
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

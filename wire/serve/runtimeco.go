@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -34,6 +36,7 @@ type coRuntime struct {
 	talker  *hook.Talker // nil: none was started
 	last    int64        // id
 	pending map[int64]*coEval
+	knows   map[string]bool // the sessions of which the co-process has heard
 	noisy   bool
 }
 
@@ -61,7 +64,7 @@ func (*coRuntime) About() map[string]string { return map[string]string{"engine":
 
 // Eval hands the code to the co-process and waits for its answer.
 func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
-	t, err := r.living()
+	t, err := r.living(e.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -114,35 +117,47 @@ func (r *coRuntime) giveUp(id int64, run *coEval) {
 	}
 }
 
-// Forget tells the co-process, if there is one, to drop a session's state.
+// Forget tells the co-process, where it has heard of the session, to drop its
+// state.
 func (r *coRuntime) Forget(session string) {
 	r.mu.Lock()
 	t := r.talker
-	closed := r.closed
+	known := r.knows[session] && !r.closed
+	delete(r.knows, session)
 	r.mu.Unlock()
-	if t == nil || closed {
-		return
+	if known {
+		t.Tell(r.ctx.Done(), resetLine(nil, session))
 	}
-	line := member([]byte{'{'}, "session", scan.AppendQuoted(nil, session))
-	t.Tell(r.ctx.Done(), append(member(line, "reset", []byte("true")), "}\n"...))
 }
 
-// Close lets the co-process go, and waits for it.
+// resetLine appends the line that drops a session's state.
+func resetLine(b []byte, session string) []byte {
+	line := member([]byte{'{'}, "session", scan.AppendQuoted(nil, session))
+	return append(append(b, member(line, "reset", []byte("true"))...), "}\n"...)
+}
+
+// Close lets the co-process go, which is told that every session is over, and
+// waits for it.
 func (r *coRuntime) Close() error {
 	r.mu.Lock()
 	r.closed = true
 	t := r.talker
+	var last []byte
+	for _, session := range slices.Sorted(maps.Keys(r.knows)) {
+		last = resetLine(last, session)
+	}
 	r.mu.Unlock()
 	if t != nil {
-		t.Leave()
+		t.Leave(last)
 	}
 	r.cancel()
 	r.wg.Wait()
 	return nil
 }
 
-// living is the co-process, which is started where there is none.
-func (r *coRuntime) living() (*hook.Talker, error) {
+// living is the co-process, which is started where there is none, and hears of
+// session next.
+func (r *coRuntime) living(session string) (*hook.Talker, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -152,6 +167,7 @@ func (r *coRuntime) living() (*hook.Talker, error) {
 		select {
 		case <-r.talker.Done():
 		default:
+			r.knows[session] = true
 			return r.talker, nil
 		}
 	}
@@ -160,7 +176,7 @@ func (r *coRuntime) living() (*hook.Talker, error) {
 		r.o.Warn("the runtime could not be started: " + err.Error())
 		return nil, wire.NewError(wire.CodeInternal, "the runtime failed")
 	}
-	r.talker = t
+	r.talker, r.knows = t, map[string]bool{session: true}
 	r.wg.Go(func() {
 		if err := t.Run(func(line []byte) { r.said(t, line) }, nil); err != nil {
 			r.o.Warn(fmt.Sprintf("the runtime %v on one line", err))
