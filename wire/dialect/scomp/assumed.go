@@ -12,29 +12,18 @@ var (
 )
 
 const (
-	valueWord   = "value"     // of a result: what eval and invoke gave
-	dropsWord   = "refs"      // of release_ref's params: several references
-	schemaRef   = "$ref"      // of a function value, beside "type":"function": its id
-	resumeWord  = "sessionId" // of the handshake's metadata: the session to go on with
-	subprotocol = "scomp.v0"  // from the page; here beside the other names
-)
+	givenWord  = valueWord   // of invoke's result: what the binding gave, as the page has it for eval
+	fnTypeWord = "type"      // of a function value that is told by its type: the type,
+	fnType     = "function"  // which is this,
+	fnTypeRef  = "$ref"      // and its id
+	dropsWord  = "refs"      // of release_ref's params: several references
+	resumeWord = "sessionId" // of the handshake's metadata: the session to go on with
 
-// The classes of errors, as data.kind says them. The vocabulary is open.
-const (
-	kindEval      = "EvalError"
-	kindInvoke    = "InvokeError"
+	kindInvoke    = "InvokeError" // of an error's data.kind, an open vocabulary
 	kindRef       = "RefError"
 	kindHandshake = "HandshakeError"
 )
 
-// The protocol's own words, from its page.
-const (
-	protocol    = "0.1"
-	handshake   = "handshake"
-	evalWord    = "eval"
-	invokeWord  = "invoke"
-	releaseWord = "release_ref"
-)
-
-// RefPrefix is how a user names a function reference where a method stands.
+// RefPrefix is how a user names a function reference where a method stands: a
+// word of rpcx, which never goes over the wire.
 const RefPrefix = "ref:"

@@ -147,7 +147,7 @@ func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
 	r.c.Info = info(body, metadata, who)
 	rest := []byte{'{'}
 	for key, val := range members(body) {
-		if !slices.Contains([]string{"protocol", resumeWord, "bindings", "metadata", "$defs"}, key) {
+		if !slices.Contains([]string{"protocol", sessionWord, "bindings", "metadata", "$defs"}, key) {
 			rest = member(rest, key, val)
 		}
 	}
@@ -162,8 +162,8 @@ func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
 	i := catalog.Info{Name: text(scan.Get(self, "name")), Version: text(scan.Get(self, "version"))}
 	about := []byte{'{'}
-	if session := scan.Get(body, resumeWord); session != nil {
-		about = member(about, resumeWord, session)
+	if session := scan.Get(body, sessionWord); session != nil {
+		about = member(about, sessionWord, session)
 	}
 	for key, val := range members(metadata) {
 		if key == who {

@@ -40,7 +40,7 @@ func (c *codec) Introduce(i dialect.Introduction) { c.intro = i }
 // Session is the sessionId that the far side answered.
 func (c *codec) Session() string {
 	said, _ := c.greet.get()
-	return text(scan.Get(said, resumeWord))
+	return text(scan.Get(said, sessionWord))
 }
 
 // Greet makes the handshake. A server that answers something else is a Fault of
@@ -64,7 +64,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 		return err
 	}
 	c.greet.set(m.Body, "server")
-	if got := text(scan.Get(m.Body, resumeWord)); c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
+	if got := text(scan.Get(m.Body, sessionWord)); c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s is not there any more: the server began %s in its place", c.intro.Resume, got), nil)
 	}
 	return nil
@@ -78,7 +78,7 @@ func check(body json.RawMessage) error {
 		what = "it is no object"
 	case text(scan.Get(body, "protocol")) != protocol:
 		what = `its protocol is not "` + protocol + `"`
-	case text(scan.Get(body, resumeWord)) == "":
+	case text(scan.Get(body, sessionWord)) == "":
 		what = "it has no sessionId"
 	default:
 		return nil
@@ -115,7 +115,7 @@ func (c *codec) hello() json.RawMessage {
 func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	b := member([]byte{'{'}, "protocol", scan.AppendQuoted(nil, protocol))
 	if session != "" {
-		b = member(b, resumeWord, scan.AppendQuoted(nil, session))
+		b = member(b, sessionWord, scan.AppendQuoted(nil, session))
 	}
 	return append(member(member(b, "bindings", bindings), "metadata", metadata), '}')
 }

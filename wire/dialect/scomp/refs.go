@@ -121,7 +121,7 @@ func (r *refs) held() []string {
 
 // mayHoldFunction is a quick look: most values hold none.
 func mayHoldFunction(val []byte) bool {
-	for _, word := range append([]string{schemaRef}, fnWords...) {
+	for _, word := range append([]string{fnTypeRef}, fnWords...) {
 		if bytes.Contains(val, []byte(`"`+word+`"`)) {
 			return true
 		}
@@ -159,8 +159,8 @@ func functionID(obj []byte) string {
 	if id := refID(first(obj, fnWords)); id != "" {
 		return id
 	}
-	if text(scan.Get(obj, "type")) == "function" {
-		return refID(scan.Get(obj, schemaRef))
+	if text(scan.Get(obj, fnTypeWord)) == fnType {
+		return refID(scan.Get(obj, fnTypeRef))
 	}
 	return ""
 }

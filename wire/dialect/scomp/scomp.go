@@ -161,15 +161,18 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if word == evalWord {
 		c.turns.leave(string(req.ID))
 	}
-	if ev.Kind == wire.Data && (word == evalWord || word == invokeWord) {
+	if wrap := wraps[word]; ev.Kind == wire.Data && wrap != "" {
 		data := ev.Data
 		if len(data) == 0 {
 			data = null
 		}
-		ev.Data = append(member([]byte{'{'}, valueWord, data), '}')
+		ev.Data = append(member([]byte{'{'}, wrap, data), '}')
 	}
 	return c.Codec.Reply(req, ev)
 }
+
+// wraps are the members of results that hold what was asked for, by method.
+var wraps = map[string]string{evalWord: valueWord, invokeWord: givenWord}
 
 // Event is what a user sees: of a result its value, and what stands beside it.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
@@ -185,12 +188,17 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 	if scan.Type(result) != 'o' {
 		return result, nil
 	}
-	if value = scan.Get(result, valueWord); value == nil {
+	word := valueWord
+	if value = scan.Get(result, word); value == nil {
+		word = givenWord
+		value = scan.Get(result, word)
+	}
+	if value == nil {
 		return result, nil
 	}
 	rest := []byte{'{'}
 	for key, val := range members(result) {
-		if key != valueWord {
+		if key != word {
 			rest = member(rest, key, val)
 		}
 	}

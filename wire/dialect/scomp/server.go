@@ -126,7 +126,7 @@ func (s *server) hello(session string) json.RawMessage {
 		metadata = member(metadata, "runtime", about)
 	}
 	for key, val := range members(cat.Info.Extra) { // what the catalog says is told as it stands
-		if key != "server" && key != resumeWord {
+		if key != "server" && key != sessionWord {
 			metadata = member(metadata, key, val)
 		}
 	}
