@@ -40,11 +40,20 @@ func (a *app) endpoint(ctx context.Context, dialect string) (session.Endpoint, [
 		err = a.line.live(e.Session)
 	}
 	if err == nil {
-		e, err = e.Reach(ctx)
-		err = why(ctx, err)
+		e, err = a.reach(ctx, e)
 	}
 	a.respell = session.SpecOf(e).Respell
 	return e, args[1:], err
+}
+
+// reach bounds the way to a process that is stopped, or still connecting, as the
+// rest is bounded.
+func (a *app) reach(ctx context.Context, e session.Endpoint) (session.Endpoint, error) {
+	limit, _ := a.line.cmd.Value("timeout").(time.Duration)
+	cl := start(ctx, limit, 0)
+	defer cl.stop()
+	e, err := e.Reach(cl.ctx)
+	return e, why(cl.ctx, err)
 }
 
 // dialling are the flags that say how a connection is made, which a session has

@@ -19,14 +19,16 @@ func runStatus(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.attach(ctx, o.keep.status)
+	cl := start(ctx, o.time.timeout.or(0), 0)
+	defer cl.stop()
+	c, err := a.attach(cl.ctx, o.keep.status)
 	if err != nil {
-		return why(ctx, err)
+		return why(cl.ctx, err)
 	}
 	defer c.Detach()
-	status, err := c.Status(ctx)
+	status, err := c.Status(cl.ctx)
 	if err != nil {
-		return why(ctx, err)
+		return why(cl.ctx, err)
 	}
 	return printValues(ctx, print, status)
 }
@@ -53,8 +55,11 @@ func runList(ctx context.Context, a *app, o *connectOptions) error {
 	if o.out.forPeople(a) && !o.out.pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
-			age := time.Duration(s.Age * float64(time.Second)).Round(time.Second)
-			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age.String(), format.CleanLine(s.Endpoint)})
+			age := ""
+			if s.Started != "" { // it says how it is
+				age = time.Duration(s.Age * float64(time.Second)).Round(time.Second).String()
+			}
+			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
 		}
 		return say(os.Stdout, format.Table(rows, a.out.Width, a.out.Color))
 	}
@@ -62,19 +67,17 @@ func runList(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
-	var lines []json.RawMessage
+	lines := make([]json.RawMessage, 0, len(all))
 	for _, s := range all {
-		line, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		lines = append(lines, line)
+		lines = append(lines, s.JSON())
 	}
 	return printValues(ctx, print, lines...)
 }
 
 func runClose(ctx context.Context, a *app, o *connectOptions) error {
-	return a.closeSession(ctx, o.keep.close)
+	cl := start(ctx, o.time.timeout.or(0), 0)
+	defer cl.stop()
+	return a.closeSession(cl.ctx, o.keep.close)
 }
 
 func (a *app) closeSession(ctx context.Context, name string) error {
@@ -86,15 +89,17 @@ func (a *app) closeSession(ctx context.Context, name string) error {
 	return why(ctx, err)
 }
 
-func runCloseAll(ctx context.Context, a *app, _ *connectOptions) error {
-	all, err := session.List(ctx)
+func runCloseAll(ctx context.Context, a *app, o *connectOptions) error {
+	cl := start(ctx, o.time.timeout.or(0), 0)
+	defer cl.stop()
+	all, err := session.List(cl.ctx)
 	if err != nil {
-		return why(ctx, err)
+		return why(cl.ctx, err)
 	}
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup
 	for i, s := range all {
-		closing.Go(func() { errs[i] = a.closeSession(ctx, s.Name) })
+		closing.Go(func() { errs[i] = a.closeSession(cl.ctx, s.Name) })
 	}
 	closing.Wait()
 	errs = slices.DeleteFunc(errs, session.IsAbsent) // it ended meanwhile

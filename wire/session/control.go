@@ -64,7 +64,7 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case bound.Err() != nil:
-		return silent(c.name, err)
+		return silent(c.name, c.r.pid, err)
 	}
 	return err
 }
@@ -144,8 +144,8 @@ func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
 const listBound = 2 * time.Second
 
 // List asks every session of this user how it is. What sessions that were killed
-// have left is removed; one that does not answer has only its name and the state
-// "silent".
+// have left is removed; one that does not answer has only its name, the state
+// "silent" and, where that is known, its process.
 func List(ctx context.Context) ([]Status, error) {
 	dir, err := existing()
 	if err != nil || dir == "" {
@@ -177,12 +177,13 @@ func List(ctx context.Context) ([]Status, error) {
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()
-	s := Status{Name: strings.TrimPrefix(filepath.Base(path), prefixSession), State: "silent"}
+	s := Status{Name: strings.TrimPrefix(filepath.Base(path), prefixSession), State: stateSilent}
 	r, err := dialRemote(ctx, Endpoint{Socket: path})
 	if err != nil {
 		return s, ctx.Err() != nil
 	}
 	defer r.Close()
+	s.PID = r.pid
 	raw, err := r.call(ctx, "status", nil)
 	if err == nil {
 		err = json.Unmarshal(raw, &s)

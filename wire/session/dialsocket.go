@@ -23,7 +23,9 @@ func dialSocket(ctx context.Context, e Endpoint) (*remote, error) {
 	bound, cancel := context.WithTimeout(ctx, helloBound)
 	defer cancel()
 	r, err := dialRemote(bound, e)
+	pid := 0
 	if err == nil {
+		pid = r.pid
 		if err = r.greet(bound, e); err != nil {
 			_ = r.Close()
 			r = nil
@@ -33,7 +35,7 @@ func dialSocket(ctx context.Context, e Endpoint) (*remote, error) {
 	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
 	case e.Session != "" && bound.Err() != nil && err != nil:
-		return nil, silent(e.Session, err)
+		return nil, silent(e.Session, pid, err)
 	}
 	return r, err
 }
@@ -44,7 +46,7 @@ func dialRemote(ctx context.Context, e Endpoint) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{hook: e.Hook}
+	r := &remote{hook: e.Hook, pid: holder(nc)}
 	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
 	return r, nil
 }

@@ -116,7 +116,7 @@ type Status struct {
 	Endpoint      string        `json:"endpoint"`
 	Dialect       string        `json:"dialect"`
 	PID           int           `json:"pid"`
-	State         string        `json:"state"` // connecting, live or reconnecting
+	State         string        `json:"state"` // connecting, live or reconnecting; silent: see List
 	Started       string        `json:"started"`
 	Age           float64       `json:"age"`     // seconds
 	Clients       int           `json:"clients"` // commands that are attached, without the one that asks
@@ -129,6 +129,21 @@ type Status struct {
 	Reconnects    int           `json:"reconnects"`
 	LastError     *string       `json:"last_error"`
 	Log           []string      `json:"log,omitempty"`
+}
+
+// stateSilent is the state of a session that does not say how it is.
+const stateSilent = "silent"
+
+// JSON is s as it is printed: of a silent session only what is known.
+func (s Status) JSON() json.RawMessage {
+	if s.State != stateSilent {
+		return marshal(s)
+	}
+	return marshal(struct {
+		Name  string `json:"name"`
+		State string `json:"state"`
+		PID   int    `json:"pid,omitempty"`
+	}{s.Name, s.State, s.PID})
 }
 
 type trafficStatus struct {
@@ -188,7 +203,7 @@ func (h *host) status(_ context.Context, asks *socketHandler, _ *dialect.Inbound
 	if h.k.Log != nil {
 		s.Log = h.k.Log()
 	}
-	return marshal(s), nil
+	return s.JSON(), nil
 }
 
 // inboxRequest are the params of what is asked of the inbox.

@@ -108,10 +108,14 @@ func hasEnded(name string, cause error) error {
 	return absent(fmt.Sprintf("session %s has ended", name), cause)
 }
 
-// silent is a session whose process lives and does not answer.
-func silent(name string, cause error) error {
+// silent is a session whose process, pid where that is known, lives and does not
+// answer.
+func silent(name string, pid int, cause error) error {
 	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer within %v: its process is stopped, or hangs", name, helloBound), cause)
 	f.Hint = "end that process (rpcx session: " + name + ") if it is no use any more"
+	if pid > 0 {
+		f.Hint = fmt.Sprintf("kill -9 %d ends it, if it is no use any more", pid)
+	}
 	return f
 }
 

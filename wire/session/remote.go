@@ -16,6 +16,7 @@ import (
 // socket.
 type remote struct {
 	p     *peer.Peer
+	pid   int // of that process; 0: not known
 	hook  string
 	hello hello
 	tap   wire.Tap // sees the messages of the far side that come for us; may be nil

@@ -1,0 +1,24 @@
+package session
+
+import (
+	"net"
+	"syscall"
+)
+
+// holder is the process that listens at the other end of nc; 0: not known.
+func holder(nc net.Conn) (pid int) {
+	c, ok := nc.(syscall.Conn)
+	if !ok {
+		return 0
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if cred, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED); err == nil {
+			pid = int(cred.Pid)
+		}
+	})
+	return pid
+}
