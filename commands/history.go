@@ -9,6 +9,7 @@ import (
 
 	"rpcx/commands/params"
 	"rpcx/format"
+	"rpcx/wire/session"
 )
 
 // A history holds the lines typed at the prompt, and keeps most of them in a
@@ -30,7 +31,7 @@ const (
 // openHistory reads the file, if there is one. What is wrong with it is no reason
 // not to converse.
 func openHistory() *history {
-	h := &history{file: historyFile()}
+	h := &history{file: session.StateFile("history")}
 	if h.file == "" {
 		return h
 	}
@@ -48,19 +49,6 @@ func openHistory() *history {
 		h.rewrite()
 	}
 	return h
-}
-
-// historyFile is where XDG has what a program did before; "" where nothing says.
-func historyFile() string {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home := os.Getenv("HOME")
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(dir, "rpcx", "history")
 }
 
 // rewrite puts what is remembered in the place of the file.

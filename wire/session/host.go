@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +45,7 @@ type host struct {
 	abandon context.CancelCauseFunc // ends the opening
 	live    chan struct{}           // closed when there is no more to wait for
 	failed  error                   // why it never came to life; read after live
+	why     error                   // why it ended; read after ended, nil: it was closed
 	closing chan struct{}           // closed when --close asks for the end
 	once    sync.Once
 	ended   atomic.Bool
@@ -59,7 +59,8 @@ type traffic struct{ messages, bytes atomic.Int64 }
 
 // Host opens a session and keeps it until it is closed, ctx ends, nobody has used
 // it for long, its socket is gone, or the far side is. A Conflict says that its
-// name is taken. It returns why the session ended; nil when that was asked for.
+// name is taken. It returns why the session ended; nil when it was closed. Who
+// asks for the session later is told, too.
 func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 	h := &host{
 		k: k, e: e, ring: newRing(), started: time.Now(),
@@ -81,7 +82,7 @@ func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 	h.listen(l, path)
 	defer h.shut(file)
 	if err = h.open(opening, o); err == nil {
-		err = h.gone()
+		err = h.probation(opening)
 	}
 	if err != nil {
 		if cause := wire.AsFault(context.Cause(opening)); cause != nil {
@@ -91,16 +92,20 @@ func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 		close(h.live)
 		return err
 	}
+	forgetEnding(path)
 	close(h.live)
 	if k.Live != nil {
 		k.Live()
 	}
-	return h.keep(ctx, file)
+	if h.why = h.keep(ctx, file); h.why != nil {
+		rememberEnding(path, h.why.Error())
+	}
+	return h.why
 }
 
 // listen offers the session to other processes. Until it is live they wait.
 func (h *host) listen(l net.Listener, path string) {
-	h.sock = &socket{functions: &functions{}, far: h, path: path, listener: l, more: h.methods(), raw: h.raw, gone: h.inbox.giveBack}
+	h.sock = &socket{functions: &functions{}, far: h, path: path, listener: l, more: h.methods(), raw: h.raw, gone: h.inbox.giveBack, over: h.over}
 	h.sock.suspend = func(string) func() { return func() {} }
 	h.sock.start()
 }
@@ -235,84 +240,4 @@ func (h *host) raw() (*rawPipe, error) {
 		return nil, err
 	}
 	return d.hub.join(), nil
-}
-
-// gone is why the far side has gone; nil: it has not, as far as is known.
-func (h *host) gone() error {
-	select {
-	case <-h.conv.Done():
-	default:
-		return nil
-	}
-	if err := h.conv.Err(); err != nil {
-		return err
-	}
-	return wire.NewFault(wire.Closed, "the far side has gone", nil)
-}
-
-// keep waits for the end.
-func (h *host) keep(ctx context.Context, file os.FileInfo) error {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-h.closing:
-			return nil
-		case <-h.conv.Done():
-			return h.gone()
-		case <-tick.C:
-			if now, err := os.Lstat(h.sock.path); err != nil || !os.SameFile(now, file) {
-				return wire.NewFault(wire.Closed, "the session's socket was removed", err)
-			}
-			if idle := h.sock.idle(); h.k.IdleExit > 0 && idle >= h.k.IdleExit {
-				return nil
-			}
-		}
-	}
-}
-
-// watchEvery is how often a session looks whether it is still wanted.
-const watchEvery = 200 * time.Millisecond
-
-// shut ends the session: it can be found no more, the far side is told, and then
-// those who are attached.
-func (h *host) shut(file os.FileInfo) {
-	h.ended.Store(true)
-	_ = locked(filepath.Dir(h.sock.path), func() error {
-		if now, err := os.Lstat(h.sock.path); err == nil && os.SameFile(now, file) {
-			return os.Remove(h.sock.path)
-		}
-		return nil
-	})
-	_ = h.sock.listener.Close()
-	words := lastWords
-	if h.conv != nil {
-		select {
-		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
-			words = slowWords
-		default:
-			h.conv.hub.end(wire.NewFault(wire.Closed, "the session was closed", nil))
-			h.sock.cancel()
-			h.unsubscribe()
-		}
-		_ = h.conv.Close()
-	}
-	h.ring.end(wire.NewFault(wire.Closed, "the session has ended", nil))
-	h.subs.Wait()
-	h.sock.closeAfter(words)
-}
-
-// slowWords is how long commands may take, when the far side has gone, to read
-// what it said before.
-const slowWords = 10 * time.Second
-
-// unsubscribe ends the session's subscriptions.
-func (h *host) unsubscribe() {
-	var leaving sync.WaitGroup
-	for _, st := range h.own {
-		leaving.Go(func() { leave(context.Background(), st) })
-	}
-	leaving.Wait()
 }

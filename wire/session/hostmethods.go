@@ -230,7 +230,7 @@ func (h *host) inboxNext(ctx context.Context, s *socketHandler, in *dialect.Inbo
 	}
 	p, err := h.inbox.claim(ctx, s, r.Method)
 	if err != nil {
-		return nil, err
+		return nil, h.sock.meaning(err)
 	}
 	if ctx.Err() != nil { // the process went while it got the call
 		h.inbox.giveBack(s)

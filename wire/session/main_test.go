@@ -45,6 +45,7 @@ func newWorld(t *testing.T, prefix string, hooks ...string) *world {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_RUNTIME_DIR", run)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(w.dir, "state"))
 	w.at = prefix + "unix:" + filepath.Join(w.dir, "s")
 	var err error
 	if w.server, err = Listen(t.Context(), w.endpoint(w.at), w.options(hooks)); err != nil {

@@ -52,8 +52,12 @@ func profiled(p *profile.Profile, dialect string) (Endpoint, error) {
 	return e, nil
 }
 
-// noName says that @NAME leads nowhere, with the nearest that does.
+// noName says that @NAME leads nowhere: why it does no more, or the nearest that
+// does.
 func noName(name string) error {
+	if f := endedAs(name, nil); f != nil {
+		return f
+	}
 	f := absent(fmt.Sprintf("no session or profile is named %q", name), nil)
 	names, _ := profile.Names()
 	if near := catalog.Nearest(name, append(names, sessionNames()...)); near != "" {

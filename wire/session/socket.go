@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -32,6 +33,7 @@ type socket struct {
 	more     map[string]socketMethod  // what a session answers beside
 	raw      func() (*rawPipe, error) // of a session; nil elsewhere
 	gone     func(*socketHandler)     // told when a process goes; may be nil
+	over     func() error             // why all ends, when a session does; nil elsewhere
 	path     string
 	listener net.Listener
 
@@ -167,6 +169,15 @@ func (s *socket) cancel() {
 	}
 	s.mu.Unlock()
 	s.settle(leaveBound)
+}
+
+// meaning is what it means that something ended with err, which nobody may have
+// wanted but the session that ends.
+func (s *socket) meaning(err error) error {
+	if s.over != nil && errors.Is(err, context.Canceled) {
+		return cmp.Or(s.over(), err)
+	}
+	return err
 }
 
 // settle waits until no stream is passed on, for d at most.

@@ -152,7 +152,7 @@ func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.Ra
 	defer cancel()
 	st, err := h.socket.far.Open(ctx, op)
 	if err != nil {
-		return nil, err
+		return nil, h.socket.meaning(err)
 	}
 	defer leave(ctx, st)
 	return nil, h.stream(in, cancel, nil, func(token wire.ID) error {
@@ -198,7 +198,7 @@ func (h *socketHandler) pass(ctx context.Context, st dialect.Stream, token wire.
 	for {
 		m, err := st.Next(ctx)
 		if err != nil {
-			return over(err, token, emit)
+			return over(h.socket.meaning(err), token, emit)
 		}
 		ev, err := h.socket.far.Event(m)
 		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m, ev, err)}); err != nil {

@@ -1,0 +1,121 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// How a session ends.
+
+// gone is why the far side has gone; nil: it has not, as far as is known.
+func (h *host) gone() error {
+	select {
+	case <-h.conv.Done():
+	default:
+		return nil
+	}
+	if err := h.conv.Err(); err != nil {
+		return err
+	}
+	return wire.NewFault(wire.Closed, "the far side has gone", nil)
+}
+
+// probation is gone, of a child that has said nothing yet after a moment in which
+// it could have failed: most that cannot do their work end at once.
+func (h *host) probation(ctx context.Context) error {
+	if len(h.e.Address.Command) > 0 && h.got.messages.Load() == 0 {
+		select {
+		case <-h.conv.Done():
+		case <-time.After(probation):
+		case <-ctx.Done():
+		}
+	}
+	return h.gone()
+}
+
+const probation = 100 * time.Millisecond
+
+// keep waits for the end.
+func (h *host) keep(ctx context.Context, file os.FileInfo) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-h.closing:
+			return nil
+		case <-h.conv.Done():
+			return h.gone()
+		case <-tick.C:
+			if now, err := os.Lstat(h.sock.path); err != nil || !os.SameFile(now, file) {
+				return wire.NewFault(wire.Closed, "the session's socket was removed", err)
+			}
+			if h.k.IdleExit > 0 && h.sock.idle() >= h.k.IdleExit {
+				return wire.NewFault(wire.Timeout, fmt.Sprintf("no command used it for %v (--idle-exit)", h.k.IdleExit), nil)
+			}
+		}
+	}
+}
+
+// watchEvery is how often a session looks whether it is still wanted.
+const watchEvery = 200 * time.Millisecond
+
+// shut ends the session: it can be found no more, the far side is told, and then
+// those who are attached.
+func (h *host) shut(file os.FileInfo) {
+	h.ended.Store(true)
+	_ = locked(filepath.Dir(h.sock.path), func() error {
+		if now, err := os.Lstat(h.sock.path); err == nil && os.SameFile(now, file) {
+			return os.Remove(h.sock.path)
+		}
+		return nil
+	})
+	_ = h.sock.listener.Close()
+	words := lastWords
+	if h.conv != nil {
+		select {
+		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
+			words = slowWords
+		default:
+			h.conv.hub.end(h.over())
+			h.sock.cancel()
+			h.unsubscribe()
+		}
+		_ = h.conv.Close()
+	}
+	h.ring.end(h.over())
+	h.subs.Wait()
+	h.sock.closeAfter(words)
+}
+
+// over is what those hear who still wait for something when the session ends; nil:
+// it does not.
+func (h *host) over() error {
+	switch {
+	case !h.ended.Load():
+		return nil
+	case h.why == nil:
+		return wire.NewFault(wire.Closed, "the session was closed", nil)
+	}
+	return wire.NewFault(wire.Closed, "the session has ended: "+h.why.Error(), h.why)
+}
+
+// slowWords is how long commands may take, when the far side has gone, to read
+// what it said before.
+const slowWords = 10 * time.Second
+
+// unsubscribe ends the session's subscriptions.
+func (h *host) unsubscribe() {
+	var leaving sync.WaitGroup
+	for _, st := range h.own {
+		leaving.Go(func() { leave(context.Background(), st) })
+	}
+	leaving.Wait()
+}
