@@ -127,7 +127,7 @@ func Method(w io.Writer, c *catalog.Catalog, m *catalog.Method, endpoint string,
 			b.WriteString("  " + line + "\n")
 		}
 	}
-	section(&b, "Parameters", nested(c, parameters(c, m.Params), "", 1), width, color)
+	section(&b, "Parameters", inside(c, m.Params, "", 1), width, color)
 	if len(m.Result) > 0 {
 		b.WriteString("\n" + strong("Result:", color) + " " + typeText(m.Result) + "\n")
 		fields(&b, parameters(c, m.Result), width)
@@ -199,7 +199,7 @@ func (p parameter) remarks() string {
 	}
 	for _, bound := range bounds {
 		if value := scan.Get(schema, bound.keyword); scan.Type(value) == 'n' {
-			parts = append(parts, bound.says+" "+string(value))
+			parts = append(parts, bound.says+" "+strings.TrimSuffix(string(value), ".0"))
 		}
 	}
 	if value := scan.Get(schema, "default"); value != nil {

@@ -130,6 +130,55 @@ Example:
 	}
 }
 
+// What generators of schemas make of types: a $ref in an allOf, so that something
+// can be said beside it, an enum of one value as the tag of a form, lists as they
+// were before there were prefixItems.
+func TestMethodOfGeneratedSchemas(t *testing.T) {
+	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"introspect","methods":[{"name":"geo_add","kind":"stream","params":{
+		"allOf":[{"$ref":"#/$defs/Named"},{"type":"object","required":["shape","pair"],"properties":{
+			"shape":{"description":"What it is","allOf":[{"$ref":"#/$defs/Shape"}]},
+			"pair":{"type":"array","items":[{"type":"string"},{"type":"integer"}]},
+			"n":{"type":"integer","minimum":0.0}}}]}},
+		{"name":"geo_draw","kind":"stream","params":{"$ref":"#/$defs/Shape"}}],
+		"$defs":{"Named":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}},
+		"Shape":{"oneOf":[{"type":"object","required":["kind","r"],"properties":{"kind":{"type":"string","enum":["circle"]},"r":{"type":"number"}}},
+			{"type":"object","required":["kind","side"],"properties":{"kind":{"type":"string","enum":["square"]},"side":{"type":"number"}}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"geo_add": `geo_add (stream)
+
+Parameters:
+  name        string                    required
+  shape       Shape                     required  What it is
+  shape.kind  string                    required  one of circle, square
+  shape.r     number                    required  with shape.kind=circle
+  shape.side  number                    required  with shape.kind=square
+  pair        array of string, integer  required
+  n           integer                             at least 0
+
+Example:
+  rpcx call ws://h/ geo_add '{"name":"string","shape":{"kind":"circle","r":1},"pair":["string",1]}'
+`,
+		"geo_draw": `geo_draw (stream)
+
+Parameters:
+  kind  string  required  one of circle, square
+  r     number  required  with kind=circle
+  side  number  required  with kind=square
+
+Example:
+  rpcx call ws://h/ geo_draw '{"kind":"circle","r":1}'
+`,
+	} {
+		var out bytes.Buffer
+		if err := Method(&out, c, c.Method(name), "ws://h/", 0, false); err != nil || out.String() != want {
+			t.Errorf("%s: %v, got\n%s\nwant\n%s", name, err, out.String(), want)
+		}
+	}
+}
+
 // Schemas of a peer may be anything at all.
 func FuzzMethod(f *testing.F) {
 	f.Add(`{"properties":{"a":{"$ref":"#/$defs/X"}}}`, `{"$ref":"#/$defs/X"}`)

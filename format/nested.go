@@ -14,9 +14,48 @@ const nestedMost = 3
 // rowsMost bounds what is listed of one method.
 const rowsMost = 500
 
-// nested lists parameters, each followed by what is inside it, under the dotted
-// names that a command line has for that. Of an object that comes in several
-// forms it says which form has what.
+// inside lists what an object holds, under the dotted names that a command line
+// has for that; each parameter is followed by what is inside it. Of an object
+// that comes in several forms it says which form has what.
+func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int) []parameter {
+	if depth > nestedMost {
+		return nil
+	}
+	schema = definition(c, schema)
+	all := nested(c, parameters(c, schema), prefix, depth)
+	looks := looksMost
+	forms := formsOf(c, schema, &looks)
+	if which, ok := telling(c, forms, prefix); ok {
+		all = append(all, which)
+	}
+	for _, form := range forms[:min(len(forms), rowsMost)] {
+		if len(all) >= rowsMost {
+			return all
+		}
+		all = append(all, ofForm(c, form, prefix, depth)...)
+	}
+	return all
+}
+
+// formsOf are the forms in which an object comes, or a part that it is made of.
+func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawMessage {
+	if *looks--; *looks < 0 {
+		return nil
+	}
+	for _, key := range []string{"oneOf", "anyOf"} {
+		if forms := elements(scan.Get(schema, key)); forms != nil {
+			return forms
+		}
+	}
+	for _, part := range elements(scan.Get(schema, "allOf")) {
+		if forms := formsOf(c, definition(c, part), looks); forms != nil {
+			return forms
+		}
+	}
+	return nil
+}
+
+// nested lists parameters, each followed by what is inside it.
 func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []parameter {
 	var all []parameter
 	for _, p := range params {
@@ -24,24 +63,8 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 			return all
 		}
 		p.name = prefix + p.name
-		all = append(all, p)
-		if depth == nestedMost {
-			continue
-		}
-		def := definition(c, p.schema)
-		all = append(all, nested(c, parameters(c, def), p.name+".", depth+1)...)
-		forms := elements(scan.Get(def, "oneOf"))
-		if forms == nil {
-			forms = elements(scan.Get(def, "anyOf"))
-		}
-		if which, ok := telling(c, forms, p.name+"."); ok {
-			all = append(all, which)
-		}
-		for _, form := range forms[:min(len(forms), rowsMost)] {
-			if len(all) >= rowsMost {
-				return all
-			}
-			all = append(all, ofForm(c, form, p.name+".", depth+1)...)
+		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // a place has no dotted name
+			all = append(all, inside(c, p.schema, p.name+".", depth+1)...)
 		}
 	}
 	return all
@@ -70,11 +93,22 @@ func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parame
 // constant is the first member of an object that can only have one value.
 func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json.RawMessage) {
 	for _, m := range parameters(c, form) {
-		if value := scan.Get(definition(c, m.schema), "const"); value != nil {
+		if value := only(definition(c, m.schema)); value != nil {
 			return m.name, value
 		}
 	}
 	return "", nil
+}
+
+// only is the one value that a schema allows; nil where there may be others.
+func only(schema json.RawMessage) json.RawMessage {
+	if value := scan.Get(schema, "const"); value != nil {
+		return value
+	}
+	if enum := elements(scan.Get(schema, "enum")); len(enum) == 1 {
+		return enum[0]
+	}
+	return nil
 }
 
 // ofForm is what one form of an object has, beside what tells which form it is.

@@ -25,23 +25,48 @@ type parameter struct {
 // holds. c gives the $defs.
 func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	schema = definition(c, schema)
-	var params []parameter
-	if items := scan.Get(schema, "prefixItems"); items != nil {
-		for i, item := range elements(items) {
+	if items := tuple(schema); items != nil {
+		var params []parameter
+		for i, item := range items {
 			params = append(params, parameter{name: positional(item, i), required: true, schema: spelled(c, item)})
 		}
 		return params
 	}
-	required := scan.Get(schema, "required")
-	members := scan.Object(scan.Get(schema, "properties"), wire.DefaultMaxDepth)
-	for {
-		key, val, ok := members.Next()
-		if !ok {
-			return params
-		}
-		name := scan.Key(key)
-		params = append(params, parameter{name: CleanLine(name), required: contains(required, name), schema: spelled(c, val)})
+	looks := looksMost
+	return members(c, schema, nil, &looks)
+}
+
+// looksMost bounds the parts of a schema that are looked at: they may go in
+// circles.
+const looksMost = 100
+
+// members adds to params the properties of an object, and of the parts that it is
+// made of, each name once.
+func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, looks *int) []parameter {
+	if *looks--; *looks < 0 {
+		return params
 	}
+	required := scan.Get(schema, "required")
+	in := scan.Object(scan.Get(schema, "properties"), wire.DefaultMaxDepth)
+	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		p := parameter{name: CleanLine(scan.Key(key)), required: contains(required, scan.Key(key)), schema: spelled(c, val)}
+		if !slices.ContainsFunc(params, func(o parameter) bool { return o.name == p.name }) {
+			params = append(params, p)
+		}
+	}
+	for _, part := range elements(scan.Get(schema, "allOf")) {
+		params = members(c, definition(c, part), params, looks)
+	}
+	return params
+}
+
+// tuple are the schemas of a list's elements, where each has its own; they stood
+// in items once.
+func tuple(schema json.RawMessage) []json.RawMessage {
+	if items := elements(scan.Get(schema, "prefixItems")); items != nil {
+		return items
+	}
+	return elements(scan.Get(schema, "items"))
 }
 
 // spelled is a schema with a $ref followed, but to an object, whose name says
@@ -92,9 +117,12 @@ func typeAt(schema json.RawMessage, depth int) string {
 		}
 	}
 	names := typeNames(schema)
+	if parts := elements(scan.Get(schema, "allOf")); len(parts) > 0 && slices.Equal(names, []string{"any"}) {
+		return typeAt(parts[0], depth+1) // which is a way to say something beside a $ref
+	}
 	for i, name := range names {
-		if names[i] = name; name == "array" {
-			names[i] = "array of " + typeAt(scan.Get(schema, "items"), depth+1)
+		if name == "array" {
+			names[i] = "array of " + elementText(schema, depth+1)
 		}
 	}
 	text := strings.Join(names, "|")
@@ -102,6 +130,19 @@ func typeAt(schema json.RawMessage, depth int) string {
 		text += " (" + format + ")"
 	}
 	return text
+}
+
+// elementText is what an array holds.
+func elementText(array json.RawMessage, depth int) string {
+	items := tuple(array)
+	if items == nil {
+		return typeAt(scan.Get(array, "items"), depth)
+	}
+	words := make([]string, len(items))
+	for i, item := range items {
+		words[i] = typeAt(item, depth)
+	}
+	return strings.Join(words, ", ")
 }
 
 func union(branches []json.RawMessage, depth int) string {

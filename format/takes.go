@@ -25,7 +25,7 @@ func Takes(schema json.RawMessage) string {
 	}
 	var words []string
 	for _, p := range parameters(c, schema) {
-		if p.name == "method" && scan.Get(p.schema, "const") != nil {
+		if p.name == "method" && only(p.schema) != nil {
 			continue
 		}
 		word := p.name + " (" + typeText(p.schema)

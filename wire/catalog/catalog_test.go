@@ -193,7 +193,10 @@ func TestExamples(t *testing.T) {
 		{"name":"array","params":{"type":"array","prefixItems":[{"const":"newHeads"},{"type":"integer","minimum":5}]}},
 		{"name":"odd","params":{"type":"object","properties":{"a:b":{"type":"string"},"c.d":{"type":"string"}},"required":["a:b","c.d"]}},
 		{"name":"dotted","params":{"type":"object","properties":{"c.d[":{"const":"x"}},"required":["c.d["]}},
-		{"name":"loop","params":{"$ref":"#/methods/8/params"}}
+		{"name":"loop","params":{"$ref":"#/methods/8/params"}},
+		{"name":"parts","params":{"allOf":[{"$ref":"#/$defs/nested"},{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":0.0}}}]}},
+		{"name":"forms","params":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/$defs/id"}},"oneOf":[{"required":["by"],"properties":{"by":{"enum":["bank"]}}},{"required":["to"],"properties":{"to":{"enum":["card"]}}}]}},
+		{"name":"lists","params":{"type":"array","prefixItems":[{"type":"array","items":{"type":"boolean"},"minItems":2},{"type":"array","items":[{"type":"string","maxLength":3},{"type":"number","maximum":0.5}]},{"type":"integer","exclusiveMaximum":0},{"anyOf":[{"type":"null"},{"type":"string"}]}]}}
 		],"$defs":{"id":{"type":"string","examples":["o_001"]},
 		"nested":{"type":"object","required":["to"],"properties":{"to":{"type":"object","required":["zip"],"properties":{"zip":{"type":"integer"}}}}}}}`))
 	if err != nil {
@@ -208,6 +211,9 @@ func TestExamples(t *testing.T) {
 		"odd":     {`{"a:b":"string","c.d":"string"}`},
 		"dotted":  {`c\.d\[=x`},
 		"loop":    nil,
+		"parts":   {`{"to":{"zip":1},"n":0}`},
+		"forms":   {`{"id":"o_001","by":"bank"}`},
+		"lists":   {`[[true,true],["str",0.5],-1,null]`},
 	} {
 		if got := c.Method(name).Example(c); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", name, got, want)

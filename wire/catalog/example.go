@@ -25,6 +25,9 @@ func (m *Method) Example(c *Catalog) []string {
 		}
 		return nil
 	}
+	if branching(schema) {
+		return []string{string((&sampler{doc: doc, left: samplesMost}).of(schema, 0))}
+	}
 	required := requiredOf(schema)
 	properties := get(schema, "properties")
 	var words []string
@@ -36,6 +39,19 @@ func (m *Method) Example(c *Catalog) []string {
 	}
 	return words
 }
+
+// branching says that what an object holds is not all in its own properties.
+func branching(schema json.RawMessage) bool {
+	for _, key := range alternatives {
+		if len(elements(get(schema, key))) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// alternatives are the keywords under which other schemas say more of a value.
+var alternatives = []string{"anyOf", "oneOf", "allOf"}
 
 // exact says that an example is to be a command that works.
 func (c *Catalog) exact() bool { return c != nil && c.Dialect == "introspect" }
@@ -70,122 +86,6 @@ func composite(schema json.RawMessage) bool {
 // need not fit: patterns and the like are not solved.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
 	return (&sampler{doc: doc, left: samplesMost}).of(resolve(schema, doc), 0)
-}
-
-// A sampler makes a value for a schema, which may go in circles.
-type sampler struct {
-	doc  json.RawMessage
-	left int // of samplesMost
-}
-
-// samplesMost bounds the values inside a value that is made.
-const samplesMost = 200
-
-// inner is of for what stands inside, which may be a reference.
-func (s *sampler) inner(schema json.RawMessage, depth int) json.RawMessage {
-	if s.left < 0 {
-		return json.RawMessage("null")
-	}
-	return s.of(resolve(schema, s.doc), depth)
-}
-
-func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
-	if v := given(schema); v != nil {
-		return v
-	}
-	if s.left--; depth > 8 || s.left < 0 {
-		return json.RawMessage("null")
-	}
-	switch typeOf(schema) {
-	case "integer", "number":
-		return exampleNumber(schema)
-	case "boolean":
-		return json.RawMessage("true")
-	case "null":
-		return json.RawMessage("null")
-	case "array":
-		return s.array(schema, depth)
-	case "object":
-		return s.object(schema, depth)
-	case "":
-		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-			if branches := elements(get(schema, key)); len(branches) > 0 {
-				return s.inner(branches[0], depth+1)
-			}
-		}
-	}
-	return exampleString(schema)
-}
-
-// exampleNumber is the least number that is allowed, or one.
-func exampleNumber(schema json.RawMessage) json.RawMessage {
-	if low := get(schema, "minimum"); low != nil {
-		return low
-	}
-	if low, err := strconv.ParseFloat(string(get(schema, "exclusiveMinimum")), 64); err == nil {
-		return strconv.AppendFloat(nil, low+1, 'f', -1, 64)
-	}
-	return json.RawMessage("1")
-}
-
-// formats are texts that have a format.
-var formats = map[string]string{
-	"uuid": "123e4567-e89b-12d3-a456-426614174000", "date-time": "2026-01-31T12:00:00Z", "date": "2026-01-31",
-	"time": "12:00:00Z", "email": "user@example.com", "uri": "https://example.com/", "hostname": "example.com",
-	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "duration": "PT1H",
-}
-
-// exampleString is a text of the format that is wanted, and as long as it must
-// be.
-func exampleString(schema json.RawMessage) json.RawMessage {
-	var format string
-	var least int
-	_ = json.Unmarshal(get(schema, "format"), &format)
-	_ = json.Unmarshal(get(schema, "minLength"), &least)
-	text := formats[format]
-	if text == "" {
-		text = "string" + strings.Repeat("x", min(max(least-len("string"), 0), 1000))
-	}
-	return appendText(nil, text)
-}
-
-func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
-	items := elements(get(schema, "prefixItems"))
-	if item := get(schema, "items"); len(items) == 0 && item != nil {
-		items = append(items, item)
-	}
-	b := []byte{'['}
-	for i, item := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, s.inner(item, depth+1)...)
-	}
-	return append(b, ']')
-}
-
-func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
-	properties := get(schema, "properties")
-	var list []member
-	for _, name := range requiredOf(schema) {
-		list = append(list, member{name, s.inner(get(properties, name), depth+1)})
-	}
-	return object(list)
-}
-
-// given is the value that a schema itself names.
-func given(schema json.RawMessage) json.RawMessage {
-	for _, key := range []string{"const", "example", "default"} {
-		if v := get(schema, key); v != nil {
-			return v
-		}
-	}
-	for _, key := range []string{"examples", "enum"} {
-		if list := elements(get(schema, key)); len(list) > 0 {
-			return list[0]
-		}
-	}
-	return nil
 }
 
 // requiredOf lists the required properties, in the order of properties.

@@ -1,0 +1,178 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A sampler makes a value for a schema, which may go in circles.
+type sampler struct {
+	doc  json.RawMessage
+	left int // of samplesMost
+}
+
+// samplesMost bounds the values inside a value that is made.
+const samplesMost = 200
+
+// inner is of for what stands inside, which may be a reference.
+func (s *sampler) inner(schema json.RawMessage, depth int) json.RawMessage {
+	if s.left < 0 {
+		return json.RawMessage("null")
+	}
+	return s.of(resolve(schema, s.doc), depth)
+}
+
+func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
+	if v := given(schema); v != nil {
+		return v
+	}
+	if s.left--; depth > 8 || s.left < 0 {
+		return json.RawMessage("null")
+	}
+	switch typeOf(schema) {
+	case "integer", "number":
+		return exampleNumber(schema)
+	case "boolean":
+		return json.RawMessage("true")
+	case "null":
+		return json.RawMessage("null")
+	case "array":
+		return s.array(schema, depth)
+	case "object":
+		return s.object(schema, depth)
+	case "":
+		if branching(schema) {
+			return s.branch(schema, depth)
+		}
+	}
+	return exampleString(schema)
+}
+
+// branch is a value for a schema that leaves it to others: to the first of
+// several, or to all of them where they are objects.
+func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
+	for _, key := range alternatives {
+		branches := elements(get(schema, key))
+		if len(branches) == 0 {
+			continue
+		}
+		if v := s.inner(branches[0], depth+1); json.Valid(v) && v[0] != '{' {
+			return v
+		}
+	}
+	return s.object(schema, depth)
+}
+
+// exampleNumber is the least number that is allowed, else the greatest if it is
+// below one, else one.
+func exampleNumber(schema json.RawMessage) json.RawMessage {
+	number := func(key string) (float64, bool) {
+		f, err := strconv.ParseFloat(string(get(schema, key)), 64)
+		return f, err == nil
+	}
+	if low := get(schema, "minimum"); low != nil {
+		return bytes.TrimSuffix(low, []byte(".0"))
+	}
+	value := 1.0
+	if low, ok := number("exclusiveMinimum"); ok {
+		value = low + 1
+	}
+	if high, ok := number("maximum"); ok && high < value {
+		value = high
+	}
+	if high, ok := number("exclusiveMaximum"); ok && high <= value {
+		value = high - 1
+	}
+	return strconv.AppendFloat(nil, value, 'f', -1, 64)
+}
+
+// formats are texts that have a format.
+var formats = map[string]string{
+	"uuid": "123e4567-e89b-12d3-a456-426614174000", "date-time": "2026-01-31T12:00:00Z", "date": "2026-01-31",
+	"time": "12:00:00Z", "email": "user@example.com", "uri": "https://example.com/", "hostname": "example.com",
+	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "duration": "PT1H",
+}
+
+// exampleString is a text of the format that is wanted, and as long as it must
+// be.
+func exampleString(schema json.RawMessage) json.RawMessage {
+	var format string
+	least, most := 0, 1000
+	_ = json.Unmarshal(get(schema, "format"), &format)
+	_ = json.Unmarshal(get(schema, "minLength"), &least)
+	_ = json.Unmarshal(get(schema, "maxLength"), &most)
+	text := formats[format]
+	if text == "" {
+		text = "string" + strings.Repeat("x", min(max(least-len("string"), 0), 1000))
+		text = text[:min(len(text), max(most, 0))]
+	}
+	return appendText(nil, text)
+}
+
+// array has what stands at each place, else one element, or as many as there must
+// be.
+func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
+	items := elements(get(schema, "prefixItems"))
+	item := get(schema, "items")
+	if len(items) == 0 {
+		items = elements(item) // as it was before there were prefixItems
+	}
+	if len(items) == 0 && item != nil {
+		var least int
+		_ = json.Unmarshal(get(schema, "minItems"), &least)
+		for range min(max(least, 1), 20) {
+			items = append(items, item)
+		}
+	}
+	b := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, s.inner(item, depth+1)...)
+	}
+	return append(b, ']')
+}
+
+// object has the required members: its own, those of the parts that it is made
+// of, and those of the first form that it can have.
+func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
+	properties := get(schema, "properties")
+	var list []member
+	for _, name := range requiredOf(schema) {
+		list = append(list, member{name, s.inner(get(properties, name), depth+1)})
+	}
+	parts := elements(get(schema, "allOf"))
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if forms := elements(get(schema, key)); len(forms) > 0 {
+			parts = append(parts, forms[0])
+		}
+	}
+	for _, part := range parts {
+		v := s.inner(part, depth+1)
+		for _, name := range Keys(v) {
+			if !slices.ContainsFunc(list, func(m member) bool { return m.key == name }) {
+				list = append(list, member{name, get(v, name)})
+			}
+		}
+	}
+	return object(list)
+}
+
+// given is the value that a schema itself names.
+func given(schema json.RawMessage) json.RawMessage {
+	for _, key := range []string{"const", "example", "default"} {
+		if v := get(schema, key); v != nil {
+			return v
+		}
+	}
+	for _, key := range []string{"examples", "enum"} {
+		if list := elements(get(schema, key)); len(list) > 0 {
+			return list[0]
+		}
+	}
+	return nil
+}
