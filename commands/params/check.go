@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -31,7 +32,7 @@ func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer
 	if err != nil {
 		return nil, wire.NewFault(wire.Usage, "params of "+method+" in the catalog: "+err.Error(), err)
 	}
-	return typer{s}, nil
+	return typer{Schema: s, wraps: c.Dialect == "introspect"}, nil
 }
 
 // ForResult is the schema of what one method of a catalog gives; nil where the
@@ -75,9 +76,23 @@ func (untyped) Coerce(_ []string, text string) (json.RawMessage, error) {
 func (untyped) Check(json.RawMessage) error { return nil }
 
 // A typer checks positional params by the names that they stand for.
-type typer struct{ *schema.Schema }
+type typer struct {
+	*schema.Schema
+	wraps bool // params may also be the one element of an array
+}
 
-func (t typer) Check(params json.RawMessage) error { return t.Schema.Check(t.ByName(params)) }
+func (t typer) Check(params json.RawMessage) error {
+	err := t.Schema.Check(t.ByName(params))
+	if err == nil || !t.wraps {
+		return err
+	}
+	in := scan.Array(params, wire.DefaultMaxDepth)
+	_, first, _ := in.Next()
+	if _, _, more := in.Next(); more || scan.Type(first) != 'o' {
+		return err
+	}
+	return t.Schema.Check(first)
+}
 
 // check refuses what does not fit. Functions have no JSON value, so params with
 // functions are not checked.
@@ -140,17 +155,34 @@ func misfit(err error, arg string) *wire.Fault {
 		example := scan.AppendQuoted(nil, m.Property)
 		if m.Value != nil {
 			example = append(append(example, ':'), m.Value...)
-			f.Hint = fmt.Sprintf("for example %s", exampleWord(m.Property, m.Value, string(example)))
+			f.Hint = fmt.Sprintf("for example %s", exampleWord(dotted(m.Pointer, m.Property), m.Value, string(example)))
 		}
 	}
 	return f
 }
 
-// exampleWord is one word that gives a property a value.
+// dotted is the key of a property of the object at pointer; "" where a key cannot
+// say it.
+func dotted(pointer, property string) string {
+	var key strings.Builder
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if pointer == "" {
+			break
+		}
+		if _, err := strconv.Atoi(token); err == nil || strings.ContainsAny(token, "~.[") {
+			return ""
+		}
+		key.WriteString(token + ".")
+	}
+	return key.String() + property
+}
+
+// exampleWord is one word that gives a property a value: by its key, where it has
+// one, else as member of a JSON object.
 func exampleWord(name string, value json.RawMessage, member string) string {
 	text, isText := scan.Text(value)
 	switch {
-	case !IsKeyOp(name+"=") || len(name) > 60 || len(value) > 200:
+	case name == "" || !IsKeyOp(name+"=") || len(name) > 60 || len(value) > 200:
 		return wire.Quote("{" + member + "}")
 	case isText:
 		return wire.Quote(name + "=" + text)
@@ -193,8 +225,10 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 		return false
 	}
 	v, err := p.o.Typer.Coerce(root.names(pointer), text)
-	if err != nil || scan.Type(v) == 's' {
-		return false
+	if err != nil || scan.Type(v) == 's' { // other members may tell that no text is wanted
+		if v, err = oneValue([]byte(text)); err != nil || scan.Type(v) == 's' {
+			return false
+		}
 	}
 	n.raw = v
 	return true

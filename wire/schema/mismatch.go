@@ -194,10 +194,13 @@ func pickBranch(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	bestDepth, bestConstants := 0, false
 	for _, c := range e.Causes {
 		leaf := pick(c)
-		depth, constants := len(leaf.InstanceLocation), failsConstant(c, len(e.InstanceLocation))
+		depth, constants := len(leaf.InstanceLocation), constantBelow(c, len(e.InstanceLocation)) != nil
 		if best == nil || bestConstants && !constants || constants == bestConstants && depth > bestDepth {
 			best, bestDepth, bestConstants = leaf, depth, constants
 		}
+	}
+	if one := anyConstant(e); bestConstants && one != nil {
+		return one
 	}
 	if best == nil || len(e.Causes) > 1 && bestDepth == len(e.InstanceLocation) && weight(best) == 1 {
 		return e
@@ -205,16 +208,42 @@ func pickBranch(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return best
 }
 
-// failsConstant says whether a const or enum just below depth is not met.
-func failsConstant(e *jsonschema.ValidationError, depth int) bool {
-	switch e.ErrorKind.(type) {
-	case *kind.Const, *kind.Enum:
-		return len(e.InstanceLocation) == depth+1
-	}
-	for _, c := range e.Causes {
-		if failsConstant(c, depth) {
-			return true
+// anyConstant is the error of a member that is none of the constants by which
+// the alternatives are told from each other; nil where they are not told so.
+func anyConstant(e *jsonschema.ValidationError) *jsonschema.ValidationError {
+	one := *e
+	all := &kind.Enum{}
+	for i, c := range e.Causes {
+		leaf := constantBelow(c, len(e.InstanceLocation))
+		if leaf == nil || i > 0 && !slices.Equal(leaf.InstanceLocation, one.InstanceLocation) {
+			return nil
+		}
+		one.InstanceLocation = leaf.InstanceLocation
+		switch k := leaf.ErrorKind.(type) {
+		case *kind.Const:
+			all.Got, all.Want = k.Got, append(all.Want, k.Want)
+		case *kind.Enum:
+			all.Got, all.Want = k.Got, append(all.Want, k.Want...)
 		}
 	}
-	return false
+	one.ErrorKind, one.Causes = all, nil
+	return &one
+}
+
+// constantBelow is the error of a const or enum just below depth that is not met;
+// nil where there is none.
+func constantBelow(e *jsonschema.ValidationError, depth int) *jsonschema.ValidationError {
+	switch e.ErrorKind.(type) {
+	case *kind.Const, *kind.Enum:
+		if len(e.InstanceLocation) == depth+1 {
+			return e
+		}
+		return nil
+	}
+	for _, c := range e.Causes {
+		if leaf := constantBelow(c, depth); leaf != nil {
+			return leaf
+		}
+	}
+	return nil
 }

@@ -48,6 +48,7 @@ func TestCheck(t *testing.T) {
 		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: maxItems: got 3, want 2`},
 		{`{"id":"o_001","tags":["a",1]}`, `/tags/1: got number, want string`},
 		{`{"id":"o_001","pay":{"by":"card","number":"4"}}`, `/pay/number: got string, want integer`},
+		{`{"id":"o_001","pay":{"by":"crad","number":4}}`, `/pay/by: "crad" is none of "bank", "card"; did you mean card?`},
 		{`{"id":"o_001","size":"big"}`, `/size: got string, want integer or boolean`},
 		{`[1]`, `got array, want object`},
 		{`nonsense`, `is not JSON: invalid character 'o' in literal null (expecting 'u')`},
