@@ -8,7 +8,6 @@ import (
 	"io"
 	"sync"
 
-	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -27,17 +26,15 @@ type batch struct {
 	app   *app
 	o     *callOptions
 	conv  session.Conversation
-	cat   *catalog.Catalog
 	print *format.Pipeline
-	wired func(typed string) string // the name on the wire of a line's method; nil: the same
+	types *batchTyper
 
 	cancel   context.CancelCauseFunc // ends the batch
 	printing context.Context
 
 	mu     sync.Mutex
-	typers map[string]params.Typer // by method
-	failed bool                    // some line got an error
-	fault  error                   // what else went wrong, such as a connection that ended
+	failed bool  // some line got an error
+	fault  error // what else went wrong, such as a connection that ended
 }
 
 // job is one line and the place of its answer.
@@ -49,14 +46,20 @@ type job struct {
 }
 
 func runBatch(ctx context.Context, a *app, o *callOptions, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) (err error) {
-	b := &batch{app: a, o: o, cat: cat, print: print, typers: map[string]params.Typer{}, wired: session.SpecOf(e).Method}
-	if o.params.dryRun {
+	b := &batch{app: a, o: o, print: print, types: newBatchTyper(a, e, nil, cat, o.params)}
+	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).Typed && !o.params.noCheck; o.params.dryRun && !asked {
 		return b.dryRun(ctx, e)
 	}
 	cl := start(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
 	if b.conv, err = a.open(cl.ctx, e, &o.clientFlags, cat, false); err != nil {
 		return err
+	}
+	e.Dialect = b.conv.Dialect()
+	b.types = newBatchTyper(a, e, b.conv, cat, o.params)
+	if o.params.dryRun {
+		err = b.dryRun(cl.ctx, e)
+		return errors.Join(err, closing(ctx, b.conv, &o.hooks, err))
 	}
 	err = errors.Join(b.run(cl.ctx), print.Finish())
 	if b.failed {
@@ -165,7 +168,7 @@ func (b *batch) emit(j *job) error {
 // call makes the call of one line and returns its answer as a line; nil when
 // the batch has been ended.
 func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
-	op, err := b.read(j)
+	op, err := b.read(ctx, j)
 	if err == nil {
 		var result json.RawMessage
 		if result, err = b.result(ctx, op); err == nil {
@@ -203,7 +206,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 	if err != nil {
 		return nil, why(cl.ctx, err)
 	}
-	var all []json.RawMessage
+	all := []json.RawMessage{}
 	single, later := true, session.SpecOf(session.Endpoint{Dialect: b.conv.Dialect()}).Later
 	for {
 		m, err := st.Next(cl.ctx)
@@ -218,9 +221,14 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		if err != nil {
 			return nil, err
 		}
+		if ev.Kind == wire.Guidance && ev.Message != "" {
+			ev.Action = "" // what could be done about it is not told by line
+		}
 		b.app.console.Event(ev) // what is for people
 		switch {
-		case recovers(ev), m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream
+		case recovers(ev):
+		case m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream
+			single = later
 		case ev.Kind == wire.Failure:
 			return nil, abandoned(cl.ctx, st, ev)
 		case ev.Kind == wire.Data:
@@ -228,8 +236,11 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 			all = append(all, bytes.Clone(ev.Data))
 		}
 	}
-	if single && len(all) == 1 {
+	switch {
+	case single && len(all) == 1:
 		return all[0], nil
+	case single && len(all) == 0:
+		return json.RawMessage("null"), nil
 	}
 	return json.Marshal(all)
 }

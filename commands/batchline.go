@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
-	"rpcx/commands/params"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
@@ -26,7 +27,7 @@ func (j *job) id() []byte {
 
 // read takes a line apart. What is wrong with it is an error as a peer would
 // answer it.
-func (b *batch) read(j *job) (op dialect.Op, err error) {
+func (b *batch) read(ctx context.Context, j *job) (op dialect.Op, err error) {
 	if err := scan.Valid(j.line, wire.DefaultMaxDepth); err != nil || scan.Type(j.line) != 'o' {
 		return op, wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.number)
 	}
@@ -38,33 +39,7 @@ func (b *batch) read(j *job) (op dialect.Op, err error) {
 	if t := scan.Type(op.Params); op.Params != nil && t != 'o' && t != 'a' {
 		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.number)
 	}
-	if b.cat == nil || b.o.params.noCheck {
-		return op, nil
-	}
-	typer, err := b.typer(method)
-	if err == nil {
-		err = typer.Check(op.Params)
-	}
-	if err != nil {
-		return op, wire.NewError(wire.CodeInvalidParams, err.Error())
-	}
-	return op, nil
-}
-
-// typer checks the params of one method; it is made once.
-func (b *batch) typer(method string) (params.Typer, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if t := b.typers[method]; t != nil {
-		return t, nil
-	}
-	wired := method
-	if b.wired != nil {
-		wired = b.wired(method)
-	}
-	t, err := params.ForMethod(b.cat, wired, b.app.console.Warn)
-	b.typers[method] = t
-	return t, err
+	return op, b.types.check(ctx, method, op.Params)
 }
 
 // answerLine is {"id":ID,MEMBER:VALUE} on one line.
@@ -82,9 +57,16 @@ func (b *batch) dryRun(ctx context.Context, e session.Endpoint) error {
 	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
 	var refused error
 	err := eachLine(ctx, func(n int64, line []byte) error {
-		op, err := b.read(&job{number: n, line: line})
+		op, err := b.read(ctx, &job{number: n, line: line})
+		if wire.AsFault(err) != nil {
+			return err
+		}
 		if err != nil {
-			b.app.console.Warn(err.Error())
+			text := wire.AsError(err).Message
+			if !strings.HasPrefix(text, "line ") {
+				text = fmt.Sprintf("line %d: %s", n, text)
+			}
+			b.app.console.Warn(text)
 			refused = wire.NewFault(wire.Usage, "some lines would not be sent", nil)
 			return nil
 		}

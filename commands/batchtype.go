@@ -1,0 +1,126 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"rpcx/commands/params"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/introspect"
+	"rpcx/wire/session"
+)
+
+// A batchTyper checks the lines of a batch by the catalog that was given, else
+// by what the far side tells. That is asked for when a line needs it, and once:
+// for a module where the dialect tells modules, else for a method.
+type batchTyper struct {
+	spec  session.Spec
+	conv  session.Conversation // nil: nobody is asked
+	given *catalog.Catalog     // nil: none
+	warn  func(text string)
+
+	mu     sync.Mutex // held while the far side is asked: whoever comes second finds the answer
+	told   map[string]*catalog.Catalog
+	twice  map[string]bool         // was asked for again
+	typers map[string]params.Typer // by method
+}
+
+// newBatchTyper makes the checks of a batch; nil: nothing is checked. conv may
+// be nil.
+func newBatchTyper(a *app, e session.Endpoint, conv session.Conversation, given *catalog.Catalog, p paramFlags) *batchTyper {
+	if p.noCheck {
+		return nil
+	}
+	t := &batchTyper{
+		spec: session.SpecOf(e), given: given, warn: a.console.Warn,
+		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{},
+	}
+	if given == nil && t.spec.Typed {
+		t.conv = conv
+	}
+	return t
+}
+
+// check refuses a method that cannot be one, and params that it does not take,
+// with the error that is the line's answer. Where they do not fit what the far
+// side told, it is asked once more: that may be what it said to an earlier
+// process.
+func (t *batchTyper) check(ctx context.Context, method string, given json.RawMessage) error {
+	if t == nil {
+		return nil
+	}
+	if t.spec.CheckName != nil {
+		if err := t.spec.CheckName(method, false); err != nil {
+			return wire.NewError(wire.CodeInvalidRequest, toFault(err).Error())
+		}
+	}
+	if t.spec.Method != nil {
+		method = t.spec.Method(method)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.fits(ctx, method, given)
+	if key := t.key(method); wire.AsFault(err) == nil && err != nil && t.conv != nil && !t.twice[key] {
+		t.twice[key] = true
+		t.forget(key)
+		err = t.fits(ctx, method, given)
+	}
+	return err
+}
+
+// fits checks params by what is known of a method.
+func (t *batchTyper) fits(ctx context.Context, method string, given json.RawMessage) error {
+	typer := t.typers[method]
+	if typer == nil {
+		cat, err := t.catalog(ctx, method)
+		if err != nil {
+			return err
+		}
+		if typer, err = params.ForMethod(cat, method, t.warn); err != nil {
+			return wire.NewError(wire.CodeInvalidParams, err.Error())
+		}
+		t.typers[method] = typer
+	}
+	if err := typer.Check(given); err != nil {
+		return wire.NewError(wire.CodeInvalidParams, err.Error())
+	}
+	return nil
+}
+
+// catalog is what is known of a method; nil where nothing is.
+func (t *batchTyper) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
+	if t.conv == nil {
+		return t.given, nil
+	}
+	key := t.key(method)
+	if cat, ok := t.told[key]; ok {
+		return cat, nil
+	}
+	cat, err := t.conv.Typing(ctx, method)
+	if err != nil {
+		return nil, why(ctx, err)
+	}
+	t.told[key] = cat
+	return cat, nil
+}
+
+// key is what the far side is asked for because of a method.
+func (t *batchTyper) key(method string) string {
+	if !t.spec.Modules {
+		return method
+	}
+	module, _ := introspect.Split(method)
+	return module
+}
+
+// forget has the far side asked again.
+func (t *batchTyper) forget(key string) {
+	delete(t.told, key)
+	for method := range t.typers {
+		if t.key(method) == key {
+			delete(t.typers, method)
+		}
+	}
+}
