@@ -145,7 +145,9 @@ func (c *codec) failure(ev *wire.Event, item []byte) {
 		took := true
 		switch string(key) {
 		case "error":
-			reason(ev.Err, val)
+			if took = scan.Type(val) != '0'; took {
+				reason(ev.Err, val)
+			}
 		case "message":
 			var text string
 			if text, took = scan.Text(val); ev.Err.Message == "" {
@@ -239,7 +241,7 @@ func said(kind string, item []byte) string {
 	switch {
 	case kind == "module_not_found" && module != "":
 		sentence = "there is no module " + strconv.Quote(module)
-	case kind == "method_not_found" && module != "" && method != "":
+	case kind == "method_not_found" && module != "":
 		sentence = "the module " + module + " has no method " + strconv.Quote(method)
 	case kind == "method_not_found" && method != "":
 		sentence = "there is no method " + strconv.Quote(method)

@@ -3,6 +3,7 @@ package introspect
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,10 +23,29 @@ func (n noModule) Unwrap() error { return wire.NewError(wire.CodeNoMethod, n.Err
 // unknown is the failure of a call of a method that there is not.
 func (o *offer) unknown(method string) error {
 	module, name := Split(method)
-	if o.module(module) == nil {
+	switch {
+	case o.available(module) == nil:
 		return noModule(module)
+	case name == "":
+		name = method
 	}
 	return wire.Errorf(wire.CodeNoMethod, "Method not found: %s", name)
+}
+
+// available are the methods of a module, those that every service has included;
+// nil where there is no such module.
+func (o *offer) available(namespace string) []string {
+	var names []string
+	if namespace == serviceModule {
+		for _, method := range []string{schemaMethod, moduleSchemaMethod, hashMethod, unsubscribeMethod} {
+			_, name := Split(method)
+			names = append(names, name)
+		}
+	}
+	if m := o.module(namespace); m != nil {
+		names = append(names, m.names...)
+	}
+	return names
 }
 
 // guided is what guides whoever called method and failed with err: the members
@@ -45,8 +65,8 @@ func (o *offer) guided(err error, method string, some bool) []string {
 	case strconv.Itoa(wire.CodeInvalidParams):
 		return o.guideToParams(method, strings.TrimPrefix(e.Message, "invalid params: "))
 	case strconv.Itoa(wire.CodeNoMethod):
-		if m := o.module(module); m != nil {
-			return o.guideToMethod(m, name)
+		if names := o.available(module); names != nil {
+			return o.guideToMethod(module, name, names)
 		}
 	}
 	return nil
@@ -62,14 +82,24 @@ func (o *offer) guideToModule(namespace, method string) []string {
 	return append(guide, "action", `"call_service_schema"`)
 }
 
-// guideToMethod is guidance for a method that its module does not have.
-func (o *offer) guideToMethod(m *module, name string) []string {
-	names, _ := json.Marshal(m.names)
-	guide := []string{"error_kind", `"method_not_found"`, "module", quoted(m.namespace), "method", quoted(name), "available_methods", string(names)}
-	if near := catalog.Closest(name, m.names); near != "" {
-		return append(append(guide, "action", `"try_method"`), o.suggestion(m.namespace+"_"+near)...)
+// guideToMethod is guidance for a method that its module, which has others, does
+// not have, or that its hook says is none of its own.
+func (o *offer) guideToMethod(module, name string, names []string) []string {
+	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+	guide := []string{"error_kind", `"method_not_found"`, "module", quoted(module), "method", quoted(name), "available_methods", array(others)}
+	switch near := catalog.Closest(name, others); {
+	case near != "":
+		return append(append(guide, "action", `"try_method"`), o.suggestion(module+"_"+near)...)
+	case o.module(module) == nil:
+		return append(guide, "action", `"call_service_schema"`)
 	}
-	return append(guide, "action", `"call_module_schema"`, "namespace", quoted(m.namespace))
+	return append(guide, "action", `"call_module_schema"`, "namespace", quoted(module))
+}
+
+// array is texts as a JSON array.
+func array(texts []string) string {
+	b, _ := json.Marshal(append([]string{}, texts...))
+	return string(b)
 }
 
 // guideToParams is guidance for params that a method does not take.
@@ -88,7 +118,7 @@ func (o *offer) suggestion(method string) []string {
 	module, name := Split(method)
 	entry := o.catalog.Method(method)
 	members := []string{"suggested_method", quoted(module + "." + name)}
-	if entry.Params == nil {
+	if entry == nil || entry.Params == nil {
 		return members
 	}
 	schema := variant(name, entry)

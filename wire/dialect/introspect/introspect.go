@@ -26,6 +26,9 @@ const (
 	unsubscribeMethod  = "service_unsubscribe"
 )
 
+// serviceModule is the module of those methods, which no service lists.
+const serviceModule = "service"
+
 // itemMethod is the method of the notifications that we write; what a far side
 // writes there does not matter.
 const itemMethod = "service_subscription"

@@ -31,7 +31,7 @@ type outlet struct {
 func newOutlet(o *offer, method string, emit func(wire.Event) error, cancel context.CancelFunc) *outlet {
 	module, name := Split(method)
 	if o.module(module) == nil {
-		module = "service" // a name that the far side has made up is no module of ours
+		module = serviceModule // a name that the far side has made up is no module of ours
 	}
 	source, _ := json.Marshal([]string{module})
 	out := &outlet{
