@@ -10,7 +10,10 @@
 package introspect
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
+	"unicode"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -100,14 +103,16 @@ func unsubscribeOf(method string) string {
 }
 
 // Opened finds the stream in the response to a call: its id, or an object that
-// names it. Anything else is the answer itself.
+// names it. Anything else, what can be no id included, is the answer itself.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Call && op.Kind != dialect.Subscribe {
 		return c.Codec.Opened(op, resp)
 	}
 	switch scan.Type(resp.Body) {
 	case 's', 'n':
-		return wire.ID(resp.Body), false
+		if canBeID(resp.Body) {
+			return wire.ID(resp.Body), false
+		}
 	case 'o':
 		op.Kind = dialect.Subscribe
 		if stream, _ = c.Codec.Opened(op, resp); stream != nil {
@@ -115,6 +120,18 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 		}
 	}
 	return nil, true
+}
+
+// longestID is more than any server's ids have.
+const longestID = 256
+
+// canBeID says that a text or a number may name a stream: one word, or a count.
+func canBeID(token []byte) bool {
+	text, ok := scan.Text(token)
+	if !ok {
+		return !bytes.ContainsAny(token, "-.eE")
+	}
+	return text != "" && len(text) <= longestID && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 }
 
 // Reply writes one event of the answer to req. The items of a stream are written
