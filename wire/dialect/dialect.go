@@ -57,6 +57,7 @@ type Op struct {
 	Code        string            // of Eval
 	Job         string            // of JobStatus, JobWait and JobCancel: which
 	Funcs       map[string]string // JSON pointer inside Params → name of the hook that answers it
+	Known       *catalog.Catalog  // describes hooks that Funcs names; nil: nothing is known of them
 	Of          *Op               // the operation that a Cancel or Unsub ends
 	OfID        wire.ID           // the id of that operation's request
 	Stream      wire.ID           // the stream that an Unsub ends

@@ -80,6 +80,7 @@ type wireOp struct {
 	Code        string            `json:"code,omitempty"`
 	Job         string            `json:"job,omitempty"`
 	Funcs       map[string]string `json:"funcs,omitempty"`
+	Known       *catalog.Catalog  `json:"known,omitempty"`
 	Unsubscribe string            `json:"unsubscribe,omitempty"`
 	Extra       json.RawMessage   `json:"extra,omitempty"`
 	Since       *int64            `json:"since,omitempty"`
@@ -118,9 +119,14 @@ func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) 
 	for at, name := range w.Funcs {
 		w.Funcs[at] = h.socket.enter(h, name)
 	}
+	if w.Known != nil {
+		for i := range w.Known.Methods {
+			w.Known.Methods[i].Name = h.socket.enter(h, w.Known.Methods[i].Name)
+		}
+	}
 	return dialect.Op{
 		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code, Job: w.Job,
-		Funcs: w.Funcs, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
+		Funcs: w.Funcs, Known: w.Known, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
 		Nested: w.Hook != "" || w.Nested,
 	}, w.Hook, nil
 }

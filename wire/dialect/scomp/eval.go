@@ -87,10 +87,11 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 // function makes function values of bindings of ours; nil where the connection
 // cannot.
 func (h *handler) function() func(name string) json.RawMessage {
-	if c := h.codec(); c != nil {
-		return c.refs.function
+	c := h.codec()
+	if c == nil {
+		return nil
 	}
-	return nil
+	return func(name string) json.RawMessage { return c.refs.function(name, h.server.b.Catalog()) }
 }
 
 // codec is the connection's; nil where that is hidden.

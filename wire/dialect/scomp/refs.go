@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
 
@@ -32,10 +33,10 @@ type refs struct {
 func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(method, RefPrefix) }
 
 // lend puts functions of ours into params: at each JSON pointer the one that is
-// answered by that hook.
-func (r *refs) lend(params json.RawMessage, funcs map[string]string) (json.RawMessage, error) {
+// answered by that hook, as known, which may be nil, describes it.
+func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
-		out, ok := put(params, pointer, r.function(funcs[pointer]))
+		out, ok := put(params, pointer, r.function(funcs[pointer], known))
 		if !ok {
 			return nil, fmt.Errorf("there is no place %s for a function in the params", pointer)
 		}
@@ -44,8 +45,9 @@ func (r *refs) lend(params json.RawMessage, funcs map[string]string) (json.RawMe
 	return params, nil
 }
 
-// function is a new function value, answered by what name says.
-func (r *refs) function(name string) json.RawMessage {
+// function is a new function value, answered by what name says and described as
+// known, which may be nil, does.
+func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ours == nil {
@@ -54,7 +56,11 @@ func (r *refs) function(name string) json.RawMessage {
 	r.last++
 	id := "f" + strconv.Itoa(r.last)
 	r.ours[id] = name
-	return append(member([]byte{'{'}, fnWords[0], scan.AppendQuoted(nil, id)), '}')
+	value := member([]byte{'{'}, fnWords[0], scan.AppendQuoted(nil, id))
+	if m := known.Method(name); m != nil {
+		value = appendAbout(value, known, m)
+	}
+	return append(value, '}')
 }
 
 // answers is what answers a function of ours.

@@ -134,7 +134,7 @@ func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 
 // invoke is the params of an invoke: of a binding, or of a function of theirs.
 func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
-	input, err := c.refs.lend(op.Params, op.Funcs)
+	input, err := c.refs.lend(op.Params, op.Funcs, op.Known)
 	if err != nil {
 		return nil, err
 	}

@@ -121,6 +121,15 @@ func TestEncode(t *testing.T) {
 		{"a function", dialect.Op{Method: "ref:f\"7", Params: json.RawMessage(`5`)}, `{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"ref":"f\"7","input":5}}`},
 		{"functions of ours", dialect.Op{Method: "m", Params: json.RawMessage(`{"a/b":[1,null],"c":{"d":null}}`), Funcs: map[string]string{"/a~1b/1": "x", "/c/d": "y"}}, `{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"m","input":{"a/b":[1,{"$fn":"f1"}],"c":{"d":{"$fn":"f2"}}}}}`},
 		{"a function that is all", dialect.Op{Method: "m", Params: json.RawMessage(`null`), Funcs: map[string]string{"": "x"}}, `{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"m","input":{"$fn":"f1"}}}`},
+		{
+			"a function that is described", dialect.Op{
+				Method: "m", Params: json.RawMessage(`[null,null]`), Funcs: map[string]string{"/0": "x", "/1": "y"},
+				Known: &catalog.Catalog{
+					Methods: []catalog.Method{{Name: "x", Description: "d", Params: json.RawMessage(`{"$ref":"#/$defs/T"}`), Result: json.RawMessage(`true`), Effects: []string{"read"}}},
+					Defs:    map[string]json.RawMessage{"T": json.RawMessage(`{"type":"string"}`)},
+				},
+			}, `{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"m","input":[{"$fn":"f1","description":"d","input":{"$ref":"#/$defs/T","$defs":{"T":{"type":"string"}}},"output":true},{"$fn":"f2"}]}}`,
+		},
 		{"a release", dialect.Op{Kind: dialect.Own, Method: releaseWord, Params: json.RawMessage(`{"ref":"r1"}`)}, `{"jsonrpc":"2.0","method":"release_ref","params":{"ref":"r1"}}`},
 	}
 	for _, tt := range tests {
