@@ -36,7 +36,7 @@ func TestExecIsAStreamOfMessages(t *testing.T) {
 			t.Fatalf("%.40s came back as %.40s", msg, got)
 		}
 	}
-	inTime(t, 5*time.Second, "Close of a child that ends at the end of its stdin", func() { c.Close() })
+	returns(t, "Close of a child that ends at the end of its stdin", func() { c.Close() })
 	if _, err := c.Recv(); err == nil || err == io.EOF {
 		t.Errorf("Recv after Close: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestExecCloseUnblocks(t *testing.T) {
 		recvPid(t, c)
 		done := make(chan error, 1)
 		go func() { _, err := c.Recv(); done <- err }()
-		inTime(t, 5*time.Second, "Close", func() { c.Close(); c.Close() })
+		returns(t, "Close", func() { c.Close(); c.Close() })
 		if err := <-done; err == nil {
 			t.Error("Recv succeeded")
 		}
@@ -147,7 +147,7 @@ func TestExecCloseUnblocks(t *testing.T) {
 		pid := recvPid(t, c)
 		done := make(chan error, 1)
 		go func() { done <- c.Send(bytes.Repeat([]byte("1"), 1<<20)) }()
-		inTime(t, 5*time.Second, "Close", func() { c.Close() })
+		returns(t, "Close", func() { c.Close() })
 		if err := <-done; err == nil {
 			t.Error("Send succeeded")
 		}
@@ -159,24 +159,24 @@ func TestExecCloseEndsTheGroup(t *testing.T) {
 	t.Run("that does not listen to SIGTERM", func(t *testing.T) {
 		c := helperConn(t, "stubborn", Config{CloseTimeout: 100 * time.Millisecond})
 		pid := recvPid(t, c)
-		inTime(t, 5*time.Second, "Close", func() { c.Close() })
+		returns(t, "Close", func() { c.Close() })
 		wantGone(t, pid)
 	})
 	t.Run("whose grandchild lives", func(t *testing.T) {
 		c := helperConn(t, "family", Config{CloseTimeout: 100 * time.Millisecond})
 		pid := recvPid(t, c)
-		inTime(t, 5*time.Second, "Close", func() { c.Close() })
+		returns(t, "Close", func() { c.Close() })
 		wantGone(t, pid)
 	})
 	t.Run("after its own exit", func(t *testing.T) {
 		c := helperConn(t, "launcher", Config{CloseTimeout: 100 * time.Millisecond})
 		pid := recvPid(t, c)
 		var err error
-		inTime(t, 10*time.Second, "the end of a child whose grandchild keeps stdout", func() { _, err = c.Recv() })
+		returns(t, "the end of a child whose grandchild keeps stdout", func() { _, err = c.Recv() })
 		if end, child := wantChild(t, err); !end.Clean || child.Exit != 0 {
 			t.Errorf("%+v, %+v", end, child)
 		}
-		inTime(t, 5*time.Second, "Close", func() { c.Close() })
+		returns(t, "Close", func() { c.Close() })
 		wantGone(t, pid)
 	})
 }
@@ -308,7 +308,7 @@ func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	if r.p.waitFor(200 * time.Millisecond) {
 		t.Error("the child died with the thread")
 	}
-	inTime(t, 5*time.Second, "End", func() { r.p.End(time.Second) })
+	returns(t, "End", func() { r.p.End(patience) })
 	if exit, signal := r.p.Status(); exit != -1 || signal != "SIGTERM" {
 		t.Errorf("it ended with %d, %q", exit, signal)
 	}

@@ -219,26 +219,10 @@ func recvPid(t *testing.T, c wire.Conn) int {
 	return v.Pid
 }
 
-// inTime fails the test when f takes longer than d.
-func inTime(t *testing.T, d time.Duration, what string, f func()) {
-	t.Helper()
-	start := time.Now()
-	done := make(chan struct{})
-	go func() { defer close(done); f() }()
-	select {
-	case <-done:
-	case <-time.After(d + 20*time.Second):
-		t.Fatalf("%s: still not done", what)
-	}
-	if took := time.Since(start); took > d {
-		t.Errorf("%s took %v, more than %v", what, took, d)
-	}
-}
-
 // wantGone waits until a process is gone, or only its entry is left.
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if syscall.Kill(pid, 0) == syscall.ESRCH {
 			return
 		}

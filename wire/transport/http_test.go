@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"rpcx/wire"
 )
@@ -297,11 +296,7 @@ func TestHTTPUnreachable(t *testing.T) {
 		"http+unix:/no/such/socket":               {"no such socket"},
 		"https://" + silent.Addr().String() + "/": {"no answer within 300ms"},
 	} {
-		limit := time.Minute
-		if strings.HasPrefix(to, "https") {
-			limit = 300 * time.Millisecond
-		}
-		_, err := exchange(t, mustDial(t, to, Config{ConnectTimeout: limit}), "{}")
+		_, err := exchange(t, mustDial(t, to, Config{ConnectTimeout: enough(words...)}), "{}")
 		f := wantFault(t, err, wire.Unreachable, words...)
 		if strings.Contains(f.Error(), "hidden") {
 			t.Error(f)

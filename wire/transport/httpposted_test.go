@@ -186,7 +186,7 @@ func TestPostCloseIsBounded(t *testing.T) {
 			if sent == 1 {
 				<-done
 			}
-			within(t, 3*time.Second, "Close", func() { c.Close() })
+			returns(t, "Close", func() { c.Close() })
 			<-done
 		})
 	}

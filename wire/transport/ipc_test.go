@@ -51,7 +51,7 @@ func TestIPCBetweenOurOwnEnds(t *testing.T) {
 	if mustRecv(t, c) != "[1]" || mustRecv(t, c) != "[2]" || idle == 0 {
 		t.Errorf("idle %d times", idle)
 	}
-	inTime(t, 5*time.Second, "Close", func() { c.Close() })
+	returns(t, "Close", func() { c.Close() })
 }
 
 func TestIPCWithANodeChild(t *testing.T) {
@@ -70,7 +70,7 @@ func TestIPCWithANodeChild(t *testing.T) {
 	if got := mustRecv(t, c); got != `{"echo":{"jsonrpc":"2.0","id":1,"method":"é"},"fd":null}` {
 		t.Fatal(got)
 	}
-	inTime(t, 10*time.Second, "Close", func() { c.Close() })
+	returns(t, "Close", func() { c.Close() })
 	for _, line := range []string{"on stdout\n", "on stderr\n", "disconnected\n"} {
 		if !strings.Contains(stderr.String(), line) {
 			t.Errorf("stderr has no %q: %s", line, stderr.String())

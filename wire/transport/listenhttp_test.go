@@ -151,9 +151,9 @@ func TestListenFaults(t *testing.T) {
 // a handler that takes its time does.
 func TestSlowBody(t *testing.T) {
 	noLeaks(t)
-	const patience = 200 * time.Millisecond
+	const limit = 200 * time.Millisecond
 	l := mustListen(t, "http://127.0.0.1:0/", Config{})
-	l.(*httpListener).patience = patience
+	l.(*httpListener).patience = limit
 	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n["
 	for path, status := range map[string]string{"/": "408", "/nope": "404"} {
 		for _, drops := range []bool{false, true} {
@@ -168,11 +168,11 @@ func TestSlowBody(t *testing.T) {
 						if _, err := conn.Write([]byte("1,")); err != nil {
 							return
 						}
-						time.Sleep(patience / 10)
+						time.Sleep(limit / 10)
 					}
 				}()
 			}
-			conn.SetReadDeadline(time.Now().Add(time.Minute))
+			conn.SetReadDeadline(time.Now().Add(patience))
 			got, err := io.ReadAll(conn)
 			if errors.Is(err, os.ErrDeadlineExceeded) || !strings.Contains(string(got), " "+status+" ") {
 				t.Errorf("%s, drops %v: %q %v", path, drops, got, err)
@@ -186,7 +186,7 @@ func TestSlowBody(t *testing.T) {
 			return
 		}
 		c.Recv()
-		time.Sleep(2 * patience)
+		time.Sleep(2 * limit)
 		c.Send([]byte("7"))
 		c.Close()
 	}()

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -60,7 +59,7 @@ func TestStdioCloseWakesARead(t *testing.T) {
 				t.Fatalf("%q, %v; %s", buf, err, stderr.String())
 			}
 			ours.WriteString("[\"close\"]\n")
-			inTime(t, 10*time.Second, "the end of the child", func() {
+			returns(t, "the end of the child", func() {
 				io.Copy(io.Discard, out)
 				cmd.Wait()
 			})
@@ -150,7 +149,7 @@ func TestStdioListener(t *testing.T) {
 			for n := range buf { // it has begun to write, and soon waits
 				outR.Read(buf[n : n+1])
 			}
-			inTime(t, 5*time.Second, "Close", func() { c.Close(); c.Close() })
+			returns(t, "Close", func() { c.Close(); c.Close() })
 			wantClean(t, <-recv)
 			wantClean(t, <-send)
 			if _, err := io.Copy(io.Discard, outR); err != nil {

@@ -98,7 +98,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 				t.Fatalf("Send gave up before Close: %v", err)
 			case <-time.After(50 * time.Millisecond): // it may wait by now, or not yet: both must end
 			}
-			inTime(t, 5*time.Second, "Close", func() { c.Close(); c.Close() })
+			returns(t, "Close", func() { c.Close(); c.Close() })
 			for _, err := range []error{<-recv, <-send} {
 				wantClean(t, err)
 			}
@@ -126,7 +126,7 @@ func TestStreamCloseAmidSilence(t *testing.T) {
 	if err := errors.Join(conn.Handshake(), <-shaken); err != nil {
 		t.Fatal(err)
 	}
-	inTime(t, 3*time.Second, "Close", func() { newNetStream(conn).Close() })
+	within(t, soon, "Close", func() { newNetStream(conn).Close() })
 }
 
 // What was sent before Close arrives, though the far side had sent something
@@ -172,15 +172,11 @@ func TestStreamDialFails(t *testing.T) {
 		{"unix:" + file + "x", wire.Unreachable, "no such socket"},
 		{"unix:" + file, wire.Unreachable, "refused"},
 		{"unix:/" + strings.Repeat("x", 200), wire.Usage, "201"},
-		{"tls://" + silent.Addr().String(), wire.Unreachable, "no answer within"},
+		{"tls://" + silent.Addr().String(), wire.Unreachable, "no answer within 300ms"},
 		{strings.Replace(secured.Endpoint(), "tcp", "tls", 1), wire.Unreachable, "unknown authority"},
 		{strings.Replace(plain.Endpoint(), "tcp", "tls", 1), wire.Unreachable, ""},
 	} {
-		limit := time.Minute
-		if c.says == "no answer within" {
-			limit = 300 * time.Millisecond
-		}
-		conn, err := dial(t.Context(), c.address, Config{ConnectTimeout: limit})
+		conn, err := dial(t.Context(), c.address, Config{ConnectTimeout: enough(c.says)})
 		if err == nil {
 			conn.Close()
 			t.Errorf("%s could be dialled", c.address)
@@ -285,7 +281,7 @@ func TestTLSListenerIsNotHeldUpByASilentClient(t *testing.T) {
 	c := dialed(t, l.Endpoint(), Config{TLS: client})
 	mustSend(t, c, "[1]")
 	mustRecv(t, c)
-	inTime(t, 5*time.Second, "Close of the listener", func() { l.Close() })
+	returns(t, "Close of the listener", func() { l.Close() })
 }
 
 func TestStreamListenersRefuse(t *testing.T) {

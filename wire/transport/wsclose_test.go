@@ -23,14 +23,14 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 	t.Run("nobody receives", func(t *testing.T) {
 		noLeaks(t)
 		c := silent(t, 0)
-		within(t, 3*time.Second, "Close", func() { c.Close(); c.Close() })
+		within(t, soon, "Close", func() { c.Close(); c.Close() })
 	})
 	t.Run("someone receives", func(t *testing.T) {
 		noLeaks(t)
 		c := silent(t, 200*time.Millisecond)
 		got := make(chan error, 1)
 		go func() { _, err := c.Recv(); got <- err }()
-		within(t, 3*time.Second, "Close", func() { c.(wire.CloserWith).CloseWith(4000, strings.Repeat("é", 200)) })
+		within(t, soon, "Close", func() { c.(wire.CloserWith).CloseWith(4000, strings.Repeat("é", 200)) })
 		wantClose(t, <-got, 0, true)
 	})
 	t.Run("someone sends", func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 		for n.writable() { // until a write waits for the far side
 			runtime.Gosched()
 		}
-		within(t, 3*time.Second, "Close", func() { c.Close() })
+		within(t, soon, "Close", func() { c.Close() })
 		wantClose(t, <-got, 0, true)
 		if err := c.Send([]byte("1")); err == nil {
 			t.Error("Send works after Close")
@@ -65,7 +65,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 			}
 		})
 		c := mustDial(t, url, Config{CloseTimeout: 200 * time.Millisecond})
-		within(t, 3*time.Second, "Close", func() { c.Close() })
+		within(t, soon, "Close", func() { c.Close() })
 	})
 	t.Run("someone is stuck in OnIdle", func(t *testing.T) {
 		noLeaks(t)
@@ -75,7 +75,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 		got := make(chan error, 1)
 		go func() { _, err := c.Recv(); got <- err }()
 		<-stuck
-		within(t, 3*time.Second, "Close", func() { c.Close() })
+		within(t, soon, "Close", func() { c.Close() })
 		close(free)
 		wantClose(t, <-got, 0, true)
 	})
@@ -123,7 +123,7 @@ func TestWSPing(t *testing.T) {
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) { io.Copy(io.Discard, r) })
 		c := mustDial(t, url, Config{Ping: every, CloseTimeout: time.Second})
 		var err error
-		within(t, 10*time.Second, "Recv", func() { _, err = c.Recv() })
+		returns(t, "Recv", func() { _, err = c.Recv() })
 		if ce := wantClose(t, err, 0, false); ce.Err == nil || ce.Err.Error() != "no answer to a keep-alive ping for 30ms" {
 			t.Errorf("the reason is %v", ce.Err)
 		}

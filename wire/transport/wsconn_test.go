@@ -71,7 +71,7 @@ func TestWSTooLarge(t *testing.T) {
 			}
 			_, err := c.Recv()
 			wantFault(t, err, wire.Protocol, fmt.Sprint(limit), "--max-message")
-			within(t, 3*time.Second, "Close", func() { c.Close() })
+			within(t, soon, "Close", func() { c.Close() })
 			if got := <-told; !strings.HasPrefix(string(got), closing(1009, "")) {
 				t.Errorf("the far side was told %q, not 1009", got)
 			}

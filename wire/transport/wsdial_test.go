@@ -118,17 +118,14 @@ func TestDialFaults(t *testing.T) {
 	}{
 		"refused":        {"ws://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
 		"no name":        {"ws://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
-		"silent":         {"ws://" + mute, wire.Unreachable, []string{"no answer within 200ms", "--connect-timeout", mute}},
-		"silent TLS":     {"wss://" + mute, wire.Unreachable, []string{"no answer within 200ms"}},
+		"silent":         {"ws://" + mute, wire.Unreachable, []string{"no answer within 300ms", "--connect-timeout", mute}},
+		"silent TLS":     {"wss://" + mute, wire.Unreachable, []string{"no answer within 300ms"}},
 		"hangs up":       {"ws://" + rude, wire.Unreachable, []string{"hung up"}},
 		"no socket":      {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
 		"no certificate": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := Config{ConnectTimeout: time.Minute}
-			if strings.HasPrefix(name, "silent") {
-				c.ConnectTimeout = 200 * time.Millisecond
-			}
+			c := Config{ConnectTimeout: enough(tt.words...)}
 			if tt.kind == wire.Usage {
 				c.TLS.CACert = "nofile"
 			}

@@ -22,7 +22,7 @@ import (
 )
 
 // patience is far longer than anything takes that works.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // noLeaks fails the test if it leaves a goroutine behind. Call it first.
 func noLeaks(t *testing.T) {
@@ -131,6 +131,24 @@ func wantClose(t *testing.T, err error, code int, clean bool) *wire.CloseError {
 	return ce
 }
 
+// enough is how long a dial may take whose failure says these words.
+func enough(words ...string) time.Duration {
+	if strings.Contains(strings.Join(words, " "), "no answer within 300ms") {
+		return 300 * time.Millisecond
+	}
+	return patience
+}
+
+// returns fails the test if f does not come back.
+func returns(t *testing.T, what string, f func()) {
+	t.Helper()
+	within(t, patience, what, f)
+}
+
+// soon is less than the 5 seconds that the libraries wait for a far side to take
+// their goodbye.
+const soon = 4 * time.Second
+
 // within fails the test if f takes longer than d.
 func within(t *testing.T, d time.Duration, what string, f func()) {
 	t.Helper()
@@ -142,7 +160,7 @@ func within(t *testing.T, d time.Duration, what string, f func()) {
 		if took := time.Since(start); took > d {
 			t.Errorf("%s took %v, more than %v", what, took, d)
 		}
-	case <-time.After(patience):
+	case <-time.After(2 * patience):
 		t.Fatalf("%s never came back", what)
 	}
 }

@@ -37,7 +37,7 @@ func TestEndDoesNotWaitForTheDead(t *testing.T) {
 			}
 		}
 	}()
-	inTime(t, 5*time.Second, "End of a group of which only the dead are left", func() { p.End(time.Minute) })
+	returns(t, "End of a group of which only the dead are left", func() { p.End(time.Minute) })
 	if !p.groupLives() {
 		t.Error("somebody else has reaped them: nothing was tried here")
 	}
