@@ -89,7 +89,7 @@ start() {
 
 # logged COUNT PATTERN: waits until the server started last has printed so many lines that match.
 logged() {
-  local deadline=$((SECONDS + 10)) seen
+  local deadline=$((SECONDS + 60)) seen
   until seen=$(grep -cE -- "$2" "$PWD/server-$server.log" || true); [[ $seen -ge $1 ]]; do
     if [[ $SECONDS -ge $deadline ]]; then
       bad=1
@@ -120,7 +120,7 @@ field() {
 # want STATUS STDOUT COMMAND...: runs the command (its stdin is ours) and compares both, to the byte. Its stderr is left in
 # the file stderr. A deviation is told in full and fails the case in the end.
 want() {
-  local status=$1 output=$2 got=0 limit=(timeout --kill-after=5 60)
+  local status=$1 output=$2 got=0 limit=(timeout --kill-after=5 120)
   shift 2
   if [[ $(type -t "$1") == function ]]; then limit=(); fi
   ${limit[@]+"${limit[@]}"} "$@" >stdout 2>stderr || got=$?
@@ -182,7 +182,7 @@ free_port() {
 
 # reachable PORT: waits until something accepts connections there.
 reachable() {
-  local deadline=$((SECONDS + 30))
+  local deadline=$((SECONDS + 60))
   until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do
     if [[ $SECONDS -ge $deadline ]]; then
       echo "$CASE: nothing listens on port $1" >&2

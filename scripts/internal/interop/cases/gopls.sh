@@ -45,7 +45,7 @@ converse() {
     printf '{"method":"initialized","params":{}}\n'
     printf '{"method":"textDocument/didOpen","params":%s}\n' "$open"
   } >&"$in"
-  while IFS= read -r -t 30 message <&"$out"; do
+  while IFS= read -r -t 120 message <&"$out"; do
     printf '%s\n' "$message" >>messages
     case $message in
       *'"method":"textDocument/publishDiagnostics"'*'undefined: anwser'*)

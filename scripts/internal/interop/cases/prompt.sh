@@ -14,7 +14,7 @@ typed() { tm send-keys -t 0 -l "$1" && keys Enter; }
 
 # shows PATTERN: waits until the screen has a line that matches.
 shows() {
-  local deadline=$((SECONDS + 15))
+  local deadline=$((SECONDS + 60))
   until tm capture-pane -pJ -t 0 >screen && grep -qE -- "$1" screen; do
     if [[ $SECONDS -ge $deadline ]]; then
       bad=1

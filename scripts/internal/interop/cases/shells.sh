@@ -20,7 +20,7 @@ typed() {
   esac
   rm -f words
   printf '%s\n%s\n%s\nexit\n' "$setup" "rpcx() { { printf '<%s>' \"\$@\"; echo; } >'$PWD/words'; }" "rpcx $2" |
-    TERM=dumb HOME=$PWD timeout 20 script -qec "$command" /dev/null >typed.log 2>&1 || true
+    TERM=dumb HOME=$PWD timeout 60 script -qec "$command" /dev/null >typed.log 2>&1 || true
   cat words 2>/dev/null || cat typed.log
 }
 
