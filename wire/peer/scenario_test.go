@@ -1,16 +1,11 @@
 package peer_test
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +27,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestScenarios plays testdata/*.txt, where "== TITLE" begins a scenario. Each
 // line is a step:
 //
-//	with OPTION …               nohandler, incoming, v1, lsp, inbound=N; pair: only over the pair in memory
+//	with OPTION …               nohandler, incoming, v1, lsp, inbound=N; pair: only over the pair in memory; bubble: only
+//	                            where nothing happens between two steps
 //	call|sub|raw|watch N …      opens an operation called N (METHOD PARAMS; for raw the message)
 //	notify METHOD PARAMS        sends a notification
 //	> JSON                      the far side receives exactly this
@@ -50,6 +46,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	quiet                       nothing else was sent, noted or taken
 //	over [TEXT…]                the connection has ended, with this error
 func TestScenarios(t *testing.T) {
+	eachScenario(t, func(t *testing.T, steps string) {
+		for _, over := range append([]string{"pair"}, framing.Names()...) {
+			if over != "pair" && strings.HasPrefix(steps, "with pair") {
+				continue
+			}
+			t.Run(over, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					near, far := connect(over)
+					play(&stage{t: t, near: near, far: far}, steps)
+				})
+			})
+		}
+	})
+}
+
+// eachScenario has each scenario played as a test of its name.
+func eachScenario(t *testing.T, play func(t *testing.T, steps string)) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scenarios", err)
@@ -61,14 +74,7 @@ func TestScenarios(t *testing.T) {
 		}
 		for _, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
 			title, steps, _ := strings.Cut(part, "\n")
-			for _, over := range append([]string{"pair"}, framing.Names()...) {
-				if over != "pair" && strings.HasPrefix(steps, "with pair") {
-					continue
-				}
-				t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title+"/"+over, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { play(t, over, steps) })
-				})
-			}
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) { play(t, steps) })
 		}
 	}
 }
@@ -76,7 +82,9 @@ func TestScenarios(t *testing.T) {
 // stage is where a scenario is played.
 type stage struct {
 	t     *testing.T
-	wires string
+	real  bool          // outside of a bubble: what is to come is waited for
+	later chan struct{} // with real: closed when time has passed
+	near  wire.Conn
 	far   wire.Conn
 	p     *peer.Peer
 	o     peer.Options
@@ -93,8 +101,8 @@ type stage struct {
 	caller  dialect.Caller
 }
 
-func play(t *testing.T, over, steps string) {
-	s := &stage{t: t, wires: over, ops: map[string]dialect.Stream{}}
+func play(s *stage, steps string) {
+	s.ops = map[string]dialect.Stream{}
 	s.o = peer.Options{
 		Handler: func(c dialect.Caller) dialect.Handler { s.caller = c; return s },
 		Note:    func(n peer.Note) { s.mu.Lock(); defer s.mu.Unlock(); s.notes = append(s.notes, n) },
@@ -115,7 +123,7 @@ func play(t *testing.T, over, steps string) {
 			s.start()
 		}
 		if err := s.step(verb, strings.TrimSpace(rest)); err != nil {
-			t.Errorf("line %d, %s\n%v", n, line, err)
+			s.t.Errorf("line %d, %s\n%v", n, line, err)
 			break
 		}
 	}
@@ -140,7 +148,7 @@ func (s *stage) with(options []string) {
 			s.codec.CancelMethod = "$/cancelRequest"
 		case "inbound":
 			s.o.MaxInbound = number
-		case "pair":
+		case "pair", "bubble":
 		default:
 			s.t.Fatalf("unknown option %s", option)
 		}
@@ -158,9 +166,7 @@ func connect(over string) (near, far wire.Conn) {
 }
 
 func (s *stage) start() {
-	var near wire.Conn
-	near, s.far = connect(s.wires)
-	s.p = peer.New(near, jsonrpc.NewCodec(s.codec), s.o)
+	s.p = peer.New(s.near, jsonrpc.NewCodec(s.codec), s.o)
 	s.wg.Go(func() {
 		for {
 			msg, err := s.far.Recv()
@@ -176,8 +182,34 @@ func (s *stage) start() {
 	})
 }
 
+// errNotYet is what may still come.
+var errNotYet = errors.New("there is nothing")
+
+// step takes a step. What is to come is there in a bubble, when all has come to
+// rest; elsewhere it is waited for, and what must not come is not looked for.
 func (s *stage) step(verb, rest string) error {
-	synctest.Wait()
+	if !s.real {
+		synctest.Wait()
+		return s.take(verb, rest)
+	}
+	switch verb {
+	case "sleep":
+		close(s.later)
+		return nil
+	case "none", "quiet":
+		return nil
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if err := s.take(verb, rest); !errors.Is(err, errNotYet) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// patience is far longer than anything takes that works.
+const patience = 30 * time.Second
+
+func (s *stage) take(verb, rest string) error {
 	name, arg, _ := strings.Cut(rest, " ")
 	switch verb {
 	case "call", "sub", "raw", "watch":
@@ -225,208 +257,5 @@ func (s *stage) step(verb, rest string) error {
 	default:
 		return errors.New("unknown step")
 	}
-	return nil
-}
-
-func (s *stage) open(verb, name, arg string) error {
-	method, args, _ := strings.Cut(arg, " ")
-	op := dialect.Op{Kind: dialect.Call, Method: method, Params: params(args)}
-	switch verb {
-	case "sub":
-		op.Kind = dialect.Subscribe
-	case "watch":
-		op.Kind = dialect.Watch
-	case "raw":
-		op = dialect.Op{Kind: dialect.Raw, Params: []byte(arg)}
-	}
-	stream, err := s.p.Open(s.t.Context(), op)
-	if err != nil {
-		stream = failed{err}
-	}
-	s.ops[name] = stream
-	return nil
-}
-
-// failed is a stream that never was.
-type failed struct{ err error }
-
-func (f failed) Next(context.Context) (wire.Message, error) { return wire.Message{}, f.err }
-func (f failed) Cancel(context.Context) error               { return nil }
-
-func params(text string) json.RawMessage {
-	if text == "" {
-		return nil
-	}
-	return json.RawMessage(text)
-}
-
-// next is the next of an operation, as the steps write it; "nothing" when it
-// would have to wait.
-func (s *stage) next(name string) string {
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Nanosecond)
-	defer cancel()
-	m, err := s.ops[name].Next(ctx)
-	var f *wire.Fault
-	switch {
-	case err == io.EOF:
-		return "end"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "nothing"
-	case errors.As(err, &f):
-		return "fault " + string(f.Kind) + " " + f.Error()
-	case err != nil:
-		return "err " + err.Error()
-	}
-	ev, err := s.p.Codec().Event(m)
-	switch {
-	case err != nil:
-		return err.Error()
-	case ev.Kind == wire.Failure:
-		return "error " + string(ev.Err.Code) + " " + ev.Err.Message
-	case ev.Kind == wire.Done:
-		return "done"
-	}
-	return string(ev.Data)
-}
-
-func (s *stage) cancel(name, arg string) error {
-	bound := time.Minute
-	if arg != "" {
-		var err error
-		if bound, err = time.ParseDuration(arg); err != nil {
-			return err
-		}
-	}
-	s.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(s.t.Context(), bound)
-		defer cancel()
-		_ = s.ops[name].Cancel(ctx)
-	})
-	return nil
-}
-
-// note demands a note; notes come from several goroutines, so they have no order.
-func (s *stage) note(kind, text string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.notes, func(n peer.Note) bool {
-		return noteNames[n.Kind] == kind && strings.Contains(n.Text, text)
-	})
-	if i < 0 {
-		return fmt.Errorf("there is none among %v", s.notes)
-	}
-	s.notes = slices.Delete(s.notes, i, i+1)
-	return nil
-}
-
-var noteNames = map[peer.NoteKind]string{
-	peer.NoteUnhandledRequest: "unhandled-request", peer.NoteUnhandledNotification: "unhandled-notification",
-	peer.NoteFailedNotification: "failed-notification", peer.NoteUnknownResponse: "unknown-response",
-	peer.NoteStrayError: "stray-error", peer.NoteMalformed: "malformed", peer.NoteBusy: "busy",
-	peer.NoteDropped: "dropped", peer.NotePanic: "panic", peer.NoteUnsent: "unsent",
-}
-
-func (s *stage) expect(list *[]string, want string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(*list) == 0 {
-		return errors.New("there is nothing")
-	}
-	got := (*list)[0]
-	*list = (*list)[1:]
-	return same(got, want)
-}
-
-func same(got, want string) error {
-	if prefix, ok := strings.CutSuffix(want, "…"); ok && strings.HasPrefix(got, prefix) || got == want {
-		return nil
-	}
-	return fmt.Errorf("got  %s\nwant %s", got, want)
-}
-
-func (s *stage) over(want string) error {
-	select {
-	case <-s.p.Done():
-	default:
-		return errors.New("it goes on")
-	}
-	got := ""
-	if err := s.p.Err(); err != nil {
-		got = err.Error()
-	}
-	return same(got, want)
-}
-
-func (s *stage) incoming(m wire.Message) bool {
-	if strings.HasPrefix(m.Method, "hook") {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.took = append(s.took, string(m.Raw))
-	return true
-}
-
-// Close is the handler's.
-func (s *stage) Close() error { return nil }
-
-// Handle is what answers in scenarios.
-func (s *stage) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	if in.Msg.Kind == wire.Notification {
-		return nil, s.handleNotification(ctx, in.Msg)
-	}
-	switch in.Msg.Method {
-	case "echo", "hookecho":
-		return in.Msg.Params, nil
-	case "fail":
-		return nil, wire.Errorf(-32005, "no luck").WithData("really")
-	case "broken":
-		return nil, errors.New("disk on fire")
-	case "boom":
-		panic("boom")
-	case "exit":
-		runtime.Goexit()
-	case "wait":
-		<-ctx.Done()
-		return nil, ctx.Err()
-	case "sleep":
-		time.Sleep(time.Second)
-		return json.RawMessage(`"slept"`), nil
-	case "ask": // a nested call
-		return s.caller.Call(ctx, "asked", in.Msg.Params)
-	case "ticks":
-		return nil, s.ticks(in)
-	}
-	return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", in.Msg.Method)
-}
-
-func (s *stage) ticks(in *dialect.Inbound) error {
-	in.Answered = true
-	id := wire.ID(`"t1"`)
-	_ = in.Emit(wire.Event{Kind: wire.Opened, Stream: id})
-	_ = in.Emit(wire.Event{Kind: wire.Data, Stream: id, Data: json.RawMessage("1")})
-	_ = in.Emit(wire.Event{Kind: wire.Progress, Stream: id})
-	_ = in.Emit(wire.Event{Kind: wire.Data, Stream: id, Data: json.RawMessage("2")})
-	return in.Emit(wire.Event{Kind: wire.Done, Stream: id, Final: true})
-}
-
-func (s *stage) handleNotification(ctx context.Context, m wire.Message) error {
-	switch m.Method {
-	case "unknown":
-		return wire.Errorf(wire.CodeNoMethod, "method not found")
-	case "broken":
-		return errors.New("disk on fire")
-	case "boom":
-		panic("boom")
-	case "ask":
-		if _, err := s.caller.Call(ctx, "asked", nil); err != nil {
-			return err
-		}
-	case "slow":
-		time.Sleep(time.Second)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.handled = append(s.handled, strings.TrimSpace(m.Method+" "+string(m.Params)))
 	return nil
 }
