@@ -2,7 +2,7 @@
 # go-ethereum's rpc server over http, ws and a Unix socket: calls, subscriptions, unsubscribing
 . "$INTEROP/lib.sh"
 needs go
-(cd "$INTEROP/geth" && go build -o "$INTEROP/.bin/geth" .)
+(cd "$INTEROP/geth" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/geth" .)
 
 start '^\{' geth "$PWD/geth.ipc"
 address=$(field http)
@@ -27,7 +27,7 @@ for endpoint in "ws://$address/ws" "unix:$PWD/geth.ipc"; do
 2
 3' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --jq .number --until '.number == 3'
   want 0 '0
-1' rpcx subscribe "$endpoint" orders_subscribe '["ticks",2,1]' --jq .number --idle 500ms
+1' rpcx subscribe "$endpoint" orders_subscribe '["ticks",2,1]' --jq .number --idle 3s
   ok "${endpoint%%:*}: subscriptions end by --count, --until, --idle"
 done
 logged 4 'unsubscribed after some'
