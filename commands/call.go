@@ -58,6 +58,7 @@ func callCommand(a *app) *cli.Command {
 			{"One member of a result, without quotes", "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
 			{"Answer the peer when it calls back", `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
 			{"A verb of a resource, in RO-JRPC", "rpcx call demo:ro repo/99/issue/7:get"},
+			{"What a method takes, where the peer tells (introspect)", "rpcx call demo:introspect storage_tree_create --help"},
 			{"What would be sent", "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{"Assert in CI", "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}},
@@ -69,8 +70,10 @@ func callCommand(a *app) *cli.Command {
 const callDescription = `One call: its data goes to stdout, one JSON value a line, and its end is the end of
 the command, whatever else arrives meanwhile. What the peer asks of us is answered by
 --on and --hooks; what nothing answers gets -32601. A method that streams is for
-subscribe: call prints what it answers first, often only the subscription's id. A HotRepl
-host has one client at a time: call without a session evicts whoever was connected.`
+subscribe: call prints what it answers first, often only the subscription's id. In
+introspect every method streams: call prints all of it, and METHOD --help what the method
+takes. A HotRepl host has one client at a time: call without a session evicts whoever was
+connected.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
 nests and a[] appends; or JSON: one object or array is the params whole, several values
