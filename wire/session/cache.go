@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -51,17 +52,26 @@ func workingFolder(command []string) string {
 	return dir
 }
 
+// cacheDir is the folder below which we keep what peers said: in $XDG_CACHE_HOME,
+// else where the system has its caches.
+func cacheDir() (string, error) {
+	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "rpcx"), nil
+	}
+	home := os.Getenv("HOME")
+	switch {
+	case !filepath.IsAbs(home):
+		return "", fmt.Errorf("neither XDG_CACHE_HOME nor HOME names a folder")
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Caches", "rpcx"), nil
+	}
+	return filepath.Join(home, ".cache", "rpcx"), nil
+}
+
 // cacheFile is where the answer of a key is kept.
 func cacheFile(key string) (string, error) {
-	dir := os.Getenv("XDG_CACHE_HOME")
-	if !filepath.IsAbs(dir) {
-		home := os.Getenv("HOME")
-		if !filepath.IsAbs(home) {
-			return "", fmt.Errorf("neither XDG_CACHE_HOME nor HOME names a folder")
-		}
-		dir = filepath.Join(home, ".cache")
-	}
-	return filepath.Join(dir, "rpcx", "answers", key+".json"), nil
+	dir, err := cacheDir()
+	return filepath.Join(dir, "answers", key+".json"), err
 }
 
 // CacheGet is the answer of a key that is not too old; nil for none.

@@ -63,12 +63,9 @@ func KeptCatalog(e Endpoint) *catalog.Catalog {
 // there is none, and for what is no endpoint of its own. Its name is a hash: the
 // endpoint may hold secrets.
 func keptFile(e Endpoint) string {
-	dir := os.Getenv("XDG_CACHE_HOME")
-	if !filepath.IsAbs(dir) {
-		var err error
-		if dir, err = os.UserCacheDir(); err != nil {
-			return ""
-		}
+	dir, err := cacheDir()
+	if err != nil {
+		return ""
 	}
 	if e.Demo != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {
 		return ""
@@ -94,7 +91,7 @@ func keptFile(e Endpoint) string {
 		parts = append(append(parts, here), a.Command...)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return filepath.Join(dir, "rpcx", e.Dialect, hex.EncodeToString(sum[:16])+".json")
+	return filepath.Join(dir, e.Dialect, hex.EncodeToString(sum[:16])+".json")
 }
 
 func readKept(file string) json.RawMessage {
