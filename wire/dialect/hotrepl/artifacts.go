@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+
+	"rpcx/wire/scratch"
 )
 
 // artifacts is where hooks write files for clients: a folder for each command,
@@ -19,7 +21,7 @@ type artifacts struct {
 	dir string // given; "": one of ours, made when first needed
 
 	mu   sync.Mutex
-	ours string
+	ours *scratch.Dir // nil: not made yet
 }
 
 // unsafe is what an id is reduced by before it becomes a folder's name.
@@ -30,15 +32,15 @@ func (a *artifacts) folder(id string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	base := a.dir
-	if base == "" {
-		base = a.ours
-	}
-	if base == "" {
-		dir, err := os.MkdirTemp("", "rpcx-artifacts-")
+	if base == "" && a.ours == nil {
+		dir, err := scratch.Make("artifacts")
 		if err != nil {
 			return "", err
 		}
-		base, a.ours = dir, dir
+		a.ours = dir
+	}
+	if base == "" {
+		base = a.ours.Path
 	}
 	name := unsafe().ReplaceAllString(id, "")
 	if len(name) > 40 {
@@ -96,8 +98,8 @@ func digest(path string) (sum string, size int64, err error) {
 func (a *artifacts) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.ours == "" {
+	if a.ours == nil {
 		return nil
 	}
-	return os.RemoveAll(a.ours)
+	return a.ours.Remove()
 }

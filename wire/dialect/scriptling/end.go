@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -23,16 +22,16 @@ func (s *server) Close() error {
 	for _, o := range s.objects {
 		left = append(left, o)
 	}
-	s.dir = ""
+	s.dir = nil
 	clear(s.objects)
 	s.mu.Unlock()
-	if dir == "" {
+	if dir == nil {
 		return nil
 	}
 	number := func(o *object) int { n, _ := strconv.Atoi(o.id); return n }
 	slices.SortFunc(left, func(a, b *object) int { return number(a) - number(b) })
 	s.destroyAll(left)
-	return os.RemoveAll(dir)
+	return dir.Remove()
 }
 
 // destroyAll runs the destructors of objects whose connections are gone.

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/scratch"
 )
 
 // An object is one that we keep for a host. Its calls wait for each other, but
@@ -98,8 +99,8 @@ func (o *object) changed() {
 func (s *server) add(cl *class) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "rpcx-plugin-")
+	if s.dir == nil {
+		dir, err := scratch.Make("plugin")
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +108,7 @@ func (s *server) add(cl *class) (*object, error) {
 	}
 	s.last++
 	o := &object{id: strconv.Itoa(s.last), class: cl}
-	o.state = filepath.Join(s.dir, o.id)
+	o.state = filepath.Join(s.dir.Path, o.id)
 	if err := os.Mkdir(o.state, 0o700); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
+	"rpcx/wire/scratch"
 )
 
 // A server is a plugin on all connections of a listener, or what answers a
@@ -22,7 +23,7 @@ type server struct {
 	mu      sync.Mutex
 	objects map[string]*object
 	last    int
-	dir     string // holds the objects' folders; "": not made yet
+	dir     *scratch.Dir // holds the objects' folders; nil: not made yet
 }
 
 // NewServer returns a server of what b offers. A function is answered by the

@@ -1,0 +1,24 @@
+//go:build unix
+
+package scratch
+
+import (
+	"os"
+	"syscall"
+)
+
+// ours says that path is a folder which this user alone can enter, and no link.
+func ours(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Getuid()
+}
+
+// lock takes the lock on f, which ends with the process; false where another has
+// it or there are none.
+func lock(f *os.File) bool {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}

@@ -1,0 +1,93 @@
+//go:build unix
+
+package scratch
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// write makes a file, and the folder that it is in.
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func TestMake(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	at := func(parts ...string) string { return filepath.Join(append([]string{temp}, parts...)...) }
+	write(t, at("rpcx-plugin-1", ownerFile)) // its process is gone
+	write(t, at("rpcx-plugin-1", "7", "state"))
+	write(t, at("rpcx-plugin-2", "work"))     // a user's own
+	write(t, at("other", ownerFile))          // not named as ours are
+	write(t, at("rpcx-plugin-3", ownerFile))  // others can enter it
+	write(t, at("elsewhere", "x", ownerFile)) // behind a link
+	if err := os.Chmod(at("rpcx-plugin-3"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(at("elsewhere", "x"), at("rpcx-plugin-4")); err != nil {
+		t.Fatal(err)
+	}
+
+	first, err := Make("plugin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Make("artifacts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exists(at("rpcx-plugin-1")) {
+		t.Error("the folder of a process that is gone is still there")
+	}
+	for _, path := range []string{
+		at("rpcx-plugin-2", "work"), at("other", ownerFile), at("rpcx-plugin-3", ownerFile),
+		at("elsewhere", "x", ownerFile), at("rpcx-plugin-4"), first.Path, second.Path,
+	} {
+		if !exists(path) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+	info, err := os.Stat(first.Path)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder: %v, %v", info, err)
+	}
+	write(t, filepath.Join(first.Path, "1", "state"))
+	if err := first.Remove(); err != nil || exists(first.Path) || !exists(second.Path) {
+		t.Errorf("removed: %v", err)
+	}
+	if err := second.Remove(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A folder holds its owner's file alone, and is swept when that is given up.
+func TestOwner(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	d, err := Make("plugin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(d.Path)
+	if err != nil || len(entries) != 1 || entries[0].Name() != ownerFile {
+		t.Errorf("in a new folder: %v, %v", entries, err)
+	}
+	_ = d.owner.Close() // as at the process's end
+	sweep(temp)
+	if exists(d.Path) {
+		t.Error("its process is gone, it is not")
+	}
+}
