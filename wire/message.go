@@ -43,7 +43,7 @@ type Message struct {
 	Stream ID              // the stream that an Item belongs to, or that a Response opens
 	Target ID              // what a Cancel ends
 	Final  bool            // no more answers to this call, or items of this stream
-	Beside bool            // an Item that is no part of the answer, which is still to come; a request that came as one, too
+	Beside bool            // an Item that is no part of an answer: what is to be shown of another message, which comes too
 	Method string          // the name a user thinks in: the method, the binding, the callback, the type
 	Params json.RawMessage // params of a Request, Notification or Item, whole; nil: none
 	Body   json.RawMessage // what a user wants to see: a result, an item's payload, a notification's params

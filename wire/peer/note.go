@@ -32,7 +32,9 @@ type Note struct {
 }
 
 // Tell shows the user an event that belongs to no call.
-func (p *Peer) Tell(ev wire.Event) { p.note(Note{Kind: NoteEvent, Text: ev.Message, Event: &ev}) }
+func (p *Peer) Tell(ev wire.Event) { p.note(told(ev)) }
+
+func told(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
 
 // note tells n. The lock is not held.
 func (p *Peer) note(n Note) {

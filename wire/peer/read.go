@@ -273,7 +273,13 @@ func (p *Peer) releaseEarly() {
 
 // unclaimed takes what no call of ours wants.
 func (p *Peer) unclaimed(m *wire.Message) {
-	if m.Kind == wire.Item {
+	switch {
+	case m.Kind == wire.Item && m.Beside: // of no call
+		if ev, err := p.codec.Event(*m); err == nil {
+			p.later(told(ev))
+		}
+		return
+	case m.Kind == wire.Item:
 		m.Kind, m.Body, m.Final, m.Err = wire.Notification, m.Params, false, nil
 		p.notification(m)
 		return

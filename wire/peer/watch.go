@@ -58,9 +58,13 @@ func (p *Peer) follow(s *stream, token wire.ID) (dialect.Stream, error) {
 // isWatch says that s only looks on.
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
-// sees says whether a watch takes m.
+// sees says whether a watch takes m. What stands beside another message is that
+// message once more.
 func (s *stream) sees(m *wire.Message) bool {
-	if s.follows {
+	switch {
+	case m.Kind == wire.Item && m.Beside:
+		return false
+	case s.follows:
 		return m.Kind == wire.Item && s.token == string(m.Stream)
 	}
 	return s.op.Method == "" || s.op.Method == m.Method

@@ -31,9 +31,7 @@ func (c *codec) message(m *wire.Message) {
 	case wire.Response:
 		c.response(m)
 	case wire.Request, wire.Notification:
-		if c.inbound(m) {
-			return
-		}
+		c.inbound(m)
 	case wire.Invalid:
 		if !c.o.OneWay && !c.batch && isEmptyBatch(m) {
 			return // over HTTP alone it is answered
@@ -130,28 +128,23 @@ func broken(m *wire.Message, what string) wire.Message {
 	return wire.Message{Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw, Err: e}
 }
 
-// inbound reads a request of the far side; done says that it was added to the
-// messages.
-func (c *codec) inbound(m *wire.Message) (done bool) {
+// inbound reads a request of the far side. What it logs is shown in its order:
+// beside the latest call, or of none.
+func (c *codec) inbound(m *wire.Message) {
 	if v := scan.Get(m.Raw, "jsonrpc"); v != nil && string(v) != `"2.0"` {
 		c.refuse(m, wire.CodeInvalidRequest, "jsonrpc is not \"2.0\"")
-		return false
+		return
 	}
 	switch m.Method {
 	case methodCallback:
 		c.called(m)
 	case methodLog:
-		id := c.latest()
-		if id == nil {
-			return false // the handler shows it
+		if c.isHost() && checkLog(m.Params) == nil {
+			c.msgs = append(c.msgs, wire.Message{
+				Kind: wire.Item, ID: c.latest(), Method: methodLog, Params: m.Params, Body: m.Body, Raw: m.Raw, Beside: true,
+			})
 		}
-		c.msgs = append(c.msgs, wire.Message{
-			Kind: wire.Item, ID: id, Method: methodLog, Params: m.Params, Body: m.Body, Raw: m.Raw, Beside: true,
-		})
-		m.Beside = true
-		return m.Kind == wire.Notification
 	}
-	return false
 }
 
 // refuse makes of a request one that is answered with an error.

@@ -35,6 +35,12 @@ func (g *greeting) library() string {
 	return g.name
 }
 
+func (g *greeting) isHost() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.hosts
+}
+
 // Greet shakes hands as a host: the version must be ours to the letter. Then it
 // opens the environment; a plugin that does not know how is none the worse.
 func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {

@@ -39,7 +39,7 @@ func NewServer(b dialect.Backend) dialect.Server {
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	h := &handler{server: s, r: s.b.Bind(c), caller: c, holders: map[string]*object{}}
+	h := &handler{server: s, r: s.b.Bind(c), holders: map[string]*object{}}
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
 		if codec, ok := p.Codec().(*codec); ok {
 			codec.calling = h.calling
@@ -52,7 +52,6 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 type handler struct {
 	server *server
 	r      dialect.Responder
-	caller dialect.Caller
 
 	mu      sync.Mutex
 	holders map[string]*object // the objects whose calls were given a callback, by its id
@@ -88,21 +87,12 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, wire.Errorf(wire.CodeNoMethod, "unknown method %s", in.Msg.Method)
 }
 
-// asHost answers a plugin: a callback's hook, what it logs, and whatever else
-// hooks are there for.
+// asHost answers a plugin: a callback that has expired, what it logs (the codec
+// has it shown), and whatever else hooks are there for.
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
-	notice := in.Msg.Kind == wire.Notification
-	if method == methodLog && !in.Msg.Beside { // of no call
-		if t, ok := h.caller.(dialect.Teller); ok && checkLog(in.Msg.Params) == nil {
-			t.Tell(logEvent(in.Msg.Params))
-		}
-		if notice {
-			return nil, nil
-		}
-	}
 	switch {
-	case method == "" && notice: // an object that is no message
+	case method == "" && in.Msg.Kind == wire.Notification: // an object that is no message
 		return nil, nil
 	case method == methodCallback:
 		id, _ := scan.Text(scan.Get(in.Msg.Params, "id"))
