@@ -27,6 +27,9 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 }
 
 func (c *codec) message(m *wire.Message) {
+	if m.Kind == wire.Invalid {
+		lenient(m)
+	}
 	switch m.Kind {
 	case wire.Response:
 		c.response(m)
@@ -36,11 +39,21 @@ func (c *codec) message(m *wire.Message) {
 		if !c.o.OneWay && !c.batch && isEmptyBatch(m) {
 			return // over HTTP alone it is answered
 		}
-		if m.Method == "" && len(m.ID) == 0 && !m.Final && scan.Type(m.Raw) == 'o' && scan.Valid(m.Raw, wire.DefaultMaxDepth) == nil {
-			m.Kind, m.Err = wire.Notification, nil // an object that a plugin printed: harmless, and no answer would help
-		}
 	}
 	c.msgs = append(c.msgs, *m)
+}
+
+// lenient takes an object without a method for what it may be: an answer whose
+// result was left out, or without an id something that a plugin printed. No
+// answer would help.
+func lenient(m *wire.Message) {
+	switch {
+	case m.Final || scan.Type(m.Raw) != 'o' || scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil || scan.Get(m.Raw, "method") != nil:
+	case len(m.ID) > 0:
+		m.Kind, m.Err, m.Body = wire.Response, nil, json.RawMessage("null")
+	default:
+		m.Kind, m.Err = wire.Notification, nil
+	}
 }
 
 // isEmptyBatch says that an invalid message is an array of nothing.
