@@ -113,8 +113,8 @@ func (v pluginVerb) run(ctx context.Context, a *app, o *verbOptions) error {
 		return err
 	}
 	switch n := len(v.words); {
-	case len(rest) < n:
-		return a.line.usage("%s is missing", v.words[len(rest)])
+	case v.missing(rest) != "":
+		return a.line.usage("%s is missing", v.missing(rest))
 	case len(rest) > n && !v.free:
 		return a.line.usage("plugin %s takes %s, not %q too", v.name, strings.Join(v.words, " and "), rest[n])
 	case v.object && !lasts(e) && !o.dryRun:
@@ -136,6 +136,17 @@ func (v pluginVerb) run(ctx context.Context, a *app, o *verbOptions) error {
 		return dryRun(e, pc.op)
 	}
 	return o.converse(ctx, a, e, pc, print)
+}
+
+// missing is the first of the fixed words that is not given; "" where all are. A
+// value may be empty.
+func (v pluginVerb) missing(rest []string) string {
+	for i, word := range v.words {
+		if i >= len(rest) || rest[i] == "" && word != "VALUE" {
+			return word
+		}
+	}
+	return ""
 }
 
 // lasts says that objects of a plugin there outlive this command.

@@ -50,7 +50,7 @@ func ParseEndpoint(text, dialect string) (Endpoint, error) {
 	e, rest := prefixes(text)
 	if dialect != "" {
 		if e.Dialect != "" && e.Dialect != dialect {
-			return Endpoint{}, usage("the endpoint says dialect %s, --dialect says %s", e.Dialect, dialect)
+			return Endpoint{}, usage("the endpoint says dialect %s where %s is wanted", e.Dialect, dialect)
 		}
 		if _, err := specOf(dialect); err != nil {
 			return Endpoint{}, err

@@ -83,7 +83,7 @@ func NewCodec(o Options) dialect.Codec {
 		o.ShutdownTimeout = time.Second
 	}
 	return &codec{
-		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth, AnyID: true}),
+		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth, AnyID: true, AnyParams: true}),
 		o:     o, calls: map[string]*call{}, callbacks: map[string]string{},
 	}
 }
