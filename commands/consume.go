@@ -38,6 +38,7 @@ type consumer struct {
 	keepLast bool
 	last     json.RawMessage
 	result   *schema.Schema // what data must fit; nil: whatever comes
+	within   string         // the member of data that result is about; "": all of it
 	opening  string         // the answer that opened the stream, as long as nothing has come of it
 	after    aftermath
 	advice   *advice          // of the last guidance; nil: none
@@ -120,10 +121,8 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 		ev = wire.Event{Kind: wire.Data, Final: ev.Final, Data: ev.Data}
 	}
 	c.opening = ""
-	if c.result != nil && ev.Kind == wire.Data {
-		if err := c.result.Check(ev.Data); err != nil {
-			return true, unfit(c.method, err)
-		}
+	if err := c.promised(ev); err != nil {
+		return true, err
 	}
 	c.job = startedJob(m, ev)
 	if c.keepLast && ev.Kind == wire.Data {
@@ -152,6 +151,23 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 		return c.failure(ctx, ev)
 	}
 	return stop, nil
+}
+
+// promised says whether data is what the peer has promised.
+func (c *consumer) promised(ev wire.Event) error {
+	if c.result == nil || ev.Kind != wire.Data {
+		return nil
+	}
+	data := ev.Data
+	if c.within != "" {
+		if data = scan.Get(data, c.within); data == nil { // of what failed
+			return nil
+		}
+	}
+	if err := c.result.Check(data); err != nil {
+		return unfit(c.method, err)
+	}
+	return nil
 }
 
 // opens says that m is but the answer that opens a stream.

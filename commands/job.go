@@ -221,6 +221,12 @@ func (o *jobOptions) exchange(cl *clock, a *app, e session.Endpoint, conv sessio
 		if p.op.Job != "" {
 			c.method = p.op.Job
 		}
+		if p.op.Kind == dialect.JobRun {
+			c.within = "output"
+			if err := a.expectResult(c, e, p, o.params); err != nil {
+				return err
+			}
+		}
 		err = goesOn(session.SpecOf(e), c.run(), "the job")
 		last = c.last
 		return err
