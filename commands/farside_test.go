@@ -49,7 +49,8 @@ import (
 //	                       made, and the message that was cut is written to its end
 //	choke TEXT             likewise, but leaves it cut
 //	mode line|lsp|nul|seq|ws|wsclient    what a message is from here on
-//	upgrade [HEADER]   reads a WebSocket handshake and accepts it
+//	upgrade [HEADER]   reads a WebSocket handshake and accepts it; @{host} is the host
+//	             that it was for
 //	stderr TEXT  writes a line to stderr (of the program)
 //	touch FILE; until FILE    makes a file; waits for one
 //	shut, hangup, reset       ends our direction, both, or both at once
@@ -349,12 +350,17 @@ func (p *play) expect(what, rest string) error {
 		return err
 	}
 	if err = p.match(rest, b, err); err == nil && what == "by" {
-		if p.named == nil {
-			p.named = map[string]string{}
-		}
-		p.named[p.group[2]] = p.group[1]
+		p.keep(p.group[2], p.group[1])
 	}
 	return err
+}
+
+// keep has @{name} stand for value.
+func (p *play) keep(name, value string) {
+	if p.named == nil {
+		p.named = map[string]string{}
+	}
+	p.named[name] = value
 }
 
 func (p *play) match(pattern string, b []byte, err error) error {
@@ -432,6 +438,9 @@ func (p *play) upgrade(header string) error {
 		header += "\r\n"
 	}
 	p.mode = "ws"
+	if host := regexp.MustCompile(`(?i)\r\nHost: (\S+)\r\n`).FindSubmatch(head); host != nil {
+		p.keep("host", string(host[1]))
+	}
 	return p.raw([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n" + header + "\r\n"))
 }

@@ -45,8 +45,8 @@ func (s *saveFlags) save(ctx context.Context, a *app, e session.Endpoint, last j
 		Dir: s.dir, Root: s.root, Most: int64(s.most), Hosts: s.hosts,
 		Saved: func(path string, n int64) { a.console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
 	}
-	if host := e.Address.Host; host != "" {
-		saver.Hosts = append(saver.Hosts, withPort(e.Address.Scheme, host))
+	if at := e.Far().Address; at.Host != "" {
+		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
 	}
 	return why(ctx, saver.Save(ctx, announced))
 }

@@ -39,6 +39,16 @@ func (e Endpoint) Reach(ctx context.Context) (Endpoint, error) {
 	return e, err
 }
 
+// Far is e; where another process holds the conversation, and e was reached, that
+// process's endpoint as it may be shown.
+func (e Endpoint) Far() Endpoint {
+	if e.reached == nil {
+		return e
+	}
+	far, _ := ParseEndpoint(e.reached.hello.Endpoint, "")
+	return far
+}
+
 // openSocket is the conversation behind e.Socket, with functions of ours.
 func openSocket(ctx context.Context, e Endpoint, o Options) (*remote, error) {
 	if err := o.onlyFunctions(e); err != nil {
