@@ -15,13 +15,18 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
-// DefaultMost is how large an artifact may be where nobody says.
-const DefaultMost = 1 << 30
+// DefaultMost is how large an artifact may be, and DefaultIdle how long a host may
+// be silent that it is fetched from, where nobody says.
+const (
+	DefaultMost = 1 << 30
+	DefaultIdle = time.Minute
+)
 
 // A Saver saves artifacts.
 type Saver struct {
@@ -29,13 +34,14 @@ type Saver struct {
 	Root  string                        // below which local ones are read; "": nowhere
 	Hosts []string                      // HOST or HOST:PORT that others are fetched from
 	Most  int64                         // how large one may be, in bytes; 0: DefaultMost
+	Idle  time.Duration                 // how long a host may say nothing; 0: DefaultIdle
 	Saved func(path string, size int64) // is told of each; may be nil
 }
 
 // A ref is one that was announced.
 type ref struct {
 	name, uri, path, sum string
-	size                 int64
+	size                 int64 // -1: none was announced
 	finalized            bool
 }
 
@@ -44,9 +50,9 @@ type ref struct {
 // was announced a Fault of kind Expectation, a file that is there already one of
 // kind Conflict. Those that are good are saved all the same.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
-	refs, err := read(announced)
-	if err != nil || len(refs) == 0 {
-		return err
+	refs := read(announced)
+	if len(refs) == 0 {
+		return nil
 	}
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return wire.NewFault(wire.IO, "--save: "+err.Error(), err)
@@ -66,20 +72,19 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 }
 
 // read reads what was announced.
-func read(announced json.RawMessage) ([]ref, error) {
-	var refs []ref
+func read(announced json.RawMessage) (refs []ref) {
 	in := scan.Object(announced, wire.DefaultMaxDepth)
 	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
 		r := ref{name: scan.Key(key), finalized: string(scan.Get(val, "finalized")) == "true"}
 		r.uri, _ = scan.Text(scan.Get(val, "uri"))
 		r.path, _ = scan.Text(scan.Get(val, "path"))
 		r.sum, _ = scan.Text(scan.Get(val, "sha256"))
-		if err := json.Unmarshal(scan.Get(val, "byteSize"), &r.size); err != nil || r.size < 0 {
-			return nil, about(r.name, unfit("its byteSize is no number of bytes"))
+		if err := json.Unmarshal(scan.Get(val, "byteSize"), &r.size); err != nil {
+			r.size = -1
 		}
 		refs = append(refs, r)
 	}
-	return refs, nil
+	return refs
 }
 
 // save fetches one, checks it on the way and keeps it when it is right.
@@ -93,6 +98,8 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 		return refused("its name cannot be a file's")
 	case !r.finalized:
 		return unfit("it is not finalized: the host may still write to it")
+	case r.size < 0:
+		return unfit("its byteSize is no number of bytes")
 	case r.size > most:
 		return unfit(fmt.Sprintf("it has %d bytes, and --max-artifact takes %d", r.size, most))
 	}
@@ -127,6 +134,8 @@ func copyChecked(to io.Writer, from io.Reader, r ref) error {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, h), io.LimitReader(from, r.size+1))
 	switch {
+	case wire.AsFault(err) != nil:
+		return err
 	case err != nil:
 		return wire.NewFault(wire.IO, err.Error(), err)
 	case n > r.size:

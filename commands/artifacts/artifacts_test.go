@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rpcx/wire"
 )
@@ -92,6 +93,17 @@ func judge(t *testing.T, err error, kind wire.FaultKind, says string) {
 	}
 }
 
+// One that is announced badly does not keep the others from being saved.
+func TestOthersAreSaved(t *testing.T) {
+	root, out := t.TempDir(), t.TempDir()
+	good := announce("g", fmt.Sprintf(`"path":%q`, put(t, filepath.Join(root, "good"), "hello")), "hello", "")
+	both := json.RawMessage(`{"f":{"path":"/x","finalized":true},` + string(good[1:]))
+	judge(t, (&Saver{Dir: out, Root: root}).Save(t.Context(), both), wire.Expectation, "byteSize")
+	if b, _ := os.ReadFile(filepath.Join(out, "g")); string(b) != "hello" {
+		t.Errorf("g is %q", b)
+	}
+}
+
 // Nothing is overwritten, and what is good is saved beside what is not.
 func TestNothingIsOverwritten(t *testing.T) {
 	root, out := t.TempDir(), t.TempDir()
@@ -121,6 +133,16 @@ func TestRemote(t *testing.T) {
 			for range 1000 {
 				fmt.Fprint(w, strings.Repeat("x", 1000))
 			}
+		case "/silent", "/slow":
+			w.Header().Set("Content-Length", "5")
+			if r.URL.Path == "/slow" {
+				fmt.Fprint(w, "hel")
+				w.(http.Flusher).Flush()
+			}
+			<-r.Context().Done()
+		case "/short":
+			w.Header().Set("Content-Length", "5")
+			fmt.Fprint(w, "hel")
 		case "/away":
 			http.Redirect(w, r, "/good", http.StatusFound)
 		default:
@@ -143,11 +165,17 @@ func TestRemote(t *testing.T) {
 		{"another host", "example.org", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
 		{"a redirect", at, announce("f", uri("/away"), "hello", ""), wire.Expectation, "302"},
 		{"none", at, announce("f", uri("/none"), "hello", ""), wire.Expectation, "404"},
+		{"nothing comes", at, announce("f", uri("/silent"), "hello", ""), wire.Timeout, "silent for 200ms"},
+		{"no more comes", at, announce("f", uri("/slow"), "hello", ""), wire.Timeout, "silent for 200ms"},
+		{"it breaks off", at, announce("f", uri("/short"), "hello", ""), wire.Closed, "it broke off: unexpected EOF"},
 		{"a flood", at, announce("f", uri("/flood"), "hello", ""), wire.Expectation, "more than the 5 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := t.TempDir()
 			s := &Saver{Dir: out, Hosts: []string{tt.host}}
+			if tt.kind == wire.Timeout {
+				s.Idle = 200 * time.Millisecond
+			}
 			judge(t, s.Save(t.Context(), tt.in), tt.kind, tt.says)
 			left, _ := os.ReadDir(out)
 			if tt.kind == "" != (len(left) == 1) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 )
@@ -93,8 +94,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// remote fetches a file from a host that may be asked. Nothing of ours is sent
-// along, and no redirect is followed.
+// remote fetches a file from a host that may be asked, for as long as that is not
+// silent for too long. Nothing of ours is sent along, and no redirect is followed.
 func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if !s.allowed(u) {
 		f := refused("it is on " + u.Host + ", which is not the endpoint's host and port")
@@ -102,21 +103,70 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 		return nil, f
 	}
 	u.User = nil
+	b := &body{idle: s.Idle}
+	if b.idle <= 0 {
+		b.idle = DefaultIdle
+	}
+	ctx, b.cancel = context.WithCancelCause(ctx)
+	b.timer = time.AfterFunc(b.idle, func() { b.cancel(b.silent()) })
+	if err := b.get(ctx, u); err != nil {
+		_ = b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// A body is what a host sends of a file. It ends when the host is silent.
+type body struct {
+	io.ReadCloser // nil: none has come
+	idle          time.Duration
+	timer         *time.Timer
+	cancel        context.CancelCauseFunc
+}
+
+func (b *body) get(ctx context.Context, u *url.URL) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, refused("its uri cannot be read")
+		return refused("its uri cannot be read")
 	}
 	t := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // and no proxy
 	c := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := c.Do(req)
 	switch {
+	case wire.AsFault(err) != nil:
+		return wire.AsFault(err)
 	case err != nil:
-		return nil, wire.NewFault(wire.Unreachable, "it could not be fetched: "+err.Error(), err)
-	case resp.StatusCode != http.StatusOK:
-		_ = resp.Body.Close()
-		return nil, unfit("it could not be fetched: the host answers " + resp.Status)
+		return wire.NewFault(wire.Unreachable, "it could not be fetched: "+err.Error(), err)
 	}
-	return resp.Body, nil
+	b.ReadCloser = resp.Body
+	if resp.StatusCode != http.StatusOK {
+		return unfit("it could not be fetched: the host answers " + resp.Status)
+	}
+	return nil
+}
+
+func (b *body) silent() error {
+	return wire.NewFault(wire.Timeout, "the host that it is fetched from is silent for "+b.idle.String(), nil)
+}
+
+// Read reads on. An end too early is a Fault.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.timer.Reset(b.idle)
+	if err != nil && err != io.EOF && wire.AsFault(err) == nil {
+		err = wire.NewFault(wire.Closed, "it broke off: "+err.Error(), err)
+	}
+	return n, err
+}
+
+// Close ends it.
+func (b *body) Close() error {
+	b.timer.Stop()
+	b.cancel(nil)
+	if b.ReadCloser == nil {
+		return nil
+	}
+	return b.ReadCloser.Close()
 }
 
 // allowed says whether files are fetched from u's host.
