@@ -41,7 +41,7 @@ func recovers(ev wire.Event) bool {
 // end has come or the grace is over.
 func (c *consumer) outlived(ctx context.Context, ev wire.Event) (stop bool, err error) {
 	if recovers(ev) || c.after.failed {
-		c.app.console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: ev.Err.Error()})
+		c.app.console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})
 		return false, nil
 	}
 	met, err := c.print.Error(ctx, ev.Err)

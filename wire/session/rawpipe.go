@@ -241,7 +241,8 @@ func (r *rawPipe) unanswered(err error) {
 	}
 }
 
-// answers appends the ids of the requests that msg answers.
+// answers appends the ids of the requests that msg answers: a result or an error
+// is an answer, whatever the dialect.
 func answers(msg []byte, ids []wire.ID) []wire.ID {
 	switch scan.Type(msg) {
 	case 'a':
@@ -250,7 +251,8 @@ func answers(msg []byte, ids []wire.ID) []wire.ID {
 			ids = answers(part, ids)
 		}
 	case 'o':
-		if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
+		answer := scan.Get(msg, "method") == nil && (scan.Get(msg, "result") != nil || scan.Get(msg, "error") != nil)
+		if id := scan.Get(msg, "id"); answer && id != nil {
 			ids = append(ids, id)
 		}
 	}

@@ -123,7 +123,9 @@ func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (w
 	_ = st.Cancel(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+pollBound.String(), err)
-		f.Hint = "hosts answer nothing of a job that they do not know"
+		if kind != typeJournal {
+			f.Hint = "hosts answer nothing of a job that they do not know"
+		}
 		return m, f
 	}
 	return m, err
