@@ -118,6 +118,10 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 			Hint: "write a catalog by hand and give it with --catalog",
 		}
 	}
+	var rpc *wire.Error
+	if errors.As(err, &rpc) {
+		err = rpcFault("describe", rpc)
+	}
 	return c, why(cl.ctx, err)
 }
 

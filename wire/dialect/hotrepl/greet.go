@@ -92,7 +92,12 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	for _, d := range names {
 		if scan.Get(d, "inputSchema") == nil { // some hosts list all of it
 			name, _ := scan.Text(scan.Get(d, "name"))
-			if d, err = c.descriptor(ctx, caller, name); err != nil {
+			more, err := c.descriptor(ctx, caller, name)
+			var rpc *wire.Error
+			switch {
+			case err == nil:
+				d = more
+			case !errors.As(err, &rpc): // of one that cannot be described the list says enough
 				return nil, err
 			}
 		}
