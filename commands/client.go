@@ -59,7 +59,8 @@ func (a *app) reach(ctx context.Context, e session.Endpoint) (session.Endpoint, 
 // dialling are the flags that say how a connection is made, which a session has
 // behind it.
 var dialling = []string{
-	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "meta", "resume",
+	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
+	"refresh",
 }
 
 // live refuses what would be of no use with a session, which is connected.

@@ -108,11 +108,12 @@ func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch err = errors.Join(err, p.pipe.Err()); {
+	err = errors.Join(err, p.pipe.Err())
+	switch f := worst(err); {
+	case p.lost && (f == nil || f.Kind == wire.Closed):
+		return exitStatus{code: statusOf(wire.Closed).code}
 	case err != nil:
 		return err
-	case p.lost:
-		return exitStatus{code: statusOf(wire.Closed).code}
 	}
 	p.app.console.Note("the peer has ended the conversation")
 	return nil

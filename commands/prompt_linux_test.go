@@ -178,8 +178,14 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'read -r line; echo gone >&2'")
 	y.shows("> ")
 	y.types("x\r")
-	y.shows("gone")
+	y.shows(`before "x" was answered`)
+	said := y.seen
 	y.left(7)
+	y.mu.Lock()
+	if again := string(y.came[said:]); strings.Contains(again, "sh ended") {
+		t.Errorf("it is told twice: %q", again)
+	}
+	y.mu.Unlock()
 	y = onTerminal(t, "connect", "demo:orders", "--timeout", "300ms")
 	y.shows("--timeout")
 	y.left(124)

@@ -142,6 +142,9 @@ func (a *app) attach(ctx context.Context, name string) (*session.Control, error)
 
 // attachFirst reaches the session that the first argument names.
 func (a *app) attachFirst(ctx context.Context, o *connectOptions) (*session.Control, *clock, error) {
+	if len(a.line.args) == 0 {
+		return nil, nil, a.line.usage("whose inbox? Name the session as @NAME")
+	}
 	e, _, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return nil, nil, err
