@@ -52,7 +52,7 @@ var jobVerbs = []jobVerb{
 	},
 	{
 		"list", "list the jobs that are known", "ENDPOINT",
-		"", dialect.JobList,
+		"A HotRepl host lists its journal in their place: what was evaluated and called lately.", dialect.JobList,
 		Example{"The jobs of a session", "rpcx job list @work"},
 	},
 }

@@ -20,6 +20,7 @@ package dialect
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"rpcx/wire"
@@ -324,6 +325,8 @@ type Evaluation struct {
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
 	// Function makes a function value of a name that Invoke takes. May be nil.
 	Function func(name string) json.RawMessage
+	// Printed gets what the code prints, where the runtime can tell. May be nil.
+	Printed io.Writer
 }
 
 // An EvalError is how code failed.

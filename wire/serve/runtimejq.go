@@ -17,7 +17,7 @@ import (
 // one argument; invoke(NAME; INPUT) calls what has a name that jq cannot have,
 // and function values as "ref:ID". $state is what setState(V) set last in the
 // session, null at first; function(NAME) is a function value that stands for a
-// binding. The last output is the value.
+// binding. The last output is the value; debug and stderr print.
 type jqRuntime struct {
 	mu     sync.Mutex
 	states map[string]json.RawMessage // by session
@@ -51,7 +51,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 	r.mu.Unlock()
 	run := &jqRun{r: r, e: e}
 	prog, err := jq.Compile(e.Code, jq.Options{
-		Vars: map[string]json.RawMessage{"state": orNull(state)}, Funcs: run.functions(),
+		Vars: map[string]json.RawMessage{"state": orNull(state)}, Funcs: run.functions(), Stderr: e.Printed,
 	})
 	if err != nil {
 		return nil, &dialect.EvalError{Message: err.Error(), Compile: true}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,9 +20,21 @@ import (
 // errEvalTime is why an evaluation ends that takes too long.
 var errEvalTime = errors.New("out of time")
 
+// A printout is what code has printed, as far as there is room for it.
+type printout struct {
+	text []byte
+	most int
+}
+
+// Write keeps what there is room for.
+func (p *printout) Write(b []byte) (int, error) {
+	p.text = append(p.text, b[:min(len(b), p.most-len(p.text))]...)
+	return len(b), nil
+}
+
 // evaluate runs code for a client; ms is how long it may take, 0 the host's usual
-// time.
-func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int) (json.RawMessage, error) {
+// time. What the code prints goes to out, which may be nil.
+func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {
 		return nil, envelope{kindUnsupported, "evaluatorMissing", "Nothing evaluates code here: the host has no runtime.", false, nil}
 	}
@@ -31,7 +44,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int) 
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(ms)*time.Millisecond, errEvalTime)
 	defer cancel()
 	value, err := s.runtime.Eval(ctx, dialect.Evaluation{
-		Session: stateName, Code: code, Names: s.bindings(), Invoke: h.invoke,
+		Session: stateName, Code: code, Names: s.bindings(), Invoke: h.invoke, Printed: out,
 	})
 	if err != nil {
 		return nil, evalError(ctx, err, ms)
@@ -116,14 +129,19 @@ func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage
 func (s *server) eval(r *running) {
 	r.begun = time.Now()
 	code, _ := scan.Text(scan.Get(r.msg.Raw, "code"))
-	value, err := s.evaluate(r.ctx, r.h, code, number(scan.Get(r.msg.Raw, "timeoutMs")))
+	out := &printout{most: s.cfg.limits.MaxResultLength}
+	value, err := s.evaluate(r.ctx, r.h, code, number(scan.Get(r.msg.Raw, "timeoutMs")), out)
 	var failed envelope
 	if errors.As(err, &failed) {
 		s.evalFailed(r, failed)
 		return
 	}
 	s.journal.add("eval", entry{id: r.msg.ID, code: code, begun: r.begun, ok: true})
-	r.h.send(build(typeEvalResult).id(r.msg.ID).value(value).took(r.begun).end())
+	b := build(typeEvalResult).id(r.msg.ID).value(value)
+	if len(out.text) > 0 {
+		b = b.text("stdout", string(out.text))
+	}
+	r.h.send(b.took(r.begun).end())
 }
 
 func (s *server) evalFailed(r *running, e envelope) {

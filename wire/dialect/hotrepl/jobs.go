@@ -112,7 +112,8 @@ func progress(ev wire.Event) json.RawMessage {
 }
 
 // find is the job that a message is about; where it is none of this client's, the
-// answer is sent.
+// answer is sent. (Some hosts say nothing of a job that they do not know. Here
+// nobody waits in vain.)
 func (s *server) find(t task) (j *job, id string) {
 	id, _ = scan.Text(scan.Get(t.msg.Raw, "jobId"))
 	s.mu.Lock()

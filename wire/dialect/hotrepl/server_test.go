@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -133,6 +134,9 @@ func (r *engine) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessag
 		return nil, &dialect.EvalError{Message: "unexpected token", Compile: true}
 	case "stack":
 		return nil, &dialect.EvalError{Kind: "NameError", Message: "boom", Stack: "at 1"}
+	case "print":
+		fmt.Fprint(e.Printed, "hello\n", strings.Repeat("x", 200_000))
+		return nil, nil
 	case "call":
 		return e.Invoke(ctx, "archive.preflight", nil)
 	}
@@ -281,6 +285,8 @@ func TestEval(t *testing.T) {
 			`< {"type":"eval_result","id":"h","hasValue":true,"value":{"ok":true},"valueType":"object","durationMs":0}`,
 			`> {"type":"eval","id":"i","code":"many"}`,
 			`< {"type":"eval_result","id":"i","hasValue":true,"value":[`+strings.TrimSuffix(strings.Repeat("1,", 100), ",")+`],"valueType":"array","durationMs":0}`,
+			`> {"type":"eval","id":"p","code":"print"}`,
+			`< {"type":"eval_result","id":"p","hasValue":true,"value":null,"valueType":"null","stdout":"hello\n`+strings.Repeat("x", 102400-6)+`","durationMs":0}`,
 			// A cancel has no answer of its own; what waits and what runs is cancelled.
 			`> {"type":"eval","id":"j","code":"wait"}`, `> {"type":"eval","id":"k","code":"count"}`, `= 100ms`,
 			`> {"type":"cancel","id":"x","targetId":"k"}`, fails("k", "cancelled", "evalCancelled", "Eval was cancelled."),

@@ -85,7 +85,7 @@ func (s *server) tick() {
 // step evaluates a watch once and says whether that was its end.
 func (s *server) step(w *watch) (final bool) {
 	begun := time.Now()
-	value, err := s.evaluate(w.ctx, w.h, w.code, w.ms)
+	value, err := s.evaluate(w.ctx, w.h, w.code, w.ms, nil)
 	if w.ctx.Err() != nil {
 		return false // somebody has ended it, and it has no last word
 	}
