@@ -45,7 +45,10 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 	case 'o':
 		r.document(doc)
 	case 'a':
-		r.list("", doc)
+		r.list(either, "", doc)
+		if r.rest != nil {
+			r.c.Extra = closed(member(nil, "resources", closed(r.rest)))
+		}
 	}
 	if !r.found {
 		return nil, wire.NewFault(wire.Protocol, "the answer to rpc.describe lists neither resources nor methods", nil)
@@ -56,7 +59,8 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 // A reader collects methods.
 type reader struct {
 	c     *catalog.Catalog
-	found bool // a list, be it empty
+	found bool   // a list, be it empty
+	rest  []byte // what is said of resources beside their verbs, by their names; not closed
 }
 
 // document reads an object: what it says of the peer, and its lists.
@@ -65,8 +69,10 @@ func (r *reader) document(doc []byte) {
 	for key, val := range each(doc) {
 		text, isText := scan.Text(val)
 		switch {
-		case key == "resources" || key == "methods" || key == "capabilities" && !r.found:
-			r.list("", val)
+		case key == "resources":
+			r.list(resources, "", val)
+		case key == "methods" || key == "capabilities" && !r.found:
+			r.list(either, "", val)
 		case key == "info" && scan.Type(val) == 'o':
 			r.info(val)
 		case key == "$defs" || key == "schemas":
@@ -81,17 +87,25 @@ func (r *reader) document(doc []byte) {
 			rest = member(rest, key, val)
 		}
 	}
-	if !r.found && rest != nil { // each member is a resource, if anything is
-		for _, val := range each(closed(rest)) {
-			if t := scan.Type(val); t != 'o' && t != 'a' {
-				r.c.Extra = closed(rest)
-				return
-			}
-		}
-		r.list("", closed(rest))
-		return
+	if !r.found && allLists(closed(rest)) { // each member is a resource, if anything is
+		r.list(either, "", closed(rest))
+		rest = nil
+	}
+	if r.rest != nil {
+		rest = member(rest, "resources", closed(r.rest))
 	}
 	r.c.Extra = closed(rest)
+}
+
+// allLists says that obj, which may be nil, has members that are all arrays or
+// objects.
+func allLists(obj []byte) bool {
+	for _, val := range each(obj) {
+		if t := scan.Type(val); t != 'o' && t != 'a' {
+			return false
+		}
+	}
+	return obj != nil
 }
 
 func (r *reader) info(val []byte) {
@@ -112,22 +126,30 @@ func (r *reader) info(val []byte) {
 	r.c.Info.Extra = closed(rest)
 }
 
-// list reads resources, verbs or methods, in an array or as members, below a
-// prefix of names.
-func (r *reader) list(prefix string, val []byte) {
+// kinds of what a list holds.
+type entries int
+
+const (
+	either    entries = iota // resources or methods
+	resources                // resources or subresources
+	verbs                    // of the resource that is the prefix
+)
+
+// list reads a list, in an array or as members, below a prefix of names.
+func (r *reader) list(of entries, prefix string, val []byte) {
 	r.found = true
 	switch scan.Type(val) {
 	case 'a':
 		for v := range elements(val) {
 			if text, ok := scan.Text(v); ok {
-				r.entry(prefix, text, nil)
+				r.entry(of, prefix, text, nil)
 			} else if scan.Type(v) == 'o' {
-				r.entry(prefix, nameIn(v), v)
+				r.entry(of, prefix, nameIn(v), v)
 			}
 		}
 	case 'o':
 		for key, v := range each(val) {
-			r.entry(prefix, key, v)
+			r.entry(of, prefix, key, v)
 		}
 	}
 }
@@ -140,46 +162,79 @@ func nameIn(obj []byte) string {
 			return s
 		}
 	}
-	resource, sub, verb := text("resource"), text("subresource"), text("verb")
-	switch {
-	case resource != "" && sub != "" && verb != "":
-		return resource + "." + sub + "." + verb
-	case resource != "" && verb != "":
-		return resource + "." + verb
-	case verb != "":
-		return verb
+	var names []string
+	for _, key := range []string{"resource", "subresource", "verb"} {
+		if s := text(key); s != "" {
+			names = append(names, s)
+		}
 	}
-	return resource
+	return strings.Join(names, ".")
 }
 
-// entry reads one of a list: a resource with its verbs, or a verb or method.
-func (r *reader) entry(prefix, name string, val []byte) {
-	if name == "" {
-		return
-	}
-	if prefix != "" {
+// entry reads one of a list.
+func (r *reader) entry(of entries, prefix, name string, val []byte) {
+	name = strings.Replace(name, ":", ".", 1)
+	simple := !strings.Contains(name, ".")
+	if prefix != "" && !strings.HasPrefix(name, prefix+".") {
 		name = prefix + "." + name
 	}
-	name = strings.Replace(name, ":", ".", 1)
-	verbs, subs := scan.Get(val, "verbs"), scan.Get(val, "subresources")
-	for _, key := range []string{"actions", "methods"} {
-		if verbs == nil {
-			verbs = scan.Get(val, key)
-		}
-	}
-	isResource := prefix == "" && !strings.Contains(name, ".")
+	t := scan.Type(val)
 	switch {
-	case verbs != nil || subs != nil:
-		if verbs != nil {
-			r.list(name, verbs)
-		}
-		if subs != nil {
-			r.list(name, subs)
-		}
-	case isResource && scan.Type(val) == 'a', isResource && scan.Type(val) == 'o' && manyVerbs(val):
-		r.list(name, val)
+	case strings.HasSuffix("."+name, "."): // it has no name
+	case of == verbs:
+		r.method(name, val)
+	case t == 'o' && nested(val):
+		r.resource(name, val)
+	case t == 'a' && simple:
+		r.list(verbs, name, val)
+	case t == 'o' && simple && manyVerbs(val):
+		r.list(verbs, name, val)
+	case of == resources && simple:
+		r.resource(name, val)
 	default:
 		r.method(name, val)
+	}
+}
+
+// inside are the members of a resource's description that list what is below
+// it.
+var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": verbs, "subresources": resources}
+
+// nested says that an object lists verbs or subresources.
+func nested(obj []byte) bool {
+	for key := range each(obj) {
+		if _, ok := inside[key]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// resource reads what is said of a resource: its lists, verbs that are members
+// of it, and the rest.
+func (r *reader) resource(name string, val []byte) {
+	var rest []byte
+	before := len(r.c.Methods)
+	if text, ok := scan.Text(val); ok {
+		rest = member(nil, "description", wire.AppendString(nil, text))
+	}
+	for key, v := range each(val) {
+		of, lists := inside[key]
+		where, known := places[key]
+		switch {
+		case lists:
+			r.list(of, name, v)
+		case !known && scan.Type(v) == 'o' && !nested(val):
+			r.entry(verbs, name, key, v)
+		case where != "name":
+			rest = member(rest, key, v)
+		}
+	}
+	switch {
+	case rest != nil:
+		r.rest = member(r.rest, name, closed(rest))
+	case len(r.c.Methods) == before: // all that is said is that it is there
+		r.rest = member(r.rest, name, []byte(`{}`))
 	}
 }
 
@@ -187,7 +242,8 @@ func (r *reader) entry(prefix, name string, val []byte) {
 func manyVerbs(obj []byte) bool {
 	some := false
 	for key, val := range each(obj) {
-		if _, known := places[key]; known || scan.Type(val) != 'o' && scan.Type(val) != 's' {
+		t := scan.Type(val)
+		if _, known := places[key]; known || t != 'o' && t != 's' && t != '0' {
 			return false
 		}
 		some = true

@@ -24,6 +24,13 @@ func TestFromDescription(t *testing.T) {
 		{"resources by that name", `{"resources":[{"resource":"user","verbs":[{"verb":"get"}]}]}`, "user.get"},
 		{"methods", `{"methods":["user.get",{"name":"user.create","params":{"type":"object"}},{"method":"ping"}]}`, "user.get user.create ping"},
 		{"methods as members", `{"methods":{"user.get":{"description":"one"}}}`, "user.get"},
+		{"subresources with names of verbs", `{"resources":[{"name":"repo","verbs":["get"],"subresources":{"issue":["get","list"]}}]}`, "repo.get repo.issue.get repo.issue.list"},
+		{"verbs of fields", `[{"resource":"repo","subresource":"issue","verbs":["get"]}]`, "repo.issue.get"},
+		{"verbs that nothing is said of", `{"resources":{"user":{"get":"one user","delete":null}}}`, "user.get user.delete"},
+		{"verbs beside a description", `{"resources":{"user":{"description":"people","get":{"params":["id"]},"list":{}}}}`, "user.get user.list"},
+		{"whole names of verbs", `{"resources":[{"name":"user","methods":["user.get","user:create","delete"]}]}`, "user.get user.create user.delete"},
+		{"a resource with no verbs", `{"resources":["task",{"name":"user","description":"people"},{"name":"repo","subresources":["issue"]}],"methods":["ping"]}`, "ping"},
+		{"nothing with a name", `{"resources":[{"verbs":["get",""]},{"name":"user","verbs":[{"description":"d"}]}]}`, ""},
 		{"OpenRPC", `{"openrpc":"1.3.2","info":{"title":"t","version":"1"},"methods":[{"name":"user.get","params":[]}]}`, "user.get"},
 		{"nothing yet", `{"resources":[]}`, ""},
 		{"nonsense", `{"a":5}`, "protocol"},
@@ -39,6 +46,17 @@ func TestFromDescription(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %q %v, want %q", tt.title, got, err, tt.want)
 		}
+	}
+}
+
+// What is said of resources beside their verbs is kept, also where they have
+// none.
+func TestResourcesAreKept(t *testing.T) {
+	c, err := FromDescription([]byte(`{"version":"2","limit":5,"resources":["task",{"name":"user","description":"people","verbs":["get"],
+		"subresources":{"key":{"since":"1","verbs":["list"]}}},{"name":"repo","subresources":["issue"]},{"name":"plain","verbs":["get"]}]}`))
+	want := `{"limit":5,"resources":{"task":{},"user.key":{"since":"1"},"user":{"description":"people"},"repo.issue":{},"repo":{}}}`
+	if err != nil || string(c.Extra) != want {
+		t.Errorf("\n got %s %v\nwant %s", c.Extra, err, want)
 	}
 }
 
@@ -67,19 +85,20 @@ func TestDescription(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"ro","info":{"name":"n","version":"1"},"methods":[
 		{"name":"user.get","description":"<one>","params":{"type":"object"},"result":{"$ref":"#/$defs/u"},"cache":{"max-age":60}},
 		{"name":"repo.issue.list","kind":"job","hints":{"results":{"resource":"job"}},"extra":{"since":"2"}},
-		{"name":"ping"}],"$defs":{"u":{"type":"object"}}}`))
+		{"name":"ping"}],"$defs":{"u":{"type":"object"}},
+		"extra":{"resources":{"user":{"description":"people","owner":{"team":"a"}},"repo.issue":{"description":"what is wrong"}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := Description(c)
-	if !strings.HasPrefix(string(doc), `{"ro-jrpc":"1.0","info":{"name":"n","version":"1"},"resources":[{"name":"user","verbs":[{"name":"get",`) {
+	if !strings.HasPrefix(string(doc), `{"ro-jrpc":"1.0","info":{"name":"n","version":"1"},"resources":[{"name":"user","description":"people","owner":{"team":"a"},"verbs":[{"name":"get",`) {
 		t.Errorf("told is %s", doc)
 	}
 	again, err := FromDescription(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.Extra = nil // the version of the format
+	again.Extra = []byte(strings.Replace(string(again.Extra), `"ro-jrpc":"1.0",`, "", 1)) // the version of the format
 	want, _ := c.Marshal()
 	if got, _ := again.Marshal(); string(got) != string(want) {
 		t.Errorf("\n got %s\nwant %s", got, want)

@@ -139,60 +139,90 @@ func elements(arr []byte) iter.Seq[[]byte] {
 
 // A described resource, as our server tells it.
 type described struct {
-	Name         string            `json:"name"`
-	Verbs        []json.RawMessage `json:"verbs"`
-	Subresources []*described      `json:"subresources,omitempty"`
+	name  string // that of a subresource without its resource's
+	said  json.RawMessage
+	verbs []byte // members of an array, a comma before each
+	subs  []*described
+}
+
+// json is the resource with all that is below it.
+func (d *described) json() []byte {
+	b := member(nil, "name", wire.AppendString(nil, d.name))
+	for key, val := range each(d.said) {
+		if _, ours := inside[key]; !ours && key != "name" {
+			b = member(b, key, val)
+		}
+	}
+	b = member(b, "verbs", array(d.verbs))
+	if d.subs != nil {
+		b = member(b, "subresources", list(d.subs))
+	}
+	return closed(b)
+}
+
+// list is an array of resources.
+func list(all []*described) []byte {
+	var b []byte
+	for _, d := range all {
+		b = append(append(b, ','), d.json()...)
+	}
+	return array(b)
+}
+
+// array is made of its elements, a comma before each.
+func array(elements []byte) []byte {
+	if len(elements) == 0 {
+		return []byte("[]")
+	}
+	b := append([]byte{'['}, elements[1:]...)
+	return append(b, ']')
 }
 
 // Description is c as the answer to rpc.describe. What is no method of a
 // resource stands in methods.
 func Description(c *catalog.Catalog) json.RawMessage {
-	var resources []*described
-	var others []json.RawMessage
+	var all []*described
+	var others []byte
+	said := scan.Get(c.Extra, "resources")
 	for i := range c.Methods {
 		m := &c.Methods[i]
 		a := dotted(WireName(m.Name))
 		if a.Verb == "" {
-			others = append(others, verbOf(m, m.Name))
+			others = append(append(others, ','), verbOf(m, m.Name)...)
 			continue
 		}
-		at := find(&resources, a.Resource)
+		at := find(&all, a.Resource, a.Resource, said)
 		if a.Subresource != "" {
-			at = find(&at.Subresources, a.Subresource)
+			at = find(&at.subs, a.Subresource, resourceOf(a), said)
 		}
-		at.Verbs = append(at.Verbs, verbOf(m, a.Verb))
+		at.verbs = append(append(at.verbs, ','), verbOf(m, a.Verb)...)
 	}
-	b := []byte(`{"ro-jrpc":"1.0"`)
-	add := func(name string, v any) {
-		raw, err := marshal(v)
-		if err == nil {
-			b = append(append(append(append(b, `,"`...), name...), `":`...), raw...)
-		}
-	}
+	b := member(nil, "ro-jrpc", []byte(`"1.0"`))
 	if c.Info.Name != "" || c.Info.Version != "" || c.Info.Description != "" {
-		add("info", c.Info)
+		if info, err := marshal(c.Info); err == nil {
+			b = member(b, "info", info)
+		}
 	}
-	if resources == nil {
-		resources = []*described{}
-	}
-	add("resources", resources)
+	b = member(b, "resources", list(all))
 	if others != nil {
-		add("methods", others)
+		b = member(b, "methods", array(others))
 	}
-	if c.Defs != nil {
-		add("$defs", c.Defs)
+	if defs, err := marshal(c.Defs); c.Defs != nil && err == nil {
+		b = member(b, "$defs", defs)
 	}
-	return append(b, '}')
+	return closed(b)
 }
 
-func find(list *[]*described, name string) *described {
-	for _, d := range *list {
-		if d.Name == name {
+// find is the resource of that name; full is the name by which said tells of
+// it.
+func find(all *[]*described, name, full string, said []byte) *described {
+	for _, d := range *all {
+		if d.name == name {
 			return d
 		}
 	}
-	d := &described{Name: name, Verbs: []json.RawMessage{}}
-	*list = append(*list, d)
+	d := &described{name: name, said: scan.Get(said, full)}
+	*all = append(*all, d)
 	return d
 }
 
