@@ -146,7 +146,10 @@ func (c *codec) result(m *wire.Message) {
 	}
 	f := readFields(m.Raw)
 	if f.result == nil && f.err == nil {
-		return
+		if f.params != nil || f.target == nil && f.requestID == nil {
+			return
+		}
+		f.result = []byte("null") // JavaScript leaves out what is undefined
 	}
 	resource := strings.TrimSuffix(strings.TrimSuffix(m.Method, verb), ".")
 	target, _ := targetText(f.target)

@@ -87,6 +87,17 @@ var decodings = map[string]string{
 ? a:b
 > {"method":"job.return","resource":"job","verb":"return","target":"j","error":{"code":7,"message":"m"},"request_id":1}
 = item id=1 method=job.return error=m (code 7) final`,
+	"a return of nothing": `
+? a:b
+? c:d
+> {"id":2,"result":{"status":"accepted","job":"j"}}
+= response id=2 body={"status":"accepted","job":"j"}
+> {"method":"job.yield","resource":"job","verb":"yield","request_id":1}
+= item id=1 method=job.yield body=null
+> {"method":"job.return","resource":"job","verb":"return","request_id":1}
+= item id=1 method=job.return body=null final
+> {"method":"job.return","resource":"job","verb":"return","target":"j"}
+= item id=2 method=job.return body=null final`,
 	"a notification of that name is none": `
 > {"method":"job.yield","params":{"a":1}}
 = notification method=job.yield params={"a":1} body={"a":1}`,
