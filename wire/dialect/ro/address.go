@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -119,20 +120,25 @@ func value(text string) json.RawMessage {
 	return wire.AppendString(nil, text)
 }
 
-// dotted reads a name as it stands on the wire.
+// dotted reads a name as it stands on the wire. rpc.* has no fields.
 func dotted(name string) Address {
+	if a := parted(name); a.Resource != "rpc" {
+		return a
+	}
+	return Address{Method: name}
+}
+
+// parted is dotted with no exception.
+func parted(name string) Address {
 	a := Address{Method: name}
 	parts := strings.Split(name, ".")
-	for _, p := range parts {
-		if p == "" {
-			return a
-		}
+	if slices.Contains(parts, "") {
+		return a
 	}
-	switch {
-	case parts[0] == "rpc":
-	case len(parts) == 2:
+	switch len(parts) {
+	case 2:
 		a.Resource, a.Verb = parts[0], parts[1]
-	case len(parts) == 3:
+	case 3:
 		a.Resource, a.Subresource, a.Verb = parts[0], parts[1], parts[2]
 	}
 	return a
@@ -148,16 +154,16 @@ func (a Address) name() string {
 
 // Name is how hooks and a policy name a method: resource:verb or
 // resource.subresource:verb. A pattern may hold stars; other names stay as they
-// are.
+// are. That of rpc.describe is rpc:describe: a policy reaches it as any.
 func Name(method string) string {
 	if strings.Contains(method, ":") {
 		return method
 	}
-	a := dotted(method)
+	a := parted(method)
 	if a.Verb == "" {
 		return method
 	}
-	return strings.TrimSuffix(method, "."+a.Verb) + ":" + a.Verb
+	return resourceOf(a) + ":" + a.Verb
 }
 
 // CheckName refuses what cannot be a method. Errors are usage Faults.

@@ -90,7 +90,7 @@ func TestRespelt(t *testing.T) {
 func TestName(t *testing.T) {
 	for method, want := range map[string]string{
 		"user.get": "user:get", "repo.issue.get": "repo.issue:get", "user:get": "user:get", "*": "*",
-		"user.*": "user:*", "*.delete": "*:delete", "rpc.describe": "rpc.describe", "ping": "ping", "a.b.c.d": "a.b.c.d",
+		"user.*": "user:*", "*.delete": "*:delete", "rpc.describe": "rpc:describe", "ping": "ping", "a.b.c.d": "a.b.c.d",
 	} {
 		if got := Name(method); got != want {
 			t.Errorf("%s is %s, want %s", method, got, want)
