@@ -41,14 +41,14 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 		return true
 	case m.Err == nil && goesOn(k.kind, m.Body):
 		k.later = true
-		c.jobs.note(string(m.ID), c.name(string(m.ID), k, m), k.method, m)
+		c.note(string(m.ID), c.name(string(m.ID), k, m), k, m)
 		return true
 	}
 	c.forget(string(m.ID))
 	m.Final = true
 	if k.later { // the last word after all, for whoever follows it
 		m.Kind = wire.Item
-		c.jobs.note(string(m.ID), "", k.method, m)
+		c.note(string(m.ID), "", k, m)
 	}
 	return true
 }
@@ -184,19 +184,30 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	}
 	m.ID = wire.ID(id)
 	c.calls[id].later = true
-	c.jobs.note(id, target, c.calls[id].method, m)
+	c.note(id, target, c.calls[id], m)
 	if m.Final {
 		c.forget(id)
 		c.over.add(id)
 	}
 }
 
-// leave forgets a call that nobody reads any more, unless it is a job that goes
-// on.
-func (c *codec) leave(id string) {
-	if !c.jobs.kept(id) {
-		c.forget(id)
+// note takes down what m says of a call whose results come later.
+func (c *codec) note(id, target string, k *call, m *wire.Message) {
+	dropped := c.jobs.note(id, target, k.method, m)
+	if old := c.calls[dropped]; old != nil && old.left {
+		c.forget(dropped)
 	}
+}
+
+// leave forgets a call that nobody reads any more, unless its results come
+// later: then it is a job, which goes on.
+func (c *codec) leave(id string) {
+	k := c.calls[id]
+	if k == nil || !k.later || k.kind != dialect.Call {
+		c.forget(id)
+		return
+	}
+	k.left = true
 }
 
 // forget drops what is known of a call.

@@ -1,7 +1,6 @@
 package ro
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -39,60 +38,83 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 	return nil, refused("RO-JRPC has no way to cancel a job")
 }
 
-// startJob makes the call and leaves it when its first message is there.
+// startJob makes the call and returns what its first message says of the job.
+// The call goes on: over HTTP that alone keeps the far side telling of it.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
-	method := op.Method
-	nowhere, err := openNowhere(ctx, caller, method) // where nothing comes unasked, no job goes on by itself
-	if err != nil {
-		return nil, err
-	}
-	_ = nowhere.Cancel(ctx)
 	op.Kind = dialect.Call
-	st, err := caller.Open(ctx, op)
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	bound := context.AfterFunc(ctx, stop)
+	st, err := caller.Open(life, op)
 	if err != nil {
-		return nil, err
+		stop()
+		return nil, why(ctx, err)
 	}
-	m, err := st.Next(ctx)
+	m, err := st.Next(life)
 	switch {
-	case err != nil:
-		_ = st.Cancel(ctx)
-		return nil, err
+	case err != nil, !bound():
+		_ = st.Cancel(life)
+		stop()
+		return nil, why(ctx, err)
 	case m.Kind == wire.Response && (m.Err != nil || m.Final): // no job: it is answered
+		stop()
 		return &once{m: m.Clone()}, nil
 	}
-	id, body := string(m.ID), bytes.Clone(m.Body)
-	c.jobs.keep(id)
-	_ = st.Cancel(ctx)
-	have, ok := c.jobs.find(func(have *job) bool { return have.id == id })
+	have, ok := c.jobs.attend(string(m.ID))
 	if !ok {
-		return nil, wire.NewFault(wire.Protocol, method+" was answered by what is neither a result nor a job", nil)
+		_ = st.Cancel(life)
+		stop()
+		return nil, wire.NewFault(wire.Protocol, op.Method+" was answered by what is neither a result nor a job", nil)
 	}
-	if have.result, have.state = body, status(body); have.state == "" { // as the first message has it, whatever came since
+	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // as the first message has it, whatever came since
 		have.state = "pending"
 	}
+	go func() {
+		defer stop()
+		var err error
+		for err == nil {
+			_, err = st.Next(life)
+		}
+		c.jobs.lose(have.id, err)
+	}()
 	return &told{have.line()}, nil
 }
 
-// waitJob follows a job to its end, which may have come. Beside it the stream of
-// a place that does not exist is read: it ends when the connection does.
+// why is err, or that ctx has ended.
+func why(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// waitJob follows a job to its end, which may have come. Of one whose call
+// nobody here reads, the end of the connection is told by a stream of what does
+// not exist.
 func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
-	if _, err := c.jobs.named(op.Job); err != nil {
+	have, err := c.jobs.named(op.Job)
+	if err != nil {
 		return nil, err
 	}
-	w := c.jobs.wait(op.Job)
+	w := c.jobs.wait(have.id)
+	if have.attended || have.over {
+		return w, nil
+	}
 	nowhere, err := openNowhere(ctx, caller, op.Job)
 	if err != nil {
 		w.leave()
 		return nil, err
 	}
 	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
-	w.nowhere, w.stop = nowhere, stop
+	w.end = func(ctx context.Context) error {
+		stop()
+		return nowhere.Cancel(ctx)
+	}
 	go func() {
 		var err error
 		for err == nil {
 			_, err = nowhere.Next(alive)
 		}
-		w.lost <- err
+		w.lose(err)
 	}()
 	return w, nil
 }
@@ -102,43 +124,41 @@ func openNowhere(ctx context.Context, caller dialect.Caller, method string) (dia
 	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
 
-// wait makes a stream of what is told of a job from now on; of one that is over,
-// its last result.
-func (j *jobs) wait(name string) *waiter {
+// wait makes a stream of how a job stands and of what is told of it from now on;
+// of one that is over, its last result.
+func (j *jobs) wait(id string) *waiter {
 	w := &waiter{jobs: j, wake: make(chan struct{}, 1), lost: make(chan error, 1)}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := len(j.list) - 1
-	for i >= 0 && j.list[i].name != name {
-		i--
-	}
-	switch {
-	case i < 0:
-	case j.list[i].over:
-		w.push(j.list[i].last())
+	switch have := j.of(id); {
+	case have == nil:
+	case have.lost != nil:
+		w.lose(have.lost)
 	default:
-		j.list[i].waits = append(j.list[i].waits, w)
+		w.push(have.last)
+		if !have.over {
+			have.waits = append(have.waits, w)
+		}
 	}
 	return w
 }
 
-// last is the last result as a message.
-func (j *job) last() wire.Message {
-	raw := []byte(j.line())
-	return wire.Message{
-		Kind: wire.Item, Final: true, Method: "job." + verbReturn, Raw: raw, Body: bytes.Clone(j.result), Err: j.err,
-	}
-}
-
 // A waiter is a stream of what is told of one job.
 type waiter struct {
-	jobs    *jobs
-	nowhere dialect.Stream
-	stop    context.CancelFunc
-	wake    chan struct{}
-	lost    chan error
-	queue   []wire.Message // under the lock of jobs
-	over    bool
+	jobs  *jobs
+	end   func(context.Context) error // of what tells of the connection; nil: nothing does
+	wake  chan struct{}
+	lost  chan error     // why no more will come, once
+	queue []wire.Message // under the lock of jobs
+	over  bool
+}
+
+// lose says why no more will come.
+func (w *waiter) lose(err error) {
+	select {
+	case w.lost <- err:
+	default:
+	}
 }
 
 // queueMost is how many messages wait for one who waits; the oldest are lost.
@@ -163,9 +183,7 @@ func (w *waiter) take() (m wire.Message, ok bool) {
 		return m, false
 	}
 	m, w.queue = w.queue[0], w.queue[1:]
-	if w.over = m.Final; w.over {
-		w.stop()
-	}
+	w.over = m.Final
 	return m, true
 }
 
@@ -178,7 +196,7 @@ func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
 		select {
 		case <-w.wake:
 		case err := <-w.lost:
-			w.lost <- err
+			w.lose(err)
 			if m, ok := w.take(); ok {
 				return m, nil
 			}
@@ -193,8 +211,10 @@ func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
 // Cancel waits no more.
 func (w *waiter) Cancel(ctx context.Context) error {
 	w.leave()
-	w.stop()
-	return w.nowhere.Cancel(ctx)
+	if w.end == nil {
+		return nil
+	}
+	return w.end(ctx)
 }
 
 // leave takes the waiter away from its job.

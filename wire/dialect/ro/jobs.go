@@ -1,7 +1,6 @@
 package ro
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -15,12 +14,13 @@ type job struct {
 	name   string // its target, as people call it
 	id     string // of the request
 	method string
-	state  string          // accepted, pending, done, error
-	result json.RawMessage // the last
-	err    *wire.Error     // in place of a result; nil: there was one
+	state  string       // accepted, pending, done, error
+	last   wire.Message // that told of it; nobody changes it
 	over   bool
-	kept   bool // nobody reads its call, but it goes on
-	waits  []*waiter
+	lost   error // why no result can come any more; nil: it can, or did
+
+	attended bool // its call is read here, whoever waits
+	waits    []*waiter
 }
 
 // jobsMost is how many jobs are remembered.
@@ -33,83 +33,98 @@ type jobs struct {
 }
 
 // note takes down what m says of the call with that id, and tells who waits.
-func (j *jobs) note(id, target, method string, m *wire.Message) {
+// dropped is the call of a job that is remembered no more; "": none.
+func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := slices.IndexFunc(j.list, func(have *job) bool { return have.id == id })
-	if i < 0 {
-		i = j.add(&job{id: id, name: id, method: method})
+	have := j.of(id)
+	if have == nil {
+		have = &job{id: id, name: id, method: method}
+		dropped = j.add(have)
 	}
-	have := j.list[i]
 	if have.name == id && target != "" {
 		have.name = target
 	}
-	have.result, have.err, have.over = append(have.result[:0], m.Body...), nil, m.Final
+	have.last, have.over = m.Clone(), m.Final
 	have.state = status(m.Body)
 	switch {
 	case m.Err != nil:
-		have.err, have.state = m.Err.Clone(), "error"
+		have.state = "error"
 	case m.Final && have.state != "error":
 		have.state = "done"
 	case !m.Final && have.state != "accepted":
 		have.state = "pending"
 	}
 	for _, w := range have.waits {
-		w.push(m.Clone())
+		w.push(have.last)
 	}
 	if m.Final {
 		have.waits = nil
 	}
+	return dropped
 }
 
-// add makes room for a job, first of all by what is over.
-func (j *jobs) add(fresh *job) int {
+// of is the job of a call; nil for none. The lock is held.
+func (j *jobs) of(id string) *job {
+	if i := slices.IndexFunc(j.list, func(have *job) bool { return have.id == id }); i >= 0 {
+		return j.list[i]
+	}
+	return nil
+}
+
+// add makes room for a job, first of all by what is over. It returns the call of
+// the one that had to go; "" for none.
+func (j *jobs) add(fresh *job) (dropped string) {
 	if len(j.list) >= jobsMost {
 		drop := max(0, slices.IndexFunc(j.list, func(have *job) bool { return have.over }))
+		dropped = j.list[drop].id
 		j.list = slices.Delete(j.list, drop, drop+1)
 	}
 	j.list = append(j.list, fresh)
-	return len(j.list) - 1
+	return dropped
 }
 
-// keep says that the call of a job goes on though nobody reads it.
-func (j *jobs) keep(id string) {
+// attend says that the call of a job is read here, and returns a copy of the job;
+// false where there is none.
+func (j *jobs) attend(id string) (job, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, have := range j.list {
-		have.kept = have.kept || have.id == id
+	have := j.of(id)
+	if have == nil {
+		return job{}, false
 	}
+	have.attended = true
+	return *have, true
 }
 
-// kept says that the call of a job is not to be forgotten.
-func (j *jobs) kept(id string) bool {
-	have, ok := j.find(func(have *job) bool { return have.id == id })
-	return ok && have.kept && !have.over
+// lose ends a job of which no more can come, unless it is over, and tells who
+// waits.
+func (j *jobs) lose(id string, why error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	have := j.of(id)
+	if have == nil || have.over {
+		return
+	}
+	have.over, have.lost, have.state = true, why, "error"
+	for _, w := range have.waits {
+		w.lose(why)
+	}
+	have.waits = nil
 }
 
-// find returns a copy of the youngest job that is meant.
-func (j *jobs) find(is func(*job) bool) (job, bool) {
+// named finds the youngest job by its target, and returns a copy.
+func (j *jobs) named(name string) (job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, have := range slices.Backward(j.list) {
-		if is(have) {
-			c := *have
-			c.result = bytes.Clone(have.result)
-			return c, true
+		if have.name == name {
+			return *have, nil
 		}
-	}
-	return job{}, false
-}
-
-// named finds a job by its target.
-func (j *jobs) named(name string) (job, error) {
-	have, ok := j.find(func(have *job) bool { return have.name == name })
-	if ok {
-		return have, nil
 	}
 	f := refused("no job %q is known to this connection", name)
 	f.Hint = "those that are: rpcx job list"
-	return have, f
+	return job{}, f
 }
 
 // line is what is known of a job.
@@ -117,11 +132,15 @@ func (j *job) line() json.RawMessage {
 	b := wire.AppendString([]byte(`{"job":`), j.name)
 	b = wire.AppendString(append(b, `,"status":`...), j.state)
 	b = wire.AppendString(append(b, `,"method":`...), j.method)
-	if len(j.result) > 0 {
-		b = append(append(b, `,"result":`...), j.result...)
+	err := j.last.Err
+	if j.lost != nil {
+		err = wire.NewError(wire.CodeServer, j.lost.Error())
 	}
-	if j.err != nil {
-		b = append(append(b, `,"error":`...), j.err.JSON()...)
+	if len(j.last.Body) > 0 {
+		b = append(append(b, `,"result":`...), j.last.Body...)
+	}
+	if err != nil {
+		b = append(append(b, `,"error":`...), err.JSON()...)
 	}
 	return append(b, '}')
 }

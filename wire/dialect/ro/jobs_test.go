@@ -55,6 +55,8 @@ func TestJobs(t *testing.T) {
 		}
 		start(1)
 		one, two := do(dialect.JobWait, "", "job-1"), do(dialect.JobWait, "", "job-1")
+		next(one, `{"status":"accepted","job":"job-1"}`)
+		next(two, `{"status":"accepted","job":"job-1"}`)
 		say(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":1}}`)
 		say(`{"method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"n":2}}`)
 		next(do(dialect.JobStatus, "", "job-1"), `{"job":"job-1","status":"pending","method":"attachment.create","result":{"n":2}}`)
@@ -77,6 +79,7 @@ func TestJobs(t *testing.T) {
 
 		start(2)
 		lost := do(dialect.JobWait, "", "job-2")
+		next(lost, `{"status":"accepted","job":"job-2"}`)
 		far.Close()
 		synctest.Wait()
 		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {

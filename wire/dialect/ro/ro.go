@@ -48,6 +48,7 @@ type call struct {
 	kind   dialect.OpKind
 	method string
 	later  bool     // it was answered that results come later
+	left   bool     // nobody reads it any more
 	own    string   // the place that its request was about; "": none
 	named  []string // its keys in places
 }
