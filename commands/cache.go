@@ -121,7 +121,10 @@ func (c *answerCache) find(ctx context.Context, print *format.Pipeline) (bool, e
 	}
 	c.app.say(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
 	m := got.Message()
-	_, err := print.Print(ctx, m, wire.Event{Kind: wire.Data, Final: true, Data: m.Body})
+	ev, err := ro.NewCodec(ro.Options{}).Event(m)
+	if err == nil {
+		_, err = print.Print(ctx, m, ev)
+	}
 	return true, err
 }
 

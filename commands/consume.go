@@ -118,7 +118,7 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 		c.opening = string(m.Body)
 		return false, nil
 	case c.lasts && ev.Kind == wire.Progress && ev.Data != nil: // what a call's progress carries is what a stream is read for
-		ev = wire.Event{Kind: wire.Data, Final: ev.Final, Data: ev.Data}
+		ev.Kind, ev.Message, ev.Fraction = wire.Data, "", nil
 	}
 	c.opening = ""
 	if err := c.promised(ev); err != nil {

@@ -11,19 +11,52 @@ import (
 
 // Event is what a user sees of m. A result that is not the last is progress
 // that carries it as data; a last one is data, or the failure that its status
-// says.
+// says. Its Job is the target of an async result, or what an answer says of it;
+// what else m says beside its result is in Extra.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
+	var ev wire.Event
 	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
 	switch s := status(m.Body); {
 	case m.Kind == wire.Response && m.Err == nil && !m.Final && (s == "accepted" || s == "pending"):
+		ev = progress(m.Body)
 	case !later:
-		return c.Codec.Event(m)
+		var err error
+		if ev, err = c.Codec.Event(m); err != nil || m.Params != nil {
+			return ev, err
+		}
 	case s == "error":
-		return wire.Event{Kind: wire.Failure, Final: true, Err: said(m.Body)}, nil
+		ev = wire.Event{Kind: wire.Failure, Final: true, Err: said(m.Body)}
 	case m.Method == "" && s != "accepted" && s != "pending", strings.HasSuffix(m.Method, "."+verbReturn):
-		return wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}, nil
+		ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
+	default:
+		ev = progress(m.Body)
 	}
-	return progress(m.Body), nil
+	beyond(&ev, m)
+	return ev, nil
+}
+
+// beyond adds what a message says beside its result.
+func beyond(ev *wire.Event, m wire.Message) {
+	var rest []byte
+	for key, val := range each(m.Raw) {
+		switch key {
+		case "jsonrpc", "id", "request_id", "method", "verb", "result", "error":
+		case "target":
+			if text, ok := targetText(val); ok {
+				ev.Job = wire.AppendString(nil, text)
+			}
+		default:
+			rest = member(rest, key, val)
+		}
+	}
+	if rest != nil {
+		ev.Extra = closed(rest)
+	}
+	if m.Method == "" && ev.Kind == wire.Progress { // an answer, which names the job in its own way
+		if _, target := namedIn(m.Raw, m.Body); target != "" {
+			ev.Job = wire.AppendString(nil, target)
+		}
+	}
 }
 
 // progress is a result that is not the last.
