@@ -35,7 +35,9 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		}
 		return &lines, nil
 	}
-	return nil, refused("RO-JRPC has no way to cancel a job")
+	f := refused("RO-JRPC has no way to cancel a job")
+	f.Hint = "a peer that can has a verb for it, to be called, such as job/JOB:cancel"
+	return nil, f
 }
 
 // startJob makes the call and returns what its first message says of the job.
