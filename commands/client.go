@@ -53,6 +53,7 @@ func (a *app) reach(ctx context.Context, e session.Endpoint) (session.Endpoint, 
 	cl := start(ctx, limit, 0)
 	defer cl.stop()
 	e, err := e.Reach(cl.ctx)
+	a.reached = e
 	return e, why(cl.ctx, err)
 }
 

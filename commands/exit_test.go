@@ -2,7 +2,11 @@ package commands
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"rpcx/wire"
 )
@@ -24,6 +28,22 @@ func TestWorst(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDefect: a panic is a failure like any other, which says whose fault it is.
+func TestDefect(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "approve"), []byte("#!/bin/sh\n"), 0o700),
+		os.WriteFile(filepath.Join(dir, "forgotten"), []byte("#!/bin/sh\n"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{started: time.Now()} // whose console, for the warning of that file, is missing
+	f := worst(a.run([]string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
+	if f == nil || statusOf(f.Kind).code != 70 || !strings.HasPrefix(f.Error(), "a defect of rpcx: ") {
+		t.Errorf("the failure is %v", f)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/profile"
+	"rpcx/wire/session"
 )
 
 // version is set by scripts/build.
@@ -32,8 +33,9 @@ type app struct {
 	profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	console *format.Console
 	started time.Time
-	heard   func()          // is told of each message that comes; nil: nobody asks
-	signal  context.Context // ends with the first signal to end
+	reached session.Endpoint // the endpoint that was named
+	heard   func()           // is told of each message that comes; nil: nobody asks
+	signal  context.Context  // ends with the first signal to end
 	stdout  stdout
 	out     format.Screen               // what stdout is
 	err     format.Screen               // what stderr is
@@ -93,6 +95,7 @@ func (a *app) run(words []string) (err error) {
 	a.signal = ctx
 	cli.FlagStringer = shortest
 	err = root.Run(ctx, a.line.argv())
+	a.reached.Leave()
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
 		err = errors.Join(err, cause)
 	}

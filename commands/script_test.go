@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 )
 
 // The scripts in testdata/script run the real program as a user would. Beyond
@@ -30,9 +32,28 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"rpcx": func() { os.Exit(Main(os.Args)) },
+		"rpcx": func() { os.Exit(thenNothing(Main(os.Args))) },
 		"play": farProgram,
 	})
+}
+
+// thenNothing is status, if all that the program has started has come to its end,
+// but for what waits for stdin or for keys, which nothing wakes.
+func thenNothing(status int) int {
+	var err error
+	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
+		err = goleak.Find(
+			goleak.IgnoreAnyFunction("rpcx/commands.readAll"),
+			goleak.IgnoreAnyFunction("rpcx/commands.(*prompt).listen"),
+			goleak.IgnoreAnyFunction("rpcx/commands.(*prompt).listen.func1"),
+			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it lingers for half a second
+		)
+		if err == nil {
+			return status
+		}
+	}
+	fmt.Fprintln(os.Stderr, "rpcx goes, and leaves behind:", err)
+	return 99
 }
 
 func TestScripts(t *testing.T) {

@@ -27,22 +27,25 @@ func (r *interruptible) Read(b []byte) (int, error) {
 	r.once.Do(func() {
 		in, out := io.Pipe()
 		r.pipe = in
-		go func() {
-			_, err := io.Copy(out, os.Stdin)
-			out.CloseWithError(err)
-		}()
+		go readAll(out)
 		context.AfterFunc(r.ctx, func() { out.CloseWithError(context.Cause(r.ctx)) })
 	})
 	return r.pipe.Read(b)
 }
 
-// eachLine calls take with each line of stdin that is not blank, whatever its
-// length and with or without its end, and its number, until take fails or ctx
-// ends.
+// readAll outlives whoever reads: nothing wakes a read of stdin.
+func readAll(out *io.PipeWriter) {
+	_, err := io.Copy(out, os.Stdin)
+	out.CloseWithError(err)
+}
+
+// eachLine calls take with each line of stdin that is not blank, with or without
+// its end, and its number, until take fails, ctx ends or a line is longer than any
+// message.
 func eachLine(ctx context.Context, take func(n int64, line []byte) error) error {
 	in := bufio.NewReaderSize(stdin(ctx), 64<<10)
 	for n := int64(1); ; n++ {
-		line, err := in.ReadBytes('\n')
+		line, err := readLine(in)
 		if len(line) > wire.DefaultMaxMessage {
 			return wire.NewFault(wire.Usage, fmt.Sprintf("line %d of stdin is longer than %d bytes", n, wire.DefaultMaxMessage), nil)
 		}
@@ -56,6 +59,17 @@ func eachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 			return nil
 		case err != nil:
 			return stdinFault(ctx, err)
+		}
+	}
+}
+
+// readLine reads a line, and of one that is too long not much more than may be.
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) || len(line) > wire.DefaultMaxMessage {
+			return line, err
 		}
 	}
 }

@@ -49,6 +49,13 @@ func (e Endpoint) Far() Endpoint {
 	return far
 }
 
+// Leave ends the connection that Reach has made, if no conversation has done so.
+func (e Endpoint) Leave() {
+	if e.reached != nil {
+		_ = e.reached.p.Close()
+	}
+}
+
 // openSocket is the conversation behind e.Socket, with functions of ours.
 func openSocket(ctx context.Context, e Endpoint, o Options) (*remote, error) {
 	if err := o.onlyFunctions(e); err != nil {
