@@ -106,6 +106,7 @@ func (o *describeOptions) forPeople(a *app) bool {
 func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOptions, name string) (_ *catalog.Catalog, err error) {
 	cl := o.time.clock(ctx, defaultIdle)
 	defer cl.stop()
+	a.heard = cl.touch // a service is asked module by module
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
 	if err != nil {
 		return keptCatalog(a, e, &o.conn, err)

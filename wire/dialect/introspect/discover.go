@@ -28,11 +28,12 @@ const askGrace = time.Second
 type discovery struct {
 	kept dialect.Kept
 
-	mu     sync.Mutex // held while the service is asked: whoever comes second finds the answer
-	know   *knowledge
-	vain   bool            // it does not tell: asked in vain
-	fresh  map[string]bool // modules whose schema came over this connection
-	handed map[string]bool // modules whose schema was given to somebody
+	mu      sync.Mutex // held while the service is asked: whoever comes second finds the answer
+	know    *knowledge
+	unsaved bool            // some of it is not kept yet
+	vain    bool            // it does not tell: asked in vain
+	fresh   map[string]bool // modules whose schema came over this connection
+	handed  map[string]bool // modules whose schema was given to somebody
 }
 
 // Keep says where discovery is kept.
@@ -61,6 +62,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	if c.found.know == nil {
 		return nil, wire.ErrUnsupported
 	}
+	defer c.found.save() // once: there may be hundreds of modules
 	for _, m := range c.found.know.modules() {
 		if err := c.learnModule(ctx, caller, m.Namespace); err != nil {
 			return nil, err
@@ -86,6 +88,7 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	if err := c.learn(ctx, caller); err != nil || d.know == nil {
 		return nil, tolerable(ctx, err)
 	}
+	defer d.save()
 	if err := c.learnModule(ctx, caller, module); err != nil {
 		return nil, tolerable(ctx, err)
 	}
@@ -148,7 +151,7 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	if err == nil && len(scan.Get(modules, "modules")) > 0 {
 		d.know, d.fresh = newKnowledge(modules, append(c.hashes.asked(), hash)), nil
 		c.hashes.know(d.know.Hashes)
-		d.save()
+		d.unsaved = true
 		return nil
 	}
 	c.hashes.know(nil)
@@ -206,8 +209,7 @@ func (c *codec) learnModule(ctx context.Context, caller dialect.Caller, namespac
 	if d.fresh == nil {
 		d.fresh = map[string]bool{}
 	}
-	d.know.Schemas[namespace], d.fresh[namespace] = schema, true
-	d.save()
+	d.know.Schemas[namespace], d.fresh[namespace], d.unsaved = schema, true, true
 	return nil
 }
 
@@ -285,9 +287,10 @@ func (d *discovery) distrust() {
 // save keeps what is known, with the schemas that another process has kept
 // meanwhile.
 func (d *discovery) save() {
-	if d.kept.Update == nil {
+	if d.kept.Update == nil || !d.unsaved {
 		return
 	}
+	d.unsaved = false
 	d.kept.Update(func(raw json.RawMessage) json.RawMessage {
 		k := *d.know
 		k.Schemas = map[string]json.RawMessage{}
