@@ -165,6 +165,9 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 		return err
 	}
 	p, err := ready(cl.ctx, conv)
+	if errors.Is(context.Cause(cl.ctx), errEnough) && err != nil && wire.AsFault(err) == nil {
+		err = wire.NewFault(wire.Timeout, "the peer had not told what the method takes when the time of --for was over", err)
+	}
 	if err == nil && o.params.dryRun {
 		e.Dialect = conv.Dialect()
 		err = dryRun(e, p.op)

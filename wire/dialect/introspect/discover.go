@@ -164,8 +164,11 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 		return nil
 	}
 	d.vain = true
-	if lost(err) {
+	switch {
+	case lost(err):
 		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		d.warn("the service was asked what it offers, and has not answered within " + askBound.String() + ": parameters are neither typed nor checked")
 	}
 	return nil
 }
@@ -203,7 +206,11 @@ func (c *codec) learnModule(ctx context.Context, caller dialect.Caller, namespac
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d.note("the service does not tell the schema of its module " + namespace)
+		if text := "the service does not tell the schema of its module " + namespace; errors.Is(err, context.DeadlineExceeded) {
+			d.warn(text + ": no answer within " + askBound.String())
+		} else {
+			d.note(text)
+		}
 		return nil
 	}
 	if d.fresh == nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -16,9 +17,13 @@ import (
 type service struct {
 	dialect.Caller
 	modules int
+	ignores string // a method that is not answered
 }
 
 func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
+	if op.Method == s.ignores {
+		return &answer{never: true}, nil
+	}
 	data := `{"hash":"h"}`
 	switch op.Method {
 	case schemaMethod:
@@ -33,10 +38,17 @@ func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) 
 	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`}, nil
 }
 
-// answer is a stream of one data event.
-type answer struct{ body string }
+// answer is a stream of one data event, or of none and no end.
+type answer struct {
+	body  string
+	never bool
+}
 
-func (a *answer) Next(context.Context) (wire.Message, error) {
+func (a *answer) Next(ctx context.Context) (wire.Message, error) {
+	if a.never {
+		<-ctx.Done()
+		return wire.Message{}, ctx.Err()
+	}
 	if a.body == "" {
 		return wire.Message{}, io.EOF
 	}
@@ -67,5 +79,34 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	}
 	if all := readKnowledge(kept); times != 1 || all == nil || len(all.Schemas) != 50 {
 		t.Errorf("kept %d times: %.200s", times, kept)
+	}
+}
+
+// Whoever had to wait for nothing is told why, and that what follows is unchecked.
+func TestServicesThatDoNotAnswer(t *testing.T) {
+	for ignored, want := range map[string]string{
+		hashMethod:         "has not answered within 15s",
+		schemaMethod:       "has not answered within 15s",
+		moduleSchemaMethod: "the schema of its module m0: no answer within 15s",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := NewCodec(Options{}).(*codec)
+			var warned []string
+			c.Keep(dialect.Kept{
+				Update: func(func(json.RawMessage) json.RawMessage) {},
+				Warn:   func(text string) { warned = append(warned, text) },
+			})
+			for range 2 { // it is asked once
+				if _, err := c.Typing(t.Context(), service{modules: 1, ignores: ignored}, "m0_a"); err != nil {
+					t.Error(ignored, err)
+				}
+				if ignored == moduleSchemaMethod {
+					break
+				}
+			}
+			if len(warned) != 1 || !strings.Contains(warned[0], want) {
+				t.Errorf("%s: %q, want %q", ignored, warned, want)
+			}
+		})
 	}
 }
