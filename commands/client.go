@@ -183,8 +183,8 @@ func (h *hookFlags) catalog() (*catalog.Catalog, error) {
 		catalog.StripRun(c)
 		if all == nil || len(all.Methods) == 0 {
 			all = c
-		} else {
-			all.Methods = append(all.Methods, c.Methods...)
+		} else if err := all.Join(c); err != nil {
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--hooks %s: %v", path, err), err)
 		}
 	}
 	return all, nil
