@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
-
-const defsPrefix = "#/$defs/"
 
 // bindings writes the methods of a catalog as bindings. A schema takes along the
 // definitions that it refers to: it stands for itself on the wire.
@@ -73,8 +70,8 @@ func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	var add func(schema json.RawMessage)
 	add = func(schema json.RawMessage) {
 		eachRef(schema, func(ref string) {
-			name, ok := strings.CutPrefix(ref, defsPrefix)
-			if name, _, _ = strings.Cut(name, "/"); !ok || seen[name] || c.Defs[name] == nil {
+			name, _, ok := cutDef(ref)
+			if !ok || seen[name] || c.Defs[name] == nil {
 				return
 			}
 			seen[name] = true

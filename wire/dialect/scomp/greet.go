@@ -147,7 +147,7 @@ func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, err
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if id, ok := cutRef(method); ok {
 		if fn := c.refs.described(id); fn != nil {
-			r := reader{c: &catalog.Catalog{Catalog: 1, Dialect: "scomp"}}
+			r := newReader()
 			r.method(scan.Splice(fn, "name", scan.AppendQuoted(nil, method)))
 			return r.c, nil
 		}

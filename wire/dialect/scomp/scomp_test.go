@@ -284,6 +284,29 @@ func TestBindings(t *testing.T) {
 			"a schema that refers to itself", `{"bindings":[{"name":"a/b","input":{"properties":{"next":{"$ref":"#"},"x":{"$ref":"#/properties/next"}}}}]}`,
 			`{"name":"a/b","params":{"$ref":"#/$defs/a_b.input"}}`, `{"a_b.input":{"properties":{"next":{"$ref":"#/$defs/a_b.input"},"x":{"$ref":"#/$defs/a_b.input/properties/next"}}}}`,
 		},
+		{
+			"two that look alike", `{"bindings":[{"name":"a","input":{"$ref":"#/$defs/T","$defs":{"T":{"items":{"$ref":"#/$defs/U"}},"U":{"type":"string"}}}},{"name":"b","input":{"$ref":"#/$defs/T","$defs":{"T":{"items":{"$ref":"#/$defs/U"}},"U":{"type":"integer"}}}},{"name":"c","input":{"$ref":"#/$defs/U","$defs":{"U":{"type":"string"}}}}]}`,
+			`{"name":"a","params":{"$ref":"#/$defs/T"}},{"name":"b","params":{"$ref":"#/$defs/T-2"}},{"name":"c","params":{"$ref":"#/$defs/U"}}`,
+			`{"T":{"items":{"$ref":"#/$defs/U"}},"T-2":{"items":{"$ref":"#/$defs/U-2"}},"U":{"type":"string"},"U-2":{"type":"integer"}}`,
+		},
+		{
+			"definitions that refer to their schema", `{"bindings":[{"name":"a","input":{"type":"object","$ref":"#/$defs/T","$defs":{"T":{"not":{"$ref":"#"}}}}},{"name":"b","input":{"type":"array","$ref":"#/$defs/T","$defs":{"T":{"not":{"$ref":"#"}}}}}]}`,
+			`{"name":"a","params":{"$ref":"#/$defs/a.input"}},{"name":"b","params":{"$ref":"#/$defs/b.input"}}`,
+			`{"T":{"not":{"$ref":"#/$defs/a.input"}},"T-2":{"not":{"$ref":"#/$defs/b.input"}},"a.input":{"type":"object","$ref":"#/$defs/T"},"b.input":{"type":"array","$ref":"#/$defs/T-2"}}`,
+		},
+		{
+			"names that are escaped in a reference", `{"bindings":[{"name":"a","input":{"$ref":"#/$defs/Page%3CA~1B%3E/x","$defs":{"Page<A/B>":{"x":true}}}},{"name":"b","input":{"$ref":"#/$defs/Page%3CA~1B%3E","$defs":{"Page<A/B>":{"type":"string"}}}}]}`,
+			`{"name":"a","params":{"$ref":"#/$defs/Page%3CA~1B%3E/x"}},{"name":"b","params":{"$ref":"#/$defs/Page%3CA_B%3E"}}`,
+			`{"Page\u003cA/B\u003e":{"x":true},"Page\u003cA_B\u003e":{"type":"string"}}`,
+		},
+		{
+			"a schema with an id of its own", `{"bindings":[{"name":"a","input":{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://x/a","anyOf":[{"$ref":"#/$defs/T"},{"$ref":"https://x/a#/$defs/T"},{"$ref":"https://x/b"}],"$defs":{"T":{"type":"string"}}}}]}`,
+			`{"name":"a","params":{"$schema":"https://json-schema.org/draft/2020-12/schema","anyOf":[{"$ref":"#/$defs/T"},{"$ref":"#/$defs/T"},{"$ref":"https://x/b"}]}}`, `{"T":{"type":"string"}}`,
+		},
+		{
+			"an anchor", `{"bindings":[{"name":"a","input":{"$ref":"#here","$defs":{"T":{"$anchor":"here"}}}}]}`,
+			`{"name":"a","params":{"$ref":"#here","$defs":{"T":{"$anchor":"here"}}}}`, ``,
+		},
 		{"nonsense", `{"bindings":[5,{},{"name":1},{"name":"a","input":7,"effects":"x","$defs":[]}]}`, `{"name":"a","params":7}`, ``},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
