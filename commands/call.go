@@ -198,10 +198,14 @@ func readParams(ctx context.Context, a *app, e session.Endpoint, method string, 
 			method = spec.Method(method)
 		}
 		typer, err := params.ForMethod(cat, method, a.console.Warn)
-		if err != nil {
+		switch {
+		case err != nil && p.catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's
+			a.console.Warn(err.Error() + ": left unchecked")
+		case err != nil:
 			return params.Result{}, suggestMethod(a, err, method, cat)
+		default:
+			po.Typer = typer
 		}
-		po.Typer = typer
 	}
 	r, err := params.Parse(args, po)
 	if err == nil && p.style == "positional" {

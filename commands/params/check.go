@@ -94,10 +94,15 @@ func (t typer) Check(params json.RawMessage) error {
 	return t.Schema.Check(first)
 }
 
-// check refuses what does not fit. Functions have no JSON value, so params with
-// functions are not checked.
+// check refuses what does not fit.
 func (p *parser) check(r Result) error {
-	if p.o.Typer == nil || p.o.NoCheck || len(r.Funcs) > 0 {
+	if p.o.Typer == nil || p.o.NoCheck {
+		return nil
+	}
+	if len(r.Funcs) > 0 {
+		if err := p.checkAround(r); err != nil {
+			return misfit(err, "")
+		}
 		return nil
 	}
 	err := p.o.Typer.Check(r.Params)

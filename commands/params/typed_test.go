@@ -97,6 +97,37 @@ func TestPositionalParamsAreCheckedByOrder(t *testing.T) {
 	}
 }
 
+// What a function may be is for the peers to know; all else is checked.
+func TestParamsWithFunctionsAreChecked(t *testing.T) {
+	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"each","params":{"type":"object","required":["id","do"],"additionalProperties":false,
+		"properties":{"id":{"type":"string"},"n":{"type":"integer"},"do":{"type":"string"},"all":{"type":"array","items":{"type":"string"}},
+		"to":{"oneOf":[{"required":["a"],"properties":{"a":{"required":["$fn"]}}},{"required":["b"]}]}}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typer, err := ForMethod(c, "each", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ words, want string }{
+		{"do@on=f id=1", `{"do":null,"id":"1"}`},
+		{"do@on=f id=1 n=2 all[]=a all[]@on=g", `{"do":null,"id":"1","n":2,"all":["a",null]}`},
+		{"do@on=f id=1 to.a@on=g", `{"do":null,"id":"1","to":{"a":null}}`},
+		{"do@on=f", `! params: lacks "id"`},
+		{"do@on=f id=1 n:=1.5", `! params: /n: got number, want integer`},
+		{"do@on=f id=1 m=2", `! params: has no property "m"`},
+	} {
+		r, err := Parse(strings.Fields(c.words), Options{Typer: typer, Funcs: true})
+		got := string(r.Params)
+		if err != nil {
+			got = "! " + err.Error()
+		}
+		if got != c.want && !(c.want[0] == '!' && strings.HasPrefix(got, c.want)) {
+			t.Errorf("%s:\n got %s\nwant %s", c.words, got, c.want)
+		}
+	}
+}
+
 func TestNoCheckSendsStrings(t *testing.T) {
 	r, err := typed(t, true, `limit=many`, `exact=true`, `zzz=1`)
 	if want := `{"limit":"many","exact":true,"zzz":"1"}`; err != nil || string(r.Params) != want {

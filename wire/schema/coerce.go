@@ -40,6 +40,9 @@ func (s *Schema) Coerce(path []string, word string) (json.RawMessage, error) {
 		return asJSON, nil
 	}
 	m := &Mismatch{Pointer: pathPointer(path), Rule: "type", Message: fmt.Sprintf("got %s, want %s", strconv.Quote(word), want)}
+	if want == 0 {
+		m.Message = "nothing is allowed here"
+	}
 	if want&boolean != 0 {
 		m.Nearest = catalog.Nearest(word, []string{"true", "false"})
 	}
