@@ -153,6 +153,7 @@ func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endp
 		return err
 	}
 	so.Reconnect = o.again.options(a, &o.conn)
+	k.Answers = answersOf(e, so.Transport)
 	k.Log = a.birth.lines
 	k.Live = func() {
 		close(live)

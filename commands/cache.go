@@ -2,8 +2,8 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/ro"
 	"rpcx/wire/session"
+	"rpcx/wire/transport"
 )
 
 // cacheFlags say whether answers are kept from one process to the next.
@@ -61,19 +62,17 @@ func (c *cacheFlags) cache(ctx context.Context, a *app, e session.Endpoint, op d
 	if err != nil {
 		return nil, err
 	}
-	identity, err := identityOf(ctx, a, e, conn)
-	if err != nil {
-		return nil, err
-	}
-	key, ok := session.CacheAt(e, identity, asked)
+	from, err := a.answers(ctx, e, conn)
 	switch {
-	case !ok:
+	case err != nil:
+		return nil, err
+	case from.Of == "":
 		return nil, a.line.usage("--cache: %s does not say which peer answers", e)
-	case identity != "" && c.keep != "private":
+	case from.Private && c.keep != "private":
 		a.say("cache: not used: the request carries an identity (--cache=private does)")
 		return nil, nil
 	}
-	return &answerCache{app: a, key: key, no: c.no}, nil
+	return &answerCache{app: a, key: from.At(asked), no: c.no}, nil
 }
 
 // say tells who asked for it.
@@ -83,30 +82,44 @@ func (a *app) say(text string) {
 	}
 }
 
-// identityOf is what tells the far side who asks; "" where nothing does.
-func identityOf(ctx context.Context, a *app, e session.Endpoint, conn *connFlags) (string, error) {
-	cfg, err := a.transportConfig(ctx, conn)
-	if err != nil {
-		return "", err
+// answers says whose answers come of e: a session knows that itself.
+func (a *app) answers(ctx context.Context, e session.Endpoint, conn *connFlags) (session.Answers, error) {
+	if e.Socket != "" {
+		return e.Answers(), nil
 	}
-	parts := []string{}
+	cfg, err := a.transportConfig(ctx, conn)
+	return answersOf(e, cfg), err
+}
+
+// answersOf are the answers of e by a connection of that kind: asked by whoever
+// its headers, its certificate and the endpoint name, and verified as it says.
+func answersOf(e session.Endpoint, cfg transport.Config) session.Answers {
+	var who []string
 	for name, vals := range cfg.Header {
 		for _, v := range vals {
-			parts = append(parts, name+": "+v)
+			who = append(who, name+": "+v)
 		}
 	}
-	if conn.cert != "" {
-		parts = append(parts, "cert "+conn.cert, "key "+conn.key)
+	if cfg.TLS.Cert != "" {
+		who = append(who, "cert "+fullPath(cfg.TLS.Cert))
 	}
 	if e.Address.User != nil {
-		parts = append(parts, "user "+e.Address.User.String())
+		who = append(who, "user "+e.Address.User.String())
 	}
-	if len(parts) == 0 {
-		return "", nil
+	slices.Sort(who)
+	identity := ""
+	if who != nil {
+		identity = fmt.Sprintf("%q", who)
 	}
-	slices.Sort(parts)
-	b, err := json.Marshal(parts)
-	return string(b), err
+	return session.AnswersOf(e, identity, fmt.Sprintf("%t %q", cfg.TLS.Insecure, fullPath(cfg.TLS.CACert)))
+}
+
+// fullPath names a file whatever folder we are in; "" stays so.
+func fullPath(file string) string {
+	if full, err := filepath.Abs(file); err == nil && file != "" {
+		return full
+	}
+	return file
 }
 
 // find prints the answer that is kept; false where there is none.

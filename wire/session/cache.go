@@ -13,6 +13,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/transport"
 )
 
 // A Cached is an answer that is kept on disk.
@@ -25,27 +26,56 @@ type Cached struct {
 // Age is how old it is.
 func (c *Cached) Age() time.Duration { return time.Since(c.At) }
 
-// CacheAt is a key that holds only for e, asked by that identity ("" for none).
-// ok is false where e does not say which peer it leads to.
-func CacheAt(e Endpoint, identity string, asked json.RawMessage) (key string, ok bool) {
-	if e.Socket != "" || e.Session != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
-		return "", false
+// Answers says whose answers a conversation gets: those of one peer, to one who
+// asks. The zero value says nothing.
+type Answers struct {
+	Of      string `json:"of,omitempty"`      // tells them from all others
+	Private bool   `json:"private,omitempty"` // the peer is told who asks
+}
+
+// AnswersOf are those of e, asked by that identity ("" for none) over a
+// connection that is trusted for that reason. For an endpoint that does not say
+// which peer it leads to, and for what another process holds, it is zero.
+func AnswersOf(e Endpoint, identity, trust string) Answers {
+	if e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
+		return Answers{}
 	}
 	a := e.Address
 	user := ""
 	if a.User != nil {
 		user = a.User.String()
 	}
-	b, err := json.Marshal([]any{
-		e.Dialect, e.Framing, e.Demo, a.Scheme, user, a.Host, a.Path, a.URLPath, a.Command, workingFolder(a.Command), identity, string(asked),
-	})
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), err == nil
+	return Answers{
+		Of: digest(
+			e.Dialect, e.Framing, e.Demo, a.Scheme, user, a.Host, a.Path, a.URLPath, a.Command, workingFolder(a), identity, trust,
+		),
+		Private: identity != "",
+	}
 }
 
-// workingFolder counts where a command is run: another folder, another command.
-func workingFolder(command []string) string {
-	if command == nil {
+// Answers are those of the conversation behind e.Socket, after Reach; zero where
+// the process that holds it does not say.
+func (e Endpoint) Answers() Answers {
+	if e.reached == nil {
+		return Answers{}
+	}
+	return e.reached.hello.Answers
+}
+
+// At is the key of what was asked.
+func (a Answers) At(asked json.RawMessage) string { return digest(a.Of, string(asked)) }
+
+// digest tells vals from others.
+func digest(vals ...any) string {
+	b, _ := json.Marshal(vals) // strings, all of them
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// workingFolder counts where a command is run and where a path leads from:
+// another folder, another peer.
+func workingFolder(a transport.Address) string {
+	if a.Command == nil && (a.Path == "" || filepath.IsAbs(a.Path)) {
 		return ""
 	}
 	dir, _ := os.Getwd()

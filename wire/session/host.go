@@ -24,6 +24,7 @@ type Keep struct {
 	InboxTimeout time.Duration   // how long a parked call waits; 0: for as long as the far side does
 	InboxDefault json.RawMessage // what it is answered then; nil: an error
 	Fingerprint  string          // tells whether a session is the same: its endpoint, dialect and hooks
+	Answers      Answers         // whose answers commands get, for those who keep them
 	Log          func() []string // what was last said here, for its status; may be nil
 	Live         func()          // called when the session is live
 }

@@ -100,7 +100,9 @@ func (h *host) hello(ctx context.Context, s *socketHandler, _ *dialect.Inbound) 
 		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.k.Name), nil)
 	default:
 	}
-	return marshal(hello{Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.k.Name, Fingerprint: h.k.Fingerprint}), nil
+	return marshal(hello{
+		Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.k.Name, Fingerprint: h.k.Fingerprint, Answers: h.k.Answers,
+	}), nil
 }
 
 // close begins the end; whoever asked sees it by the end of its connection.
