@@ -60,7 +60,10 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 			return nil, err
 		}
 	}
-	result, err := h.ask(ctx, in, o, name, p, args)
+	result, err := json.RawMessage(nil), error(errUnknown)
+	if name != constructor && name != destructor { // these run when an object comes and goes
+		result, err = h.ask(ctx, in, o, name, p, args)
+	}
 	if isUnknown(err) {
 		return nil, wire.Errorf(wire.CodeServer, "unknown method %s on %s (available: %s)", clip(name), o.class.Name, names(o.class.Methods))
 	}
