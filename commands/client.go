@@ -61,7 +61,7 @@ func (a *app) reach(ctx context.Context, e session.Endpoint) (session.Endpoint, 
 // behind it.
 var dialling = []string{
 	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
-	"refresh",
+	"refresh", "no-environment", "shutdown-timeout", "strict",
 }
 
 // live refuses what would be of no use with a session, which is connected.
@@ -69,6 +69,9 @@ func (l *line) live(name string) error {
 	for _, flag := range dialling {
 		if l.gave(flag) {
 			f := l.usage("--%s belongs to the connection, and @%s is connected", flag, name)
+			if flag == "strict" {
+				flag = "noise 0"
+			}
 			f.Hint = "give it where the session is opened: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
 			return f
 		}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -17,6 +18,7 @@ type helloFlags struct {
 	meta          []string
 	resume        string
 	noEnvironment bool
+	shutdown      duration
 }
 
 func (h *helloFlags) flags() []cli.Flag {
@@ -24,16 +26,17 @@ func (h *helloFlags) flags() []cli.Flag {
 		list(groupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
 		text(groupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
 		boolean(groupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.noEnvironment),
+		generic(groupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", span{&h.shutdown}),
 	}
 }
 
 // introduce fills in what a greeting says of us.
 func (h *helloFlags) introduce(e *session.Endpoint, o *session.Options) error {
-	if h.noEnvironment {
+	if h.noEnvironment || h.shutdown != 0 {
 		if e.Dialect != pluginDialect || e.Socket != "" {
-			return wire.NewFault(wire.Usage, "--no-environment goes with the greeting of "+pluginDialect, nil)
+			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+pluginDialect, nil)
 		}
-		e.NoEnvironment = true
+		e.NoEnvironment, e.ShutdownTimeout = h.noEnvironment, time.Duration(h.shutdown)
 	}
 	o.Info = catalog.Info{Name: "rpcx", Version: Version()}
 	if len(h.meta) == 0 && h.resume == "" {

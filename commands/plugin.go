@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -23,10 +22,8 @@ const pluginDialect = "scriptling"
 // pluginOptions are what every command of `plugin` that connects was given.
 type pluginOptions struct {
 	clientFlags
-	logLevel      string
-	noEnvironment bool
-	strict        bool
-	shutdown      duration
+	logLevel string
+	strict   bool
 }
 
 const groupPlugin = "Plugin"
@@ -34,9 +31,9 @@ const groupPlugin = "Plugin"
 func (o *pluginOptions) flags(a *app) []cli.Flag {
 	flags := []cli.Flag{
 		generic(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", choice{&o.logLevel, format.LogLevels}),
-		boolean(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.noEnvironment),
+		boolean(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.hello.noEnvironment),
 		boolean(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
-		generic(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", span{&o.shutdown}),
+		generic(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", span{&o.hello.shutdown}),
 	}
 	return pluginsOnly(append(flags, o.clientFlags.flags(a, idleCall)...))
 }
@@ -82,7 +79,7 @@ func (o *pluginOptions) endpoint(ctx context.Context, a *app) (session.Endpoint,
 	if err == nil && e.Dialect != pluginDialect {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", a.line.args[0], e.Dialect, pluginDialect), nil)
 	}
-	e.NoEnvironment, e.ShutdownTimeout = o.noEnvironment, time.Duration(o.shutdown)
+	e.NoEnvironment = o.hello.noEnvironment // --dry-run counts what is said before
 	if o.strict {
 		o.conn.noise = 0
 	}
