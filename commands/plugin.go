@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -149,6 +150,37 @@ func (a *app) suggestPlugin(ctx context.Context, conv session.Conversation, f *w
 		args[pc.at] = name
 		f.Fix = a.line.with(args)
 	}
+}
+
+// pluginNames are what a call with a method of the wire can name.
+func pluginNames(c *catalog.Catalog, method string) []string {
+	var names []string
+	for _, class := range c.Classes {
+		switch method {
+		case "object.new":
+			names = append(names, nameIn(class))
+		case "object.call_method": // a property, too
+			properties := scan.Array(scan.Get(class, "properties"), wire.DefaultMaxDepth)
+			for _, p, ok := properties.Next(); ok; _, p, ok = properties.Next() {
+				names = append(names, nameIn(p))
+			}
+		}
+	}
+	for _, name := range c.Names() {
+		_, part, dotted := strings.Cut(name, ".")
+		switch {
+		case dotted && method == "object.call_method":
+			names = append(names, part)
+		case !dotted && method == "function.call":
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func nameIn(described []byte) string {
+	name, _ := scan.Text(scan.Get(described, "name"))
+	return name
 }
 
 // callbacks notes which hooks are functions of ours, and refuses them where the

@@ -13,7 +13,6 @@ import (
 	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
@@ -266,27 +265,4 @@ func onlyValues(args params.Arguments) error {
 		}
 	}
 	return nil
-}
-
-// pluginNames are what a call with a method of the wire can name.
-func pluginNames(c *catalog.Catalog, method string) []string {
-	var names []string
-	switch method {
-	case "object.new":
-		for _, class := range c.Classes {
-			name, _ := scan.Text(scan.Get(class, "name"))
-			names = append(names, name)
-		}
-	case "function.call", "object.call_method":
-		for _, name := range c.Names() {
-			class, part, dotted := strings.Cut(name, ".")
-			if !dotted {
-				part = class
-			}
-			if dotted == (method == "object.call_method") {
-				names = append(names, part)
-			}
-		}
-	}
-	return names
 }
