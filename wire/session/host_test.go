@@ -121,7 +121,7 @@ func TestHostCountsClients(t *testing.T) {
 		}
 		select {
 		case err := <-ended:
-			if f := wire.AsFault(err); f == nil || f.Message != "no command used it for 500ms (--idle-exit)" {
+			if f := wire.AsFault(err); f == nil || f.Message != "no command used it for 2s (--idle-exit)" {
 				t.Errorf("it ended with %v", err)
 			}
 			return true
