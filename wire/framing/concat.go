@@ -15,7 +15,7 @@ import (
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &concatSource{in: in, noise: newNoise(o), finder: finder{depth: o.MaxDepth}}
+	src := &concatSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxDepth}}
 	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n"})
 }
 

@@ -127,7 +127,10 @@ func (c *conn) OnIdle(f func()) { c.in.idle = f }
 
 // Close implements wire.Conn.
 func (c *conn) Close() error {
-	c.once.Do(func() { c.closed = c.rwc.Close() })
+	c.once.Do(func() {
+		c.in.closed.Store(true)
+		c.closed = c.rwc.Close()
+	})
 	return c.closed
 }
 

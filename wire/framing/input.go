@@ -2,6 +2,7 @@ package framing
 
 import (
 	"io"
+	"sync/atomic"
 
 	"rpcx/wire"
 )
@@ -20,6 +21,8 @@ type input struct {
 	buf  []byte
 	r, w int // the window is buf[r:w]
 	err  error
+
+	closed atomic.Bool // nobody wants the rest
 }
 
 func newInput(src io.Reader, o wire.Options) *input {

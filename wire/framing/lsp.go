@@ -20,7 +20,7 @@ const headerMost = 16 << 10
 func LSP(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &lspSource{in: in, noise: newNoise(o), strict: o.Strict}
+	src := &lspSource{in: in, noise: newNoise(o, in), strict: o.Strict}
 	return newConn(rwc, in, src, wrap{head: func(dst []byte, size int) []byte {
 		dst = append(dst, "Content-Length: "...)
 		dst = strconv.AppendInt(dst, int64(size), 10)

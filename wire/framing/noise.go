@@ -16,9 +16,12 @@ type noise struct {
 	limit int
 	out   func(line []byte)
 	count int
+	in    *input
 }
 
-func newNoise(o wire.Options) noise { return noise{limit: o.NoiseLimit, out: o.Noise} }
+func newNoise(o wire.Options, in *input) noise {
+	return noise{limit: o.NoiseLimit, out: o.Noise, in: in}
+}
 
 // tolerated says whether there may be any.
 func (n *noise) tolerated() bool { return n.limit > 0 }
@@ -32,7 +35,7 @@ func (n *noise) line(b []byte) error {
 	if n.count++; n.count > n.limit {
 		return n.fault(b)
 	}
-	if n.out != nil {
+	if n.out != nil && !n.in.closed.Load() { // by Close a message may have been cut
 		n.out(b)
 	}
 	return nil

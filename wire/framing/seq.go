@@ -18,7 +18,7 @@ const recordSeparator = 0x1e
 func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &seqSource{in: in, noise: newNoise(o), finder: finder{depth: o.MaxMessage}}
+	src := &seqSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxMessage}}
 	return newConn(rwc, in, src, wrap{
 		prepare: oneLine,
 		head:    func(dst []byte, _ int) []byte { return append(dst, recordSeparator) },
