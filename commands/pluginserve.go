@@ -83,7 +83,11 @@ func runPluginServe(ctx context.Context, a *app, o *pluginServeOptions) error {
 	if err := o.complete(so.Catalog, so.Hooks); err != nil {
 		return err
 	}
-	return a.serve(ctx, e, so, command, o.hooks.strict)
+	s, err := session.Listen(ctx, e, so)
+	if err != nil {
+		return err
+	}
+	return a.serve(ctx, s, command, o.hooks.strict)
 }
 
 // complete makes the catalog tell what the flags say, and refuses one that

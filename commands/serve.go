@@ -101,10 +101,14 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
+	s, err := session.Listen(ctx, e, so)
+	if err != nil {
+		return err
+	}
 	if o.mute() && !session.SpecOf(e).Frames { // an evaluator has commands of its own
 		a.console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
-	return a.serve(ctx, e, so, command, o.hooks.strict)
+	return a.serve(ctx, s, command, o.hooks.strict)
 }
 
 // mute says that nothing was given that could answer.
@@ -112,12 +116,8 @@ func (o *serveOptions) mute() bool {
 	return len(o.hooks.on) == 0 && len(o.hooks.files) == 0 && o.catalog == "" && o.runtime == ""
 }
 
-// serve listens on e until the end: of command, of stdio, or by a signal.
-func (a *app) serve(ctx context.Context, e session.Endpoint, so session.Options, command []string, strict bool) error {
-	s, err := session.Listen(ctx, e, so)
-	if err != nil {
-		return err
-	}
+// serve serves until the end: of command, of stdio, or by a signal.
+func (a *app) serve(ctx context.Context, s *session.Server, command []string, strict bool) (err error) {
 	reload := s.Reload
 	a.reload.Store(&reload)
 	served := make(chan error, 1)

@@ -105,7 +105,8 @@ func Listen(ctx context.Context, a Address, c Config) (Listener, error) {
 		return nil, err
 	}
 	if t.listen == nil {
-		return nil, usage("%s: cannot be listened on", a.Scheme)
+		return nil, usageHint("listen on ws://127.0.0.1:0/, http://, tcp://, tls://, unix:PATH, stdio: or another of their kind",
+			"%s: cannot be listened on", a.Scheme)
 	}
 	if err := t.checkPing(a, c); err != nil {
 		return nil, err
