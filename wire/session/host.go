@@ -106,7 +106,7 @@ func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 
 // listen offers the session to other processes. Until it is live they wait.
 func (h *host) listen(l net.Listener, path string) {
-	h.sock = &socket{functions: &functions{}, far: h, path: path, listener: l, more: h.methods(), raw: h.raw, gone: h.inbox.giveBack, over: h.over}
+	h.sock = &socket{functions: &functions{}, far: h, path: path, listener: l, more: h.methods(), raw: h.raw, gone: h.inbox.giveBack, over: h.over, failed: h.noteError}
 	h.sock.suspend = func(string) func() { return func() {} }
 	h.sock.start()
 }

@@ -62,10 +62,16 @@ func existing() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err = checkOwn(dir); errors.Is(err, os.ErrNotExist) {
+	err = checkOwn(dir)
+	switch {
+	case err == nil:
+		return dir, nil
+	case errors.Is(err, os.ErrNotExist):
 		return "", nil
+	case wire.AsFault(err) == nil:
+		err = wire.NewFault(wire.Usage, "the folder for sockets: "+err.Error(), err)
 	}
-	return dir, err
+	return "", err
 }
 
 // locked runs f while no other process of ours adds to the folder or takes from

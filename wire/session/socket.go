@@ -34,6 +34,7 @@ type socket struct {
 	raw      func() (*rawPipe, error) // of a session; nil elsewhere
 	gone     func(*socketHandler)     // told when a process goes; may be nil
 	over     func() error             // why all ends, when a session does; nil elsewhere
+	failed   func(error)              // told of a stream that failed; may be nil
 	path     string
 	listener net.Listener
 
@@ -171,11 +172,14 @@ func (s *socket) cancel() {
 	s.settle(leaveBound)
 }
 
-// meaning is what it means that something ended with err, which nobody may have
-// wanted but the session that ends.
+// meaning is what it means that a stream failed with err: it may have been the
+// end of the session that nobody else wanted.
 func (s *socket) meaning(err error) error {
-	if s.over != nil && errors.Is(err, context.Canceled) {
+	switch canceled := errors.Is(err, context.Canceled); {
+	case canceled && s.over != nil:
 		return cmp.Or(s.over(), err)
+	case !canceled && s.failed != nil:
+		s.failed(err)
 	}
 	return err
 }

@@ -204,7 +204,10 @@ func leave(ctx context.Context, st dialect.Stream) {
 func (h *socketHandler) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
 	for {
 		m, err := st.Next(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
+			return over(err, token, emit)
+		case err != nil:
 			return over(h.socket.meaning(err), token, emit)
 		}
 		ev, err := h.socket.far.Event(m)
