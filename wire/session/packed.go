@@ -80,26 +80,33 @@ func (p *packedEvent) event() wire.Event {
 // not known.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	p := packed{Kind: m.Kind, Final: m.Final}
-	switch at, plain := within(ev, m.Raw); {
+	if at, ok := within(ev.Data, m.Raw); ok && err == nil {
+		p.At = []int{at, at + len(ev.Data)}
+	}
+	switch {
 	case err != nil:
 		p.Fault = FaultJSON(err)
-	case plain:
-		p.At = []int{at, at + len(ev.Data)}
-	default:
+	case p.At == nil || !onlyData(ev) || ev.Final != m.Final:
+		if p.At != nil {
+			ev.Data = nil
+		}
 		p.Event = packEvent(ev)
 	}
 	return p.withMessage(m.Raw)
 }
 
-// within is where in raw the data of ev lies, if it is an event of plain data.
-func within(ev wire.Event, raw []byte) (at int, ok bool) {
-	if ev.Kind != wire.Data || len(ev.Data) == 0 || ev.ContentType != "" || ev.Seq != nil || ev.Time != nil ||
-		ev.Job != nil || ev.Source != nil || ev.Extra != nil {
+// onlyData says that ev is its data and nothing else.
+func onlyData(ev wire.Event) bool {
+	return ev.Kind == wire.Data && ev.ContentType == "" && ev.Seq == nil && ev.Time == nil && ev.Job == nil && ev.Source == nil && ev.Extra == nil
+}
+
+// within is where in raw data lies, if it is a part of that.
+func within(data, raw []byte) (at int, ok bool) {
+	if len(data) == 0 {
 		return 0, false
 	}
-	at = cap(raw) - cap(ev.Data)
-	ok = at >= 0 && at+len(ev.Data) <= len(raw) && &raw[at] == &ev.Data[0]
-	return at, ok && !ev.Final
+	at = cap(raw) - cap(data)
+	return at, at >= 0 && at+len(data) <= len(raw) && &raw[at] == &data[0]
 }
 
 // withMessage is the item as JSON, with raw as it stands where that fits on a
@@ -149,6 +156,10 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	if p.Text != nil {
 		m.Raw = []byte(*p.Text)
 	}
+	var data json.RawMessage
+	if len(p.At) == 2 && 0 <= p.At[0] && p.At[0] <= p.At[1] && p.At[1] <= len(m.Raw) {
+		data = json.RawMessage(m.Raw[p.At[0]:p.At[1]])
+	}
 	switch {
 	case p.Fault != nil:
 		return m, FaultFrom(p.Fault)
@@ -157,9 +168,12 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 		if ev.Kind >= wire.Opened || ev.Kind == wire.Failure && ev.Err == nil {
 			return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no event", nil)
 		}
+		if data != nil {
+			ev.Data = data
+		}
 		m.Event = &ev
-	case len(p.At) == 2 && 0 <= p.At[0] && p.At[0] <= p.At[1] && p.At[1] <= len(m.Raw):
-		m.Event = &wire.Event{Kind: wire.Data, Data: json.RawMessage(m.Raw[p.At[0]:p.At[1]])}
+	case data != nil:
+		m.Event = &wire.Event{Kind: wire.Data, Final: m.Final, Data: data}
 	default:
 		return m, nil
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"rpcx/wire"
@@ -16,7 +17,10 @@ func TestPacked(t *testing.T) {
 		m  wire.Message
 		ev wire.Event
 	}{
-		"plain data":  {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body}},
+		"plain data":  {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body, Final: true}},
+		"data of two": {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body}},
+		"an item":     {wire.Message{Kind: wire.Item, Raw: raw, Body: body}, wire.Event{Data: body}},
+		"typed data":  {wire.Message{Kind: wire.Item, Raw: raw}, wire.Event{Data: body, ContentType: "t", Extra: json.RawMessage(`{"a":1}`)}},
 		"other data":  {wire.Message{Kind: wire.Item, Raw: []byte(`{"x":1}`)}, wire.Event{Data: json.RawMessage(`2`), ContentType: "t", Seq: json.RawMessage("7")}},
 		"a gap":       {wire.Message{Kind: wire.Item}, wire.Event{Kind: wire.Gap, Missed: 3}},
 		"an error":    {wire.Message{Kind: wire.Response, Raw: []byte(`{}`)}, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(7, "no")}},
@@ -36,6 +40,11 @@ func TestPacked(t *testing.T) {
 			}
 		})
 	}
+	// What is plain crosses once.
+	long := []byte(`{"result":"` + strings.Repeat("x", 10000) + `"}`)
+	if n := len(pack(wire.Message{Kind: wire.Response, Final: true, Raw: long}, wire.Event{Data: long[10 : len(long)-1], Final: true}, nil)); n > len(long)+100 {
+		t.Errorf("a result of %d bytes crosses as %d", len(long), n)
+	}
 	_, err := unpack(pack(wire.Message{Kind: wire.Item}, wire.Event{}, wire.NewFault(wire.Protocol, "why", nil)))
 	expect(t, "no event", failed(err), "failed protocol")
 }
@@ -45,6 +54,7 @@ func TestPacked(t *testing.T) {
 func FuzzUnpack(f *testing.F) {
 	for _, s := range []string{
 		`{"kind":4,"final":false,"at":[1,3],"msg":{"a":1}}`, `{"kind":4,"at":[1,99],"msg":{}}`, `{"kind":200}`,
+		`{"kind":4,"at":[1,3],"event":{"kind":0,"seq":1},"msg":{"a":1}}`,
 		`{"kind":4,"event":{"kind":99}}`, `{"kind":4,"event":{"kind":7}}`, `{"kind":4,"event":{"kind":4}}`,
 		`{"kind":2,"event":{"kind":4,"error":{"code":1,"message":"x"}},"text":"a\nb"}`, `{"kind":2,"fault":{"kind":"x"}}`, `{"kind":2,"fault":7}`, `[]`,
 	} {

@@ -158,6 +158,7 @@ const socketInbound = 8192
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
 	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth, AnyParams: true})
+	o.MaxMessage = limits.MaxMessage
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
