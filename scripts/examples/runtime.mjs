@@ -26,7 +26,7 @@ function invoke(id, name, input) {
   if (!run) return Promise.reject(new Error(`${name}: the eval is over`));
   const call = ++run.last;
   say({ id, invoke: { call, name, input: input ?? {} } });
-  return new Promise((resolve, reject) => run.calls.set(call, { resolve, reject }));
+  return new Promise((resolve, reject) => run.calls.set(call, { name, resolve, reject }));
 }
 
 function session(name) {
@@ -72,7 +72,8 @@ async function evaluate({ id, eval: code, session: name }) {
     say({ id, value: JSON.parse(JSON.stringify(value) ?? 'null') });
   } catch (e) {
     const stack = String(e?.stack ?? '').split('\n').filter((line) => /^\s+at .*\beval:/.test(line));
-    say({ id, error: { kind: e?.kind ?? 'EvalError', message: e?.name ? `${e.name}: ${e.message}` : String(e), stack: stack.join('\n') } });
+    const message = e?.name && !e.kind ? `${e.name}: ${e.message}` : e?.message ?? String(e);
+    say({ id, error: { kind: e?.kind ?? 'EvalError', message, stack: stack.join('\n') } });
   }
   evals.delete(id);
 }
@@ -80,7 +81,7 @@ async function evaluate({ id, eval: code, session: name }) {
 function answered({ id, call, value, error }) {
   const waiting = evals.get(id)?.calls.get(call);
   evals.get(id)?.calls.delete(call);
-  if (error) waiting?.reject(Object.assign(new Error(error.message), { name: 'InvokeError', kind: 'InvokeError', code: error.code, data: error.data }));
+  if (error) waiting?.reject(Object.assign(new Error(`${waiting.name}: ${error.message}`), { name: 'InvokeError', kind: 'InvokeError', code: error.code, data: error.data }));
   else waiting?.resolve(value);
 }
 

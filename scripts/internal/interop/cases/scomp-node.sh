@@ -35,7 +35,7 @@ said 'EvalError: ReferenceError: foo is not defined'
 want 1 '' rpcx eval "$at" 'if ('
 said 'EvalError: SyntaxError: '
 want 1 '' rpcx eval "$at" 'await getOrder({})'
-said 'InvokeError: .*lacks "id"'
+said 'eval: InvokeError: getOrder: .*lacks "id"'
 want 0 '-32602' rpcx eval "$at" 'try { await getOrder({}) } catch (e) { code = e.code } code'
 ok "errors, with their stacks"
 
