@@ -3,6 +3,7 @@ package scomp
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"slices"
 
 	"rpcx/wire/catalog"
@@ -94,45 +95,47 @@ func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 
 // eachRef calls found with each $ref in a schema.
 func eachRef(schema json.RawMessage, found func(ref string)) {
-	if !bytes.Contains(schema, []byte(`"$ref"`)) {
-		return
-	}
-	for key, val := range members(schema) {
-		if key == schemaRef && scan.Type(val) == 's' {
-			found(text(val))
-		}
-		eachRef(val, found)
-	}
-	for val := range elements(schema) {
-		eachRef(val, found)
+	for start, end := range refsIn(schema) {
+		found(text(schema[start:end]))
 	}
 }
 
 // changeRefs returns a schema with each $ref changed.
 func changeRefs(schema json.RawMessage, change func(ref string) string) json.RawMessage {
-	if !bytes.Contains(schema, []byte(`"$ref"`)) {
+	var out []byte
+	done := 0
+	for start, end := range refsIn(schema) {
+		out = append(out, schema[done:start]...)
+		out = scan.AppendQuoted(out, change(text(schema[start:end])))
+		done = end
+	}
+	if done == 0 {
 		return schema
 	}
-	switch scan.Type(schema) {
-	case 'o':
-		b := []byte{'{'}
-		for key, val := range members(schema) {
-			if key == schemaRef && scan.Type(val) == 's' {
-				b = member(b, key, scan.AppendQuoted(nil, change(text(val))))
-				continue
+	return append(out, schema[done:]...)
+}
+
+// refsIn goes through the places of the strings that are values of a "$ref", in
+// one pass, however deep they are.
+func refsIn(schema []byte) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		isRef := false // the string before was that key
+		for at, end := 0, 0; ; at = end {
+			next := bytes.IndexByte(schema[at:], '"')
+			if next < 0 {
+				return
 			}
-			b = member(b, key, changeRefs(val, change))
-		}
-		return append(b, '}')
-	case 'a':
-		b := []byte{'['}
-		for val := range elements(schema) {
-			if len(b) > 1 {
-				b = append(b, ',')
+			start := at + next
+			if end, _ = scan.Value(schema, start, 0); end <= start {
+				return // no JSON
 			}
-			b = append(b, changeRefs(val, change)...)
+			after := scan.Skip(schema, end)
+			isKey := after < len(schema) && schema[after] == ':'
+			if isRef && !isKey && !yield(start, end) {
+				return
+			}
+			val := scan.Skip(schema, after+1)
+			isRef = isKey && scan.IsKey(schema[start+1:end-1], schemaRef) && val < len(schema) && schema[val] == '"'
 		}
-		return append(b, ']')
 	}
-	return schema
 }

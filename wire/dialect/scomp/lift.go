@@ -36,9 +36,11 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 		scopes: append([]json.RawMessage{scan.Get(schema, "$defs"), beside}, r.more...),
 		defs:   map[string]json.RawMessage{}, names: map[string]string{},
 	}
-	out := without(schema, "$id") // in the catalog it would hide the definitions
-	if l.find(out, false); !l.anchor {
-		out = without(out, "$defs")
+	whole := without(schema, "$id") // in the catalog it would hide the definitions
+	out := without(whole, "$defs")
+	if l.find(out, false); l.anchor {
+		out = whole
+		l.find(out, false)
 	}
 	l.place()
 	out = changeRefs(out, l.change)

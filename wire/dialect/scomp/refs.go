@@ -15,8 +15,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// theirsMost bounds the references that are kept to be released.
-const theirsMost = 1 << 16
+// theirsMost and theirsBytes bound the references that are kept to be released,
+// with what they say of themselves.
+const (
+	theirsMost  = 1 << 16
+	theirsBytes = 8 << 20
+)
 
 // refs are the function references of a connection, in both directions. They
 // end with it.
@@ -27,6 +31,7 @@ type refs struct {
 	// theirs are the functions that they have handed out to us, by their ids: the
 	// value where it says what it takes, else nil.
 	theirs map[string]json.RawMessage
+	bytes  int // of theirs
 }
 
 // cutRef is the function that a user's METHOD names.
@@ -97,14 +102,20 @@ func (r *refs) hold(val []byte) {
 	if r.theirs == nil {
 		r.theirs = map[string]json.RawMessage{}
 	}
-	eachFunction(val, functionDepth, func(id string, fn []byte) {
-		if len(r.theirs) >= theirsMost {
+	eachFunction(val, func(id string, fn []byte) {
+		if scan.Get(fn, "input") == nil && scan.Get(fn, "output") == nil {
+			fn = nil
+		}
+		old, known := r.theirs[id]
+		more := len(fn) - len(old)
+		if !known {
+			more += len(id)
+		}
+		if r.bytes+more > theirsBytes || !known && len(r.theirs) >= theirsMost {
 			return
 		}
-		r.theirs[strings.Clone(id)] = nil
-		if scan.Get(fn, "input") != nil || scan.Get(fn, "output") != nil {
-			r.theirs[id] = bytes.Clone(fn)
-		}
+		r.bytes += more
+		r.theirs[strings.Clone(id)] = bytes.Clone(fn)
 	})
 }
 
@@ -121,60 +132,6 @@ func (r *refs) held() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ids := slices.Sorted(maps.Keys(r.theirs))
-	r.theirs = nil
+	r.theirs, r.bytes = nil, 0
 	return ids
-}
-
-// mayHoldFunction is a quick look: most values hold none.
-func mayHoldFunction(val []byte) bool {
-	for _, word := range append([]string{fnTypeRef}, fnWords...) {
-		if bytes.Contains(val, []byte(`"`+word+`"`)) {
-			return true
-		}
-	}
-	return false
-}
-
-// functionDepth is how deep function values are looked for: each level looks at
-// all that is below it.
-const functionDepth = 32
-
-// eachFunction calls found with each function value in val.
-func eachFunction(val []byte, depth int, found func(id string, fn []byte)) {
-	if depth == 0 {
-		return
-	}
-	switch scan.Type(val) {
-	case 'a':
-		for v := range elements(val) {
-			eachFunction(v, depth-1, found)
-		}
-	case 'o':
-		if id := functionID(val); id != "" {
-			found(id, val)
-			return
-		}
-		for _, v := range members(val) {
-			eachFunction(v, depth-1, found)
-		}
-	}
-}
-
-// functionID is the id of a function value, "" where obj is none.
-func functionID(obj []byte) string {
-	if id := refID(first(obj, fnWords)); id != "" {
-		return id
-	}
-	if text(scan.Get(obj, fnTypeWord)) == fnType {
-		return refID(scan.Get(obj, fnTypeRef))
-	}
-	return ""
-}
-
-// refID is an id as text: a string, or a number as it stands.
-func refID(val []byte) string {
-	if scan.Type(val) == 'n' {
-		return string(val)
-	}
-	return text(val)
 }
