@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -26,14 +27,14 @@ type advice struct {
 // advised takes a guidance event: it gets a fix, and is shown with the methods
 // and the parameters that the peer names.
 func (c *consumer) advised(ev *wire.Event) {
-	g := guidance{line: c.app.line, method: introspect.WireName(c.method), cat: c.cat, extra: ev.Extra}
+	g := guidance{line: c.app.line, method: introspect.WireName(c.method), kind: ev.Topic, cat: c.cat, extra: ev.Extra}
 	c.advice = &advice{kind: ev.Topic}
 	if len(c.app.line.args) > 1 {
 		c.advice.fix, c.advice.hint = g.fix(ev.Action)
 	}
 	shown := *ev
 	if shown.Message == "" {
-		shown.Message = ev.Action
+		shown.Message = cmp.Or(ev.Action, "the peer guides in no way that is known: --events shows it")
 	}
 	if shown.Action = ""; len(g.available()) > 0 {
 		shown.Message += "; it has " + shortList(g.available())
@@ -75,6 +76,7 @@ func (c *consumer) unheeded() {
 type guidance struct {
 	line   *line
 	method string           // the wire's name of what was called
+	kind   string           // of the error
 	cat    *catalog.Catalog // nil: none
 	extra  json.RawMessage
 }
@@ -86,14 +88,25 @@ func (g *guidance) text(key string) string {
 	return s
 }
 
-// available are the methods that the peer names.
+// available are the methods that the peer names, without the module, which some
+// services put before each.
 func (g *guidance) available() []string {
-	var names []string
+	var names, short []string
 	in := scan.Array(g.get("available_methods"), wire.DefaultMaxDepth)
 	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
-		if name, ok := scan.Text(val); ok {
-			names = append(names, name)
+		name, _ := scan.Text(val)
+		if name == "" {
+			continue
 		}
+		names = append(names, name)
+		for _, separator := range []string{"_", "."} {
+			if rest, ok := strings.CutPrefix(name, g.module()+separator); ok {
+				short = append(short, rest)
+			}
+		}
+	}
+	if len(short) == len(names) {
+		return short
 	}
 	return names
 }
@@ -115,7 +128,7 @@ func (g *guidance) wire(name string) string {
 		return introspect.WireName(name)
 	case slices.Contains(g.available(), name), g.cat.Method(full) != nil:
 		return full
-	case strings.HasPrefix(name, g.module()+"_"), g.cat.Method(name) != nil, g.text("error_kind") == "module_not_found":
+	case strings.HasPrefix(name, g.module()+"_"), g.cat.Method(name) != nil, g.kind == "module_not_found":
 		return name
 	}
 	return full
