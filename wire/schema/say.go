@@ -40,6 +40,16 @@ func say(e *jsonschema.ValidationError) string {
 		return fmt.Sprintf("%s is not less than %s", digits(k.Got), digits(k.Want))
 	case *kind.MultipleOf:
 		return fmt.Sprintf("%s is no multiple of %s", digits(k.Got), digits(k.Want))
+	case *kind.MinLength:
+		return tooFew("character", k.Got, k.Want)
+	case *kind.MaxLength:
+		return tooMany("character", k.Got, k.Want)
+	case *kind.MinItems:
+		return tooFew("element", k.Got, k.Want)
+	case *kind.MaxItems:
+		return tooMany("element", k.Got, k.Want)
+	case *kind.UniqueItems:
+		return fmt.Sprintf("has the same element twice, at %d and %d", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Pattern:
 		return fmt.Sprintf("%s does not match the pattern %s", brief(strconv.Quote(k.Got)), k.Want)
 	case *kind.Required:
@@ -58,6 +68,21 @@ func say(e *jsonschema.ValidationError) string {
 		return sayBranches(e)
 	}
 	return e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+}
+
+func tooFew(what string, got, want int) string {
+	return fmt.Sprintf("has %s, and needs %d at least", count(got, what), want)
+}
+
+func tooMany(what string, got, want int) string {
+	return fmt.Sprintf("has %s, and may have %d at most", count(got, what), want)
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
 }
 
 // sayBranches tells why no alternative fits.

@@ -45,7 +45,8 @@ func TestCheck(t *testing.T) {
 		{`{"id":"o_001","zzz":1}`, `has no property "zzz" (it has id, status, limit, price, when, mode, tags, pay, …)`},
 		{`{"id":"o_001","status":"shiped"}`, `/status: "shiped" is none of "open", "paid", "shipped"; did you mean shipped?`},
 		{`{"id":"o_001","mode":"slow"}`, `/mode: "slow" is not "fast"; did you mean fast?`},
-		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: maxItems: got 3, want 2`},
+		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: has 3 elements, and may have 2 at most`},
+		{`{"id":"o_001","tags":["a","a"]}`, `/tags: has the same element twice, at 0 and 1`},
 		{`{"id":"o_001","tags":["a",1]}`, `/tags/1: got number, want string`},
 		{`{"id":"o_001","pay":{"by":"card","number":"4"}}`, `/pay/number: got string, want integer`},
 		{`{"id":"o_001","pay":{"by":"crad","number":4}}`, `/pay/by: "crad" is none of "bank", "card"; did you mean card?`},
@@ -107,7 +108,7 @@ func TestCheckOfNothing(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"object","required":["id"]}`, `lacks "id"`},
 		{`{"type":"object"}`, ``},
-		{`{"type":"array","minItems":1}`, `minItems: got 0, want 1`},
+		{`{"type":"array","minItems":1}`, `has 0 elements, and needs 1 at least`},
 		{`true`, ``},
 	} {
 		got := ""
