@@ -198,7 +198,7 @@ func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessa
 	return answerLine(id, "error", e.JSON())
 }
 
-// result makes one call; a stream's data become an array.
+// result makes one call; a stream's data become an array, and a job is waited for.
 func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
 	cl := start(ctx, 0, b.o.time.idle.or(defaultIdle))
 	defer cl.stop()
@@ -206,10 +206,17 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 	if err != nil {
 		return nil, why(cl.ctx, err)
 	}
-	all := []json.RawMessage{}
+	all, job := []json.RawMessage{}, ""
 	single, later := true, session.SpecOf(session.Endpoint{Dialect: b.conv.Dialect()}).Later
 	for {
 		m, err := st.Next(cl.ctx)
+		if errors.Is(err, io.EOF) && job != "" {
+			if st, err = b.conv.Open(cl.ctx, waitFor(job)); err != nil {
+				return nil, why(cl.ctx, err)
+			}
+			job, later = "", true
+			continue
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -225,6 +232,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 			ev.Action = "" // what could be done about it is not told by line
 		}
 		b.app.console.Event(ev) // what is for people
+		job = startedJob(m, ev)
 		switch {
 		case recovers(ev):
 		case m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream

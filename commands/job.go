@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -240,4 +241,32 @@ func (o *jobOptions) exchange(cl *clock, a *app, e session.Endpoint, conv sessio
 		err = o.files.save(cl.ctx, a, e, last)
 	}
 	return errors.Join(err, print.Finish())
+}
+
+// waited goes on with a call that was answered by a job: it is waited for.
+func (c *consumer) waited(err error) error {
+	if err != nil || c.job == "" {
+		return err
+	}
+	st, err := c.conv.Open(c.clock.ctx, waitFor(c.job))
+	if err != nil {
+		return why(c.clock.ctx, err)
+	}
+	c.stream = st
+	return c.run()
+}
+
+// waitFor is the operation that waits for a job which a call has begun.
+func waitFor(job string) dialect.Op {
+	return dialect.Op{Kind: dialect.JobWait, Job: job, Extra: json.RawMessage(`{"bare":true}`)}
+}
+
+// startedJob is the job that an event says was begun by the call that it answers;
+// "" for none.
+func startedJob(m wire.Message, ev wire.Event) string {
+	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
+		return ""
+	}
+	job, _ := scan.Text(ev.Job)
+	return job
 }

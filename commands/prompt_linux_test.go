@@ -166,6 +166,18 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// A command that is a job is waited for.
+func TestPromptWaitsForJobs(t *testing.T) {
+	y := onTerminal(t, "connect", "demo:hotrepl", "-c")
+	y.shows("> ")
+	y.types("archive.export\r")
+	y.shows(`{"itemsExported":2}`)
+	y.types("{\"type\":\"eval\",\"id\":\"mine\",\"code\":\"6 * 7\"}\r")
+	y.shows(`"value":42`)
+	y.types("\x04")
+	y.left(0)
+}
+
 func TestPromptGivesTheTerminalBack(t *testing.T) {
 	for signal, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 2} {
 		y := onTerminal(t, "connect", "demo:orders")

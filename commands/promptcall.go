@@ -62,7 +62,7 @@ func (p *prompt) call(text string) {
 				app: p.app, conv: p.conv, stream: &labelled{Stream: st, p: p, c: c}, print: p.print,
 				clock: c.clock, method: c.method, lasts: op.Kind == dialect.Subscribe,
 			}
-			return run.run()
+			return run.waited(run.run())
 		}))
 	}()
 }

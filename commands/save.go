@@ -10,8 +10,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"rpcx/commands/artifacts"
-	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
@@ -89,28 +87,4 @@ func (j *journalFlags) extra() json.RawMessage {
 		return nil
 	}
 	return json.RawMessage("{" + strings.Join(members, ",") + "}")
-}
-
-// waited goes on with a call that was answered by a job: it is waited for.
-func (c *consumer) waited(err error) error {
-	if err != nil || c.job == "" {
-		return err
-	}
-	op := dialect.Op{Kind: dialect.JobWait, Job: c.job, Extra: json.RawMessage(`{"bare":true}`)}
-	st, err := c.conv.Open(c.clock.ctx, op)
-	if err != nil {
-		return why(c.clock.ctx, err)
-	}
-	c.stream = st
-	return c.run()
-}
-
-// startedJob is the job that an event says was begun by the call that it answers;
-// "" for none.
-func startedJob(m wire.Message, ev wire.Event) string {
-	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
-		return ""
-	}
-	job, _ := scan.Text(ev.Job)
-	return job
 }
