@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -94,16 +95,11 @@ func runPluginServe(ctx context.Context, a *app, o *pluginServeOptions) error {
 // offers nothing.
 func (o *pluginServeOptions) complete(c *catalog.Catalog, entries []hook.Entry) error {
 	if o.catalog == "" && c.Info.Name == "rpcx serve" {
-		c.Info = catalog.Info{Name: "plugin", Version: "1.0.0"}
+		c.Info = catalog.Info{}
 	}
-	for _, set := range []struct {
-		to   *string
-		text string
-	}{{&c.Info.Name, o.name}, {&c.Info.Version, o.version}, {&c.Info.Description, o.description}} {
-		if set.text != "" {
-			*set.to = set.text
-		}
-	}
+	info := &c.Info
+	info.Name, info.Version = cmp.Or(o.name, info.Name, "plugin"), cmp.Or(o.version, info.Version, "1.0.0")
+	info.Description = cmp.Or(o.description, info.Description)
 	if len(entries) == 0 && len(c.Methods) == 0 && len(c.Constants) == 0 {
 		return wire.NewFault(wire.Usage, "a plugin of nothing: give --on NAME=ANSWER or --hooks FILE", nil)
 	}
