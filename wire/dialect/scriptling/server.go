@@ -129,6 +129,9 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 	}
 	if _, ok := h.r.Kind(name); !ok || strings.Contains(name, ".") {
 		s, _ := h.server.once()
+		if hasMember(s.Functions, name) { // its source runs in the host, or it is a description without a hook
+			return nil, wire.Errorf(wire.CodeServer, "nothing answers the function %s here", name)
+		}
 		return nil, wire.Errorf(wire.CodeServer, "unknown function %s (available: %s)", clip(name), names(s.Functions))
 	}
 	return value(h.r.Respond(ctx, h.request(in, name, args)))
