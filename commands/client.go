@@ -90,6 +90,7 @@ func (a *app) open(ctx context.Context, e session.Endpoint, c *clientFlags, cat 
 	if err := c.hello.introduce(&e, &o); err != nil {
 		return nil, err
 	}
+	a.opened = o
 	conv, err := session.Open(ctx, e, o)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {
 		return nil, cause

@@ -34,7 +34,7 @@ func keptCatalog(a *app, e session.Endpoint, c *connFlags, err error) (*catalog.
 	if f == nil || f.Kind != wire.Unreachable || c.refresh || c.noCache {
 		return nil, err
 	}
-	kept := session.KeptCatalog(e)
+	kept := session.KeptCatalog(e, a.opened)
 	if kept == nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ type app struct {
 	console *format.Console
 	started time.Time
 	reached session.Endpoint // the endpoint that was named
+	opened  session.Options  // with which the last connection was opened
 	heard   func()           // is told of each message that comes; nil: nobody asks
 	signal  context.Context  // ends with the first signal to end
 	stdout  stdout

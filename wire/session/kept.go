@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -39,7 +41,7 @@ func keepFor(codec dialect.Codec, e Endpoint, o Options) {
 	if o.Note != nil {
 		k.Note = func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
 	}
-	if file := keptFile(e); file != "" && o.Cache != CacheNone {
+	if file := keptFile(e, o); file != "" && o.Cache != CacheNone {
 		k.Update = func(change func(json.RawMessage) json.RawMessage) { updateKept(file, change) }
 		if o.Cache == CacheUsual {
 			k.Load = func() json.RawMessage { return readKept(file) }
@@ -48,10 +50,10 @@ func keepFor(codec dialect.Codec, e Endpoint, o Options) {
 	keeper.Keep(k)
 }
 
-// KeptCatalog is what e said of itself in an earlier conversation, for when it
-// cannot be asked; nil where nothing is kept.
-func KeptCatalog(e Endpoint) *catalog.Catalog {
-	file := keptFile(e)
+// KeptCatalog is what e said of itself in an earlier conversation with options
+// like these, for when it cannot be asked; nil where nothing is kept.
+func KeptCatalog(e Endpoint, o Options) *catalog.Catalog {
+	file := keptFile(e, o)
 	if file == "" || e.Dialect != "introspect" {
 		return nil
 	}
@@ -61,8 +63,9 @@ func KeptCatalog(e Endpoint) *catalog.Catalog {
 
 // keptFile is the file for one endpoint, in the user's cache folder; "" where
 // there is none, and for what is no endpoint of its own. Its name is a hash: the
-// endpoint may hold secrets.
-func keptFile(e Endpoint) string {
+// endpoint may hold secrets. Who shows an identity may be told of more; which one
+// it is does not count, since tokens are new each time.
+func keptFile(e Endpoint, o Options) string {
 	dir, err := cacheDir()
 	if err != nil {
 		return ""
@@ -89,6 +92,12 @@ func keptFile(e Endpoint) string {
 			return ""
 		}
 		parts = append(append(parts, here), a.Command...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Transport.Header)) {
+		parts = append(parts, "header "+name)
+	}
+	if o.Transport.TLS.Cert != "" {
+		parts = append(parts, "certificate")
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return filepath.Join(dir, e.Dialect, hex.EncodeToString(sum[:16])+".json")
