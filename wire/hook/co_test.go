@@ -75,7 +75,7 @@ func TestCoDies(t *testing.T) {
 		`m=co:read a; read b; echo $$ >> $T/died; sleep 1000 & echo $! > $T/grandchild; exit 3`,
 		`idle=co:read a; echo '{"id":1,"result":1}'; echo why >&2; exit 4`,
 		`words=co:read a; echo '{"id":1,"result":"last words"}'`,
-		`none=co:/nonexistent/co 2>/dev/null`)
+		`none=co:$T/none/co 2>/dev/null`)
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() { expect(t, "pending", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`) })

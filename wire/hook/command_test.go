@@ -44,7 +44,7 @@ func TestStatus(t *testing.T) {
 		{`exit 100`, `error {"code":-32601,"message":"method not found"}`, ""},
 		{`echo 5; exit 100`, `error {"code":-32601,"message":"method not found"}`, ""},
 		{`exit 126`, failed, `hook m: ended with status 126`},
-		{`/nonexistent/x 2>/dev/null`, failed, `hook m: ended with status 127`},
+		{`$T/none/x 2>/dev/null`, failed, `hook m: ended with status 127`},
 		{`kill -9 $$`, failed, `hook m: was ended by SIGKILL`},
 		{`echo bad >&2; kill -TERM $$`, failed, `hook m: was ended by SIGTERM: bad`},
 		{`echo a >&2; printf 'b <c>\n\n' >&2; exit 1`, `error {"code":-32000,"message":"b <c>","data":{"exit_status":1,"stderr":"a\nb \u003cc\u003e\n\n"}}`, ""},
