@@ -70,12 +70,19 @@ func (c *codec) incoming(m *wire.Message) {
 	if c.role == unknown {
 		m.Err = kindError(wire.CodeInvalidRequest, kindHandshake, "the handshake comes before "+quoted(word))
 	}
-	if word == evalWord && m.Err == nil {
+	switch {
+	case word == invokeWord:
+		c.invoked(m)
+	case m.Err != nil:
+	case word == evalWord:
 		c.turns.enter(string(m.ID))
+	case word == releaseWord: // with an id, which it need not have: it is answered
+		c.refs.release(m.Params)
 	}
-	if word != invokeWord {
-		return
-	}
+}
+
+// invoked reads an invoke of theirs.
+func (c *codec) invoked(m *wire.Message) {
 	name, ref, input := invocation(m.Params)
 	c.refs.hold(input)
 	m.Params, m.Body = input, input

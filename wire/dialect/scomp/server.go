@@ -94,6 +94,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 			return nil, h.unknown(in.Msg)
 		}
 		return h.invoke(ctx, in.Msg.Method, in.Msg.Params, in.Msg.ID)
+	case releaseWord:
+		return nil, nil
 	default:
 		return nil, wire.NewError(wire.CodeNoMethod, "scomp has no method "+quoted(word))
 	}

@@ -166,6 +166,13 @@ func TestServerByHand(t *testing.T) {
 			`> {"jsonrpc":"2.0","method":"release_ref","params":{"ref":"f1"}}`,
 			`> {"jsonrpc":"2.0","id":13,"method":"invoke","params":{"ref":"f1","input":7}}`,
 			`< {"jsonrpc":"2.0","id":13,"error":{"code":-32000,"message":"unknown function reference: f1","data":{"kind":"RefError"}}}`,
+			// One that gives the release an id gets an answer.
+			`> {"jsonrpc":"2.0","id":14,"method":"eval","params":{"code":"function"}}`,
+			`< {"jsonrpc":"2.0","id":14,"result":{"value":{"$fn":"f2"}}}`,
+			`> {"jsonrpc":"2.0","id":15,"method":"release_ref","params":{"ref":"f2"}}`,
+			`< {"jsonrpc":"2.0","id":15,"result":null}`,
+			`> {"jsonrpc":"2.0","id":16,"method":"invoke","params":{"ref":"f2","input":7}}`,
+			`< {"jsonrpc":"2.0","id":16,"error":{"code":-32000,"message":"unknown function reference: f2","data":{"kind":"RefError"}}}`,
 		)
 	})
 }
