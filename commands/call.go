@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -168,7 +169,11 @@ func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint,
 	if op.Extra, err = o.ro.extra(a.line, e, o.cache.field()); err != nil {
 		return op, err
 	}
-	return op, fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
+	if err := fillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {
+		return op, err
+	}
+	op.Known, err = o.hooks.describing(slices.Collect(maps.Values(op.Funcs)))
+	return op, err
 }
 
 // fillParams reads the arguments after METHOD into op.

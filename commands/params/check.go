@@ -59,7 +59,7 @@ func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*sche
 func FuncNames(args []string) map[string]bool {
 	names := map[string]bool{}
 	for _, arg := range args {
-		if _, op, name := splitKey(arg); op == "@on=" {
+		if _, op, name := splitKey(arg); op == "@on=" && name != "" {
 			names[name] = true
 		}
 	}

@@ -107,7 +107,6 @@ func (d *direct) changed() {
 }
 
 func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
-	op = d.side.describing(op)
 	switch {
 	case op.Since != nil:
 		return nil, usage("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")

@@ -3,8 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,23 +62,6 @@ func (f *functions) of(name string) (client dialect.Caller, plain string, ok boo
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.clients[number], plain, ok
-}
-
-// describing is op with what is known of the hooks that are functions in it.
-func (s *side) describing(op dialect.Op) dialect.Op {
-	if s == nil || s.offers == nil || len(op.Funcs) == 0 {
-		return op
-	}
-	known := &catalog.Catalog{Catalog: 1, Defs: s.offers.Defs}
-	for _, m := range s.offers.Methods {
-		if slices.Contains(slices.Collect(maps.Values(op.Funcs)), m.Name) {
-			known.Methods = append(known.Methods, m)
-		}
-	}
-	if len(known.Methods) > 0 {
-		op.Known = known
-	}
-	return op
 }
 
 // withFunctions is a Backend whose responders know functions, too.

@@ -152,7 +152,6 @@ func (f *ownFunctions) Close() error {
 func (r *remote) Dialect() string { return r.hello.Dialect }
 
 func (r *remote) params(op dialect.Op) json.RawMessage {
-	op = r.functionsOf().describing(op)
 	return marshal(wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
 		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
 	"rpcx/wire/serve"
@@ -17,7 +16,6 @@ type side struct {
 	spec     Spec
 	endpoint Endpoint
 	table    *hook.Table
-	offers   *catalog.Catalog // of a client: what is known of its hooks; may be nil
 	server   dialect.Server
 	far      func(c dialect.Caller) speaker // what hooks talk to on the connection of c
 	funcs    *functions
@@ -56,7 +54,6 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // of our hooks; the other is of the far side
 		known = o.Offers
 	}
-	s.offers = o.Offers
 	backend := serve.New(serve.Options{
 		Catalog: known, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
 		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
