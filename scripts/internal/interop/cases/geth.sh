@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# go-ethereum's rpc server over http, ws and a Unix socket: calls, subscriptions, unsubscribing
+# go-ethereum's rpc server over http, ws and a Unix socket, and its client: calls, subscriptions, unsubscribing
 . "$INTEROP/lib.sh"
 needs go
 (cd "$INTEROP/geth" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/geth" .)
@@ -49,3 +49,15 @@ ok "introspect: streams, direct results, errors, no schema"
 want 1 '' rpcx subscribe "http://$address/" orders_subscribe '["ticks",0,1]' --count 1
 said 'otification|ubscription'
 ok "over plain http it says no in its own words"
+stop
+
+# Its client reads the streams of rpcx serve, and ends them: the hook that counts is told.
+start '"listening"' rpcx serve introspect+ws://127.0.0.1:0/ \
+  --on 'orders_subscribe=lines:trap "echo ended >&2; exit" TERM; n=0; while :; do echo $((n += 1)); sleep 0.02; done'
+address=$(field listening)
+want 0 '{"service_hash":"HASH","type":"data","provenance":["orders"],"content_type":"orders.subscribe","data":1}
+{"service_hash":"HASH","type":"data","provenance":["orders"],"content_type":"orders.subscribe","data":2}
+{"service_hash":"HASH","type":"data","provenance":["orders"],"content_type":"orders.subscribe","data":3}' \
+  sh -c 'geth dial "$1" | sed "s/\"service_hash\":\"[0-9a-f]*\"/\"service_hash\":\"HASH\"/"' - "${address#introspect+}"
+logged 1 'ended'
+ok "its client subscribes to a stream of introspect's, and unsubscribes"

@@ -1,9 +1,11 @@
 // Command geth serves go-ethereum's rpc package on http, ws and a Unix socket (what geth calls IPC), with methods, a
-// failing one and a subscription.
+// failing one and a subscription; or it is a client of that package.
 //
 //	geth SOCKET
+//	geth dial URL
 //
-// It prints one line when all listen: {"http":"HOST:PORT","unix":"SOCKET"}; ws is on the address of http, below /ws.
+// The server prints one line when all listen: {"http":"HOST:PORT","unix":"SOCKET"}; ws is on the address of http, below
+// /ws.
 package main
 
 import (
@@ -63,6 +65,12 @@ func (orders) Ticks(ctx context.Context, n, ms int) (*rpc.Subscription, error) {
 
 func main() {
 	log.SetFlags(0)
+	if len(os.Args) == 3 && os.Args[1] == "dial" {
+		if err := dial(os.Args[2]); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	server := rpc.NewServer()
 	if err := server.RegisterName("orders", orders{}); err != nil {
 		log.Fatal(err)

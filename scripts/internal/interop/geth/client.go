@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ethereum/go-ethereum/rpc"
+)
+
+// dial subscribes at url to what orders_subscribe ["ticks"] gives, prints three
+// items, a line each, and unsubscribes.
+func dial(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
+	defer cancel()
+	client, err := rpc.DialContext(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	items := make(chan json.RawMessage)
+	sub, err := client.Subscribe(ctx, "orders", items, "ticks")
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		select {
+		case item := <-items:
+			fmt.Printf("%s\n", item)
+		case err := <-sub.Err():
+			return fmt.Errorf("the subscription ended: %w", err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	sub.Unsubscribe()
+	return nil
+}
