@@ -51,6 +51,10 @@ func TestReadModule(t *testing.T) {
 			"put together", `["a"]`, `{"oneOf":[{"allOf":[{"properties":{"method":{"const":"a"}},"required":["method"]},{"properties":{"x":{}},"required":["x"]}]}]}`,
 			`[{"name":"s_a","kind":"stream","params":{"allOf":[{"properties":{}},{"properties":{"x":{}},"required":["x"]}]}}]`, "",
 		},
+		{
+			"with older lists", `["a"]`, `{"oneOf":[{"properties":{"method":{"const":"a"},"items":{"items":[{"type":"string"},{"items":[true]}],"additionalItems":false,"default":{"items":[1]}}, "x":{"items":{"type":"integer"}}}}]}`,
+			`[{"name":"s_a","kind":"stream","params":{"properties":{"items":{"prefixItems":[{"type":"string"},{"prefixItems":[true]}],"items":false,"default":{"items":[1]}},"x":{"items":{"type":"integer"}}}}}]`, "",
+		},
 		{"of one method", `["a"]`, `{"properties":{"method":{"const":"a"},"x":{}}}`, `[{"name":"s_a","kind":"stream","params":{"properties":{"x":{}}}}]`, ""},
 		{
 			"of more than it lists", `["a"]`, `{"oneOf":[{"properties":{"method":{"const":"a"}}},{"properties":{"method":{"const":"z"}}}]}`,

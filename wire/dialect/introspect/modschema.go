@@ -21,7 +21,7 @@ type schemaReader struct {
 
 // readModule reads the schema of m. taken are the catalog's definitions so far.
 func readModule(m *toldModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
-	text := strings.ReplaceAll(string(schema), `"#/definitions/`, `"#/$defs/`)
+	text := strings.ReplaceAll(string(modern(schema)), `"#/definitions/`, `"#/$defs/`)
 	text = renamed(text, m.Namespace, taken)
 	schema = json.RawMessage(text)
 	s := schemaReader{module: m, by: map[string]json.RawMessage{}, defs: map[string]json.RawMessage{}}

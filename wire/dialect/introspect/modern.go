@@ -1,0 +1,63 @@
+package introspect
+
+import (
+	"bytes"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Members of a schema that hold schemas by name, and those that hold values.
+var (
+	schemasByName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+	plainValues   = []string{"const", "enum", "default", "examples"}
+)
+
+// modern is a schema as the draft has it in which catalogs are told: where each
+// element of a list has a schema of its own, they stood in items once.
+func modern(schema []byte) []byte {
+	if !bytes.Contains(schema, []byte(`"items"`)) {
+		return schema
+	}
+	if scan.Type(schema) == 'a' {
+		return mapped(schema, func(_ string, val []byte) (string, []byte) { return "", modern(val) })
+	}
+	older := scan.Type(scan.Get(schema, "items")) == 'a'
+	return mapped(schema, func(key string, val []byte) (string, []byte) {
+		switch {
+		case slices.Contains(schemasByName, key):
+			return key, mapped(val, func(name string, val []byte) (string, []byte) { return name, modern(val) })
+		case slices.Contains(plainValues, key):
+			return key, val
+		case older && key == "items":
+			key = "prefixItems"
+		case older && key == "additionalItems":
+			key = "items"
+		}
+		return key, modern(val)
+	})
+}
+
+// mapped is an array or an object with other members in place of its own, which
+// keep their order; another value is returned as it is.
+func mapped(value []byte, change func(key string, val []byte) (string, []byte)) []byte {
+	var b []byte
+	switch scan.Type(value) {
+	case 'a':
+		in := scan.Array(value, wire.DefaultMaxDepth)
+		for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+			_, val = change("", val)
+			b = append(append(b, ','), val...)
+		}
+		return append(append([]byte{'['}, bytes.TrimPrefix(b, []byte(","))...), ']')
+	case 'o':
+		in := scan.Object(value, wire.DefaultMaxDepth)
+		for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+			name, val := change(scan.Key(key), val)
+			b = append(append(scan.AppendQuoted(append(b, ','), name), ':'), val...)
+		}
+		return append(append([]byte{'{'}, bytes.TrimPrefix(b, []byte(","))...), '}')
+	}
+	return value
+}
