@@ -43,7 +43,7 @@ func (o *connectOptions) keeping(a *app, e session.Endpoint) (session.Keep, erro
 		}
 	}
 	for _, s := range o.keep.subscribe {
-		op, err := subscription(s)
+		op, err := subscription(e, s)
 		if err != nil {
 			return k, err
 		}
@@ -54,9 +54,13 @@ func (o *connectOptions) keeping(a *app, e session.Endpoint) (session.Keep, erro
 	return k, err
 }
 
-// subscription reads METHOD, or METHOD and its params as JSON.
-func subscription(given string) (dialect.Op, error) {
+// subscription reads METHOD, or METHOD and its params as JSON; where code is
+// watched, that.
+func subscription(e session.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
+	if session.SpecOf(e).Frames {
+		method, found = given, false
+	}
 	op := dialect.Op{Kind: dialect.Subscribe, Method: method}
 	if method == "" {
 		return op, wire.NewFault(wire.Usage, "--subscribe needs a method", nil)

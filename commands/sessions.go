@@ -38,7 +38,7 @@ func (k *keepFlags) flags() []cli.Flag {
 		text(groupSession, "session", "", "keep the connection in the background as @`NAME`, and return when it is live", &k.session),
 		boolean(groupSession, "ensure", "", "with --session: be content with a live session of that name, endpoint, dialect and hooks", &k.ensure),
 		generic(groupSession, "idle-exit", "with --session: end it when no command was attached for `DURATION`; 0 never (1h)", &k.idleExit),
-		list(groupSession, "subscribe", "", "with --session: subscribe to `METHOD` (\"METHOD JSON\" with params) and keep the events for subscribe @NAME --since", &k.subscribe),
+		list(groupSession, "subscribe", "", "with --session: subscribe to `METHOD` (\"METHOD JSON\" with params; code in hotrepl) and keep the events for subscribe @NAME --since", &k.subscribe),
 		generic(groupSession, "inbox-timeout", "with --session: a parked call that nobody answers gets its default after `DURATION`; 0 never (5m)", &k.inboxTimeout),
 		text(groupSession, "inbox-default", "", "with --session: what such a call is answered, a `JSON` value (else an error)", &k.inboxDefault),
 		boolean(groupSession, "list", "", "list the sessions of this user", &k.list),

@@ -242,7 +242,7 @@ complete -c rpcx -n '__rpcx_in connect' -l no-check -d 'at the prompt: send para
 complete -c rpcx -n '__rpcx_in connect' -l session -x -d 'keep the connection in the background as @NAME, and return when it is live'
 complete -c rpcx -n '__rpcx_in connect' -l ensure -d 'with --session: be content with a live session of that name, endpoint, dialect and hooks'
 complete -c rpcx -n '__rpcx_in connect' -l idle-exit -x -d 'with --session: end it when no command was attached for DURATION; 0 never (1h)'
-complete -c rpcx -n '__rpcx_in connect' -l subscribe -x -d 'with --session: subscribe to METHOD ("METHOD JSON" with params) and keep the events for subscribe @NAME --since'
+complete -c rpcx -n '__rpcx_in connect' -l subscribe -x -d 'with --session: subscribe to METHOD ("METHOD JSON" with params; code in hotrepl) and keep the events for subscribe @NAME --since'
 complete -c rpcx -n '__rpcx_in connect' -l inbox-timeout -x -d 'with --session: a parked call that nobody answers gets its default after DURATION; 0 never (5m)'
 complete -c rpcx -n '__rpcx_in connect' -l inbox-default -x -d 'with --session: what such a call is answered, a JSON value (else an error)'
 complete -c rpcx -n '__rpcx_in connect' -l list -d 'list the sessions of this user'

@@ -185,8 +185,8 @@ func (h *host) lost(why error, next func(error)) {
 }
 
 // subscribe opens a subscription of the session's own, and returns when the far
-// side has answered it. What it brings goes to the ring, in its place among all
-// that comes in.
+// side has answered it; code that is watched has no answer but what it brings. That
+// goes to the ring, in its place among all that comes in.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	var told atomic.Bool // that it is over
 	op.Items = func(m wire.Message) {
@@ -197,7 +197,10 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	if err != nil {
 		return err
 	}
-	m, err := st.Next(ctx)
+	m := wire.Message{Kind: wire.Response}
+	if !SpecOf(Endpoint{Dialect: h.conv.Dialect()}).Frames {
+		m, err = st.Next(ctx)
+	}
 	switch {
 	case err != nil:
 		return err
