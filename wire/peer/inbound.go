@@ -187,7 +187,7 @@ func (p *Peer) run(in *inbound) (ev wire.Event) {
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
-	if string(e.Code) == "-32601" {
+	if string(e.Code) == "-32601" && e.Raw == nil { // what a nested call got was answered by somebody
 		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
 	}
 	return failure(e)
