@@ -32,14 +32,6 @@ func (c *cacheFlags) flags() []cli.Flag {
 	}
 }
 
-// field is what the request says of caching.
-func (c *cacheFlags) field() string {
-	if c.no {
-		return "no-cache"
-	}
-	return ""
-}
-
 // An answerCache is where the answer to one call may be found, and is kept.
 type answerCache struct {
 	app *app

@@ -166,7 +166,7 @@ func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint,
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	if op.Extra, err = o.ro.extra(a.line, e, o.cache.field()); err != nil {
+	if op.Extra, err = o.ro.extra(a.line, e, o.conn.noCache); err != nil {
 		return op, err
 	}
 	if err := fillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {

@@ -158,7 +158,7 @@ func (v jobVerb) operation(ctx context.Context, a *app, o *jobOptions, e session
 		op.Job = rest[0]
 	case v.args == argsMethod:
 		op.Method = rest[0]
-		if op.Extra, err = o.ro.extra(a.line, e, ""); err == nil {
+		if op.Extra, err = o.ro.extra(a.line, e, o.conn.noCache); err == nil {
 			err = fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 		}
 	case session.SpecOf(e).Frames:

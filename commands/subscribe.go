@@ -130,7 +130,7 @@ func (o *subscribeOptions) operation(ctx context.Context, a *app, e session.Endp
 		return op, err
 	}
 	op.Method = args[0]
-	if op.Extra, err = o.ro.extra(a.line, e, ""); err != nil {
+	if op.Extra, err = o.ro.extra(a.line, e, o.conn.noCache); err != nil {
 		return op, err
 	}
 	return op, fillParams(ctx, a, e, &op, args[1:], o.params, cat)

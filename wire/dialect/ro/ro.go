@@ -117,7 +117,11 @@ func followed(op dialect.Op) (place string, ok bool) {
 	if op.Kind == dialect.Subscribe && op.Stream != nil {
 		return string(op.Stream), true
 	}
-	if op.Kind != dialect.Subscribe || op.Params != nil || op.Extra != nil || strings.Contains(op.Method, ":") {
+	var g Given
+	if op.Extra != nil && (json.Unmarshal(op.Extra, &g) != nil || g.asks()) {
+		return "", false
+	}
+	if op.Kind != dialect.Subscribe || op.Params != nil || strings.Contains(op.Method, ":") {
 		return "", false
 	}
 	a, err := Parse(op.Method + ":" + verbYield)
@@ -141,6 +145,11 @@ type Given struct {
 	Parent      json.RawMessage `json:"parent,omitempty"`
 	Cache       string          `json:"cache,omitempty"`
 	Plain       bool            `json:"plain,omitempty"` // no structured fields are sent
+}
+
+// asks says that the fields are about a request.
+func (g Given) asks() bool {
+	return g.Resource != "" || g.Verb != "" || g.Subresource != "" || g.Target != nil || g.Parent != nil || g.Plain
 }
 
 // Resolve is what a request for method, with the fields given beside it, is
