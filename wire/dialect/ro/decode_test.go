@@ -168,12 +168,14 @@ func TestDecode(t *testing.T) {
 // What a user sees of each.
 func TestEvent(t *testing.T) {
 	for msg, want := range map[string]string{
-		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"status":"pending","progress":60,"stage":"scanning"}}`: `{"event":"progress","message":"scanning","fraction":0.6,"data":{"status":"pending","progress":60,"stage":"scanning"},"job":"j","extra":{"resource":"job"}}`,
-		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":"text"}`:                                                `{"event":"progress","message":"","data":"text","job":"j","extra":{"resource":"job"}}`,
-		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"progress":0.5}}`:                                      `{"event":"progress","message":"","fraction":0.5,"data":{"progress":0.5},"job":"j","extra":{"resource":"job"}}`,
-		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"done"}}`:                                   `{"event":"data","data":{"status":"done"},"job":"j","extra":{"resource":"job"}}`,
-		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","message":"full"}}`:                 `{"event":"error","message":"full","data":{"status":"error","message":"full"},"job":"j","extra":{"resource":"job"}}`,
-		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","error":{"code":7,"message":"x"}}}`: `{"event":"error","code":7,"message":"x","data":{"status":"error","error":{"code":7,"message":"x"}},"job":"j","extra":{"resource":"job"}}`,
+		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"status":"pending","progress":60,"stage":"scanning"}}`:        `{"event":"progress","message":"scanning","fraction":0.6,"data":{"status":"pending","progress":60,"stage":"scanning"},"job":"j","extra":{"resource":"job"}}`,
+		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":"text"}`:                                                       `{"event":"progress","message":"","data":"text","job":"j","extra":{"resource":"job"}}`,
+		`{"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"progress":0.5}}`:                                             `{"event":"progress","message":"","fraction":0.5,"data":{"progress":0.5},"job":"j","extra":{"resource":"job"}}`,
+		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"done"}}`:                                          `{"event":"data","data":{"status":"done"},"job":"j","extra":{"resource":"job"}}`,
+		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","message":"full"}}`:                        `{"event":"error","message":"full","data":{"status":"error","message":"full"},"job":"j","extra":{"resource":"job"}}`,
+		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","error":{"code":7,"message":"x"}}}`:        `{"event":"error","code":7,"message":"x","data":{"status":"error","error":{"code":7,"message":"x"}},"job":"j","extra":{"resource":"job"}}`,
+		`{"method":"job.return","target":"j","result":{"status":"error","message":"y","error":{"code":7,"message":"x","data":{"retryable":true}}}}`: `{"event":"error","code":7,"message":"y","retryable":true,"data":{"status":"error","message":"y","error":{"code":7,"message":"x","data":{"retryable":true}}},"job":"j"}`,
+		`{"method":"job.return","target":"j","result":{"status":"error","error":"x","retryable":false,"code":5}}`:                                   `{"event":"error","code":5,"message":"x","retryable":false,"data":{"status":"error","error":"x","retryable":false,"code":5},"job":"j"}`,
 		`{"id":1,"result":{"status":"error"}}`:   `{"event":"data","data":{"status":"error"}}`,
 		`{"id":1,"result":{"status":"shipped"}}`: `{"event":"data","data":{"status":"shipped"}}`,
 		`{"method":"m","params":[1]}`:            `{"event":"data","data":[1]}`,

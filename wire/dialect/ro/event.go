@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
 )
 
@@ -94,27 +95,29 @@ func fraction(val []byte) json.RawMessage {
 	return strconv.AppendFloat(nil, f/100, 'f', -1, 64)
 }
 
-// said is the failure that a result with the status error says.
+// said is the failure that a result with the status error says: in an error of
+// JSON-RPC as its member error, or beside it.
 func said(body []byte) *wire.Error {
 	e := &wire.Error{Message: "failed", Data: body}
+	if val := scan.Get(body, "error"); scan.Type(val) == 'o' {
+		inner := jsonrpc.ReadError(val)
+		e.Code, e.Retryable = inner.Code, inner.Retryable
+		if inner.Message != "" {
+			e.Message = inner.Message
+		}
+	}
 	for _, member := range []string{"message", "reason", "error"} {
-		val := scan.Get(body, member)
-		if text, ok := scan.Text(val); ok && text != "" {
+		if text, ok := scan.Text(scan.Get(body, member)); ok && text != "" {
 			e.Message = text
 			break
-		}
-		if scan.Type(val) != 'o' {
-			continue
-		}
-		if text, ok := scan.Text(scan.Get(val, "message")); ok {
-			e.Message = text
-		}
-		if code := scan.Get(val, "code"); scan.Type(code) == 'n' || scan.Type(code) == 's' {
-			e.Code = code
 		}
 	}
 	if code := scan.Get(body, "code"); e.Code == nil && scan.Type(code) == 'n' {
 		e.Code = code
+	}
+	if val := scan.Get(body, "retryable"); e.Retryable == nil && (scan.Type(val) == 't' || scan.Type(val) == 'f') {
+		yes := string(val) == "true"
+		e.Retryable = &yes
 	}
 	return e
 }
