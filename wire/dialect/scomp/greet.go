@@ -48,10 +48,10 @@ func (c *codec) Session() string {
 // Unreachable.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Own, Method: handshake, Params: c.hello()})
-	if err != nil {
-		return err
+	var m wire.Message
+	if err == nil {
+		m, err = st.Next(ctx)
 	}
-	m, err := st.Next(ctx)
 	switch f := wire.AsFault(err); {
 	case f != nil && f.Kind == wire.Closed && f.Close != nil && f.Close.Child != nil:
 		return wire.NewFault(wire.Unreachable, f.Message, err)
