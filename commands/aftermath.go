@@ -7,6 +7,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/session"
 )
 
 // defaultGrace is how long a stream's end is waited for after an error in it.
@@ -80,8 +81,11 @@ func (c *consumer) silent(err error) error {
 	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.lasts || f.Hint != "" {
 		return err
 	}
-	g := *f
+	g, means := *f, "the id of a stream"
+	if session.SpecOf(session.Endpoint{Dialect: c.conv.Dialect()}).Later {
+		means = "a promise of more"
+	}
 	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
-		" takes for the id of a stream; where it is the result itself, the peer speaks jsonrpc"
+		" takes for " + means + "; where it is the result itself, the peer speaks jsonrpc"
 	return &g
 }

@@ -120,7 +120,9 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 	case c.lasts && ev.Kind == wire.Progress && ev.Data != nil: // what a call's progress carries is what a stream is read for
 		ev.Kind, ev.Message, ev.Fraction = wire.Data, "", nil
 	}
-	c.opening = ""
+	if c.opening = ""; c.opens(m) {
+		c.opening = string(m.Body)
+	}
 	if err := c.promised(ev); err != nil {
 		return true, err
 	}

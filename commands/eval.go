@@ -170,6 +170,9 @@ func goesOn(spec session.Spec, err error, what string) error {
 	}
 	g := *f
 	g.Hint = what + " may still run there: " + spec.Name + " has no way to cancel it"
+	if f.Hint != "" {
+		g.Hint += "; " + f.Hint
+	}
 	return &g
 }
 
