@@ -274,8 +274,8 @@ func (p *Peer) releaseEarly() {
 // unclaimed takes what no call of ours wants.
 func (p *Peer) unclaimed(m *wire.Message) {
 	switch {
-	case m.Kind == wire.Item && m.Beside: // of no call
-		if ev, err := p.codec.Event(*m); err == nil {
+	case m.Kind == wire.Item && m.Beside: // of no call; Incoming sees the message itself
+		if ev, err := p.codec.Event(*m); err == nil && p.o.Incoming == nil {
 			p.later(told(ev))
 		}
 		return
