@@ -64,6 +64,7 @@ func TestEvents(t *testing.T) {
 			`response {"event":"error","code":"jobCancelled","kind":"cancelled","message":"no","retryable":false,"job":"j","extra":{"state":"cancelled","status":"failed","artifacts":{},"durationMs":1}}`,
 		},
 		{"how far a job is", `{"type":"job_status_result","id":ID,"jobId":"j","state":"running","progress":{"stage":"pack","fraction":0.5}}`, `response {"event":"progress","message":"pack","fraction":0.5,"data":{"stage":"pack","fraction":0.5},"job":"j","extra":{"state":"running"}}`},
+		{"a job without a name", `{"type":"job_accepted","id":ID,"state":"running"}`, "invalid"},
 		{"another type", `{"type":"surprise","id":ID,"value":1}`, `notification {"event":"data","data":{"type":"surprise","id":ID,"value":1}}`},
 		{"no JSON", `{"type":`, `invalid`},
 		{"no type", `{"id":ID}`, `invalid`},

@@ -113,6 +113,11 @@ func (c *codec) answer(m *wire.Message) {
 	}
 	m.Kind, m.Final = wire.Response, true
 	switch m.Method {
+	case typeJobAccepted:
+		if scan.Type(scan.Get(m.Raw, "jobId")) != 's' {
+			m.Kind, m.Method = wire.Invalid, ""
+			m.Err = wire.NewError(wire.CodeInvalidRequest, "a job that was accepted has no jobId")
+		}
 	case typeEvalError:
 		m.Err = readError(scan.Get(m.Raw, "error"))
 	case typeEvalResult:
