@@ -39,6 +39,7 @@ import (
 //	<http REGEX  reads an HTTP head with its body
 //	<ws OPCODE REGEX  reads a WebSocket frame of that kind (of a close: code and reason)
 //	> TEXT       writes a message; x{N} is N times x
+//	>file FILE   writes the message that is in FILE
 //	>> "TEXT"    writes these bytes as they are (a Go string); LENGTH is that of
 //	             what follows the blank line
 //	>frame OPCODE "TEXT"   writes a WebSocket frame of that kind
@@ -459,6 +460,12 @@ func (p *play) write(what, text string) error {
 		}
 		_, body, _ := strings.Cut(s, "\r\n\r\n")
 		return p.raw([]byte(strings.Replace(s, "LENGTH", strconv.Itoa(len(body)), 1)))
+	case "file":
+		b, err := os.ReadFile(filepath.Join(p.cd, text))
+		if err != nil {
+			return err
+		}
+		return p.write("", strings.TrimSpace(string(b)))
 	case "frame":
 		op, quoted, _ := strings.Cut(text, " ")
 		kind, err := strconv.ParseUint(op, 16, 8)
