@@ -14,6 +14,14 @@ func (p *Peer) stray(m *wire.Message) {
 	}
 }
 
+// blame remembers that an error without an id may come of m, a message of the
+// user's own that is none, and then is no call's. The lock is held.
+func (p *Peer) blame(m wire.Message) {
+	if m.Kind == wire.Invalid && m.Err != nil {
+		p.nameless++
+	}
+}
+
 // refused are the calls that an error without id belongs to: what was sent in
 // its exchange, else the only message that waits for an answer. That is one
 // call, or a batch of which nothing is answered: a server that takes none says

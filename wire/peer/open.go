@@ -39,6 +39,7 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx}
 	if len(msg.ID) == 0 {
+		p.blame(msg)
 		s.ended, s.err = true, io.EOF
 		return s, p.sendAndWait(ctx, o)
 	}

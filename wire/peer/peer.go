@@ -136,6 +136,7 @@ type Peer struct {
 	waiting   int       // calls without their first response
 	awaiting  int       // those of them whose answer may be a stream
 	over      int       // streams that queue too much
+	nameless  int       // messages of ours that are none: what they get has no id
 	early     early
 	late      recent             // streams that ended: what still comes of them is dropped
 	left      map[string]*stream // calls that nobody waits for, by id token: their responses are dropped

@@ -56,11 +56,15 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 			p.register(s, m)
 			b.sent = append(b.sent, s)
 		}
+		p.blame(m)
 		changed = changed || s.own != nil
 		if len(msg) > 1 {
 			msg = append(msg, ',')
 		}
 		msg = append(msg, m.Raw...)
+	}
+	if len(msg) == 1 { // an empty array is no batch
+		p.nameless++
 	}
 	if changed {
 		whole.Raw = append(msg, ']')

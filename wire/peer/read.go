@@ -112,6 +112,11 @@ func (p *Peer) response(m *wire.Message, g *group, in *stream) {
 			p.unclaimed(m)
 			return
 		}
+		if in == nil && p.nameless > 0 {
+			p.nameless--
+			p.stray(m)
+			return
+		}
 		calls := p.refused(in, g == nil)
 		if len(calls) == 0 {
 			p.stray(m)

@@ -168,15 +168,22 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	}
 	raw := bytes.Clone(op.Params)
 	m := wire.Message{Kind: wire.Notification, Raw: raw, Final: true}
-	if i := scan.Skip(raw, 0); raw[i] == '{' {
+	switch i := scan.Skip(raw, 0); raw[i] {
+	case '{':
 		var f fields
 		if _, err := f.read(raw, i, c.o.MaxDepth); err == nil {
 			m = wire.Message{}
 			c.message(&f, raw, &m)
 		}
+	case '[':
+	default:
+		m = invalid(raw, nil, "a message is an object")
 	}
 	m.Raw, m.Final = raw, true
 	if m.Kind != wire.Request {
+		if len(m.ID) > 0 { // an error would have it
+			m.Err = nil
+		}
 		m.ID = nil
 	}
 	return m, nil
