@@ -139,6 +139,10 @@ func TestMethodOfGeneratedSchemas(t *testing.T) {
 			"shape":{"description":"What it is","allOf":[{"$ref":"#/$defs/Shape"}]},
 			"pair":{"type":"array","items":[{"type":"string"},{"type":"integer"}]},
 			"n":{"type":"integer","minimum":0.0}}}]}},
+		{"name":"geo_find","kind":"stream","params":{"type":"object","required":["tree"],"properties":{
+			"tree":{"oneOf":[{"type":"object","required":["id"],"properties":{"id":{"type":"string","format":"uuid"}}},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}},{"type":"null"}]},
+			"near":{"anyOf":[{"$ref":"#/$defs/Named"},{"type":"null"}]},
+			"cut":{"oneOf":[{"type":"object","properties":{"by":{"const":"line"},"at":{"type":"number"}}},{"type":"object","properties":{"by":{"const":"area"}}},{"type":"null"}]}}}},
 		{"name":"geo_draw","kind":"stream","params":{"$ref":"#/$defs/Shape"}}],
 		"$defs":{"Named":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}},
 		"Shape":{"oneOf":[{"type":"object","required":["kind","r"],"properties":{"kind":{"type":"string","enum":["circle"]},"r":{"type":"number"}}},
@@ -160,6 +164,21 @@ Parameters:
 
 Example:
   rpcx call ws://h/ geo_add '{"name":"string","shape":{"kind":"circle","r":1},"pair":["string",1]}'
+`,
+		"geo_find": `geo_find (stream)
+
+Parameters:
+  tree       object|null    required
+  tree.id    string (uuid)  required  in form 1 of 2
+  tree.name  string         required  in form 2 of 2
+  near       Named|null
+  near.name  string         required
+  cut        object|null
+  cut.by     string         required  one of line, area
+  cut.at     number                   with cut.by=line
+
+Example:
+  rpcx call ws://h/ geo_find 'tree:={"id":"123e4567-e89b-12d3-a456-426614174000"}'
 `,
 		"geo_draw": `geo_draw (stream)
 

@@ -2,6 +2,8 @@ package format
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -25,14 +27,19 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 	all := nested(c, parameters(c, schema), prefix, depth)
 	looks := looksMost
 	forms := formsOf(c, schema, &looks)
+	forms = slices.DeleteFunc(forms[:min(len(forms), rowsMost)], func(form json.RawMessage) bool { return len(parameters(c, form)) == 0 }) // null, say
 	if which, ok := telling(c, forms, prefix); ok {
 		all = append(all, which)
 	}
-	for _, form := range forms[:min(len(forms), rowsMost)] {
+	for i, form := range forms {
 		if len(all) >= rowsMost {
 			return all
 		}
-		all = append(all, ofForm(c, form, prefix, depth)...)
+		when := ""
+		if len(forms) > 1 {
+			when = fmt.Sprintf("in form %d of %d", i+1, len(forms))
+		}
+		all = append(all, ofForm(c, form, prefix, when, depth)...)
 	}
 	return all
 }
@@ -112,17 +119,18 @@ func only(schema json.RawMessage) json.RawMessage {
 }
 
 // ofForm is what one form of an object has, beside what tells which form it is.
-func ofForm(c *catalog.Catalog, form json.RawMessage, prefix string, depth int) []parameter {
+// when says that, where nothing tells.
+func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
+	if value != nil {
+		when = "with " + prefix + which + "=" + excerptText(value)
+	}
 	var all []parameter
 	for _, m := range parameters(c, form) {
-		if value != nil && m.name == which {
-			continue
+		if value == nil || m.name != which {
+			m.when = when
+			all = append(all, m)
 		}
-		if value != nil {
-			m.when = "with " + prefix + which + "=" + excerptText(value)
-		}
-		all = append(all, m)
 	}
 	return nested(c, all, prefix, depth)
 }

@@ -188,7 +188,7 @@ func TestExamples(t *testing.T) {
 		{"name":"none"},
 		{"name":"optional","params":{"type":"object","properties":{"a":{"type":"string"}}}},
 		{"name":"ordered","params":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"},"m":{}},"required":["a","m","z"]}},
-		{"name":"given","params":{"type":"object","properties":{"id":{"$ref":"#/$defs/id"},"n":{"enum":[3,4]},"on":{"type":"boolean","default":false}},"required":["id","n","on"]}},
+		{"name":"given","params":{"type":"object","properties":{"id":{"$ref":"#/$defs/id"},"n":{"enum":[3,4]},"on":{"type":"boolean","default":false},"no":{"const":null}},"required":["id","n","on","no"]}},
 		{"name":"nested","params":{"$ref":"#/$defs/nested"}},
 		{"name":"array","params":{"type":"array","prefixItems":[{"const":"newHeads"},{"type":"integer","minimum":5}]}},
 		{"name":"odd","params":{"type":"object","properties":{"a:b":{"type":"string"},"c.d":{"type":"string"}},"required":["a:b","c.d"]}},
@@ -205,7 +205,7 @@ func TestExamples(t *testing.T) {
 	for name, want := range map[string][]string{
 		"none": nil, "optional": nil,
 		"ordered": {"z=<string>", "a:=<integer>", "m=<string>"},
-		"given":   {"id=o_001", "n:=3", "on:=false"},
+		"given":   {"id=o_001", "n:=3", "on:=false", "no:=null"},
 		"nested":  {`to:={"zip":1}`},
 		"array":   {`["newHeads",5]`},
 		"odd":     {`{"a:b":"string","c.d":"string"}`},

@@ -65,7 +65,7 @@ func word(name string, schema, doc json.RawMessage, exact bool) string {
 	}
 	var s string
 	switch t := typeOf(schema); {
-	case v != nil && json.Unmarshal(v, &s) == nil:
+	case v != nil && v[0] == '"' && json.Unmarshal(v, &s) == nil:
 		return key + "=" + s
 	case v != nil:
 		return key + ":=" + string(v)
