@@ -90,6 +90,9 @@ func (b withFunctions) Hosting() dialect.Hosting {
 	return dialect.Hosting{}
 }
 
+// functionGone is what the far side gets when the process of a function has ended.
+func functionGone() error { return wire.NewError(wire.CodeServer, "the function is gone") }
+
 type functionResponder struct {
 	dialect.Responder
 	functions *functions
@@ -114,9 +117,12 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 	case !ok:
 		return r.Responder.Respond(ctx, q)
 	case client == nil:
-		return nil, wire.NewError(wire.CodeServer, "the function is gone")
+		return nil, functionGone()
 	}
 	out, err := client.Call(ctx, name, q.Params)
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // its process has just ended
+		err = functionGone()
+	}
 	if err == nil && q.Stream && q.Emit != nil {
 		err = q.Emit(wire.Event{Kind: wire.Data, Data: out})
 	}
