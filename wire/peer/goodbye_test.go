@@ -74,3 +74,49 @@ func TestGoodbyeOfTheFarSide(t *testing.T) {
 		})
 	}
 }
+
+// Who leaves a subscription before the far side has said what it is called waits
+// for that, as long as it may: nothing else ends it there.
+func TestLeavingBeforeTheAnswer(t *testing.T) {
+	for name, answers := range map[string]bool{"it answers": true, "it does not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				here, there := transport.Pair()
+				p := peer.New(here, jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2}), peer.Options{})
+				st, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "x_subscribe"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				go func() {
+					for {
+						msg, err := there.Recv()
+						if err != nil {
+							return
+						}
+						got = append(got, string(msg))
+						if len(got) == 1 && answers {
+							time.Sleep(time.Second)
+							there.Send([]byte(`{"jsonrpc":"2.0","id":1,"result":"s"}`))
+						}
+					}
+				}()
+				synctest.Wait()
+				since := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				st.Cancel(ctx)
+				took := time.Since(since)
+				p.Close()
+				synctest.Wait()
+				want := `{"jsonrpc":"2.0","id":2,"method":"x_unsubscribe","params":["s"]}`
+				switch {
+				case answers && (took != time.Second || len(got) != 2 || got[1] != want):
+					t.Errorf("after %v it got %q", took, got)
+				case !answers && (took != 3*time.Second || len(got) != 1):
+					t.Errorf("after %v it got %q", took, got)
+				}
+			})
+		})
+	}
+}

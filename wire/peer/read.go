@@ -181,6 +181,9 @@ func (p *Peer) catchUp(s *stream, e *early) {
 // opens is ended.
 func (p *Peer) tooLate(s *stream, m *wire.Message) {
 	delete(p.left, s.id)
+	if s.late != nil {
+		defer close(s.late)
+	}
 	if m.Err != nil || s.named || s.op.Kind != dialect.Subscribe && s.op.Kind != dialect.Call {
 		return
 	}

@@ -29,9 +29,10 @@ type stream struct {
 	single  bool
 	waiting bool // for its first response
 	stop    context.CancelFunc
-	batch   *rawBatch // that it was sent in; nil: by itself
-	answers bool      // it is no call, but the exchange of an answer of ours
-	early   early     // of its exchange; see Peer.early
+	late    chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
+	batch   *rawBatch     // that it was sent in; nil: by itself
+	answers bool          // it is no call, but the exchange of an answer of ours
+	early   early         // of its exchange; see Peer.early
 	// malformed is what came in its exchange and was no message.
 	malformed string
 
@@ -131,7 +132,9 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 }
 
 // Cancel tells the far side and forgets the stream. Messages that are queued
-// are dropped; Next returns io.EOF from then on.
+// are dropped; Next returns io.EOF from then on. ctx bounds how long the answer
+// is waited for, and before it what a Subscribe is answered that was not yet: by
+// what it is called there it can be ended.
 func (s *stream) Cancel(ctx context.Context) error {
 	p := s.p
 	p.mu.Lock()
@@ -141,8 +144,18 @@ func (s *stream) Cancel(ctx context.Context) error {
 	}
 	s.dropped.Store(true)
 	goodbye := p.leaveStream(s, io.EOF, true)
+	if s.op.Kind == dialect.Subscribe && s.id != "" && p.left[s.id] == s {
+		s.late = make(chan struct{})
+	}
 	s.drop()
 	p.mu.Unlock()
+	if s.late != nil {
+		select {
+		case <-s.late:
+		case <-p.done:
+		case <-ctx.Done():
+		}
+	}
 	if goodbye == nil {
 		return nil
 	}
