@@ -19,6 +19,7 @@ import (
 func (o *connectOptions) keeping(a *app, e session.Endpoint) (session.Keep, error) {
 	k := session.Keep{
 		Name:         o.keep.session,
+		Patience:     o.time.timeout.or(defaultIdle),
 		IdleExit:     max(o.keep.idleExit.or(defaultIdleExit), 0),
 		InboxTimeout: max(o.keep.inboxTimeout.or(defaultInboxTimeout), 0),
 	}

@@ -21,6 +21,7 @@ type Keep struct {
 	Name         string
 	IdleExit     time.Duration   // it ends when no command was attached for so long; 0: never
 	Subscribe    []dialect.Op    // what is subscribed to for the ring
+	Patience     time.Duration   // how long each of those may be unanswered before the session is live; 0: for ever
 	InboxTimeout time.Duration   // how long a parked call waits; 0: for as long as the far side does
 	InboxDefault json.RawMessage // what it is answered then; nil: an error
 	Fingerprint  string          // tells whether a session is the same: its endpoint, dialect and hooks
@@ -199,7 +200,7 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	}
 	m := wire.Message{Kind: wire.Response}
 	if !SpecOf(Endpoint{Dialect: h.conv.Dialect()}).Frames {
-		m, err = st.Next(ctx)
+		m, err = h.answer(ctx, st, op.Method)
 	}
 	switch {
 	case err != nil:
@@ -213,6 +214,24 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	h.own = append(h.own, st)
 	h.subs.Go(func() { h.attend(st, m, op.Method, &told) })
 	return nil
+}
+
+// answer waits for what a subscription is answered.
+func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wire.Message, error) {
+	if h.k.Patience <= 0 {
+		return st.Next(ctx)
+	}
+	late := &wire.Fault{
+		Kind: wire.Timeout, Method: method, Message: fmt.Sprintf("%s was not answered within %v", method, h.k.Patience),
+		Hint: "--timeout changes the limit",
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, h.k.Patience, late)
+	defer cancel()
+	m, err := st.Next(ctx)
+	if err != nil && context.Cause(ctx) == error(late) {
+		err = late
+	}
+	return m, err
 }
 
 // attend waits for the end of a subscription and puts that into the ring, and

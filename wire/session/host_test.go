@@ -131,6 +131,16 @@ func TestHostCountsClients(t *testing.T) {
 	})
 }
 
+// What it subscribes to has to be answered before it is live, and not for ever.
+func TestHostIsNotLiveUnanswered(t *testing.T) {
+	w := newWorld(t, "")
+	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
+	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), Keep{Name: "work", Subscribe: []dialect.Op{op}, Patience: 300 * time.Millisecond})
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != "ticks was not answered within 300ms" {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 // A session that is still connecting can be asked how it is, and closed; what
 // waits for it is told.
 func TestHostIsClosedWhileItConnects(t *testing.T) {
