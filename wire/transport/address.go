@@ -255,7 +255,7 @@ func noScheme(s string) *wire.Fault {
 		}
 		return usageHint("exec:"+s, "%q has no transport in front", s)
 	case colon && err == nil && port == rest:
-		return usageHint(fmt.Sprintf("tcp://%s or ws://%s/", s, s), "%q has no transport in front", s)
+		return usageHint(fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", s), "%q has no transport in front", s)
 	case colon && err == nil, !colon && strings.ContainsAny(s, "./"):
 		return usageHint("ws://"+s+" or http://"+s, "%q has no transport in front", s)
 	case !colon:
