@@ -83,7 +83,7 @@ func (n *node) set(path []step, v json.RawMessage, word string) (string, error) 
 		if s.more {
 			pointer.WriteString("/" + strconv.Itoa(index))
 		} else {
-			pointer.WriteString("/" + escape(s.name))
+			pointer.WriteString("/" + scan.Escape(s.name))
 		}
 		if i < len(path)-1 {
 			n = child
@@ -143,7 +143,7 @@ func (n *node) at(pointer string) *node {
 		i := -1
 		switch n.kind {
 		case 'o':
-			i = n.find(unescape(token))
+			i = n.find(scan.Unescape(token))
 		case 'a':
 			if k, err := strconv.Atoi(token); err == nil && k < len(n.list) {
 				i = k
@@ -168,7 +168,7 @@ func (n *node) names(pointer string) []string {
 		if n.at(pointer[:i]).kind == 'a' {
 			token = schema.Append
 		}
-		path = append(path, unescape(token))
+		path = append(path, scan.Unescape(token))
 	}
 	return path
 }
@@ -213,7 +213,3 @@ func where(path []step) string {
 	}
 	return b.String()
 }
-
-func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
-
-func unescape(token string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(token) }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"rpcx/wire/scan"
 )
 
 // isKey says whether a property name can be written as KEY=VALUE.
@@ -147,7 +149,7 @@ func resolve(schema, doc json.RawMessage) json.RawMessage {
 // at finds what a pointer, without its first slash, names in doc.
 func at(doc json.RawMessage, pointer string) json.RawMessage {
 	for token := range strings.SplitSeq(pointer, "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		token = scan.Unescape(token)
 		if list := elements(doc); list != nil {
 			i, err := strconv.Atoi(token)
 			if err != nil || i < 0 || i >= len(list) {

@@ -1,10 +1,5 @@
 package scan
 
-import (
-	"strconv"
-	"strings"
-)
-
 // Rebuild appends val, a valid object or array at most depth deep, with each part
 // as one appends it: the i-th, with its key as Members gives it, nil in an array.
 // The keys stay as they stand, blanks between the parts go. The error is one's.
@@ -29,17 +24,4 @@ func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byt
 		i++
 	}
 	return append(b, ends[1]), nil
-}
-
-// Below is the JSON pointer of the i-th part, with its key as Members gives it,
-// of the value at pointer.
-func Below(pointer string, i int, key []byte) string {
-	if key == nil {
-		return pointer + "/" + strconv.Itoa(i)
-	}
-	token := Key(key)
-	if strings.ContainsAny(token, "~/") {
-		token = strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
-	}
-	return pointer + "/" + token
 }

@@ -36,3 +36,15 @@ func TestRebuild(t *testing.T) {
 		t.Errorf("the error: %v", err)
 	}
 }
+
+// RFC 6901, section 3: ~1 is undone before ~0.
+func TestPointerTokens(t *testing.T) {
+	for name, token := range map[string]string{"": "", "a": "a", "a/b": "a~1b", "m~n": "m~0n", "~1": "~01", "/~": "~1~0"} {
+		if got := Escape(name); got != token {
+			t.Errorf("Escape(%q) = %q, want %q", name, got, token)
+		}
+		if got := Unescape(token); got != name {
+			t.Errorf("Unescape(%q) = %q, want %q", token, got, name)
+		}
+	}
+}

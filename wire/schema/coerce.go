@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 )
 
 // Append is the element of a path that stands for "one more element of this
@@ -195,13 +196,13 @@ func steps(m map[string]any, pointer, step string) []string {
 	}
 	if props, ok := m["properties"].(map[string]any); ok {
 		if _, ok := props[step]; ok {
-			next = append(next, pointer+"/properties/"+escaper.Replace(step))
+			next = append(next, pointer+"/properties/"+scan.Escape(step))
 		}
 	}
 	if patterns, ok := m["patternProperties"].(map[string]any); ok {
 		for p := range patterns {
 			if re, err := regexp.Compile(p); err == nil && re.MatchString(step) {
-				next = append(next, pointer+"/patternProperties/"+escaper.Replace(p))
+				next = append(next, pointer+"/patternProperties/"+scan.Escape(p))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 )
 
 // A Mismatch is what keeps a value from fitting its schema: the one thing, of
@@ -84,7 +85,7 @@ func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
 func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
 	known := s.names(at)
 	expand(s.doc, at, func(p string, _ map[string]any) {
-		prop := rawAt(s.raw, p+"/properties/"+escaper.Replace(m.Property))
+		prop := rawAt(s.raw, p+"/properties/"+scan.Escape(m.Property))
 		if prop != nil && m.Value == nil {
 			m.Value = catalog.ExampleValue(prop, s.raw)
 		}

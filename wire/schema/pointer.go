@@ -6,11 +6,7 @@ import (
 	"strings"
 
 	"rpcx/wire/catalog"
-)
-
-var (
-	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+	"rpcx/wire/scan"
 )
 
 // pointerOf makes a JSON pointer of tokens.
@@ -18,7 +14,7 @@ func pointerOf(tokens []string) string {
 	var b strings.Builder
 	for _, t := range tokens {
 		b.WriteByte('/')
-		b.WriteString(escaper.Replace(t))
+		b.WriteString(scan.Escape(t))
 	}
 	return b.String()
 }
@@ -32,7 +28,7 @@ func lookup(v any, pointer string) (any, bool) {
 		return nil, false
 	}
 	for token := range strings.SplitSeq(pointer[1:], "/") {
-		token = unescaper.Replace(token)
+		token = scan.Unescape(token)
 		switch c := v.(type) {
 		case map[string]any:
 			e, ok := c[token]
@@ -59,7 +55,7 @@ func rawAt(raw json.RawMessage, pointer string) json.RawMessage {
 		return raw
 	}
 	for token := range strings.SplitSeq(pointer[1:], "/") {
-		token = unescaper.Replace(token)
+		token = scan.Unescape(token)
 		var m map[string]json.RawMessage
 		var a []json.RawMessage
 		if json.Unmarshal(raw, &m) == nil {

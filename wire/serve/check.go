@@ -119,7 +119,7 @@ func (m *method) event(ev wire.Event) error {
 		return nil
 	}
 	if _, ok := m.entry.Events[ev.ContentType]; ok {
-		place := "/events/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(ev.ContentType)
+		place := "/events/" + scan.Escape(ev.ContentType)
 		return m.fits(place, "an event", ev.Data)
 	}
 	if ev.ContentType != "" || m.entry.Result == nil {

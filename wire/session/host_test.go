@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -92,16 +91,7 @@ func TestHostRefuses(t *testing.T) {
 		`[{"jsonrpc":"2.0","id":1,"method":"hello"},7]`:                                                       `"code":-32600`,
 		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"call","method":"add","hook":"no such hook"}`: `"code":-32700`,
 	} {
-		nc, err := net.Dial("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		io.WriteString(nc, send+"\n")
-		line, err := bufio.NewReader(nc).ReadString('\n')
-		if err != nil || !strings.Contains(line, want) {
-			t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
-		}
-		nc.Close()
+		socketAnswers(t, path, send, want)
 	}
 	expect(t, "afterwards", w.call(w.open("@work"), "add", "[1,2]"), "3")
 }

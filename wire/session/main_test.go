@@ -1,8 +1,11 @@
 package session
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -214,5 +217,21 @@ func expect(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+	}
+}
+
+// socketAnswers sends one line to a socket, from a connection of its own, and
+// demands that the first line of the answer holds want.
+func socketAnswers(t *testing.T, path, send, want string) {
+	t.Helper()
+	nc, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	io.WriteString(nc, send+"\n")
+	line, err := bufio.NewReader(nc).ReadString('\n')
+	if err != nil || !strings.Contains(line, want) {
+		t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
 	}
 }

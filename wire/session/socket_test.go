@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"os"
@@ -124,16 +123,7 @@ func TestSocketRefuses(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"op":"call"}}`: `"result":null`,
 		`[]`: `"code":-32600`,
 	} {
-		nc, err := net.Dial("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		io.WriteString(nc, send+"\n")
-		line, err := bufio.NewReader(nc).ReadString('\n')
-		if err != nil || !strings.Contains(line, want) {
-			t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
-		}
-		nc.Close()
+		socketAnswers(t, path, send, want)
 	}
 	nc, err := net.Dial("unix", path)
 	if err != nil {

@@ -219,7 +219,6 @@ func (o *offer) definitions(schemas []byte) json.RawMessage {
 // refersTo says that schemas have a reference to a definition, or to a part of
 // it.
 func refersTo(schemas, name string) bool {
-	token := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-	ref := strings.TrimSuffix(quoted("#/$defs/"+token), `"`)
+	ref := strings.TrimSuffix(quoted("#/$defs/"+scan.Escape(name)), `"`)
 	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")
 }

@@ -84,7 +84,7 @@ func put(doc []byte, pointer string, val []byte) (out []byte, ok bool) {
 	if more {
 		rest = "/" + rest
 	}
-	token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	token = scan.Unescape(token)
 	switch scan.Type(doc) {
 	case 'o':
 		inner := scan.Get(doc, token)

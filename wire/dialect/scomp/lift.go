@@ -123,14 +123,8 @@ func (l *lift) local(ref string) string {
 // isSelf says that ref leads to the schema in which it is, or into it.
 func isSelf(ref string) bool { return ref == "#" || strings.HasPrefix(ref, "#/") }
 
-// escapes and unescapes are those of a JSON pointer.
-var (
-	escapes   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescapes = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
 // defRef leads to a definition.
-func defRef(name string) string { return defsPrefix + url.PathEscape(escapes.Replace(name)) }
+func defRef(name string) string { return defsPrefix + url.PathEscape(scan.Escape(name)) }
 
 // cutDef is the definition that ref leads to, and the pointer inside it.
 func cutDef(ref string) (name, rest string, ok bool) {
@@ -139,7 +133,7 @@ func cutDef(ref string) (name, rest string, ok bool) {
 		token, rest = token[:i], token[i:]
 	}
 	name, err := url.PathUnescape(token)
-	return unescapes.Replace(name), rest, ok && err == nil
+	return scan.Unescape(name), rest, ok && err == nil
 }
 
 func (r *reader) define(name string, def json.RawMessage) {
