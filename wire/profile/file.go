@@ -27,15 +27,25 @@ type file struct {
 
 // filePath is where the file would be; "" where nothing says so.
 func filePath() string {
-	dir := os.Getenv("XDG_CONFIG_HOME")
+	dir := XDG("XDG_CONFIG_HOME", ".config")
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "config.toml")
+}
+
+// XDG is our folder in the one that an XDG variable names, else in one below the
+// home folder; "" where nothing says so.
+func XDG(variable string, below ...string) string {
+	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) { // unset, or of no worth as XDG has it
 		home := os.Getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return ""
 		}
-		dir = filepath.Join(home, ".config")
+		dir = filepath.Join(append([]string{home}, below...)...)
 	}
-	return filepath.Join(dir, "rpcx", "config.toml")
+	return filepath.Join(dir, "rpcx")
 }
 
 // open reads the file; nil where there is none.

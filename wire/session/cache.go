@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/profile"
 	"rpcx/wire/scan"
 	"rpcx/wire/transport"
 )
@@ -85,17 +86,15 @@ func workingFolder(a transport.Address) string {
 // cacheDir is the folder below which we keep what peers said: in $XDG_CACHE_HOME,
 // else where the system has its caches.
 func cacheDir() (string, error) {
-	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "rpcx"), nil
+	usual := []string{".cache"}
+	if runtime.GOOS == "darwin" {
+		usual = []string{"Library", "Caches"}
 	}
-	home := os.Getenv("HOME")
-	switch {
-	case !filepath.IsAbs(home):
+	dir := profile.XDG("XDG_CACHE_HOME", usual...)
+	if dir == "" {
 		return "", fmt.Errorf("neither XDG_CACHE_HOME nor HOME names a folder")
-	case runtime.GOOS == "darwin":
-		return filepath.Join(home, "Library", "Caches", "rpcx"), nil
 	}
-	return filepath.Join(home, ".cache", "rpcx"), nil
+	return dir, nil
 }
 
 // cacheFile is where the answer of a key is kept.

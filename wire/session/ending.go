@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/profile"
 )
 
 // An ending is how a session ended that nobody closed. The last few are kept in
@@ -103,13 +104,9 @@ func endedAs(name string, cause error) *wire.Fault {
 // StateFile is where XDG has what the program keeps of what was; "" where nothing
 // says so.
 func StateFile(name string) string {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home := os.Getenv("HOME")
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".local", "state")
+	dir := profile.XDG("XDG_STATE_HOME", ".local", "state")
+	if dir == "" {
+		return ""
 	}
-	return filepath.Join(dir, "rpcx", name)
+	return filepath.Join(dir, name)
 }
