@@ -10,12 +10,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Arguments are what the words of `plugin` meant: positional arguments and ones
-// by name.
+// Arguments are the positional and the named arguments of a `plugin` command.
 type Arguments struct {
 	Args   json.RawMessage   // an array; nil: none
 	Kwargs json.RawMessage   // an object; nil: none
-	Funcs  map[string]string // JSON pointer below {"args","kwargs"} → hook; null stands there
+	Funcs  map[string]string // JSON pointer below {"args","kwargs"}, where null stands → name of the hook
 }
 
 // ParseArguments reads words as `plugin` does: KEY OP VALUE is one by name, any
@@ -57,8 +56,8 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 	return a, nil
 }
 
-// Argument reads one positional argument. hook is the name of the function of
-// ours that it is; "" where it is a value.
+// Argument reads one positional argument. hook is the name that @on=NAME gives;
+// "" if the argument is a value.
 func Argument(word string) (value json.RawMessage, hook string, err error) {
 	if !utf8.ValidString(word) {
 		return nil, "", fault("argument "+clip(word)+" is not UTF-8", word, "")

@@ -14,10 +14,10 @@ import (
 	"rpcx/wire/schema"
 )
 
-// ForMethod is the Typer for one method of a catalog. Where the catalog, which
-// may be nil, has no schema for it, that takes everything. warn, which may be
-// nil, is told what stays unchecked. A schema that cannot be used is a usage
-// Fault.
+// ForMethod returns the Typer for one method of a catalog. Without a schema for
+// it, or without a catalog, the Typer accepts everything. warn, which may be nil,
+// receives a sentence for each part that stays unchecked. A schema that cannot
+// be used is a usage Fault.
 func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer, error) {
 	m := c.Method(method)
 	if m == nil || m.Params == nil {
@@ -35,8 +35,8 @@ func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer
 	return typer{Schema: s, wraps: c.Dialect == "introspect"}, nil
 }
 
-// ForResult is the schema of what one method of a catalog gives; nil where the
-// catalog has none, or one that cannot be used, of which warn is told.
+// ForResult returns the schema of the result of one method of a catalog; nil if
+// the catalog has none, or one that cannot be used, which warn is told.
 func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*schema.Schema, error) {
 	m := c.Method(method)
 	if m == nil || m.Result == nil {
@@ -55,7 +55,8 @@ func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*sche
 	return s, nil
 }
 
-// FuncNames are the hooks that words name as functions (key@on=NAME).
+// FuncNames returns the names of the hooks that words pass as function values
+// (key@on=NAME).
 func FuncNames(args []string) map[string]bool {
 	names := map[string]bool{}
 	for _, arg := range args {
@@ -66,7 +67,7 @@ func FuncNames(args []string) map[string]bool {
 	return names
 }
 
-// untyped takes everything.
+// untyped is the Typer of a method without a schema: text stays text.
 type untyped struct{}
 
 func (untyped) Coerce(_ []string, text string) (json.RawMessage, error) {
@@ -75,10 +76,11 @@ func (untyped) Coerce(_ []string, text string) (json.RawMessage, error) {
 
 func (untyped) Check(json.RawMessage) error { return nil }
 
-// A typer checks positional params by the names that they stand for.
+// A typer checks params against a schema, positional ones by the names that they
+// stand for.
 type typer struct {
 	*schema.Schema
-	wraps bool // params may also be the one element of an array
+	wraps bool // params may also come wrapped, as the only element of an array
 }
 
 func (t typer) Check(params json.RawMessage) error {
@@ -94,7 +96,8 @@ func (t typer) Check(params json.RawMessage) error {
 	return t.Schema.Check(first)
 }
 
-// check refuses what does not fit.
+// check returns a usage Fault if params do not fit, with words that would where
+// they are known.
 func (p *parser) check(r Result) error {
 	if p.o.Typer == nil || p.o.NoCheck {
 		return nil
@@ -116,9 +119,10 @@ func (p *parser) check(r Result) error {
 	return f
 }
 
-// reread reads the text of a key=text as JSON where only the whole of the params
-// tells that no text is wanted there: by another member, which says what kind of
-// object it is. It says whether there was one, which err is about.
+// reread reads the text of a key=text as JSON after all, if err says that no text
+// is wanted there. Only a check of the whole params can tell that where another
+// member decides which alternative of the schema applies. It reports whether
+// something was changed.
 func (p *parser) reread(r *Result, err error) bool {
 	var m *schema.Mismatch
 	if !errors.As(err, &m) || m.Rule != "type" || p.root == nil {
@@ -143,8 +147,8 @@ func (p *parser) reread(r *Result, err error) bool {
 	return true
 }
 
-// misfit is the usage Fault for a value that does not fit, naming the place,
-// the rule and the nearest right spelling.
+// misfit returns the usage Fault for a value that does not fit. It names the
+// place, the rule and the nearest right spelling.
 func misfit(err error, arg string) *wire.Fault {
 	subject := "params"
 	if arg != "" {
@@ -166,8 +170,8 @@ func misfit(err error, arg string) *wire.Fault {
 	return f
 }
 
-// dotted is the key of a property of the object at pointer; "" where a key cannot
-// say it.
+// dotted returns the key, as a user types it, of a property of the object at
+// pointer; "" if no key can name it.
 func dotted(pointer, property string) string {
 	var key strings.Builder
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -182,8 +186,8 @@ func dotted(pointer, property string) string {
 	return key.String() + property
 }
 
-// exampleWord is one word that gives a property a value: by its key, where it has
-// one, else as member of a JSON object.
+// exampleWord returns one word that sets a property: key=value if the property
+// can be named so, else a JSON object.
 func exampleWord(name string, value json.RawMessage, member string) string {
 	text, isText := scan.Text(value)
 	switch {
@@ -195,9 +199,9 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 	return wire.Quote(name + ":=" + string(value))
 }
 
-// repair mends params by the schema's own words; nil where that does not make
-// them fit. The result is one bare argument: a peer's words are never made into
-// key=value.
+// repair changes params as the schema's mismatches propose, until they fit; nil
+// if that does not succeed. The result goes into a fix as one bare argument,
+// because a peer's words are never made into key=value.
 func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	if params == nil {
 		params = json.RawMessage("{}")
@@ -223,7 +227,7 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// retype makes a string what the schema wants of its text.
+// retype replaces a string by the value that the schema wants for its text.
 func (p *parser) retype(n, root *node, pointer string) bool {
 	text, ok := scan.Text(n.raw)
 	if !ok || n.kind != 0 {
@@ -239,7 +243,8 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 	return true
 }
 
-// mend does what a Mismatch proposes to the node that it is about.
+// mend applies what a Mismatch proposes to the node that it is about, and reports
+// whether it could.
 func mend(n *node, m *schema.Mismatch) bool {
 	switch {
 	case m.Rule == "required" && m.Value != nil:

@@ -9,19 +9,19 @@ import (
 	"rpcx/wire/schema"
 )
 
-// aside are the rules by which a value is judged without a look at what its
-// members are.
+// aside lists the rules that judge a value without looking into its members.
 var aside = []string{
 	"required", "dependentRequired", "additionalProperties", "unevaluatedProperties", "propertyNames",
 	"minProperties", "maxProperties", "minItems", "maxItems", "type",
 }
 
-// standIns are what stands for a function where params are checked, in turn.
+// standIns are the values that are tried in the place of a function when params
+// are checked.
 var standIns = []string{`{}`, `""`, `0`, `[]`, `true`, `null`}
 
-// checkAround checks params that hold functions. What a schema has to say of a
-// function is for the peers to know: what is said against its stand-in, or may be
-// on account of it, counts for nothing, but may hide what counts.
+// checkAround checks params that hold functions. JSON Schema cannot describe a
+// function, so mismatches that are, or may be, about a stand-in are ignored.
+// Several stand-ins are tried, as such a mismatch may hide a real one.
 func (p *parser) checkAround(r Result) error {
 	for _, val := range standIns {
 		root := fromJSON(r.Params)
@@ -36,7 +36,7 @@ func (p *parser) checkAround(r Result) error {
 	return nil
 }
 
-// excused says that err may be about one of the functions.
+// excused reports whether err may be about one of the functions.
 func excused(err error, funcs map[string]string) bool {
 	var m *schema.Mismatch
 	if !errors.As(err, &m) {

@@ -15,40 +15,41 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Typer knows what a method's params should be.
+// A Typer knows what the params of one method should be.
 type Typer interface {
-	// Coerce says what a text becomes at a place: path holds property names,
-	// and "[]" for one more element of an array.
+	// Coerce returns the value that a text becomes at a place. path holds
+	// property names, and "[]" for one more element of an array.
 	Coerce(path []string, text string) (json.RawMessage, error)
-	// Check says whether params fit; nil stands for none given.
+	// Check returns why params do not fit, or nil. nil params were not given.
 	Check(params json.RawMessage) error
 }
 
-// Options are what Parse works with.
+// Options configure Parse. The zero value types nothing and has no stdin.
 type Options struct {
 	Typer    Typer                             // nil: no schema is known
-	NoCheck  bool                              // send what does not fit, as strings
-	Stdin    io.Reader                         // read once, and only when asked for
+	NoCheck  bool                              // accept values that do not fit, as strings
+	Stdin    io.Reader                         // read at most once, and only if a word asks for it
 	ReadFile func(name string) ([]byte, error) // nil: os.ReadFile
-	Funcs    bool                              // the dialect has function values
-	Value    bool                              // params are any one value: a single bare argument is it, whatever it is
+	Funcs    bool                              // the dialect has function values (key@on=NAME)
+	Value    bool                              // params may be any JSON value: a single bare argument is the value whole
 }
 
-// A Result is what the words meant.
+// A Result is what Parse made of the words.
 type Result struct {
 	Params json.RawMessage   // nil: none were given
-	Funcs  map[string]string // JSON pointer inside Params → the name of the hook that answers it; null stands there
+	Funcs  map[string]string // JSON pointer inside Params, where null stands → name of the hook that answers
 }
 
-// An ArgError is the cause of a usage Fault that knows better words: Args in
-// place of all those that were given would be taken.
+// An ArgError is the cause of a usage Fault about the words after METHOD. Where
+// Parse knows words that would be accepted, Args has them, to replace all that
+// were given.
 type ArgError struct {
 	Arg  string   // the word at fault; "": all of them together
 	Args []string // nil: no better words are known
 	Err  error    // what is wrong; nil where the Fault says it all
 }
 
-// Error says what is wrong.
+// Error returns what is wrong.
 func (e *ArgError) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()
@@ -56,16 +57,16 @@ func (e *ArgError) Error() string {
 	return "bad parameter " + strconv.Quote(e.Arg)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *ArgError) Unwrap() error { return e.Err }
 
-// IsKeyOp says whether a word is KEY OP VALUE, not bare.
+// IsKeyOp reports whether a word is KEY OP VALUE; any other is bare.
 func IsKeyOp(arg string) bool {
 	_, op, _ := splitKey(arg)
 	return op != ""
 }
 
-// WantStdin says whether some word reads stdin.
+// WantStdin reports whether some word reads stdin.
 func WantStdin(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		_, op, value := splitKey(arg)
@@ -73,17 +74,18 @@ func WantStdin(args []string) bool {
 	})
 }
 
-// IsTyped says whether what a word becomes depends on a schema: key=text.
+// IsTyped reports whether a word is key=text, whose value depends on a schema.
 func IsTyped(arg string) bool {
 	_, op, _ := splitKey(arg)
 	return op == "="
 }
 
-// operators, of which none begins with another that stands before it.
+// operators in the order in which they are tried: none begins with an earlier
+// one.
 var operators = []string{":=", "@=", ":@=", "@on=", "="}
 
-// splitKey takes KEY OP VALUE apart; op is "" where arg is none. It is
-// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) without the cost of compiling that.
+// splitKey cuts KEY OP VALUE into its parts; op is "" if arg is bare. It does what
+// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) does without compiling it at start.
 func splitKey(arg string) (key, op, value string) {
 	if arg == "" || !strings.ContainsRune("_$", rune(arg[0])) && (arg[0]|0x20 < 'a' || arg[0]|0x20 > 'z') {
 		return "", "", ""
@@ -100,9 +102,9 @@ func splitKey(arg string) (key, op, value string) {
 	return "", "", ""
 }
 
-// Parse reads the words after METHOD as call and subscribe do. Errors are usage
-// Faults that name the word at fault; where better words are known the cause is
-// an *ArgError that has them.
+// Parse reads the words after METHOD of call and subscribe (section "Parameters"
+// of the manual). Errors are usage Faults that name the word at fault; the cause
+// is an *ArgError.
 func Parse(args []string, o Options) (Result, error) {
 	p := &parser{args: args, o: o}
 	if err := p.readBare(); err != nil {
@@ -126,7 +128,7 @@ func Parse(args []string, o Options) (Result, error) {
 	return r, err
 }
 
-// A parser is one run of Parse.
+// A parser is the state of one run of Parse.
 type parser struct {
 	args  []string
 	o     Options
@@ -137,7 +139,7 @@ type parser struct {
 	texts []string // where the values of key=text are
 }
 
-// readBare reads the words that are no keys.
+// readBare reads the words that are not KEY OP VALUE.
 func (p *parser) readBare() error {
 	var bare []int
 	for i, arg := range p.args {
@@ -209,14 +211,15 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	return nil, f
 }
 
-// strayKey finds the name in what was perhaps meant as key=value, but cannot be.
+// strayKey returns the name in a word that was perhaps meant as key=value, but
+// whose key is not allowed.
 func strayKey(arg string) (string, bool) {
 	name, _, ok := strings.Cut(arg, "=")
 	return name, ok && name != "" && wire.Quote(name) == name
 }
 
-// mended is the words with text wherever JSON was expected and none stands; nil
-// where that would not be taken either.
+// mended returns the words with every text that was expected to be JSON quoted;
+// nil if the result would not be accepted either.
 func (p *parser) mended() []string {
 	args := slices.Clone(p.args)
 	for i, arg := range args {
@@ -247,7 +250,7 @@ func (p *parser) mended() []string {
 	return args
 }
 
-// Names says whether some KEY OP VALUE among args gives the member name, or
+// Names reports whether some KEY OP VALUE among args sets the member name, or
 // something inside it.
 func Names(args []string, name string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {

@@ -7,10 +7,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Positional is the values of params alone, where it is an object: in the order
-// in which t's schema lists the names, null standing for those that are not
-// given before the last; in their own order where nothing is known, and where a
-// name is not. Anything else is returned as it is.
+// Positional turns params that are an object into an array of its values, in the
+// order in which t's schema lists the names; null fills the gaps before the last
+// one given. If the schema does not know all of the names, the values keep their
+// own order. Other params are returned as they are.
 func Positional(params json.RawMessage, t Typer) json.RawMessage {
 	if scan.Type(params) != 'o' {
 		return params

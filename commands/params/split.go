@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Why a line has no words yet: what would come next is part of them.
+// The errors of a line that is not complete yet.
 var (
 	errOpenQuote = errors.New("a quote is not closed")
 	errOpenJSON  = errors.New("a bracket is not closed")
 )
 
-// Split takes a line that was typed at a prompt apart into the words that a
-// shell would have given. Blanks part words; quotes and backslash are those of
-// sh, of which nothing else is understood; and JSON that begins with a bracket or
-// a double quote, as a word or after KEY:=, is taken as it stands, its blanks and
-// quotes included. open says that the line ends inside of a bracket.
+// Split cuts a line typed at a prompt into the words that a shell would have
+// given. Blanks separate words; quotes and backslash work as in sh, and nothing
+// else of sh does. JSON that begins with a bracket or a double quote, as a word or
+// after KEY:=, is taken as it stands, with its blanks and quotes. open is true if
+// the line ends inside a bracket, so that more lines may follow.
 func Split(line string) (words []string, open bool, err error) {
 	s := &splitter{rest: line}
 	for err == nil {
@@ -35,7 +35,7 @@ type splitter struct {
 	words []string
 }
 
-// word takes one word off.
+// word takes one word off the rest.
 func (s *splitter) word() error {
 	var b strings.Builder
 	for s.rest != "" && !strings.ContainsRune(blanks, rune(s.rest[0])) {
@@ -56,8 +56,8 @@ func (s *splitter) word() error {
 	return nil
 }
 
-// startsJSON says that c, after what there is of a word, begins JSON that is
-// taken as it stands. The first word may be a message, but is no string.
+// startsJSON reports whether c, after the beginning of a word, starts JSON that is
+// taken as it stands. The first word may be a message but not a JSON string.
 func (s *splitter) startsJSON(word string, c byte) bool {
 	if c != '{' && c != '[' && (c != '"' || len(s.words) == 0) {
 		return false
@@ -66,7 +66,7 @@ func (s *splitter) startsJSON(word string, c byte) bool {
 	return word == "" || op == ":=" && value == ""
 }
 
-// piece takes a character, or what stands in quotes.
+// piece takes one character, or one quoted part.
 func (s *splitter) piece(b *strings.Builder) error {
 	c := s.rest[0]
 	s.rest = s.rest[1:]
@@ -92,8 +92,8 @@ func (s *splitter) piece(b *strings.Builder) error {
 	return nil
 }
 
-// quoted takes what stands in double quotes, where a backslash is one but before
-// those that it makes plain in sh.
+// quoted takes the rest of a part in double quotes. As in sh a backslash there
+// escapes only ", \, $ and the backquote.
 func (s *splitter) quoted(b *strings.Builder) error {
 	for i := 0; i < len(s.rest); i++ {
 		switch c := s.rest[i]; {
@@ -110,8 +110,8 @@ func (s *splitter) quoted(b *strings.Builder) error {
 	return errOpenQuote
 }
 
-// jsonEnd is where a value that begins with a bracket or a quote ends, by its
-// brackets and quotes alone.
+// jsonEnd returns the length of the value at the start of s, which begins with a
+// bracket or a quote, by matching brackets and quotes alone.
 func jsonEnd(s string) (int, error) {
 	depth, text := 0, false
 	for i := 0; i < len(s); i++ {

@@ -14,12 +14,12 @@ import (
 	"rpcx/wire/schema"
 )
 
-// fault is a usage Fault about one word.
+// fault returns a usage Fault about one word.
 func fault(message, arg, hint string) *wire.Fault {
 	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: hint, Err: &ArgError{Arg: arg}}
 }
 
-// oneValue is the one JSON value in b, on one line and without blanks around it.
+// oneValue returns the one JSON value in b, compacted to one line.
 func oneValue(b []byte) (json.RawMessage, error) {
 	if len(strings.TrimSpace(string(b))) == 0 {
 		return nil, errors.New("there is nothing")
@@ -54,7 +54,8 @@ type step struct {
 	more bool   // one more element of an array, written []
 }
 
-// parsePath takes a key apart: a.b nests, a[] appends, \. and \[ are literal.
+// parsePath splits a key into steps: a.b nests, a[] appends, \. and \[ are
+// literal.
 func parsePath(key string) ([]step, error) {
 	var path []step
 	var name []byte
@@ -103,7 +104,7 @@ func parsePath(key string) ([]step, error) {
 	return path, nil
 }
 
-// names is a path as a Typer takes it.
+// names returns a path in the form that a Typer takes.
 func names(path []step) []string {
 	list := make([]string, len(path))
 	for i, s := range path {
@@ -115,7 +116,7 @@ func names(path []step) []string {
 	return list
 }
 
-// clip is a word in quotes, without secrets and shortened where it is long.
+// clip quotes a word for a message: without secrets, and shortened if it is long.
 func clip(word string) string {
 	word = Shown(word)
 	if len(word) > 80 {
@@ -142,7 +143,7 @@ func array(values []json.RawMessage) json.RawMessage {
 	return append(b, ']')
 }
 
-// Shown is a word with its secrets left out.
+// Shown returns a word with its secrets replaced, fit to be displayed.
 func Shown(word string) string {
 	if key, op, value := splitKey(word); op != "" {
 		if format.SecretName(key) {

@@ -12,22 +12,22 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A node is a value that is being built: one as it stands in bytes, or an
-// object or array of nodes. Values given in bytes are opened only where a key
-// leads into them, so that all else keeps its bytes.
+// A node is a JSON value under construction: bytes as they were given, or an
+// object or array of nodes. Bytes are opened into nodes only where a key leads
+// into them, so that everything else keeps its digits and its order.
 type node struct {
-	kind  byte            // 'o' object, 'a' array, 0 as it stands in raw
-	raw   json.RawMessage // of kind 0
-	keys  [][]byte        // of kind 'o': the members' keys as they stand, without quotes
+	kind  byte            // 'o' object, 'a' array, 0 the bytes in raw
+	raw   json.RawMessage // the value, for kind 0
+	keys  [][]byte        // for kind 'o': the keys of the members as written, without quotes
 	list  []*node         // members or elements
-	given string          // the word that set this value whole, or opened it first; "": none
-	whole bool            // given set it whole
+	given string          // the word that set this value, or first led into it; "" if none
+	whole bool            // given has set the whole value
 }
 
-// fromJSON makes a node of a valid value.
+// fromJSON returns a node for a valid JSON value.
 func fromJSON(raw json.RawMessage) *node { return &node{raw: raw} }
 
-// open makes an object's or array's members or elements nodes.
+// open turns the bytes of an object or array into nodes.
 func (n *node) open() {
 	if n.kind != 0 {
 		return
@@ -51,8 +51,8 @@ func (n *node) open() {
 	n.raw = nil
 }
 
-// find is the index of the member name; of several the last, which is the one
-// that counts for most readers. -1: none.
+// find returns the index of a member, or -1. Of several with that name it is the
+// last, which is the one that counts for most readers of JSON.
 func (n *node) find(name string) int {
 	for i := len(n.keys) - 1; i >= 0; i-- {
 		if scan.IsKey(n.keys[i], name) {
@@ -62,7 +62,7 @@ func (n *node) find(name string) int {
 	return -1
 }
 
-// add puts a further member or element at the end.
+// add appends a member or an element.
 func (n *node) add(name string, child *node) {
 	if n.kind == 'o' {
 		quoted := scan.AppendQuoted(nil, name)
@@ -71,8 +71,8 @@ func (n *node) add(name string, child *node) {
 	n.list = append(n.list, child)
 }
 
-// set puts v at path and returns the JSON pointer of that place. What another
-// word has set is never set again.
+// set puts v at path and returns the JSON pointer of that place. It is an error if
+// another word has set it before.
 func (n *node) set(path []step, v json.RawMessage, word string) (string, error) {
 	var pointer strings.Builder
 	for i, s := range path {
@@ -97,7 +97,7 @@ func (n *node) set(path []step, v json.RawMessage, word string) (string, error) 
 	return pointer.String(), nil
 }
 
-// enter makes n a container that s can lead into.
+// enter makes n an object or array that s can lead into, if it can be one.
 func (n *node) enter(s step, word string) error {
 	if n.whole {
 		return errors.New("its place has a value already, set by " + clip(n.given))
@@ -122,7 +122,7 @@ func (n *node) enter(s step, word string) error {
 	return nil
 }
 
-// child is the node that s names, made where there is none.
+// child returns the node that s names, added if there is none, and its index.
 func (n *node) child(s step) (*node, int) {
 	if !s.more {
 		if i := n.find(s.name); i >= 0 {
@@ -133,7 +133,8 @@ func (n *node) child(s step) (*node, int) {
 	return n.list[len(n.list)-1], len(n.list) - 1
 }
 
-// at is the node that a JSON pointer names, opened on the way; nil for none.
+// at returns the node that a JSON pointer names, opening nodes on the way; nil if
+// there is none.
 func (n *node) at(pointer string) *node {
 	if pointer == "" {
 		return n
@@ -157,7 +158,7 @@ func (n *node) at(pointer string) *node {
 	return n
 }
 
-// names is a JSON pointer as a Typer's path.
+// names returns a JSON pointer in the form of a path that a Typer takes.
 func (n *node) names(pointer string) []string {
 	var path []string
 	for i, c := range pointer {
@@ -173,7 +174,7 @@ func (n *node) names(pointer string) []string {
 	return path
 }
 
-// append appends the value as JSON.
+// append appends the value to b as JSON.
 func (n *node) append(b []byte) []byte {
 	switch n.kind {
 	case 0:
@@ -198,7 +199,7 @@ func (n *node) append(b []byte) []byte {
 	return append(b, ']')
 }
 
-// where is a path as a user writes it.
+// where returns a path as a user writes it.
 func where(path []step) string {
 	var b strings.Builder
 	for i, s := range path {

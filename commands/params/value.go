@@ -45,7 +45,7 @@ func (p *parser) readKey(i int) error {
 	return nil
 }
 
-// value is what KEY OP VALUE sets.
+// value returns the value that KEY OP VALUE sets.
 func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessage, error) {
 	arg := p.args[i]
 	switch op {
@@ -83,7 +83,7 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 	return p.typed(i, path, value)
 }
 
-// typed is the value of key=text.
+// typed returns the value of key=text, which depends on the schema.
 func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error) {
 	asText, err := textOf(p.args[i], value)
 	if err != nil || p.o.Typer == nil {
@@ -99,7 +99,7 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 	return nil, misfit(err, p.args[i])
 }
 
-// textOf is text as a JSON string.
+// textOf returns text as a JSON string.
 func textOf(arg, text string) (json.RawMessage, error) {
 	if !utf8.ValidString(text) {
 		return nil, fault("parameter "+clip(arg)+" is not UTF-8", arg, "")

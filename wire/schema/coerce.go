@@ -13,14 +13,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append is the element of a path that stands for "one more element of this
-// array".
+// Append in a path stands for one more element of an array.
 const Append = "[]"
 
-// Coerce says what a text becomes at a place in the value: path holds property
-// names and Append. It stays text where the schema takes it as a string; else
-// it is read as JSON, digit for digit. A text that can be neither is a
-// *Mismatch. A place that the schema says nothing of takes text.
+// Coerce returns the JSON value that a word becomes at a place in the params;
+// path holds property names and Append. The word stays a string where the schema
+// allows a string there, or says nothing about the place; otherwise it is read as
+// JSON, and keeps its digits. A word that can be neither is a *Mismatch.
 func (s *Schema) Coerce(path []string, word string) (json.RawMessage, error) {
 	asText := json.RawMessage(wire.AppendString(nil, word))
 	if !utf8.ValidString(word) || s.fits(path, asText) {
@@ -32,7 +31,7 @@ func (s *Schema) Coerce(path []string, word string) (json.RawMessage, error) {
 	if isJSON && s.fits(path, asJSON) {
 		return asJSON, nil
 	}
-	// Nothing fits: take the form that comes nearest, and let Check say why.
+	// Nothing fits: return the form that comes nearest, so that Check can say why.
 	want := s.types(path)
 	switch {
 	case want&text != 0:
@@ -50,7 +49,8 @@ func (s *Schema) Coerce(path []string, word string) (json.RawMessage, error) {
 	return nil, m
 }
 
-// pathPointer is path as a JSON pointer; what is appended has no index yet.
+// pathPointer returns path as a JSON pointer. An appended element has no index
+// yet and is "-".
 func pathPointer(path []string) string {
 	tokens := make([]string, len(path))
 	for i, p := range path {
@@ -62,22 +62,22 @@ func pathPointer(path []string) string {
 	return pointerOf(tokens)
 }
 
-// A walker follows a path through a schema's references and combinations. Each
-// place is visited once, so that circles end.
+// A walker follows a path through the references and combinations of a schema.
+// It visits each place once, so that circles end.
 type walker struct {
 	s    *Schema
 	fit  map[visit]bool
 	kind map[visit]typeSet
 }
 
-// A visit is a schema with what is left of the path.
+// A visit is a schema together with how much of the path is left there.
 type visit struct {
 	pointer string
 	left    int
 }
 
-// fits says whether v may stand at path, as far as the schema speaks of that
-// place alone.
+// fits reports whether v may stand at path, as far as the schema speaks about
+// that place alone.
 func (s *Schema) fits(path []string, v json.RawMessage) bool {
 	w := &walker{s: s, fit: map[visit]bool{}}
 	return w.fits(s.pointer, path, v)
@@ -127,7 +127,7 @@ func (w *walker) fitsBelow(pointer string, path []string, v json.RawMessage) boo
 	return true
 }
 
-// types are the types that may stand at path.
+// types returns the types that the schema allows at path.
 func (s *Schema) types(path []string) typeSet {
 	w := &walker{s: s, kind: map[visit]typeSet{}}
 	return w.types(s.pointer, path)
@@ -178,7 +178,8 @@ func (w *walker) typesBelow(pointer string, path []string) typeSet {
 	return set
 }
 
-// steps are the schemas that m, at pointer, has for the property or element.
+// steps returns pointers to the schemas that m, which is at pointer, applies to
+// the property or element step.
 func steps(m map[string]any, pointer, step string) []string {
 	var next []string
 	if step == Append {
@@ -221,8 +222,8 @@ func branch(pointer, key string, i int) string {
 	return pointer + "/" + key + "/" + strconv.Itoa(i)
 }
 
-// checkPart checks v against the schema at pointer, which is compiled when it
-// is first needed.
+// checkPart checks v against the schema at pointer, which is compiled on first
+// use.
 func (s *Schema) checkPart(pointer string, v json.RawMessage) bool {
 	s.mu.Lock()
 	part, ok := s.parts[pointer]

@@ -12,16 +12,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// base is the address that a document has inside the compiler. No loader knows
-// its scheme.
+// base is the URL of a document inside the compiler. No loader knows its scheme.
 const base = "rpcx:///document"
 
-// drafts are tried in turn where a document does not name its own: many
+// drafts are tried in turn if a document does not name its own draft: many
 // schemas were written for an older one.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// keywords of a JSON Schema that a catalog or another document around schemas
-// may use for something else.
+// keywords are those of JSON Schema. A document around schemas, such as a
+// catalog, may use the same members for something else.
 var keywords = []string{
 	"$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",
 	"$vocabulary", "$comment", "type", "enum", "const", "not", "allOf", "anyOf", "oneOf", "if", "then", "else", "format",
@@ -33,8 +32,8 @@ var keywords = []string{
 	"readOnly", "writeOnly", "deprecated",
 }
 
-// build compiles the schema at pointer. Where a $ref leads nowhere it is taken
-// out, and compiled again.
+// build compiles the schema at pointer. A $ref that leads nowhere is taken out
+// and the schema compiled again.
 func build(doc any, pointer string, warn func(string)) (*Schema, error) {
 	if root, ok := doc.(map[string]any); ok && pointer != "" {
 		root = maps.Clone(root)
@@ -103,14 +102,14 @@ func location(pointer string) string {
 	return b.String()
 }
 
-// noLoader keeps schemas from reading anything.
+// noLoader refuses to load anything, so that schemas read no files and no URLs.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("schemas are not fetched")
 }
 
-// unchecked stands for a pattern that cannot be compiled.
+// unchecked replaces a pattern that cannot be compiled; it matches everything.
 type unchecked string
 
 func (u unchecked) String() string        { return string(u) }
@@ -131,8 +130,8 @@ func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 }
 
-// degradePatterns takes out the patternProperties that cannot be compiled.
-// Which properties they name is unknown, so every other property is allowed.
+// degradePatterns removes patternProperties that cannot be compiled. Since it is
+// unknown which properties they name, it allows all other properties as well.
 func degradePatterns(v any, say func(string)) {
 	walk(v, func(m map[string]any) {
 		patterns, ok := m["patternProperties"].(map[string]any)
@@ -150,7 +149,8 @@ func degradePatterns(v any, say func(string)) {
 	})
 }
 
-// degradeRef mends the $refs that err is about. It says whether there were any.
+// degradeRef repairs the $refs that err is about, and reports whether there were
+// any.
 func degradeRef(doc any, pointer string, err error, say func(string)) bool {
 	var (
 		noPointer *jsonschema.JSONPointerNotFoundError
@@ -176,8 +176,8 @@ func degradeRef(doc any, pointer string, err error, say func(string)) bool {
 				continue
 			}
 			found = true
-			// A schema that was lifted out of a document of its own speaks of
-			// itself as of the root.
+			// A schema that came from a document of its own refers to itself as
+			// the root.
 			if p, ok := strings.CutPrefix(ref, "#/"); ok {
 				if _, ok := lookup(doc, pointer+"/"+p); ok && pointer != "" {
 					m[key] = "#" + strings.TrimPrefix(location(pointer), base+"#") + "/" + p
@@ -191,7 +191,7 @@ func degradeRef(doc any, pointer string, err error, say func(string)) bool {
 	return found
 }
 
-// leadsTo says whether ref, seen from the document, is target.
+// leadsTo reports whether ref, resolved against the document, is target.
 func leadsTo(ref, target string, whole bool) bool {
 	from, _ := url.Parse(base)
 	u, err := url.Parse(ref)
@@ -209,7 +209,7 @@ func leadsTo(ref, target string, whole bool) bool {
 	return to.String() == want.String() || !u.IsAbs() && u.Path == "" && u.Fragment != "" && u.Fragment == want.Fragment
 }
 
-// walk calls f for every object in v, outer ones first.
+// walk calls f for every object in v, the outer ones first.
 func walk(v any, f func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -16,15 +16,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Mismatch is what keeps a value from fitting its schema: the one thing, of
-// all that may be wrong, that is most worth saying.
+// A Mismatch tells why a value does not fit its schema. Of all that may be wrong
+// it holds the one thing that is most useful to the person who typed the value.
 type Mismatch struct {
-	Pointer  string          // where in the value; "" is the whole
+	Pointer  string          // JSON pointer to the place in the value; "" is the whole
 	Rule     string          // the keyword that is not met, such as "type"
 	Message  string          // what is wrong, without the place
-	Nearest  string          // the right spelling of a name or a value; "": none is near
-	Property string          // the property that is missing or unknown; "": none
-	Value    json.RawMessage // what would do: for a missing property an example, else the nearest value; nil: not known
+	Nearest  string          // the right spelling of a name or value; "" if none is near
+	Property string          // the property that is missing or unknown; "" if it is about none
+	Value    json.RawMessage // a value that would fit: an example for a missing property, else the nearest; nil if unknown
 }
 
 // Error names the place, what is wrong and the nearest right spelling.
@@ -39,7 +39,7 @@ func (m *Mismatch) Error() string {
 	return s
 }
 
-// mismatch makes one sentence of the library's tree of errors.
+// mismatch reduces the library's tree of errors to one sentence.
 func (s *Schema) mismatch(ve *jsonschema.ValidationError, v any) *Mismatch {
 	leaf := pick(ve)
 	m := &Mismatch{Pointer: pointerOf(leaf.InstanceLocation), Rule: rule(leaf), Message: say(leaf)}
@@ -64,7 +64,7 @@ func (s *Schema) mismatch(ve *jsonschema.ValidationError, v any) *Mismatch {
 	return m
 }
 
-// unknown says which property is not known, and which one was perhaps meant.
+// unknown sets which property is not known, and which one was perhaps meant.
 func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
 	slices.Sort(unknown)
 	m.Property = unknown[0]
@@ -80,8 +80,8 @@ func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
 	}
 }
 
-// missing adds an example for a missing property, and the name that stands in
-// its place where there is one that is near.
+// missing adds an example value for a missing property, and mentions a given
+// property whose name is near, as it was perhaps misspelt.
 func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
 	known := s.names(at)
 	expand(s.doc, at, func(p string, _ map[string]any) {
@@ -100,7 +100,7 @@ func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
 	}
 }
 
-// nearestValue finds the allowed value that got is nearest to.
+// nearestValue sets the allowed value that is nearest to got.
 func (m *Mismatch) nearestValue(got any, want []any) {
 	text, ok := got.(string)
 	if !ok {
@@ -124,7 +124,7 @@ func (m *Mismatch) nearestValue(got any, want []any) {
 	}
 }
 
-// names are the properties that the schema at pointer knows of, in order.
+// names returns the properties that the schema at pointer knows, in its order.
 func (s *Schema) names(pointer string) []string {
 	var names []string
 	expand(s.doc, pointer, func(p string, _ map[string]any) {
@@ -135,7 +135,7 @@ func (s *Schema) names(pointer string) []string {
 	return names
 }
 
-// schemaPointer is the place in the document that the library's address names.
+// schemaPointer returns the JSON pointer of a schema URL of the library.
 func schemaPointer(address string) string {
 	_, fragment, _ := strings.Cut(address, "#")
 	p, _ := unescapeFragment(fragment)
@@ -147,7 +147,8 @@ func unescapeFragment(fragment string) (string, bool) {
 	return p, err == nil
 }
 
-// pick finds the error that is most worth telling.
+// pick finds, in the library's tree of errors, the one that is most useful to
+// know.
 func pick(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	switch k := e.ErrorKind.(type) {
 	case *kind.AnyOf:
@@ -170,8 +171,8 @@ func pick(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return e
 }
 
-// byUse puts first what should be mended first: a name that is not known is
-// often the cause of one that is missing.
+// byUse orders errors by what should be corrected first: an unknown name is often
+// the cause of a missing one.
 func byUse(a, b *jsonschema.ValidationError) int {
 	return cmp.Or(cmp.Compare(weight(a), weight(b)), slices.Compare(a.InstanceLocation, b.InstanceLocation),
 		cmp.Compare(rule(a), rule(b)))
@@ -187,9 +188,9 @@ func weight(e *jsonschema.ValidationError) int {
 	return 1
 }
 
-// pickBranch chooses among the alternatives the one that was most likely meant:
-// one whose constants are met, then the one that fails deepest. Where all fail
-// at once, the alternatives themselves are what is worth telling.
+// pickBranch chooses the alternative of anyOf or oneOf that was most likely
+// meant: one whose constants are met, then the one that fails deepest. If all
+// fail at the top, it returns e itself, which lists the alternatives.
 func pickBranch(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	var best *jsonschema.ValidationError
 	bestDepth, bestConstants := 0, false
@@ -209,8 +210,8 @@ func pickBranch(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return best
 }
 
-// anyConstant is the error of a member that is none of the constants by which
-// the alternatives are told from each other; nil where they are not told so.
+// anyConstant returns one error for a member that has none of the constants that
+// distinguish the alternatives; nil if they are not distinguished that way.
 func anyConstant(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	one := *e
 	all := &kind.Enum{}
@@ -231,8 +232,8 @@ func anyConstant(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return &one
 }
 
-// constantBelow is the error of a const or enum just below depth that is not met;
-// nil where there is none.
+// constantBelow returns the error of a const or enum exactly one level below
+// depth; nil if there is none.
 func constantBelow(e *jsonschema.ValidationError, depth int) *jsonschema.ValidationError {
 	switch e.ErrorKind.(type) {
 	case *kind.Const, *kind.Enum:

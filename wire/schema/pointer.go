@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// pointerOf makes a JSON pointer of tokens.
+// pointerOf joins tokens to a JSON pointer.
 func pointerOf(tokens []string) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -19,7 +19,7 @@ func pointerOf(tokens []string) string {
 	return b.String()
 }
 
-// lookup finds what pointer names in v.
+// lookup returns the part of v that a JSON pointer names.
 func lookup(v any, pointer string) (any, bool) {
 	if pointer == "" {
 		return v, true
@@ -49,7 +49,7 @@ func lookup(v any, pointer string) (any, bool) {
 	return v, true
 }
 
-// rawAt is lookup in the bytes of a document.
+// rawAt is lookup in the bytes of a document; nil if there is nothing.
 func rawAt(raw json.RawMessage, pointer string) json.RawMessage {
 	if pointer == "" {
 		return raw
@@ -69,8 +69,8 @@ func rawAt(raw json.RawMessage, pointer string) json.RawMessage {
 	return raw
 }
 
-// propertyOrder lists the properties of the schema at pointer as they stand in
-// the bytes, those of its $ref and allOf after its own.
+// propertyOrder lists the properties of the schema at pointer in the order of the
+// bytes, those of its $ref and allOf after its own.
 func propertyOrder(raw json.RawMessage, pointer string, doc any) []string {
 	var names []string
 	expand(doc, pointer, func(p string, m map[string]any) {
@@ -92,11 +92,11 @@ func addName(names []string, name string) []string {
 	return append(names, name)
 }
 
-// maxDepth bounds how far references and combinations are followed.
+// maxDepth bounds how deep references and combinations are followed.
 const maxDepth = 64
 
 // expand calls f for the schema at pointer and for those that it applies to the
-// same value by $ref and by the keywords named.
+// same value, through $ref and through the named keywords.
 func expand(doc any, pointer string, f func(pointer string, m map[string]any), through ...string) {
 	seen := map[string]bool{}
 	var visit func(p string, depth int)
@@ -121,7 +121,8 @@ func expand(doc any, pointer string, f func(pointer string, m map[string]any), t
 	visit(pointer, 0)
 }
 
-// refTarget is the pointer that a local $ref of m names.
+// refTarget returns the pointer that a local $ref of m names; ok is false if m
+// has none.
 func refTarget(m map[string]any) (string, bool) {
 	ref, ok := m["$ref"].(string)
 	if !ok || ref == "" || ref[0] != '#' || len(ref) > 1 && ref[1] != '/' {

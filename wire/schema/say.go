@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// rule is the keyword that an error is about.
+// rule returns the keyword that an error is about.
 func rule(e *jsonschema.ValidationError) string {
 	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
 		return path[0]
@@ -27,7 +27,7 @@ func rule(e *jsonschema.ValidationError) string {
 	return "false"
 }
 
-// say tells what is wrong, with exact digits.
+// say returns what is wrong, for people, with numbers in full.
 func say(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Minimum:
@@ -85,7 +85,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what
 }
 
-// sayBranches tells why no alternative fits.
+// sayBranches returns why no alternative fits, or why too many do.
 func sayBranches(e *jsonschema.ValidationError) string {
 	if k, ok := e.ErrorKind.(*kind.OneOf); ok && len(k.Subschemas) > 1 {
 		return fmt.Sprintf("fits several alternatives (%d and %d) where one is allowed", k.Subschemas[0]+1, k.Subschemas[1]+1)
@@ -115,7 +115,7 @@ func digits(r *big.Rat) string {
 	return r.RatString()
 }
 
-// list is up to eight names as prose.
+// list joins names with commas, eight at most.
 func list(names []string) string {
 	if len(names) > 8 {
 		return strings.Join(names[:8], ", ") + ", …"
@@ -139,7 +139,7 @@ func encodeAll(values []any) string {
 	return list(texts)
 }
 
-// brief is the beginning of a value that is too long for a sentence.
+// brief shortens a text that is too long for a sentence.
 func brief(text string) string {
 	const most = 200
 	if len(text) <= most {
@@ -148,7 +148,7 @@ func brief(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// encode is v as JSON.
+// encode returns v as JSON.
 func encode(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -1,6 +1,7 @@
 // Package schema checks JSON values against JSON Schemas, says in one sentence
 // what does not fit, and turns text into the value that a schema wants. It is
-// the only importer of jsonschema. Schemas never read files or the network.
+// the only importer of the jsonschema library. Schemas come from peers: they
+// never make us read files or the network.
 package schema
 
 import (
@@ -14,18 +15,18 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Options are what Compile may be told.
+// Options configure Compile. The zero value is usable.
 type Options struct {
-	// Warn gets a sentence, once, for each part of a schema that is left
-	// unchecked: a regular expression that Go does not know, a $ref that leads
+	// Warn receives a sentence, once, for each part of the schema that is left
+	// unchecked: a regular expression that Go cannot compile, a $ref that leads
 	// nowhere. May be nil.
 	Warn func(text string)
 }
 
-// A Schema is one schema inside a document, ready for use by any number of
-// goroutines.
+// A Schema is one compiled schema inside a document. Any number of goroutines may
+// use it at the same time.
 type Schema struct {
-	doc     any // the document that the compiler was given
+	doc     any // the decoded document, as the compiler got it
 	raw     json.RawMessage
 	pointer string
 	schema  *jsonschema.Schema
@@ -33,12 +34,12 @@ type Schema struct {
 
 	mu       sync.Mutex // guards compiler and parts
 	compiler *jsonschema.Compiler
-	parts    map[string]*jsonschema.Schema // by pointer; for Coerce
+	parts    map[string]*jsonschema.Schema // the schemas that Coerce needed, by pointer
 }
 
-// Compile makes the schema at pointer (a JSON pointer, "" for the whole) of doc
-// ready. doc may be a catalog: a $ref finds its $defs. A $ref that leads
-// nowhere and a pattern that is no Go regular expression are left unchecked,
+// Compile compiles the schema at pointer (a JSON pointer, "" for the whole
+// document) of doc. doc may be a catalog, whose $defs a $ref then finds. A $ref
+// that leads nowhere and a pattern that Go cannot compile are left unchecked,
 // with a warning; anything else that is wrong with the schema is an error.
 func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
@@ -60,8 +61,9 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	return s, nil
 }
 
-// Check says whether v fits. The error is a *Mismatch. A nil v, which stands
-// for params that were not given, is checked as an empty object or array.
+// Check checks v. The error is a *Mismatch. A nil v stands for params that were
+// not given, and is checked as an empty object or array, whichever the schema
+// wants.
 func (s *Schema) Check(v json.RawMessage) error {
 	return check(s, s.schema, v)
 }
@@ -96,9 +98,9 @@ func tooLarge() *Mismatch {
 	return &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
 }
 
-// hasHuge says whether a number in v has an exponent of more than three digits
-// or very many digits: the library computes with all of them, which takes time
-// that a peer must not have. v need not be valid.
+// hasHuge reports whether a number in v has more than 4096 digits or an exponent
+// of more than three digits. The library would compute with all of them, which
+// gives a peer a way to burn our time. v need not be valid.
 func hasHuge(v []byte) bool {
 	const most = 4 << 10
 	for i := 0; i < len(v); i++ {
@@ -124,7 +126,7 @@ func hasHuge(v []byte) bool {
 	return false
 }
 
-// empty is what stands for a value that was not given.
+// empty returns the value that stands for one that was not given.
 func (s *Schema) empty() json.RawMessage {
 	switch m := s.types(nil); {
 	case m&object != 0:
@@ -135,9 +137,9 @@ func (s *Schema) empty() json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// ByName returns params as an object where it is an array and the schema wants
-// an object: the elements get the names of the properties in the order in which
-// the schema lists them. Anything else is returned as it is.
+// ByName turns positional params into an object if the schema wants one: the
+// elements get the names of the properties, in the order in which the schema
+// lists them. Other params are returned as they are.
 func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	trimmed := bytes.TrimSpace(params)
 	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(nil)&array != 0 {
@@ -158,5 +160,5 @@ func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	return append(b, '}')
 }
 
-// Properties are the names of the schema's properties, in its order.
+// Properties returns the names of the schema's properties, in its order.
 func (s *Schema) Properties() []string { return s.order() }

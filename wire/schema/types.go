@@ -43,7 +43,8 @@ func (t typeSet) String() string {
 	return strings.Join(names, " or ")
 }
 
-// typeOf is the set of types that a valid value has.
+// typeOf returns the types that a valid value has: a whole number is both number
+// and integer.
 func typeOf(v json.RawMessage) typeSet {
 	switch v[0] {
 	case 'n':
@@ -63,7 +64,8 @@ func typeOf(v json.RawMessage) typeSet {
 	return number | integer
 }
 
-// ownTypes are the types that m allows by its own type, enum and const.
+// ownTypes returns the types that a schema allows by its own type, enum and
+// const.
 func ownTypes(m map[string]any) typeSet {
 	set := anyType
 	switch t := m["type"].(type) {

@@ -16,8 +16,8 @@ const (
 	typeGuidance = "guidance"
 )
 
-// Decode finds the messages in raw, and of each item whether it is its stream's
-// last.
+// Decode returns the messages in raw, and marks the last item of a stream as
+// final.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	for i := range msgs {
@@ -28,8 +28,9 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return msgs, batch, err
 }
 
-// item looks at an item's payload: its type says whether it is the last, its
-// hash whether what we know of the service is out of date.
+// item reads what an item's payload means for us: its type says whether it is
+// the last, its service hash whether our cached schemas are out of date, and
+// guidance about invalid params that they may be wrong.
 func (c *codec) item(m *wire.Message) {
 	var kind, hash, errorKind []byte
 	in := scan.Object(m.Body, wire.DefaultMaxDepth)
@@ -54,34 +55,35 @@ func (c *codec) item(m *wire.Message) {
 	}
 }
 
-// words keeps the short texts that come again and again, such as content types,
-// so that each is allocated once.
-type words struct {
+// internedTexts keeps the short strings that every item repeats, such as event
+// types and content types, so that each is allocated once.
+type internedTexts struct {
 	mu   sync.Mutex
 	kept map[string]string // by token
 }
 
-// wordsMost bounds the texts that are kept, and wordLength how long they are.
+// maxInterned bounds how many texts are kept, and maxInternedLength their length
+// in bytes: a peer chooses them.
 const (
-	wordsMost  = 256
-	wordLength = 128
+	maxInterned       = 256
+	maxInternedLength = 128
 )
 
-// text is the text of a string token; "" of anything else.
-func (w *words) text(token []byte) string {
-	if len(token) > wordLength {
+// text returns the text of a JSON string token, or "" for any other token.
+func (t *internedTexts) text(token []byte) string {
+	if len(token) > maxInternedLength {
 		text, _ := scan.Text(token)
 		return text
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if text, ok := w.kept[string(token)]; ok {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if text, ok := t.kept[string(token)]; ok {
 		return text
 	}
 	text, _ := scan.Text(token)
-	if w.kept == nil || len(w.kept) >= wordsMost {
-		w.kept = map[string]string{}
+	if t.kept == nil || len(t.kept) >= maxInterned {
+		t.kept = map[string]string{}
 	}
-	w.kept[string(token)] = text
+	t.kept[string(token)] = text
 	return text
 }

@@ -16,27 +16,27 @@ import (
 	"rpcx/wire/scan"
 )
 
-// askBound is how long one question of discovery may take: what a service does
-// not know of itself must not hold up the call.
+// askBound is how long one discovery call may take: a service that cannot
+// describe itself must not hold up the user's call.
 const askBound = 15 * time.Second
 
-// askGrace is how long the end of an answer is waited for after an error.
+// askGrace is how long the end of a stream is awaited after an error event.
 const askGrace = time.Second
 
-// discovery is what a conversation knows of the service (section 6.1 of the
-// page), and how it came to know it.
+// discovery is what this connection knows about the service (sections 4 and 6.1
+// of the page), and which of it is new.
 type discovery struct {
 	kept dialect.Kept
 
-	mu      sync.Mutex // held while the service is asked: whoever comes second finds the answer
-	know    *knowledge
-	unsaved bool            // some of it is not kept yet
-	vain    bool            // it does not tell: asked in vain
-	fresh   map[string]bool // modules whose schema came over this connection
-	handed  map[string]bool // modules whose schema was given to somebody
+	mu          sync.Mutex // held while the service is asked, so that a second caller waits for the first one's answer
+	current     *discovered
+	unsaved     bool            // current has more than the cache
+	unavailable bool            // the service was asked and does not describe itself
+	fetched     map[string]bool // modules whose schema came over this connection, not from the cache
+	served      map[string]bool // modules whose schema Typing has returned
 }
 
-// Keep says where discovery is kept.
+// Keep sets the cache in which discovery is stored between runs.
 func (c *codec) Keep(k dialect.Kept) { c.found.kept = k }
 
 func (d *discovery) warn(text string) {
@@ -52,58 +52,58 @@ func (d *discovery) note(text string) {
 }
 
 // Describe asks for all modules and their schemas. It returns
-// wire.ErrUnsupported where the service does not tell.
+// wire.ErrUnsupported if the service does not describe itself.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
 	if err := c.learn(ctx, caller); err != nil {
 		return nil, err
 	}
-	if c.found.know == nil {
+	if c.found.current == nil {
 		return nil, wire.ErrUnsupported
 	}
-	defer c.found.save() // once: there may be hundreds of modules
-	for _, m := range c.found.know.modules() {
+	defer c.found.save() // once for all: there may be hundreds of modules
+	for _, m := range c.found.current.modules() {
 		if err := c.learnModule(ctx, caller, m.Namespace); err != nil {
 			return nil, err
 		}
 	}
-	return c.found.know.catalog(c.found.note), nil
+	return c.found.current.catalog(c.found.note), nil
 }
 
-// Typing asks for the modules and for the schema of the one that method is of;
-// of a module's name, for that. It returns nil where the service does not tell.
-// What was kept from earlier is given once; whoever asks again had his doubts
-// and gets what the service says now.
+// Typing returns a catalog in which the module of method (which may also be a
+// module's name alone) has its schema; nil if the service does not describe
+// itself. A schema from the cache is returned once: a caller who asks again
+// found it wrong, and gets what the service says now.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
 	module, _ := Split(WireName(method))
 	d := &c.found
 	var earlier json.RawMessage
-	if d.know != nil && d.handed[module] && !d.fresh[module] {
-		earlier = d.know.Schemas[module]
-		delete(d.know.Schemas, module)
+	if d.current != nil && d.served[module] && !d.fetched[module] {
+		earlier = d.current.Schemas[module]
+		delete(d.current.Schemas, module)
 	}
-	if err := c.learn(ctx, caller); err != nil || d.know == nil {
+	if err := c.learn(ctx, caller); err != nil || d.current == nil {
 		return nil, tolerable(ctx, err)
 	}
 	defer d.save()
 	if err := c.learnModule(ctx, caller, module); err != nil {
 		return nil, tolerable(ctx, err)
 	}
-	if d.know.Schemas[module] == nil && earlier != nil {
-		d.know.Schemas[module] = earlier
+	if d.current.Schemas[module] == nil && earlier != nil {
+		d.current.Schemas[module] = earlier
 	}
-	if d.handed == nil {
-		d.handed = map[string]bool{}
+	if d.served == nil {
+		d.served = map[string]bool{}
 	}
-	d.handed[module] = true
-	return d.know.catalog(d.note), nil
+	d.served[module] = true
+	return d.current.catalog(d.note), nil
 }
 
-// tolerable is err where it ends a call too, and not only what we wanted to know
-// before it.
+// tolerable returns err only if it ends the user's call as well (a deadline, a
+// lost connection), and nil if it merely means that nothing was learnt.
 func tolerable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -115,33 +115,33 @@ func tolerable(ctx context.Context, err error) error {
 	return nil
 }
 
-// learn sees that the modules are known as they are now: what is kept is taken
-// where the service still has a hash of then.
+// learn makes d.current the modules as they are now. A cache entry is used if
+// the service still has one of the hashes under which it was fetched.
 func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
 	switch {
-	case d.vain, d.know != nil && !stale && !wrong:
+	case d.unavailable, d.current != nil && !stale && !wrong:
 		return nil
-	case d.know != nil && !stale:
-		d.know.Schemas, d.fresh = map[string]json.RawMessage{}, nil
+	case d.current != nil && !stale:
+		d.current.Schemas, d.fetched = map[string]json.RawMessage{}, nil
 		d.distrust()
-		c.hashes.know(d.know.Hashes)
+		c.hashes.trust(d.current.Hashes)
 		return nil
 	}
-	old := d.know
+	old := d.current
 	if old == nil && d.kept.Load != nil {
-		old = readKnowledge(d.kept.Load())
+		old = readDiscovered(d.kept.Load())
 	}
-	c.hashes.ask()
+	c.hashes.collect()
 	var hash string
 	var err error
 	if old != nil || d.kept.Update != nil { // else it would be compared with nothing
 		hash, err = c.askHash(ctx, caller)
 	}
-	if err == nil && old != nil && old.known(append(c.hashes.asked(), hash)) {
-		d.know, d.fresh = old, nil
-		c.hashes.know(old.Hashes)
+	if err == nil && old != nil && old.known(append(c.hashes.collected(), hash)) {
+		d.current, d.fetched = old, nil
+		c.hashes.trust(old.Hashes)
 		return nil
 	}
 	var modules json.RawMessage
@@ -149,21 +149,21 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 		modules, err = c.ask(ctx, caller, schemaMethod, nil)
 	}
 	if err == nil && len(scan.Get(modules, "modules")) > 0 {
-		d.know, d.fresh = newKnowledge(modules, append(c.hashes.asked(), hash)), nil
-		c.hashes.know(d.know.Hashes)
+		d.current, d.fetched = newDiscovered(modules, append(c.hashes.collected(), hash)), nil
+		c.hashes.trust(d.current.Hashes)
 		d.unsaved = true
 		return nil
 	}
-	c.hashes.know(nil)
+	c.hashes.trust(nil)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if old != nil {
-		d.know, d.fresh = old, nil
+		d.current, d.fetched = old, nil
 		d.warn("the service does not say what it offers now: what it said earlier is used, which may be out of date")
 		return nil
 	}
-	d.vain = true
+	d.unavailable = true
 	switch {
 	case lost(err):
 		return err
@@ -173,13 +173,14 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// lost says that an error is the connection's end.
+// lost reports whether err is the end of the connection.
 func lost(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Closed
 }
 
-// askHash is the service's hash; "" with no error where it has none to tell.
+// askHash asks for the service hash; "" without an error if the service has
+// none.
 func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, error) {
 	answer, err := c.ask(ctx, caller, hashMethod, nil)
 	var rpc *wire.Error
@@ -195,10 +196,11 @@ func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, err
 	return string(scan.Get(answer, "hash")), nil
 }
 
-// learnModule sees that the schema of a module is known.
+// learnModule asks for the schema of a module, unless it is known or the service
+// does not list that module.
 func (c *codec) learnModule(ctx context.Context, caller dialect.Caller, namespace string) error {
 	d := &c.found
-	if d.know == nil || d.know.Schemas[namespace] != nil || d.know.module(namespace) == nil {
+	if d.current == nil || d.current.Schemas[namespace] != nil || d.current.module(namespace) == nil {
 		return nil
 	}
 	schema, err := c.ask(ctx, caller, moduleSchemaMethod, json.RawMessage("["+quoted(namespace)+"]"))
@@ -213,14 +215,14 @@ func (c *codec) learnModule(ctx context.Context, caller dialect.Caller, namespac
 		}
 		return nil
 	}
-	if d.fresh == nil {
-		d.fresh = map[string]bool{}
+	if d.fetched == nil {
+		d.fetched = map[string]bool{}
 	}
-	d.know.Schemas[namespace], d.fresh[namespace], d.unsaved = schema, true, true
+	d.current.Schemas[namespace], d.fetched[namespace], d.unsaved = schema, true, true
 	return nil
 }
 
-// ask makes one call of discovery, and returns its data.
+// ask makes one discovery call and returns the last data of its stream.
 func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
@@ -260,8 +262,8 @@ func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, p
 	}
 }
 
-// Leave keeps what was learnt by the way: that what is kept is out of date, or
-// may be wrong. It says nothing to the far side.
+// Leave updates the cache at the end of the connection if items have shown that
+// it is out of date or may be wrong. It sends nothing.
 func (c *codec) Leave(context.Context, dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
@@ -276,13 +278,13 @@ func (c *codec) Leave(context.Context, dialect.Caller) error {
 	return nil
 }
 
-// distrust forgets the schemas that are kept.
+// distrust removes the schemas from the cache, so that the next run asks again.
 func (d *discovery) distrust() {
 	if d.kept.Update == nil {
 		return
 	}
 	d.kept.Update(func(raw json.RawMessage) json.RawMessage {
-		k := readKnowledge(raw)
+		k := readDiscovered(raw)
 		if k == nil {
 			return nil
 		}
@@ -291,25 +293,25 @@ func (d *discovery) distrust() {
 	})
 }
 
-// save keeps what is known, with the schemas that another process has kept
-// meanwhile.
+// save writes what is known to the cache, merged with the schemas that another
+// process has stored meanwhile.
 func (d *discovery) save() {
 	if d.kept.Update == nil || !d.unsaved {
 		return
 	}
 	d.unsaved = false
 	d.kept.Update(func(raw json.RawMessage) json.RawMessage {
-		k := *d.know
+		k := *d.current
 		k.Schemas = map[string]json.RawMessage{}
-		if old := readKnowledge(raw); old != nil && old.known(k.Hashes) {
+		if old := readDiscovered(raw); old != nil && old.known(k.Hashes) {
 			k.add(old.Schemas)
 		}
-		k.add(d.know.Schemas)
+		k.add(d.current.Schemas)
 		return k.json()
 	})
 }
 
-// known says whether one of these hashes is one of what k was fetched under.
-func (k *knowledge) known(hashes []string) bool {
-	return slices.ContainsFunc(hashes, func(h string) bool { return h != "" && slices.Contains(k.Hashes, h) })
+// known reports whether d was fetched under one of these hashes.
+func (d *discovered) known(hashes []string) bool {
+	return slices.ContainsFunc(hashes, func(h string) bool { return h != "" && slices.Contains(d.Hashes, h) })
 }

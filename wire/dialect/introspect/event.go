@@ -8,15 +8,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event is what a user sees of m. An item that is no event of the protocol is
-// data, whole; one of a type that the protocol does not have says that type as
-// its Topic. What an event says beyond what a wire.Event has, its hash included,
-// is in Extra.
+// Event returns what a user sees of m (section 2.2 of the page lists the
+// event types). An item that is not an event of the protocol is data, whole; an event
+// of an unknown type is data with that type as Topic. Members for which a
+// wire.Event has no place, such as the service hash, go to Extra.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
 		return c.Codec.Event(m)
 	}
-	kind := c.words.text(scan.Get(m.Body, "type"))
+	kind := c.texts.text(scan.Get(m.Body, "type"))
 	ev := wire.Event{Final: m.Final}
 	switch kind {
 	case typeData:
@@ -39,13 +39,14 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	return ev, nil
 }
 
-// isEvent says that an item has what only events of the protocol have.
+// isEvent reports whether an item has a member that only events of the protocol
+// have.
 func isEvent(item []byte) bool {
 	return scan.Get(item, "service_hash") != nil || scan.Get(item, "provenance") != nil
 }
 
-// other takes a member that only some events have, or none: what nobody takes is
-// kept.
+// other handles a member that the event's own type does not use: provenance
+// becomes Source, anything else is kept in Extra.
 func other(ev *wire.Event, key, val []byte) {
 	switch string(key) {
 	case "type":
@@ -56,7 +57,7 @@ func other(ev *wire.Event, key, val []byte) {
 	}
 }
 
-// closed is the object that keep has built.
+// closed ends the object that keep has built.
 func closed(extra json.RawMessage) json.RawMessage {
 	if extra == nil {
 		return nil
@@ -64,7 +65,8 @@ func closed(extra json.RawMessage) json.RawMessage {
 	return append(extra, '}')
 }
 
-// keep adds a member to an object that lacks its end.
+// keep appends a member to an object that has no closing brace yet; nil is an
+// empty one.
 func keep(extra json.RawMessage, key, val []byte) json.RawMessage {
 	if extra == nil {
 		extra = append(make(json.RawMessage, 0, 48+len(key)+len(val)), '{')
@@ -75,7 +77,8 @@ func keep(extra json.RawMessage, key, val []byte) json.RawMessage {
 	return scan.Compact(extra, val)
 }
 
-// provenance is the list of modules, in either of its forms.
+// provenance returns the list of modules an event came through, which is an
+// array or an object with "segments".
 func provenance(val []byte) json.RawMessage {
 	if segments := scan.Get(val, "segments"); scan.Type(val) == 'o' && segments != nil {
 		return segments
@@ -83,7 +86,7 @@ func provenance(val []byte) json.RawMessage {
 	return val
 }
 
-// data is an event with a payload; one without is data all the same.
+// data reads a data event. One without a payload is shown whole.
 func (c *codec) data(ev *wire.Event, item []byte) {
 	in := scan.Object(item, wire.DefaultMaxDepth)
 	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
@@ -91,7 +94,7 @@ func (c *codec) data(ev *wire.Event, item []byte) {
 		case "data":
 			ev.Data = val
 		case "content_type":
-			if ev.ContentType = c.words.text(val); ev.ContentType == "" {
+			if ev.ContentType = c.texts.text(val); ev.ContentType == "" {
 				other(ev, key, val)
 			}
 		default:
@@ -121,8 +124,8 @@ func (c *codec) progress(ev *wire.Event, item []byte) {
 	}
 }
 
-// fraction is a percentage from 0 to 1; what is above is read as one from 0 to
-// 100. nil where it is none.
+// fraction returns a percentage as a number from 0 to 1. A value above 1 is read
+// as 0 to 100; nil if it is not a percentage.
 func fraction(val []byte) json.RawMessage {
 	if scan.Type(val) != 'n' {
 		return nil
@@ -137,7 +140,7 @@ func fraction(val []byte) json.RawMessage {
 	return val
 }
 
-// failure is an error event. Whether it is recoverable stays in Extra.
+// failure reads an error event. Its "recoverable" stays in Extra.
 func (c *codec) failure(ev *wire.Event, item []byte) {
 	ev.Kind, ev.Err = wire.Failure, &wire.Error{}
 	in := scan.Object(item, wire.DefaultMaxDepth)
@@ -160,7 +163,7 @@ func (c *codec) failure(ev *wire.Event, item []byte) {
 				ev.Err.Code = val
 			}
 		case "error_kind", "kind":
-			ev.Err.Kind = c.words.text(val)
+			ev.Err.Kind = c.texts.text(val)
 			took = ev.Err.Kind != ""
 		case "data":
 			ev.Err.Data = val
@@ -174,7 +177,7 @@ func (c *codec) failure(ev *wire.Event, item []byte) {
 	if ev.Err.Message == "" && ev.Err.Code == nil {
 		ev.Err.Message = "the peer says that there was an error"
 	}
-	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // where whoever reads errors looks for it
+	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // readers of errors look for "message"
 		ev.Err.Raw = scan.Splice(item, "message", scan.AppendQuoted(nil, ev.Err.Message))
 	}
 }
@@ -199,8 +202,8 @@ func reason(e *wire.Error, val []byte) {
 	}
 }
 
-// guidance is advice: the kind of error is its Topic; what it is about, and what
-// it offers, stays in Extra.
+// guidance reads a guidance event. The kind of error becomes Topic; what it is
+// about and what it suggests stays in Extra.
 func (c *codec) guidance(ev *wire.Event, item []byte) {
 	ev.Kind = wire.Guidance
 	in := scan.Object(item, wire.DefaultMaxDepth)
@@ -208,10 +211,10 @@ func (c *codec) guidance(ev *wire.Event, item []byte) {
 		took := false
 		switch string(key) {
 		case "error_kind":
-			ev.Topic = c.words.text(val)
+			ev.Topic = c.texts.text(val)
 			took = ev.Topic != ""
 		case "action":
-			ev.Action = c.words.text(val)
+			ev.Action = c.texts.text(val)
 			took = ev.Action != ""
 		}
 		if !took {
@@ -221,7 +224,7 @@ func (c *codec) guidance(ev *wire.Event, item []byte) {
 	ev.Message = said(ev.Topic, item)
 }
 
-// end is the last event.
+// end reads a done event.
 func end(ev *wire.Event, item []byte) {
 	ev.Kind = wire.Done
 	in := scan.Object(item, wire.DefaultMaxDepth)
@@ -230,7 +233,7 @@ func end(ev *wire.Event, item []byte) {
 	}
 }
 
-// said is what guidance says went wrong, in one sentence.
+// said puts into one sentence what a guidance event says went wrong.
 func said(kind string, item []byte) string {
 	text := func(key string) string {
 		s, _ := scan.Text(scan.Get(item, key))

@@ -5,34 +5,36 @@ import (
 	"sync"
 )
 
-// hashes follows the service's hash: what we know of the service was fetched
-// when it had some hash, and each item says which it has now.
+// hashes follows the service hash. What we know of the service was fetched under
+// one or two hashes; every item carries the hash of now, and a different one
+// means that our schemas are out of date.
 type hashes struct {
-	mu      sync.Mutex
-	asking  bool     // what comes is the hash of what is being fetched
-	seen    []string // tokens that came meanwhile
-	current []string // tokens of those under which what we know was fetched
-	stale   bool     // an item had another one
-	wrong   bool     // params that fit were refused: what we know may be wrong
+	mu         sync.Mutex
+	collecting bool     // discovery is running: hashes that come belong to what it fetches
+	seen       []string // hash tokens that came while collecting
+	current    []string // hash tokens under which our schemas were fetched
+	stale      bool     // an item had a hash that is not in current
+	wrong      bool     // the service refused params: our schemas may be wrong
 }
 
 // hashesMost bounds the hashes that are remembered: a service has two at most,
 // one that items have and one that it gives when asked.
 const hashesMost = 8
 
-// note takes the hash of an item.
+// note records the hash of an item.
 func (h *hashes) note(token []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.asking && len(h.seen) < hashesMost && !has(h.seen, token):
+	case h.collecting && len(h.seen) < hashesMost && !has(h.seen, token):
 		h.seen = append(h.seen, string(token))
-	case !h.asking && len(h.current) > 0 && !has(h.current, token):
+	case !h.collecting && len(h.current) > 0 && !has(h.current, token):
 		h.stale = true
 	}
 }
 
-// has says that token is one of those in list. It allocates nothing.
+// has reports whether list holds token. It does not allocate, as it runs for
+// every item.
 func has(list []string, token []byte) bool {
 	for _, s := range list {
 		if s == string(token) {
@@ -42,36 +44,39 @@ func has(list []string, token []byte) bool {
 	return false
 }
 
-// mistrust notes that the service refused params.
+// mistrust records that the service refused params although the hash is the same:
+// changed parameters do not change it.
 func (h *hashes) mistrust() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wrong = true
 }
 
-// ask begins to collect hashes; until know nothing is stale.
-func (h *hashes) ask() {
+// collect begins to gather hashes. Until trust is called nothing counts as stale.
+func (h *hashes) collect() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asking, h.seen = true, nil
+	h.collecting, h.seen = true, nil
 }
 
-// asked are the hashes that came since ask.
-func (h *hashes) asked() []string {
+// collected returns the hashes that came since collect.
+func (h *hashes) collected() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.seen)
 }
 
-// know says under which hashes what we know was fetched.
-func (h *hashes) know(current []string) {
+// trust sets the hashes under which our schemas were fetched, and clears all
+// doubts about them.
+func (h *hashes) trust(current []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asking, h.stale, h.wrong = false, false, false
+	h.collecting, h.stale, h.wrong = false, false, false
 	h.current = slices.Clone(current[:min(len(current), hashesMost)])
 }
 
-// doubts says whether what we know is out of date, or may be wrong.
+// doubts reports whether our schemas are out of date (the hash changed), or may
+// be wrong (params were refused).
 func (h *hashes) doubts() (stale, wrong bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

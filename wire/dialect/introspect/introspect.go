@@ -29,16 +29,16 @@ const (
 	unsubscribeMethod  = "service_unsubscribe"
 )
 
-// serviceModule is the module of those methods, which no service lists.
+// serviceModule is the module of those methods. Services do not list it.
 const serviceModule = "service"
 
-// itemMethod is the method of the notifications that we write; what a far side
-// writes there does not matter.
+// itemMethod is the method of the notifications that our server writes. A client
+// ignores it: items belong to a stream by their subscription id alone.
 const itemMethod = "service_subscription"
 
-// Styles are the ways to send params that are an object, the usual one first:
-// as the one element of an array, as they are, or as the values alone (which
-// whoever knows the schema has made of them).
+// Styles are the values of --params-style, the default first: an object is sent
+// as the only element of an array, as it is, or as its values alone (which the
+// caller, who knows the schema, has put in order).
 var Styles = []string{"wrapped", "object", "positional"}
 
 // Options are what a codec needs. The zero value is usable.
@@ -48,20 +48,22 @@ type Options struct {
 	MaxDepth int
 }
 
-// codec is the state for one connection.
+// codec is the client's state for one connection: JSON-RPC's codec, the service
+// hashes seen so far, and what discovery has learnt.
 type codec struct {
-	dialect.Codec // of JSON-RPC
-	words         words
+	dialect.Codec // package jsonrpc's
+	texts         internedTexts
 	hashes        hashes
 	found         discovery
 }
 
-// NewCodec returns the codec for one connection.
+// NewCodec returns a codec for one connection.
 func NewCodec(o Options) dialect.Codec {
 	return &codec{Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: o.MaxDepth})}
 }
 
-// Encode writes op. Of op.Extra it takes params_style, one of Styles.
+// Encode returns the message for op. op.Extra may hold "params_style", one of
+// Styles.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe, dialect.Notify:
@@ -82,7 +84,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// styled is params as they are sent.
+// styled returns params in the form in which they are sent.
 func styled(params json.RawMessage, style string) json.RawMessage {
 	switch {
 	case len(params) == 0:
@@ -93,8 +95,8 @@ func styled(params json.RawMessage, style string) json.RawMessage {
 	return append(append(json.RawMessage{'['}, params...), ']')
 }
 
-// unsubscribeOf is the method that ends a stream of method: by the patterns that
-// other servers have, else the protocol's own.
+// unsubscribeOf returns the method that ends a stream of method: derived by the
+// patterns of known pub/sub servers, otherwise the protocol's own.
 func unsubscribeOf(method string) string {
 	if name, known := jsonrpc.UnsubscribeName(method); known {
 		return name
@@ -102,8 +104,9 @@ func unsubscribeOf(method string) string {
 	return unsubscribeMethod
 }
 
-// Opened finds the stream in the response to a call: its id, or an object that
-// names it. Anything else, what can be no id included, is the answer itself.
+// Opened finds the stream that the response to a call names: the result is its
+// id, or an object that holds the id. Any other result, and a string or number
+// that cannot be an id, is the answer itself.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Call && op.Kind != dialect.Subscribe {
 		return c.Codec.Opened(op, resp)
@@ -122,10 +125,12 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, true
 }
 
-// longestID is more than any server's ids have.
+// longestID bounds, in bytes, what is taken for a subscription id; longer strings
+// are data.
 const longestID = 256
 
-// canBeID says that a text or a number may name a stream: one word, or a count.
+// canBeID reports whether a string or number token may be a subscription id: a
+// string without blanks, or a whole number that is not negative.
 func canBeID(token []byte) bool {
 	text, ok := scan.Text(token)
 	if !ok {
@@ -134,8 +139,8 @@ func canBeID(token []byte) bool {
 	return text != "" && len(text) <= longestID && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 }
 
-// Reply writes one event of the answer to req. The items of a stream are written
-// whole by the server; they go out under one name.
+// Reply returns the messages for one event of the answer to req. The server has
+// written the items of a stream whole; all are sent under itemMethod.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Stream != nil && ev.Kind != wire.Opened {
 		req.Method = itemMethod

@@ -14,8 +14,8 @@ var (
 	plainValues   = []string{"const", "enum", "default", "examples"}
 )
 
-// modern is a schema as the draft has it in which catalogs are told: where each
-// element of a list has a schema of its own, they stood in items once.
+// modern rewrites a schema to draft 2020-12, the draft of catalogs: older drafts
+// put the schemas of a tuple's elements into items, which is prefixItems now.
 func modern(schema []byte) []byte {
 	if !bytes.Contains(schema, []byte(`"items"`)) {
 		return schema

@@ -9,18 +9,19 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A schemaReader takes a module's schema apart: a variant for each method, and
-// definitions, under names that are free in the catalog.
+// A schemaReader splits a module's schema into one variant for each method, and
+// into definitions, renamed where another module has the same name already.
 type schemaReader struct {
-	module *toldModule
+	module *listedModule
 	list   []json.RawMessage          // the variants, in their order
-	names  []string                   // the methods that they name; "": none
-	by     map[string]json.RawMessage // by the method that they name
+	names  []string                   // the method that each names; "" if none
+	by     map[string]json.RawMessage // the variants by the method that they name
 	defs   map[string]json.RawMessage
 }
 
-// readModule reads the schema of m. taken are the catalog's definitions so far.
-func readModule(m *toldModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
+// readModule reads the schema of m. taken holds the catalog's definitions so
+// far, whose names cannot be used for something else.
+func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
 	text := strings.ReplaceAll(string(modern(schema)), `"#/definitions/`, `"#/$defs/`)
 	text = renamed(text, m.Namespace, taken)
 	schema = json.RawMessage(text)
@@ -52,8 +53,9 @@ func readModule(m *toldModule, schema json.RawMessage, taken map[string]json.Raw
 	return s
 }
 
-// free is a definition's name, which is another one where an earlier module has
-// a different definition of that name.
+// free returns the name under which a definition goes into the catalog: its own,
+// or one with the module in front if an earlier module has a different
+// definition of that name.
 func free(name string, val json.RawMessage, namespace string, taken map[string]json.RawMessage) string {
 	if old, ok := taken[name]; ok && !scan.Equal(old, val) {
 		return namespace + "_" + name
@@ -61,7 +63,7 @@ func free(name string, val json.RawMessage, namespace string, taken map[string]j
 	return name
 }
 
-// renamed is a schema whose references follow what free does.
+// renamed returns a schema whose references use the names that free gives.
 func renamed(schema, namespace string, taken map[string]json.RawMessage) string {
 	for _, key := range []string{"definitions", "$defs"} {
 		in := scan.Object(scan.Get([]byte(schema), key), wire.DefaultMaxDepth)
@@ -78,8 +80,8 @@ func renamed(schema, namespace string, taken map[string]json.RawMessage) string 
 	return schema
 }
 
-// resolve follows the references of a variant; what stands beside them, such as
-// a description, survives.
+// resolve follows the $refs of a variant to its definition. A description beside
+// the reference is kept.
 func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	beside := v
 	for range 8 {
@@ -96,12 +98,12 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// looksMost bounds the parts of a variant that are looked at: they may go in
-// circles.
+// looksMost bounds how many parts of a variant are examined: references may go
+// in circles.
 const looksMost = 100
 
-// nameOf is the method that a variant names: by a constant, or an enum of one
-// value, or one of the parts that it is made of.
+// nameOf returns the method that a variant names with a const or an enum of one
+// value, in its own properties or in those of its allOf parts; "" if none.
 func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	if *looks--; *looks < 0 {
 		return ""
@@ -127,7 +129,7 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	return ""
 }
 
-// short is a name without the module, where it has it.
+// short removes the module from a method's name, if that gives a listed method.
 func (s *schemaReader) short(name string) string {
 	for _, separator := range []string{"_", "."} {
 		if rest, ok := strings.CutPrefix(name, s.module.Namespace+separator); ok && s.module.lists(rest) {
@@ -137,7 +139,7 @@ func (s *schemaReader) short(name string) string {
 	return name
 }
 
-func (m *toldModule) lists(name string) bool {
+func (m *listedModule) lists(name string) bool {
 	for _, n := range m.Methods {
 		if n == name {
 			return true
@@ -146,8 +148,8 @@ func (m *toldModule) lists(name string) bool {
 	return false
 }
 
-// check compares the schema with the list of methods: what does not agree is
-// told, once each.
+// check compares the schema with the module's list of methods and notes once
+// each kind of disagreement.
 func (s *schemaReader) check(note func(string)) {
 	order, unlisted := false, ""
 	for i, name := range s.names {
@@ -167,8 +169,8 @@ func (s *schemaReader) check(note func(string)) {
 	}
 }
 
-// variant is the schema of a method: the one that names it; where that names
-// none, the one in its place.
+// variant returns the schema of the i-th method: the variant that names it, else
+// the one at the same index if that names no method; nil if neither.
 func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	if v := s.by[name]; v != nil {
 		return v
@@ -179,7 +181,7 @@ func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	return nil
 }
 
-// fill takes a method's description and params out of its variant.
+// fill sets the description and the params of entry from the method's variant.
 func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 	entry.Description, _ = scan.Text(scan.Get(v, "description"))
 	properties := scan.Get(v, "properties")
@@ -193,8 +195,8 @@ func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 	entry.Params = withoutMethod(v)
 }
 
-// onlyMethodAnd says that an object has the members method and key, and no
-// others.
+// onlyMethodAnd reports whether an object has a member "method" and otherwise at
+// most key.
 func onlyMethodAnd(obj []byte, key string) bool {
 	method := false
 	in := scan.Object(obj, wire.DefaultMaxDepth)
@@ -207,8 +209,8 @@ func onlyMethodAnd(obj []byte, key string) bool {
 	return method
 }
 
-// withoutMethod is a variant without the member that names the method, also in
-// the parts that it is made of.
+// withoutMethod returns a variant without the property that names the method,
+// also in its allOf parts: what is left describes the params alone.
 func withoutMethod(v json.RawMessage) json.RawMessage {
 	if scan.Type(v) != 'o' {
 		return v

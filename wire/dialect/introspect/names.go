@@ -8,10 +8,11 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// CheckName refuses a method that cannot be one of the protocol: module_method,
-// the module in lower case letters and digits, the method with underscores too.
-// Where it is to be subscribed to, the names of other pub/sub servers are taken
-// that tell how the stream is ended.
+// CheckName refuses a method name that the protocol cannot have. A name is
+// module_method: the module in lower case letters and digits, the method with
+// underscores too. With subscribe set, names of other pub/sub servers are
+// accepted as well if they follow a pattern that tells how to unsubscribe.
+// The error is a usage Fault.
 func CheckName(method string, subscribe bool) error {
 	if isName(WireName(method)) {
 		return nil
@@ -31,8 +32,8 @@ func isName(name string) bool {
 	return module != "" && method != "" && only(module, false) && only(method, true)
 }
 
-// only says that s is lower case letters and digits, with underscores or
-// without.
+// only reports whether s consists of lower case letters and digits, and of
+// underscores where those are allowed.
 func only(s string, underscores bool) bool {
 	for _, c := range []byte(s) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '_' || !underscores) {
@@ -42,7 +43,8 @@ func only(s string, underscores bool) bool {
 	return true
 }
 
-// WireName is a method's name as it is sent: of module.method, module_method.
+// WireName returns the name that is sent for what a user typed: module.method
+// becomes module_method, every other name stays as it is.
 func WireName(method string) string {
 	module, name, dotted := strings.Cut(method, ".")
 	if dotted && module != "" && !strings.Contains(name, ".") && isName(module+"_"+name) {
@@ -51,8 +53,8 @@ func WireName(method string) string {
 	return method
 }
 
-// Split takes a name of the wire apart, at its first underscore; method is ""
-// where there is none.
+// Split cuts a wire name at its first underscore into module and method. method
+// is "" if there is no underscore.
 func Split(name string) (module, method string) {
 	module, method, _ = strings.Cut(name, "_")
 	return module, method

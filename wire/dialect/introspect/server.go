@@ -14,21 +14,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// server answers on all connections of a listener.
+// server is the service side, shared by all connections of a listener.
 type server struct {
-	b     dialect.Backend
-	plain dialect.Server // for a client's role, where the protocol has no calls
-	offer func() *offer
+	b       dialect.Backend
+	plain   dialect.Server // answers in a client's role, for which the protocol has no calls
+	modules func() *moduleCatalog
 }
 
-// NewServer returns a server of what b offers: every method answers with a
-// stream, and service_schema, service_module_schema and service_hash tell of
-// them. Where b tells no catalog, we are the client: calls are then answered as
-// in JSON-RPC.
+// NewServer returns a server of what b offers. Every method answers with a
+// stream, and service_schema, service_module_schema and service_hash describe
+// the methods (section 3 of the page). If b has no catalog we are the client,
+// and calls to us are answered as in plain JSON-RPC.
 func NewServer(b dialect.Backend) dialect.Server {
 	return &server{
 		b: b, plain: jsonrpc.NewServer(jsonrpc.V2, b),
-		offer: sync.OnceValue(func() *offer { return newOffer(b.Catalog()) }),
+		modules: sync.OnceValue(func() *moduleCatalog { return newModuleCatalog(b.Catalog()) }),
 	}
 }
 
@@ -37,22 +37,22 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	if s.b.Catalog() == nil {
 		return s.plain.Accept(c)
 	}
-	return &handler{server: s, r: s.b.Bind(c), streams: map[string]*outlet{}}
+	return &handler{server: s, r: s.b.Bind(c), streams: map[string]*streamWriter{}}
 }
 
-// Close does nothing: handlers end with their connections.
+// Close ends what the plain server keeps; handlers end with their connections.
 func (s *server) Close() error { return s.plain.Close() }
 
-// handler answers on one connection.
+// handler answers the calls of one connection, and knows its open streams.
 type handler struct {
 	server *server
 	r      dialect.Responder
 
 	mu      sync.Mutex
-	streams map[string]*outlet // by id token
+	streams map[string]*streamWriter // by the token of the subscription id
 }
 
-// Close ends what answers on this connection.
+// Close ends the hooks of this connection.
 func (h *handler) Close() error { return h.r.Close() }
 
 // Handle answers one request or notification.
@@ -74,12 +74,12 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, h.stream(ctx, in, method)
 }
 
-// stream answers with a subscription's id, then what comes of the call, then
-// done, once, whatever came before it.
+// stream answers a call with a subscription id, then the events of the call, then
+// done, exactly once, even after an error.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, method string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out := newOutlet(h.server.offer(), method, in.Emit, cancel)
+	out := newStreamWriter(h.server.modules(), method, in.Emit, cancel)
 	h.mu.Lock()
 	h.streams[string(out.id)] = out
 	h.mu.Unlock()
@@ -92,20 +92,20 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, method string
 		return err
 	}
 	if err := h.answer(ctx, in, method, out); err != nil && !out.failed() {
-		if err := out.fail(h.server.offer().guided(err, method, out.some()), err); err != nil {
+		if err := out.fail(h.server.modules().guided(err, method, out.some()), err); err != nil {
 			return err
 		}
 	}
 	return out.done()
 }
 
-// A denier is a responder with a policy, which holds for what we answer
-// ourselves, too.
+// A denier is a responder with a policy. The policy also holds for the service
+// methods that we answer without a hook.
 type denier interface{ Denied(method string) bool }
 
-// answer runs one call.
-func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string, out *outlet) error {
-	offer := h.server.offer()
+// answer runs one call and writes its events to out.
+func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string, out *streamWriter) error {
+	modules := h.server.modules()
 	switch policy, _ := h.r.(denier); {
 	case method != schemaMethod && method != moduleSchemaMethod && method != hashMethod:
 	case policy != nil && policy.Denied(method):
@@ -113,16 +113,16 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string
 	}
 	switch method {
 	case schemaMethod:
-		return out.data("service.schema", offer.list())
+		return out.data("service.schema", modules.list())
 	case moduleSchemaMethod:
 		return h.moduleSchema(in.Msg.Params, out)
 	case hashMethod:
-		return out.data("service.hash", json.RawMessage(`{"hash":"`+offer.hash+`"}`))
+		return out.data("service.hash", json.RawMessage(`{"hash":"`+modules.hash+`"}`))
 	}
 	if _, ok := h.r.Kind(method); !ok {
-		return offer.unknown(method)
+		return modules.unknown(method)
 	}
-	entry := offer.catalog.Method(method)
+	entry := modules.catalog.Method(method)
 	r := dialect.Request{Method: method, Params: unwrapped(in.Msg.Params, entry), ID: in.Msg.ID, Emit: out.event}
 	if r.Stream = entry == nil || entry.Kind == "" || entry.Kind == catalog.Stream; r.Stream {
 		_, err := h.r.Respond(ctx, r)
@@ -147,7 +147,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string
 }
 
 // moduleSchema answers service_module_schema.
-func (h *handler) moduleSchema(params json.RawMessage, out *outlet) error {
+func (h *handler) moduleSchema(params json.RawMessage, out *streamWriter) error {
 	name := ""
 	switch first := unwrapped(params, nil); scan.Type(first) {
 	case 'o':
@@ -157,7 +157,7 @@ func (h *handler) moduleSchema(params json.RawMessage, out *outlet) error {
 		_, val, _ := in.Next()
 		name, _ = scan.Text(val)
 	}
-	m := h.server.offer().module(name)
+	m := h.server.modules().module(name)
 	switch {
 	case name == "":
 		return wire.NewError(wire.CodeInvalidParams, "the namespace of a module is missing")
@@ -167,9 +167,8 @@ func (h *handler) moduleSchema(params json.RawMessage, out *outlet) error {
 	return out.data("service.module_schema", m.schema())
 }
 
-// unwrapped is params as hooks get them: of [{…}] the object, of [] an empty
-// one. Where entry, which may be nil, says that they are an array, they stay
-// one.
+// unwrapped returns params as hooks get them: the object of [{…}], an empty
+// object for []. If entry, which may be nil, wants an array, they stay one.
 func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
 	if scan.Type(params) != 'a' {
 		return params
@@ -195,8 +194,8 @@ func entryParams(entry *catalog.Method) json.RawMessage {
 	return entry.Params
 }
 
-// unsubscribe ends a stream of this connection. mine is false for what is no
-// unsubscribe method of ours.
+// unsubscribe ends a stream of this connection and answers whether there was
+// one. mine is false if method is no unsubscribe method for it.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
 	in := scan.Array(params, wire.DefaultMaxDepth)
 	_, id, _ := in.Next()
@@ -219,7 +218,7 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	return nil, false
 }
 
-// newID is a stream's id, which nobody guesses.
+// newID returns a random subscription id, which other clients cannot guess.
 func newID() wire.ID {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Address is what a request is about, and its method. Resource and Verb are
-// "" where the request has no structured fields; Target and Parent are strings
-// or numbers as JSON, nil for none.
+// An Address holds the method of a request and its structured fields. Resource
+// and Verb are "" if the request has none. Target and Parent are JSON strings or
+// numbers, nil if absent.
 type Address struct {
 	Method      string
 	Resource    string
@@ -76,13 +76,14 @@ func Parse(typed string) (Address, error) {
 	return a, nil
 }
 
-// A Respelt is the cause of a usage Fault that knows how the method is spelt.
+// A Respelt is the cause of a usage Fault for a misspelt path, and holds the
+// right spelling, so that the command line can offer it as a fix.
 type Respelt struct{ Method string }
 
 // Error names the better spelling.
 func (r *Respelt) Error() string { return "it is spelt " + r.Method }
 
-// cutLast is strings.Cut at the last sep.
+// cutLast is like strings.Cut, but cuts at the last sep.
 func cutLast(s string, sep byte) (before, after string, found bool) {
 	if i := strings.LastIndexByte(s, sep); i >= 0 {
 		return s[:i], s[i+1:], true
@@ -90,8 +91,8 @@ func cutLast(s string, sep byte) (before, after string, found bool) {
 	return s, "", false
 }
 
-// slashed is the path whose names hold dots, with slashes in their place; "" if
-// that is none.
+// slashed rewrites a path whose names hold dots with slashes in their place
+// (repo.issue:get is repo//issue:get); "" if that gives no valid path.
 func slashed(segments []string, verb string) string {
 	names := strings.Split(segments[0], ".")
 	if last := strings.Split(verb, "."); len(last) > 1 {
@@ -103,6 +104,7 @@ func slashed(segments []string, verb string) string {
 	return strings.Join(append([]string{names[0], "", names[1]}, segments[1:]...), "/") + ":" + verb
 }
 
+// firstDotted returns the first name of a that holds a dot; "" if none does.
 func firstDotted(a Address) string {
 	for _, name := range []string{a.Resource, a.Subresource, a.Verb} {
 		if strings.Contains(name, ".") {
@@ -112,7 +114,8 @@ func firstDotted(a Address) string {
 	return ""
 }
 
-// value is text as a target; an empty segment is none.
+// value encodes a path segment as a JSON string. An empty segment is nil: no
+// target.
 func value(text string) json.RawMessage {
 	if text == "" {
 		return nil
@@ -120,7 +123,8 @@ func value(text string) json.RawMessage {
 	return wire.AppendString(nil, text)
 }
 
-// dotted reads a name as it stands on the wire. rpc.* has no fields.
+// dotted reads a method name as it stands on the wire. Names of two or three
+// parts get structured fields, except rpc.*, which JSON-RPC reserves.
 func dotted(name string) Address {
 	if a := parted(name); a.Resource != "rpc" {
 		return a
@@ -128,7 +132,7 @@ func dotted(name string) Address {
 	return Address{Method: name}
 }
 
-// parted is dotted with no exception.
+// parted is dotted without the exception for rpc.*.
 func parted(name string) Address {
 	a := Address{Method: name}
 	parts := strings.Split(name, ".")
@@ -144,7 +148,8 @@ func parted(name string) Address {
 	return a
 }
 
-// name is the method that the fields demand.
+// name returns the method that the fields require: it must equal their names
+// joined by dots ("Key rules" of the page).
 func (a Address) name() string {
 	if a.Subresource != "" {
 		return a.Resource + "." + a.Subresource + "." + a.Verb
@@ -152,9 +157,10 @@ func (a Address) name() string {
 	return a.Resource + "." + a.Verb
 }
 
-// Name is how hooks and a policy name a method: resource:verb or
-// resource.subresource:verb. A pattern may hold stars; other names stay as they
-// are. That of rpc.describe is rpc:describe: a policy reaches it as any.
+// Name returns the name under which hooks and policies know a method:
+// resource:verb or resource.subresource:verb. A pattern may hold stars; names of
+// other shapes stay as they are. rpc.describe becomes rpc:describe, so that a
+// policy can name it like any other.
 func Name(method string) string {
 	if strings.Contains(method, ":") {
 		return method
@@ -166,14 +172,14 @@ func Name(method string) string {
 	return resourceOf(a) + ":" + a.Verb
 }
 
-// CheckName refuses what cannot be a method. Errors are usage Faults.
+// CheckName refuses what Parse cannot read as a method. Errors are usage Faults.
 func CheckName(typed string, _ bool) error {
 	_, err := Parse(typed)
 	return err
 }
 
-// Method is the name on the wire of what a user types; typed itself where that
-// is no method.
+// Method returns the wire name of what a user typed, or typed itself if that
+// cannot be read as a method.
 func Method(typed string) string {
 	if a, err := Parse(typed); err == nil {
 		return a.Method
@@ -181,8 +187,9 @@ func Method(typed string) string {
 	return typed
 }
 
-// Respell is a method of the wire as a user would type it in place of typed: of
-// a PATH:VERB the targets stay, where the method has places for them.
+// Respell returns how a user would type the wire name method instead of typed,
+// for a suggestion. If typed is PATH:VERB, its targets are kept where the method
+// has room for them.
 func Respell(typed, method string) string {
 	path, _, colon := cutLast(typed, ':')
 	a, segments := dotted(method), strings.Split(path, "/")
@@ -199,10 +206,11 @@ func Respell(typed, method string) string {
 	return strings.Join(segments, "/") + ":" + a.Verb
 }
 
-// WireName is the name on the wire of what hooks and policies call a method.
+// WireName returns the wire name of a method that is named as in Name.
 func WireName(name string) string { return strings.Replace(name, ":", ".", 1) }
 
-// members are the structured fields as a request has them, each after a comma.
+// members appends the structured fields as members of a request, a comma before
+// each.
 func (a Address) members(b []byte) []byte {
 	add := func(name string, val []byte) {
 		if val != nil {
@@ -217,7 +225,8 @@ func (a Address) members(b []byte) []byte {
 	return b
 }
 
-// targetText is what a target says: 42 and "42" name the same thing.
+// targetText returns the text of a target token. 42 and "42" name the same
+// instance. ok is false for other types.
 func targetText(val []byte) (string, bool) {
 	if text, ok := scan.Text(val); ok {
 		return text, true

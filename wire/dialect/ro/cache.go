@@ -10,9 +10,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// CacheKey is what op asks, as far as its answer may depend on it: resource,
-// verb, target, subresource and parent (or for a plain request its method), and
-// the params. Errors are usage Faults.
+// CacheKey returns a JSON object of everything in op that its answer may depend
+// on: resource, verb, target, subresource and parent (the method for a plain
+// request), and the params, which the page's own key leaves out. Errors are
+// usage Faults.
 func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	a, _, err := request(op)
 	if err != nil {
@@ -28,11 +29,11 @@ func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	return append(b, '}'), nil
 }
 
-// longest is how long an answer is kept at most, whatever its peer says.
+// longest bounds for how long an answer is kept, whatever the peer says.
 const longest = 365 * 24 * time.Hour
 
-// MaxAge is how long the answer in raw may be kept: its cache.max-age, in
-// seconds. 0 where it says nothing.
+// MaxAge returns for how long the response raw may be kept, from its
+// cache.max-age in seconds ("Caching" of the page); 0 if it does not say.
 func MaxAge(raw []byte) time.Duration {
 	val := scan.Get(scan.Get(raw, "cache"), "max-age")
 	seconds, err := strconv.ParseFloat(string(val), 64)

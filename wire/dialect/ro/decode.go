@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode finds the messages in raw: JSON-RPC's, with async results as items of
-// the calls that they belong to.
+// Decode returns the messages in raw. Async results, which are notifications on
+// the wire, become items of the calls that they belong to.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	msgs, batch, err := c.Codec.Decode(raw)
 	c.out = c.out[:0]
@@ -29,32 +29,33 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return c.out, batch, err
 }
 
-// response follows what an answer does to a call of ours. keep is false for one
-// that comes after the call's return.
+// response records what a response means for our call: the end, or that more
+// results follow. keep is false for a response that comes after the call's
+// return, which is dropped.
 func (c *codec) response(m *wire.Message) (keep bool) {
 	k := c.calls[string(m.ID)]
 	switch {
-	case k == nil && c.over.has(m.ID):
+	case k == nil && c.finished.has(m.ID):
 		return false
 	case k == nil:
 		c.answerless(m)
 		return true
-	case m.Err == nil && goesOn(k.kind, m.Body):
-		k.later = true
+	case m.Err == nil && hasMoreResults(k.kind, m.Body):
+		k.deferred = true
 		c.note(string(m.ID), c.name(string(m.ID), k, m), k, m)
 		return true
 	}
 	c.forget(string(m.ID))
 	m.Final = true
-	if k.later { // the last word after all, for whoever follows it
+	if k.deferred { // the job ends with this response, and its followers read items
 		m.Kind = wire.Item
 		c.note(string(m.ID), "", k, m)
 	}
 	return true
 }
 
-// answerless makes of a result with an id of none of our calls, but with a
-// reserved verb, the request that it can only be: one to be refused.
+// answerless turns a message with an unknown id, a result and a reserved verb
+// into a request, which it must have been meant as, so that it is refused.
 func (c *codec) answerless(m *wire.Message) {
 	f := readFields(m.Raw)
 	method, ok := scan.Text(f.method)
@@ -64,8 +65,8 @@ func (c *codec) answerless(m *wire.Message) {
 	*m = wire.Message{Kind: wire.Request, ID: m.ID, Method: method, Raw: m.Raw}
 }
 
-// goesOn says that an answer is only the beginning: further results come.
-func goesOn(kind dialect.OpKind, body []byte) bool {
+// hasMoreResults reports whether a response only announces further results.
+func hasMoreResults(kind dialect.OpKind, body []byte) bool {
 	switch status(body) {
 	case "accepted", "pending":
 		return true
@@ -86,7 +87,7 @@ func goesOn(kind dialect.OpKind, body []byte) bool {
 	return false
 }
 
-// status is the status that a result says; "" where it says none.
+// status returns the "status" of a result object; "" if there is none.
 func status(body []byte) string {
 	if scan.Type(body) != 'o' {
 		return ""
@@ -95,9 +96,9 @@ func status(body []byte) string {
 	return text
 }
 
-// name notes which further results are the call's: those with the target that
-// the answer names, else those of the target that the request was about. It
-// returns that target.
+// name records which further results belong to the call: those with the target
+// that the response names, else those of the request's own target. It returns
+// that target.
 func (c *codec) name(id string, k *call, m *wire.Message) string {
 	resource, target := namedIn(m.Raw, m.Body)
 	place := target
@@ -115,8 +116,9 @@ func (c *codec) name(id string, k *call, m *wire.Message) string {
 	return target
 }
 
-// namedIn is the job that an answer names: beside the result, or in it as
-// target, job, job_id or id (a job may be an object with an id of its own).
+// namedIn returns the job that a response names: as target beside the result, or
+// in it as target, job, job_id or id (a job may be an object with an id of its
+// own).
 func namedIn(raw, body []byte) (resource, target string) {
 	for _, obj := range [][]byte{raw, body} {
 		resource, _ = scan.Text(scan.Get(obj, "resource"))
@@ -138,7 +140,7 @@ func namedIn(raw, body []byte) (resource, target string) {
 	return "", ""
 }
 
-// result makes an item of a notification that carries an async result.
+// result turns a notification that carries an async result into an item.
 func (c *codec) result(m *wire.Message) {
 	verb := m.Method[strings.LastIndexByte(m.Method, '.')+1:]
 	if !reserved(verb) {
@@ -149,7 +151,7 @@ func (c *codec) result(m *wire.Message) {
 		if f.params != nil || f.target == nil && f.requestID == nil {
 			return
 		}
-		f.result = []byte("null") // JavaScript leaves out what is undefined
+		f.result = []byte("null") // JavaScript's JSON.stringify leaves out an undefined result
 	}
 	resource := strings.TrimSuffix(strings.TrimSuffix(m.Method, verb), ".")
 	target, _ := targetText(f.target)
@@ -166,8 +168,8 @@ func (c *codec) result(m *wire.Message) {
 	c.claim(m, f.requestID, place, target)
 }
 
-// claim gives an item to the call that it belongs to: by request_id, else by
-// what the call's answer named.
+// claim assigns an item to the call that it belongs to: by request_id, else by
+// the target that the call's response named.
 func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	id := string(requestID)
 	if c.calls[id] == nil && target != "" {
@@ -178,20 +180,20 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	}
 	if c.calls[id] == nil {
 		if target != "" && len(c.calls) > 0 {
-			c.seen.add(place)
+			c.unclaimed.add(place)
 		}
 		return
 	}
 	m.ID = wire.ID(id)
-	c.calls[id].later = true
+	c.calls[id].deferred = true
 	c.note(id, target, c.calls[id], m)
 	if m.Final {
 		c.forget(id)
-		c.over.add(id)
+		c.finished.add(id)
 	}
 }
 
-// note takes down what m says of a call whose results come later.
+// note records what m says about a call whose results come later.
 func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	dropped := c.jobs.note(id, target, k.method, m)
 	if old := c.calls[dropped]; old != nil && old.left {
@@ -200,17 +202,17 @@ func (c *codec) note(id, target string, k *call, m *wire.Message) {
 }
 
 // leave forgets a call that nobody reads any more, unless its results come
-// later: then it is a job, which goes on.
+// later: such a call is a job, whose state can still be asked for.
 func (c *codec) leave(id string) {
 	k := c.calls[id]
-	if k == nil || !k.later || k.kind != dialect.Call {
+	if k == nil || !k.deferred || k.kind != dialect.Call {
 		c.forget(id)
 		return
 	}
 	k.left = true
 }
 
-// forget drops what is known of a call.
+// forget drops everything that is known about a call.
 func (c *codec) forget(id string) {
 	k := c.calls[id]
 	if k == nil {
@@ -224,28 +226,28 @@ func (c *codec) forget(id string) {
 	delete(c.calls, id)
 }
 
-// Opened says whether a call goes on after its first answer, and where results
-// that came before the answer named their target are to be found.
+// Opened reports whether the call ends with its first response. If it goes on,
+// stream is where results that came before the response were kept.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	k := c.calls[string(resp.ID)]
-	if k == nil || !goesOn(op.Kind, resp.Body) {
+	if k == nil || !hasMoreResults(op.Kind, resp.Body) {
 		return nil, true
 	}
 	for _, place := range k.named {
-		if c.seen.has([]byte(place)) {
+		if c.unclaimed.has([]byte(place)) {
 			return wire.ID(place), false
 		}
-		if early, ok := c.seen.ending(place); ok {
+		if early, ok := c.unclaimed.ending(place); ok {
 			return wire.ID(early), false
 		}
 	}
 	return nil, false
 }
 
-// recentMost is how many keys a recent remembers.
+// recentMost is how many keys a recent remembers: a peer decides how many come.
 const recentMost = 128
 
-// recent remembers the last keys that were added.
+// recent is a set of the last recentMost keys that were added.
 type recent struct {
 	keys []string
 	next int
@@ -271,7 +273,7 @@ func (r *recent) has(key []byte) bool {
 	return false
 }
 
-// ending finds a place with that target.
+// ending returns a place with that target, whatever its resource.
 func (r *recent) ending(target string) (string, bool) {
 	for _, k := range r.keys {
 		if strings.HasSuffix(k, "\x00"+target) {

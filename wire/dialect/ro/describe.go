@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Describe asks with rpc.describe, a plain method. It returns
-// wire.ErrUnsupported where the far side does not have it.
+// Describe calls rpc.describe, a plain method. It returns wire.ErrUnsupported if
+// the peer does not have it.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	doc, err := caller.Call(ctx, describe, nil)
 	var e *wire.Error
@@ -27,10 +27,11 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return FromDescription(doc)
 }
 
-// FromDescription makes a catalog of an answer to rpc.describe, whatever shape
-// it has, as long as it lists resources with verbs, or methods: in arrays or as
-// members, by their names or as objects that say more. What has no place in a
-// catalog is kept in its extra members. Failures are Faults of kind Protocol.
+// FromDescription makes a catalog of the result of rpc.describe, whose shape the
+// readme leaves open. It reads any JSON that lists resources with verbs, or
+// methods: in arrays or as members, by name or as objects with more. What has no
+// place in a catalog goes to the extra members. Errors are Faults of kind
+// Protocol.
 func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 	doc = scan.Trim(doc)
 	if scan.Get(doc, "openrpc") != nil {
@@ -56,14 +57,15 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 	return r.c, nil
 }
 
-// A reader collects methods.
+// A reader collects the methods of one description.
 type reader struct {
 	c     *catalog.Catalog
-	found bool   // a list, be it empty
-	rest  []byte // what is said of resources beside their verbs, by their names; not closed
+	found bool   // a list of resources or methods was there, be it empty
+	rest  []byte // an open object: what is said about each resource beside its verbs
 }
 
-// document reads an object: what it says of the peer, and its lists.
+// document reads a description that is an object: what it says about the peer,
+// and its lists.
 func (r *reader) document(doc []byte) {
 	var rest []byte
 	for key, val := range each(doc) {
@@ -87,7 +89,7 @@ func (r *reader) document(doc []byte) {
 			rest = member(rest, key, val)
 		}
 	}
-	if !r.found && allLists(closed(rest)) { // each member is a resource, if anything is
+	if !r.found && allLists(closed(rest)) { // then each member can only be a resource
 		r.list(either, "", closed(rest))
 		rest = nil
 	}
@@ -97,7 +99,7 @@ func (r *reader) document(doc []byte) {
 	r.c.Extra = closed(rest)
 }
 
-// allLists says that obj, which may be nil, has members that are all arrays or
+// allLists reports whether all members of obj, which may be nil, are arrays or
 // objects.
 func allLists(obj []byte) bool {
 	for _, val := range each(obj) {
@@ -126,7 +128,7 @@ func (r *reader) info(val []byte) {
 	r.c.Info.Extra = closed(rest)
 }
 
-// kinds of what a list holds.
+// entries is what the entries of a list describe.
 type entries int
 
 const (
@@ -135,7 +137,8 @@ const (
 	verbs                    // of the resource that is the prefix
 )
 
-// list reads a list, in an array or as members, below a prefix of names.
+// list reads a list, which is an array or an object by name. prefix is the
+// resource that its entries belong to.
 func (r *reader) list(of entries, prefix string, val []byte) {
 	r.found = true
 	switch scan.Type(val) {
@@ -154,7 +157,8 @@ func (r *reader) list(of entries, prefix string, val []byte) {
 	}
 }
 
-// nameIn is what an object in a list is called.
+// nameIn returns the name of an object in a list: its method or name, or its
+// structured fields joined by dots.
 func nameIn(obj []byte) string {
 	text := func(key string) string { s, _ := scan.Text(scan.Get(obj, key)); return s }
 	for _, key := range []string{"method", "name"} {
@@ -171,7 +175,7 @@ func nameIn(obj []byte) string {
 	return strings.Join(names, ".")
 }
 
-// entry reads one of a list.
+// entry reads one entry of a list.
 func (r *reader) entry(of entries, prefix, name string, val []byte) {
 	name = strings.Replace(name, ":", ".", 1)
 	simple := !strings.Contains(name, ".")
@@ -180,7 +184,7 @@ func (r *reader) entry(of entries, prefix, name string, val []byte) {
 	}
 	t := scan.Type(val)
 	switch {
-	case strings.HasSuffix("."+name, "."): // it has no name
+	case strings.HasSuffix("."+name, "."): // an entry without a name
 	case of == verbs:
 		r.method(name, val)
 	case t == 'o' && nested(val):
@@ -196,11 +200,11 @@ func (r *reader) entry(of entries, prefix, name string, val []byte) {
 	}
 }
 
-// inside are the members of a resource's description that list what is below
-// it.
+// inside maps the members of a resource's description that hold lists to what
+// those lists describe.
 var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": verbs, "subresources": resources}
 
-// nested says that an object lists verbs or subresources.
+// nested reports whether an object lists verbs or subresources.
 func nested(obj []byte) bool {
 	for key := range each(obj) {
 		if _, ok := inside[key]; ok {
@@ -210,8 +214,8 @@ func nested(obj []byte) bool {
 	return false
 }
 
-// resource reads what is said of a resource: its lists, verbs that are members
-// of it, and the rest.
+// resource reads the description of a resource: its lists, the verbs that are
+// members of it, and the rest.
 func (r *reader) resource(name string, val []byte) {
 	var rest []byte
 	before := len(r.c.Methods)
@@ -233,12 +237,13 @@ func (r *reader) resource(name string, val []byte) {
 	switch {
 	case rest != nil:
 		r.rest = member(r.rest, name, closed(rest))
-	case len(r.c.Methods) == before: // all that is said is that it is there
+	case len(r.c.Methods) == before: // keep at least that the resource exists
 		r.rest = member(r.rest, name, []byte(`{}`))
 	}
 }
 
-// manyVerbs says that an object holds verbs as its members, and is none itself.
+// manyVerbs reports whether the members of an object are verbs, rather than
+// parts of one method's description.
 func manyVerbs(obj []byte) bool {
 	some := false
 	for key, val := range each(obj) {
@@ -251,8 +256,8 @@ func manyVerbs(obj []byte) bool {
 	return some
 }
 
-// places are the members of a method's description, by what a catalog calls
-// them.
+// places maps the members of a method's description, in the spellings of real
+// servers, to the members of a catalog's method.
 var places = map[string]string{
 	"name": "name", "method": "name", "resource": "name", "verb": "name", "subresource": "name",
 	"description": "description", "summary": "description", "doc": "description",
@@ -261,7 +266,7 @@ var places = map[string]string{
 	"kind": "kind", "cache": "cache", "hints": "hints", "effects": "effects",
 }
 
-// method reads what is said of one method; val may be a text, or nothing.
+// method reads the description of one method; val may be a text, or nil.
 func (r *reader) method(name string, val []byte) {
 	m := catalog.Method{Name: name}
 	var rest []byte
@@ -279,7 +284,8 @@ func (r *reader) method(name string, val []byte) {
 	r.c.Methods = append(r.c.Methods, m)
 }
 
-// place puts val where a catalog has it; false where it has no place.
+// place stores val in the member of m that where names; false if it does not fit
+// there.
 func place(m *catalog.Method, where string, val []byte) bool {
 	text, isText := scan.Text(val)
 	switch where {

@@ -10,17 +10,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// schemaWords are members that only a JSON Schema has; an object with none of
-// them lists parameters by name.
+// schemaWords are members by which a JSON Schema is recognised; an object without
+// any of them lists parameters by name.
 var schemaWords = map[string]bool{
 	"type": true, "properties": true, "$ref": true, "anyOf": true, "oneOf": true, "allOf": true, "enum": true,
 	"const": true, "items": true, "additionalProperties": true, "$schema": true, "required": true, "not": true,
 }
 
-// schemaOf is a description of params or a result as a JSON Schema: as it
-// stands where it is one; else made of parameters, listed in an array (names,
-// or objects with a name and a schema) or as members (a type's name, or a
-// schema). nil where nothing can be made of it.
+// schemaOf returns a description of params or of a result as a JSON Schema. It is
+// one already, or lists parameters in an array (names, or objects with a name
+// and a schema) or as members (type names or schemas). nil if it is none of
+// these.
 func schemaOf(val []byte) json.RawMessage {
 	switch scan.Type(val) {
 	case 't', 'f':
@@ -54,7 +54,7 @@ func schemaOf(val []byte) json.RawMessage {
 	return object(props, nil)
 }
 
-// typeNamed is the schema of a type by its name; nil where there is none such.
+// typeNamed returns the schema for the name of a type; nil for an unknown name.
 func typeNamed(val []byte) json.RawMessage {
 	text, _ := scan.Text(val)
 	switch text {
@@ -70,6 +70,8 @@ func typeNamed(val []byte) json.RawMessage {
 	return nil
 }
 
+// fromList returns the schema for parameters that are listed in an array; nil if
+// an element has no name.
 func fromList(val []byte) json.RawMessage {
 	var props, required []byte
 	for v := range elements(val) {
@@ -93,8 +95,8 @@ func fromList(val []byte) json.RawMessage {
 	return object(props, required)
 }
 
-// object is the schema of an object; required is a list with a comma behind
-// each name.
+// object returns the schema of an object. required holds quoted names, a comma
+// after each.
 func object(props, required []byte) json.RawMessage {
 	if props == nil {
 		return json.RawMessage(`{"type":"object"}`)
@@ -106,8 +108,8 @@ func object(props, required []byte) json.RawMessage {
 	return append(b, '}')
 }
 
-// member appends a member to an object that is not closed yet; nil is an empty
-// one.
+// member appends a member to an object that has no closing brace yet; nil is an
+// empty one.
 func member(obj []byte, key string, val []byte) []byte {
 	if obj == nil {
 		obj = []byte{'{'}
@@ -117,7 +119,7 @@ func member(obj []byte, key string, val []byte) []byte {
 	return append(append(wire.AppendString(obj, key), ':'), val...)
 }
 
-// closed is what member has built; nil where it is empty.
+// closed ends the object that member has built; nil if it is empty.
 func closed(obj []byte) json.RawMessage {
 	if obj == nil {
 		return nil
@@ -125,7 +127,7 @@ func closed(obj []byte) json.RawMessage {
 	return append(obj[:len(obj):len(obj)], '}')
 }
 
-// elements goes through the elements of a valid array.
+// elements iterates over the elements of a valid array.
 func elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		m := scan.Array(arr, 2*wire.DefaultMaxDepth)
@@ -137,15 +139,15 @@ func elements(arr []byte) iter.Seq[[]byte] {
 	}
 }
 
-// A described resource, as our server tells it.
+// described is a resource in our own answer to rpc.describe.
 type described struct {
-	name  string // that of a subresource without its resource's
+	name  string // of a subresource without the resource's
 	said  json.RawMessage
 	verbs []byte // members of an array, a comma before each
 	subs  []*described
 }
 
-// json is the resource with all that is below it.
+// json encodes the resource with its verbs and subresources.
 func (d *described) json() []byte {
 	b := member(nil, "name", wire.AppendString(nil, d.name))
 	for key, val := range each(d.said) {
@@ -160,7 +162,7 @@ func (d *described) json() []byte {
 	return closed(b)
 }
 
-// list is an array of resources.
+// list encodes resources as an array.
 func list(all []*described) []byte {
 	var b []byte
 	for _, d := range all {
@@ -169,7 +171,7 @@ func list(all []*described) []byte {
 	return array(b)
 }
 
-// array is made of its elements, a comma before each.
+// array makes an array of elements that have a comma before each.
 func array(elements []byte) []byte {
 	if len(elements) == 0 {
 		return []byte("[]")
@@ -178,8 +180,8 @@ func array(elements []byte) []byte {
 	return append(b, ']')
 }
 
-// Description is c as the answer to rpc.describe. What is no method of a
-// resource stands in methods.
+// Description returns the result of rpc.describe for c. Methods that belong to no
+// resource are listed under "methods".
 func Description(c *catalog.Catalog) json.RawMessage {
 	var all []*described
 	var others []byte
@@ -213,8 +215,8 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	return closed(b)
 }
 
-// find is the resource of that name; full is the name by which said tells of
-// it.
+// find returns the resource of that name, added if it is new. full is its name
+// with its parent's, under which said describes it.
 func find(all *[]*described, name, full string, said []byte) *described {
 	for _, d := range *all {
 		if d.name == name {
@@ -226,7 +228,7 @@ func find(all *[]*described, name, full string, said []byte) *described {
 	return d
 }
 
-// verbOf is a method under the name of its verb.
+// verbOf encodes a method under the name of its verb.
 func verbOf(m *catalog.Method, verb string) json.RawMessage {
 	out := *m
 	out.Name, out.Extra, out.Run = verb, nil, ""
@@ -242,7 +244,7 @@ func verbOf(m *catalog.Method, verb string) json.RawMessage {
 	return b
 }
 
-// marshal is json.Marshal without the escapes for HTML.
+// marshal is json.Marshal without escaping for HTML.
 func marshal(v any) (json.RawMessage, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

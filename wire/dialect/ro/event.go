@@ -10,10 +10,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event is what a user sees of m. A result that is not the last is progress
-// that carries it as data; a last one is data, or the failure that its status
-// says. Its Job is the target of an async result, or what an answer says of it;
-// what else m says beside its result is in Extra.
+// Event returns what a user sees of m. A result that is not the last becomes
+// progress with the result as data; the last becomes data, or a failure if its
+// status is error ("Async Results" of the page). Job is the target of an async
+// result, or the job that a response names. Other members beside the result go
+// to Extra.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	var ev wire.Event
 	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
@@ -26,7 +27,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 			return ev, err
 		}
 	case s == "error":
-		ev = wire.Event{Kind: wire.Failure, Final: true, Err: said(m.Body)}
+		ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
 	case m.Method == "" && s != "accepted" && s != "pending", strings.HasSuffix(m.Method, "."+verbReturn):
 		ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
 	default:
@@ -36,7 +37,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	return ev, nil
 }
 
-// beyond adds what a message says beside its result.
+// beyond adds to ev what a message says beside its result.
 func beyond(ev *wire.Event, m wire.Message) {
 	var rest []byte
 	for key, val := range each(m.Raw) {
@@ -53,14 +54,14 @@ func beyond(ev *wire.Event, m wire.Message) {
 	if rest != nil {
 		ev.Extra = closed(rest)
 	}
-	if m.Method == "" && ev.Kind == wire.Progress { // an answer, which names the job in its own way
+	if m.Method == "" && ev.Kind == wire.Progress { // a response may name the job inside its result
 		if _, target := namedIn(m.Raw, m.Body); target != "" {
 			ev.Job = wire.AppendString(nil, target)
 		}
 	}
 }
 
-// progress is a result that is not the last.
+// progress returns the event for a result that is not the last.
 func progress(body []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Progress, Data: body}
 	if scan.Type(body) != 'o' {
@@ -82,8 +83,8 @@ func progress(body []byte) wire.Event {
 	return ev
 }
 
-// fraction is progress from 0 to 1; what is more than 1 is a percentage, as on
-// the page.
+// fraction returns progress as a number from 0 to 1. A value above 1 is a
+// percentage, as on the page; nil if it is neither.
 func fraction(val []byte) json.RawMessage {
 	f, err := strconv.ParseFloat(string(val), 64)
 	switch {
@@ -95,9 +96,9 @@ func fraction(val []byte) json.RawMessage {
 	return strconv.AppendFloat(nil, f/100, 'f', -1, 64)
 }
 
-// said is the failure that a result with the status error says: in an error of
-// JSON-RPC as its member error, or beside it.
-func said(body []byte) *wire.Error {
+// resultError reads the error of a result whose status is error: a JSON-RPC
+// error in its member "error", or the members of one beside the status.
+func resultError(body []byte) *wire.Error {
 	e := &wire.Error{Message: "failed", Data: body}
 	if val := scan.Get(body, "error"); scan.Type(val) == 'o' {
 		inner := jsonrpc.ReadError(val)

@@ -10,7 +10,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Job does what op wants with the jobs of this connection.
+// Job carries out one of the Job operations on the jobs of this connection. It
+// returns a usage Fault for JobCancel, which RO-JRPC does not have.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	switch op.Kind {
 	case dialect.JobRun:
@@ -25,11 +26,11 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		if err != nil {
 			return nil, err
 		}
-		return &told{have.line()}, nil
+		return &statusStream{have.line()}, nil
 	case dialect.JobList:
 		c.jobs.mu.Lock()
 		defer c.jobs.mu.Unlock()
-		lines := told{}
+		lines := statusStream{}
 		for _, have := range c.jobs.list {
 			lines = append(lines, have.line())
 		}
@@ -40,8 +41,9 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 	return nil, f
 }
 
-// startJob makes the call and returns what its first message says of the job.
-// The call goes on: over HTTP that alone keeps the far side telling of it.
+// startJob makes the call and returns what its first message says about the job.
+// A goroutine goes on reading the call, as over HTTP the results come only while
+// its response is read.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	op.Kind = dialect.Call
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -57,17 +59,17 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		_ = st.Cancel(life)
 		stop()
 		return nil, why(ctx, err)
-	case m.Kind == wire.Response && (m.Err != nil || m.Final): // no job: it is answered
+	case m.Kind == wire.Response && (m.Err != nil || m.Final): // answered at once: there is no job
 		stop()
-		return &once{m: m.Clone()}, nil
+		return &onceStream{m: m.Clone()}, nil
 	}
-	have, ok := c.jobs.attend(string(m.ID))
+	have, ok := c.jobs.markRead(string(m.ID))
 	if !ok {
 		_ = st.Cancel(life)
 		stop()
 		return nil, wire.NewFault(wire.Protocol, op.Method+" was answered by what is neither a result nor a job", nil)
 	}
-	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // as the first message has it, whatever came since
+	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // as in the first message, whatever came since
 		have.state = "pending"
 	}
 	go func() {
@@ -78,10 +80,10 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		}
 		c.jobs.lose(have.id, err)
 	}()
-	return &told{have.line()}, nil
+	return &statusStream{have.line()}, nil
 }
 
-// why is err, or that ctx has ended.
+// why returns ctx's error if ctx has ended, else err.
 func why(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -89,19 +91,19 @@ func why(ctx context.Context, err error) error {
 	return err
 }
 
-// waitJob follows a job to its end, which may have come. Of one whose call
-// nobody here reads, the end of the connection is told by a stream of what does
-// not exist.
+// waitJob follows a job to its end, which may have come already. If none of our
+// goroutines reads the job's call, a stream that never yields anything is opened,
+// to learn of the end of the connection.
 func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	have, err := c.jobs.named(op.Job)
 	if err != nil {
 		return nil, err
 	}
 	w := c.jobs.wait(have.id)
-	if have.attended || have.over {
+	if have.hasReader || have.over {
 		return w, nil
 	}
-	nowhere, err := openNowhere(ctx, caller, op.Job)
+	nowhere, err := openLiveness(ctx, caller, op.Job)
 	if err != nil {
 		w.leave()
 		return nil, err
@@ -121,13 +123,14 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	return w, nil
 }
 
-// openNowhere follows what does not exist.
-func openNowhere(ctx context.Context, caller dialect.Caller, method string) (dialect.Stream, error) {
+// openLiveness opens a stream of a place that cannot exist: it ends only with the
+// connection.
+func openLiveness(ctx context.Context, caller dialect.Caller, method string) (dialect.Stream, error) {
 	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
 
-// wait makes a stream of how a job stands and of what is told of it from now on;
-// of one that is over, its last result.
+// wait returns a stream of the job's latest message and of those that follow; of
+// a job that has ended, its last message alone.
 func (j *jobs) wait(id string) *waiter {
 	w := &waiter{jobs: j, wake: make(chan struct{}, 1), lost: make(chan error, 1)}
 	j.mu.Lock()
@@ -145,17 +148,17 @@ func (j *jobs) wait(id string) *waiter {
 	return w
 }
 
-// A waiter is a stream of what is told of one job.
+// A waiter is a stream of the messages about one job.
 type waiter struct {
 	jobs  *jobs
-	end   func(context.Context) error // of what tells of the connection; nil: nothing does
+	end   func(context.Context) error // ends the liveness stream; nil if there is none
 	wake  chan struct{}
-	lost  chan error     // why no more will come, once
-	queue []wire.Message // under the lock of jobs
+	lost  chan error     // receives once why no more will come
+	queue []wire.Message // guarded by jobs.mu
 	over  bool
 }
 
-// lose says why no more will come.
+// lose ends the stream with err, after what is queued.
 func (w *waiter) lose(err error) {
 	select {
 	case w.lost <- err:
@@ -163,7 +166,8 @@ func (w *waiter) lose(err error) {
 	}
 }
 
-// queueMost is how many messages wait for one who waits; the oldest are lost.
+// queueMost is how many unread messages a waiter holds; beyond it the oldest are
+// dropped.
 const queueMost = 1024
 
 func (w *waiter) push(m wire.Message) {
@@ -177,7 +181,7 @@ func (w *waiter) push(m wire.Message) {
 	}
 }
 
-// take is the next message; false where none waits.
+// take removes the next message from the queue; false if it is empty.
 func (w *waiter) take() (m wire.Message, ok bool) {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()
@@ -189,7 +193,7 @@ func (w *waiter) take() (m wire.Message, ok bool) {
 	return m, true
 }
 
-// Next returns the next result, and io.EOF after the last.
+// Next returns the next message, and io.EOF after the last.
 func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
 	for !w.over {
 		if m, ok := w.take(); ok {
@@ -210,7 +214,7 @@ func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// Cancel waits no more.
+// Cancel stops waiting; the job goes on.
 func (w *waiter) Cancel(ctx context.Context) error {
 	w.leave()
 	if w.end == nil {
@@ -219,7 +223,7 @@ func (w *waiter) Cancel(ctx context.Context) error {
 	return w.end(ctx)
 }
 
-// leave takes the waiter away from its job.
+// leave removes the waiter from its job.
 func (w *waiter) leave() {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()
@@ -228,14 +232,14 @@ func (w *waiter) leave() {
 	}
 }
 
-// once is a stream of one message.
-type once struct {
+// onceStream is a stream of one message.
+type onceStream struct {
 	m    wire.Message
 	over bool
 }
 
 // Next returns the message, once.
-func (o *once) Next(context.Context) (wire.Message, error) {
+func (o *onceStream) Next(context.Context) (wire.Message, error) {
 	if o.over {
 		return wire.Message{}, io.EOF
 	}
@@ -243,14 +247,15 @@ func (o *once) Next(context.Context) (wire.Message, error) {
 	return o.m, nil
 }
 
-// Cancel has nobody to tell.
-func (o *once) Cancel(context.Context) error { return nil }
+// Cancel does nothing: the message is all there is.
+func (o *onceStream) Cancel(context.Context) error { return nil }
 
-// told is a stream of data that we have.
-type told []json.RawMessage
+// statusStream is a stream of status objects that we have made ourselves, one
+// for each job.
+type statusStream []json.RawMessage
 
-// Next returns the next.
-func (t *told) Next(context.Context) (wire.Message, error) {
+// Next returns the next status as an item.
+func (t *statusStream) Next(context.Context) (wire.Message, error) {
 	if len(*t) == 0 {
 		return wire.Message{}, io.EOF
 	}
@@ -263,5 +268,5 @@ func (t *told) Next(context.Context) (wire.Message, error) {
 	}, nil
 }
 
-// Cancel has nobody to tell.
-func (t *told) Cancel(context.Context) error { return nil }
+// Cancel does nothing: nothing was asked of the peer.
+func (t *statusStream) Cancel(context.Context) error { return nil }

@@ -8,32 +8,33 @@ import (
 	"rpcx/wire"
 )
 
-// A job is a call of ours whose result comes later, as far as its results have
-// told.
+// A job is a call of ours whose result comes later, as far as the messages about
+// it have told.
 type job struct {
-	name   string // its target, as people call it
-	id     string // of the request
+	name   string // its target, by which users name it
+	id     string // of our request
 	method string
 	state  string       // accepted, pending, done, error
-	last   wire.Message // that told of it; nobody changes it
+	last   wire.Message // the latest message about it; immutable
 	over   bool
-	lost   error // why no result can come any more; nil: it can, or did
+	lost   error // why no result can come any more; nil if one can, or did
 
-	attended bool // its call is read here, whoever waits
-	waits    []*waiter
+	hasReader bool // a goroutine of ours reads its call, whether or not anybody waits
+	waits     []*waiter
 }
 
-// jobsMost is how many jobs are remembered.
+// jobsMost is how many jobs a connection remembers.
 const jobsMost = 256
 
-// jobs are those of a connection. They are written by Decode and read by flows.
+// jobs holds the jobs of a connection. Decode writes them, flows read them.
 type jobs struct {
 	mu   sync.Mutex
 	list []*job // the oldest first
 }
 
-// note takes down what m says of the call with that id, and tells who waits.
-// dropped is the call of a job that is remembered no more; "": none.
+// note records what m says about the call with that id and passes it to everyone
+// who waits. dropped is the request id of a job that had to be forgotten for it;
+// "" if none.
 func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -64,7 +65,7 @@ func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string)
 	return dropped
 }
 
-// of is the job of a call; nil for none. The lock is held.
+// of returns the job of a call, or nil. The caller holds the lock.
 func (j *jobs) of(id string) *job {
 	if i := slices.IndexFunc(j.list, func(have *job) bool { return have.id == id }); i >= 0 {
 		return j.list[i]
@@ -72,8 +73,8 @@ func (j *jobs) of(id string) *job {
 	return nil
 }
 
-// add makes room for a job, first of all by what is over. It returns the call of
-// the one that had to go; "" for none.
+// add stores a job. If there are too many, one that has ended goes first. It
+// returns the request id of the one that went; "" if none.
 func (j *jobs) add(fresh *job) (dropped string) {
 	if len(j.list) >= jobsMost {
 		drop := max(0, slices.IndexFunc(j.list, func(have *job) bool { return have.over }))
@@ -84,21 +85,21 @@ func (j *jobs) add(fresh *job) (dropped string) {
 	return dropped
 }
 
-// attend says that the call of a job is read here, and returns a copy of the job;
-// false where there is none.
-func (j *jobs) attend(id string) (job, bool) {
+// markRead records that a goroutine of ours reads the job's call, and returns a
+// copy of the job; false if there is none.
+func (j *jobs) markRead(id string) (job, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	have := j.of(id)
 	if have == nil {
 		return job{}, false
 	}
-	have.attended = true
+	have.hasReader = true
 	return *have, true
 }
 
-// lose ends a job of which no more can come, unless it is over, and tells who
-// waits.
+// lose ends a job whose result can no longer come, unless it has ended already,
+// and tells everyone who waits why.
 func (j *jobs) lose(id string, why error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -113,7 +114,8 @@ func (j *jobs) lose(id string, why error) {
 	have.waits = nil
 }
 
-// named finds the youngest job by its target, and returns a copy.
+// named returns a copy of the youngest job with that target. The error is a
+// usage Fault.
 func (j *jobs) named(name string) (job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -127,7 +129,7 @@ func (j *jobs) named(name string) (job, error) {
 	return job{}, f
 }
 
-// line is what is known of a job.
+// line encodes what is known about a job as one JSON object.
 func (j *job) line() json.RawMessage {
 	b := wire.AppendString([]byte(`{"job":`), j.name)
 	b = wire.AppendString(append(b, `,"status":`...), j.state)

@@ -7,13 +7,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Reply writes one event of the answer to req. Where the event has a Stream it
-// is an async result: Extra holds its members but for the result, and Final
-// says that it is the return. Elsewhere Extra holds what stands beside a
-// result.
+// Reply returns the messages for one event of the answer to req. An event with a
+// Stream becomes an async result, a return if it is Final, with the members of
+// Extra beside its result. For other events Extra is what stands beside the
+// result of the response.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Stream != nil {
-		return [][]byte{asyncResult(ev)}, nil
+		return [][]byte{encodeAsyncResult(ev)}, nil
 	}
 	msgs, err := c.Codec.Reply(req, ev)
 	if err == nil && len(msgs) == 1 && ev.Kind == wire.Data {
@@ -31,8 +31,8 @@ func beside(msg []byte, extra json.RawMessage) []byte {
 	return append(scan.Compact(msg, extra[1:len(extra)-1]), '}')
 }
 
-// asyncResult writes a yield or a return.
-func asyncResult(ev wire.Event) []byte {
+// encodeAsyncResult writes a yield or a return.
+func encodeAsyncResult(ev wire.Event) []byte {
 	verb := verbYield
 	if ev.Final {
 		verb = verbReturn

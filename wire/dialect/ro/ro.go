@@ -1,15 +1,15 @@
-// Package ro speaks RO-JRPC, both roles: JSON-RPC 2.0 whose requests may say in
-// fields of their own what they are about (resource, target, verb, subresource,
-// parent), and whose results may come later, as messages that are themselves
-// about a resource, with the verbs yield and return.
+// Package ro speaks RO-JRPC in both roles. RO-JRPC is JSON-RPC 2.0 with
+// structured routing fields in requests (resource, target, verb, subresource,
+// parent) and with async results: messages with the verb yield or return that
+// are addressed to a resource themselves.
 //
-// What JSON-RPC has is the jsonrpc package's: a message without those fields is
-// plain JSON-RPC here too.
+// Package jsonrpc does the rest: a message without those fields is plain
+// JSON-RPC here too.
 //
-// An async result belongs to the call whose id it has as request_id, else to
-// the call whose answer named its target; it also comes to whoever follows its
-// resource and target. A call goes on after an answer whose status is accepted
-// or pending, until a return or a status of error.
+// An async result belongs to the call whose id it has as request_id, else to the
+// call whose response named its target. It also goes to everyone who follows its
+// resource and target. A call goes on after a response whose status is accepted
+// or pending, until a return or a result with the status error.
 package ro
 
 import (
@@ -24,33 +24,33 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options choose what a codec reads.
+// Options configure a codec. The zero value is usable.
 type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.
 	MaxDepth int
 }
 
-// codec is the state for one connection: JSON-RPC's, and the calls of ours that
-// async results may belong to.
+// codec is the client's state for one connection: JSON-RPC's codec, and the calls
+// that async results may belong to.
 type codec struct {
 	dialect.Codec
-	calls  map[string]*call  // by request id
-	places map[string]string // target, or resource and target, that an answer named → request id
-	seen   recent            // places of results that nobody wanted yet
-	over   recent            // ids of calls that a return has ended
-	jobs   jobs
-	out    []wire.Message
+	calls     map[string]*call  // by request id
+	places    map[string]string // target, or resource and target, that an answer named → request id
+	unclaimed recent            // places of results that nobody wanted yet
+	finished  recent            // ids of calls that a return has ended
+	jobs      jobs
+	out       []wire.Message
 }
 
-// call is one of ours that is not over.
+// call is a call of ours that has not ended.
 type call struct {
-	kind   dialect.OpKind
-	method string
-	later  bool     // it was answered that results come later
-	left   bool     // nobody reads it any more
-	own    string   // the place that its request was about; "": none
-	named  []string // its keys in places
+	kind     dialect.OpKind
+	method   string
+	deferred bool     // it was answered that results come later
+	left     bool     // nobody reads its results any more
+	own      string   // the place that its request addressed; "": none
+	named    []string // its keys in codec.places
 }
 
 // NewCodec returns the codec for one connection. It is a dialect.Describer too.
@@ -61,18 +61,21 @@ func NewCodec(o Options) dialect.Codec {
 	}
 }
 
-// Bystander says that results come which nobody asked for.
+// Bystander marks a dialect whose peer sends results that no call of ours asked
+// for.
 func (c *codec) Bystander() {}
 
-// Follows says that op names a target with no verb, see Encode.
+// Follows reports whether op is a Subscribe of a path without a verb, for which
+// nothing is sent; see Encode.
 func (c *codec) Follows(op dialect.Op) bool {
 	_, ok := followed(op)
 	return ok
 }
 
-// Encode writes op. Its method is what a user types, see Parse; its Extra holds
-// fields that were given beside it, see Given. A Subscribe of a path with no
-// verb, such as session/session-9, sends nothing and follows what comes of it.
+// Encode returns the message for op. Its method is what a user types (see Parse),
+// its Extra the fields that were given beside it (see Given). A Subscribe of a
+// path without a verb, such as session/session-9, sends nothing and follows the
+// async results of that target.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Notify, dialect.Subscribe:
@@ -112,7 +115,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// followed is the place that a Subscribe with no verb follows.
+// followed returns the place that a Subscribe without a verb follows.
 func followed(op dialect.Op) (place string, ok bool) {
 	if op.Kind == dialect.Subscribe && op.Stream != nil {
 		return string(op.Stream), true
@@ -132,11 +135,11 @@ func followed(op dialect.Op) (place string, ok bool) {
 	return placeOf(strings.TrimSuffix(a.Method, "."+verbYield), target), true
 }
 
-// placeOf is the key of a resource's target.
+// placeOf returns the key for a resource and one of its targets.
 func placeOf(resource, target string) string { return resource + "\x00" + target }
 
-// Given are the fields that a user gave beside a method, as an Op's Extra has
-// them. It is never sent as it stands.
+// Given holds the fields that a user gave beside a method with flags. It travels
+// as the Extra of an Op and is never sent as it stands.
 type Given struct {
 	Resource    string          `json:"resource,omitempty"`
 	Verb        string          `json:"verb,omitempty"`
@@ -147,13 +150,13 @@ type Given struct {
 	Plain       bool            `json:"plain,omitempty"` // no structured fields are sent
 }
 
-// asks says that the fields are about a request.
+// asks reports whether any field needs a request; Cache alone does not.
 func (g Given) asks() bool {
 	return g.Resource != "" || g.Verb != "" || g.Subresource != "" || g.Target != nil || g.Parent != nil || g.Plain
 }
 
-// Resolve is what a request for method, with the fields given beside it, is
-// about. Errors are usage Faults that say the rule.
+// Resolve combines a method with the fields given beside it. Errors are usage
+// Faults that name the rule of the page that is broken.
 func Resolve(method string, g Given) (Address, error) {
 	a, err := Parse(method)
 	if err != nil {
@@ -198,7 +201,8 @@ func Resolve(method string, g Given) (Address, error) {
 	return Address{Method: a.Method}, nil
 }
 
-// request is what is sent for op, but for its params.
+// request returns the address of op and the members that are sent beside method
+// and params.
 func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 	var g Given
 	if op.Extra != nil {
@@ -223,8 +227,7 @@ func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 	return a, b, nil
 }
 
-// each goes through the members of a valid object, keys with their escapes
-// undone.
+// each iterates over the members of a valid object. Escapes in keys are undone.
 func each(obj []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		m := scan.Object(obj, 2*wire.DefaultMaxDepth)

@@ -8,25 +8,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The reserved verbs of async results, which go from server to client.
+// The reserved verbs of async results. Only a server may send them.
 const (
 	verbYield  = "yield"
 	verbReturn = "return"
 )
 
-// reserved says that a verb carries async results.
+// reserved reports whether a verb is reserved for async results.
 func reserved(verb string) bool { return verb == verbYield || verb == verbReturn }
 
-// fields are the structured members of a request as they stand; nil: absent.
+// fields holds the members of a message that RO-JRPC gives a meaning, as JSON
+// tokens; nil if absent.
 type fields struct {
 	method, resource, verb, subresource, target, parent []byte
 	params, meta, cache                                 []byte
 	result, err, requestID                              []byte
 }
 
-// readFields finds the members in raw, a valid object. Of several with one name
-// the last counts, as it does for the method. One that is null is absent, but
-// for a result.
+// readFields reads the fields of raw, a valid object. Of members with the same
+// name the last counts, as it does for the method. null counts as absent, except
+// for the result.
 func readFields(raw []byte) (f fields) {
 	m := scan.Object(raw, 2*wire.DefaultMaxDepth)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
@@ -66,7 +67,7 @@ func readFields(raw []byte) (f fields) {
 	return f
 }
 
-// structured says that any of the fields is there that the rules speak of.
+// structured reports whether any of the structured routing fields is present.
 func (f *fields) structured() bool {
 	for _, val := range [][]byte{f.resource, f.verb, f.subresource, f.parent, f.target} {
 		if val != nil {
@@ -76,9 +77,9 @@ func (f *fields) structured() bool {
 	return false
 }
 
-// address checks the rules of the page and returns what the request is about;
-// rule is "" where all hold. A request with no structured fields is plain
-// JSON-RPC: it is about what its method says.
+// address returns what the request addresses, and the first rule of the page that
+// it breaks ("Key rules at a glance"); "" if it keeps all. A request without
+// structured fields is plain JSON-RPC, addressed by its method alone.
 func (f *fields) address(method string) (a Address, rule string) {
 	if !f.structured() {
 		return dotted(method), ""
@@ -103,7 +104,7 @@ func (f *fields) address(method string) (a Address, rule string) {
 			return a, name.member + " must be a string or a number"
 		}
 	}
-	if rule = a.broken(); rule == "" && a.Resource == "" { // a target alone says nothing of the method
+	if rule = a.broken(); rule == "" && a.Resource == "" { // a target alone does not say what the method means
 		target := a.Target
 		a = dotted(method)
 		a.Target = target
@@ -111,7 +112,7 @@ func (f *fields) address(method string) (a Address, rule string) {
 	return a, rule
 }
 
-// broken is the rule of the page that a does not keep; "" where it keeps all.
+// broken returns the first rule of the page that a breaks; "" if it keeps all.
 func (a Address) broken() string {
 	switch {
 	case a.Subresource != "" && a.Resource == "":
@@ -130,12 +131,12 @@ func (a Address) broken() string {
 	return ""
 }
 
-// refused is what we do not send.
+// refused returns the usage Fault for a request that we do not send.
 func refused(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }
 
-// invalid is the answer to a request that breaks a rule.
+// invalid returns the error response to a request that breaks a rule: -32600.
 func invalid(rule string) *wire.Error {
 	return wire.NewError(wire.CodeInvalidRequest, "Invalid Request: "+rule).WithData(map[string]string{"rule": rule})
 }

@@ -16,23 +16,23 @@ import (
 // describe is the method of discovery.
 const describe = "rpc.describe"
 
-// server answers on all connections of a listener.
+// server is the service side, shared by all connections of a listener.
 type server struct {
-	b    dialect.Backend
-	last atomic.Int64 // target of ours
-	told func() map[string]*catalog.Method
+	b       dialect.Backend
+	last    atomic.Int64 // target of ours
+	methods func() map[string]*catalog.Method
 }
 
-// NewServer returns a server of what b offers. Its hooks are named
-// resource:verb and get one object with what the request was about; methods
-// that stream, and jobs, are answered at once and then by async results. A
-// plain JSON-RPC request is routed by its method, and gets one result, as does
-// whoever posts and accepts no event stream.
+// NewServer returns a server of what b offers. Hooks are named resource:verb and
+// get one object with the request's fields. Methods that stream, and jobs, are
+// accepted at once and answered by async results later. A plain JSON-RPC request
+// is routed by its method and gets one result, and so does an HTTP client that
+// accepts no event stream.
 func NewServer(b dialect.Backend) dialect.Server {
-	return &server{b: b, told: sync.OnceValue(func() map[string]*catalog.Method { return byName(b.Catalog()) })}
+	return &server{b: b, methods: sync.OnceValue(func() map[string]*catalog.Method { return byName(b.Catalog()) })}
 }
 
-// byName is what a catalog tells of each method, by the name that hooks have.
+// byName indexes the methods of a catalog by the names that hooks have.
 func byName(c *catalog.Catalog) map[string]*catalog.Method {
 	m := map[string]*catalog.Method{}
 	if c != nil {
@@ -52,18 +52,18 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 // Close does nothing: handlers end with their connections.
 func (s *server) Close() error { return nil }
 
-// handler answers on one connection.
+// handler answers the calls of one connection.
 type handler struct {
 	server *server
 	r      dialect.Responder
-	now    bool // the far side takes no results that come later
+	now    bool // the far side cannot receive results that come later
 }
 
-// Close ends what answers on this connection.
+// Close ends the hooks of this connection.
 func (h *handler) Close() error { return h.r.Close() }
 
-// Handle answers one request or notification: its rules are checked, then it is
-// routed by its method alone.
+// Handle answers one request or notification. It checks the rules of the page,
+// then routes by the method alone: the fields must agree with it.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	f := readFields(in.Msg.Raw)
 	a, rule := f.address(in.Msg.Method)
@@ -91,12 +91,13 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		req.Stream = kind == catalog.Stream
 		return h.respond(ctx, a, req)
 	case (kind == catalog.Stream || kind == catalog.Job) && f.structured() && !h.now:
-		return nil, h.later(ctx, in, a, req, kind)
+		return nil, h.answerLater(ctx, in, a, req, kind)
 	}
-	return h.once(ctx, in, a, req)
+	return h.answerOnce(ctx, in, a, req)
 }
 
-// respond answers, with a refusal of the policy in the words of this dialect.
+// respond runs the hook. A refusal by policy becomes the dialect's own error,
+// "forbidden" with the resource and the verb.
 func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, req)
 	if e := refusal(err); e != nil {
@@ -112,7 +113,7 @@ func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (
 	return result, err
 }
 
-// refusal is err where it is the policy's.
+// refusal returns err if it is a refusal by policy, else nil.
 func refusal(err error) *wire.Error {
 	if e, ok := err.(*wire.Error); ok && e.Kind == dialect.ByPolicy {
 		return e
@@ -120,8 +121,9 @@ func refusal(err error) *wire.Error {
 	return nil
 }
 
-// once answers with one result, beside which stands how long it may be kept.
-func (h *handler) once(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request) (json.RawMessage, error) {
+// answerOnce answers with one result, and with the method's "cache" beside it if
+// the catalog gives one.
+func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request) (json.RawMessage, error) {
 	var last json.RawMessage
 	req.Emit = func(ev wire.Event) error {
 		if ev.Kind == wire.Data {
@@ -142,10 +144,11 @@ func (h *handler) once(ctx context.Context, in *dialect.Inbound, a Address, req 
 	return nil, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result, Extra: extra})
 }
 
-// method is what we tell of a's method; nil for nothing.
-func (h *handler) method(a Address) *catalog.Method { return h.server.told()[Name(a.Method)] }
+// method returns the catalog's entry for a's method, or nil.
+func (h *handler) method(a Address) *catalog.Method { return h.server.methods()[Name(a.Method)] }
 
-// unknown is the answer to a method that we do not have.
+// unknown returns the error response to a method that we do not have, with the
+// nearest one that exists.
 func (h *handler) unknown(a Address) error {
 	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", a.Method)
 	c := h.server.b.Catalog()
@@ -158,8 +161,8 @@ func (h *handler) unknown(a Address) error {
 	return e
 }
 
-// input is what a hook gets: what the request was about and its params, with
-// the members that it had.
+// input returns the JSON object that a hook gets: the request's fields and its
+// params, with only the members that the request had.
 func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	var b []byte
 	add := func(name string, val []byte) {
@@ -175,7 +178,7 @@ func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	add("params", params)
 	add("meta", f.meta)
 	add("cache", f.cache)
-	if f.result != nil { // an async result that no call of ours asked for
+	if f.result != nil { // an async result that belongs to no call of ours
 		add("result", f.result)
 	}
 	if f.requestID != nil {
@@ -188,5 +191,5 @@ func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	return append(b, '}')
 }
 
-// resourceOf is the resource that a is about, with its subresource.
+// resourceOf returns the resource that a addresses, with its subresource.
 func resourceOf(a Address) string { return strings.TrimSuffix(a.Method, "."+a.Verb) }

@@ -7,13 +7,13 @@ import (
 	"rpcx/wire/catalog"
 )
 
-func offered(t *testing.T, text string) *offer {
+func offered(t *testing.T, text string) *moduleCatalog {
 	t.Helper()
 	c, err := catalog.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newOffer(c)
+	return newModuleCatalog(c)
 }
 
 func TestOffer(t *testing.T) {
@@ -24,7 +24,7 @@ func TestOffer(t *testing.T) {
 	if got := string(o.list()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if newOffer(nil).list() == nil {
+	if newModuleCatalog(nil).list() == nil {
 		t.Error("an empty list is a list")
 	}
 }

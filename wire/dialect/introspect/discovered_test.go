@@ -10,8 +10,8 @@ import (
 )
 
 // told is a service of one module with these methods and that schema.
-func told(methods, schema string) *knowledge {
-	k := newKnowledge(json.RawMessage(`{"modules":[{"namespace":"s","version":"1.0.0","description":"d","methods":`+methods+`}]}`), nil)
+func told(methods, schema string) *discovered {
+	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"s","version":"1.0.0","description":"d","methods":`+methods+`}]}`), nil)
 	k.Schemas["s"] = json.RawMessage(schema)
 	return k
 }
@@ -84,7 +84,7 @@ func TestReadModule(t *testing.T) {
 
 // Two modules may have different definitions of one name.
 func TestDefinitionsOfSeveralModules(t *testing.T) {
-	k := newKnowledge(json.RawMessage(`{"modules":[{"namespace":"a","methods":["x"]},{"namespace":"b","methods":["x"]},{"namespace":"c","methods":["x"]}]}`), nil)
+	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"a","methods":["x"]},{"namespace":"b","methods":["x"]},{"namespace":"c","methods":["x"]}]}`), nil)
 	one := `{"oneOf":[{"properties":{"method":{"const":"x"},"id":{"$ref":"#/$defs/Id"}}}],"$defs":{"Id":{"type":"string"}}}`
 	other := strings.Replace(one, `"string"`, `"integer"`, 1)
 	k.Schemas = map[string]json.RawMessage{"a": json.RawMessage(one), "b": json.RawMessage(other), "c": json.RawMessage(one)}
@@ -102,14 +102,14 @@ func TestDefinitionsOfSeveralModules(t *testing.T) {
 func TestHashes(t *testing.T) {
 	var h hashes
 	h.note([]byte(`"x"`)) // nothing is known that could be out of date
-	h.ask()
+	h.collect()
 	h.note([]byte(`"a"`))
 	h.note([]byte(`"a"`))
 	h.note([]byte(`"b"`))
-	if got := h.asked(); !slices.Equal(got, []string{`"a"`, `"b"`}) {
+	if got := h.collected(); !slices.Equal(got, []string{`"a"`, `"b"`}) {
 		t.Error(got)
 	}
-	h.know([]string{`"a"`, `"b"`})
+	h.trust([]string{`"a"`, `"b"`})
 	h.note([]byte(`"b"`))
 	if stale, wrong := h.doubts(); stale || wrong {
 		t.Error("both hashes are known")
@@ -128,10 +128,10 @@ func FuzzCatalog(f *testing.F) {
 		`{"oneOf":[{"$ref":"#/$defs/A"},{"properties":{"method":{"enum":["a"]},"params":{}}}],"definitions":{"A":{"allOf":[{"$ref":"#/$defs/A"}]}}}`)
 	f.Add(`{"modules":{"namespace":"s"}}`, `{"oneOf":[[],{"properties":[],"required":{},"allOf":[5]}],"$defs":[]}`)
 	f.Fuzz(func(t *testing.T, modules, schema string) {
-		if !json.Valid([]byte(modules)) || !json.Valid([]byte(schema)) || readKnowledge([]byte(`{"introspect":1,"modules":`+modules+`}`)) == nil {
+		if !json.Valid([]byte(modules)) || !json.Valid([]byte(schema)) || readDiscovered([]byte(`{"introspect":1,"modules":`+modules+`}`)) == nil {
 			return
 		}
-		k := newKnowledge(json.RawMessage(modules), nil)
+		k := newDiscovered(json.RawMessage(modules), nil)
 		for _, m := range k.modules() {
 			k.Schemas[m.Namespace] = json.RawMessage(schema)
 		}
@@ -147,7 +147,7 @@ func FuzzCatalog(f *testing.F) {
 		if _, err := catalog.Parse(b); err != nil {
 			t.Fatalf("%v: %s", err, b)
 		}
-		o := newOffer(c)
+		o := newModuleCatalog(c)
 		for _, m := range o.modules {
 			if !json.Valid(m.schema()) {
 				t.Fatalf("%s", m.schema())

@@ -13,9 +13,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An offer is a catalog as modules. Methods whose names are not module_method
-// can be called, but are in no module.
-type offer struct {
+// A moduleCatalog groups the methods of a catalog by module, which is how
+// service_schema lists them. Methods whose names are not module_method can be
+// called but are listed in no module.
+type moduleCatalog struct {
 	catalog *catalog.Catalog
 	modules []*module
 	hash    string
@@ -23,21 +24,22 @@ type offer struct {
 
 // A module is the methods of one namespace, in the catalog's order.
 type module struct {
-	offer       *offer
+	parent      *moduleCatalog
 	namespace   string
 	version     string
 	description string
 	methods     []*catalog.Method
-	names       []string // without the namespace
+	names       []string // of methods, without the namespace
 }
 
-// newOffer sorts the methods of c into modules. What c.Extra says of modules
-// (namespace, version, description) is theirs; else it is the catalog's own.
-func newOffer(c *catalog.Catalog) *offer {
-	o := &offer{catalog: c}
+// newModuleCatalog sorts the methods of c into modules. A module's version and
+// description come from c.Extra where it lists the module, otherwise from the
+// catalog itself.
+func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
+	mc := &moduleCatalog{catalog: c}
 	if c == nil {
-		o.catalog = &catalog.Catalog{}
-		return o
+		mc.catalog = &catalog.Catalog{}
+		return mc
 	}
 	for i := range c.Methods {
 		entry := &c.Methods[i]
@@ -45,20 +47,20 @@ func newOffer(c *catalog.Catalog) *offer {
 			continue
 		}
 		namespace, name := Split(entry.Name)
-		m := o.module(namespace)
+		m := mc.module(namespace)
 		if m == nil {
-			m = o.newModule(namespace)
-			o.modules = append(o.modules, m)
+			m = mc.newModule(namespace)
+			mc.modules = append(mc.modules, m)
 		}
 		m.methods, m.names = append(m.methods, entry), append(m.names, name)
 	}
-	o.hash = o.sum()
-	return o
+	mc.hash = mc.sum()
+	return mc
 }
 
-func (o *offer) newModule(namespace string) *module {
-	m := &module{offer: o, namespace: namespace, version: o.catalog.Info.Version, description: o.catalog.Info.Description}
-	told := scan.Array(scan.Get(o.catalog.Extra, "modules"), wire.DefaultMaxDepth)
+func (mc *moduleCatalog) newModule(namespace string) *module {
+	m := &module{parent: mc, namespace: namespace, version: mc.catalog.Info.Version, description: mc.catalog.Info.Description}
+	told := scan.Array(scan.Get(mc.catalog.Extra, "modules"), wire.DefaultMaxDepth)
 	for _, val, ok := told.Next(); ok; _, val, ok = told.Next() {
 		if name, _ := scan.Text(scan.Get(val, "namespace")); name != namespace {
 			continue
@@ -71,14 +73,14 @@ func (o *offer) newModule(namespace string) *module {
 		}
 	}
 	if m.version == "" {
-		m.version = "0.0.0" // it must be there
+		m.version = "0.0.0" // the protocol requires a version
 	}
 	return m
 }
 
-// module finds a module; nil where there is none.
-func (o *offer) module(namespace string) *module {
-	for _, m := range o.modules {
+// module returns the module with that namespace, or nil.
+func (mc *moduleCatalog) module(namespace string) *module {
+	for _, m := range mc.modules {
 		if m.namespace == namespace {
 			return m
 		}
@@ -86,11 +88,12 @@ func (o *offer) module(namespace string) *module {
 	return nil
 }
 
-// sum is the hash of the modules, their versions and methods, in an order of its
-// own: nothing else changes it.
-func (o *offer) sum() string {
+// sum computes the service hash from the modules, their versions and their
+// method names. They are sorted first, so that reordering a catalog does not
+// change the hash.
+func (mc *moduleCatalog) sum() string {
 	var lines []string
-	for _, m := range o.modules {
+	for _, m := range mc.modules {
 		names := slices.Sorted(slices.Values(m.names))
 		lines = append(lines, m.namespace+" "+strconv.Quote(m.version)+" "+strings.Join(names, " "))
 	}
@@ -100,7 +103,7 @@ func (o *offer) sum() string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// moduleInfo is a module as service_schema tells of it.
+// moduleInfo is the entry of one module in the answer to service_schema.
 type moduleInfo struct {
 	Namespace   string   `json:"namespace"`
 	Version     string   `json:"version"`
@@ -108,13 +111,13 @@ type moduleInfo struct {
 	Methods     []string `json:"methods"`
 }
 
-// list is the answer to service_schema.
-func (o *offer) list() json.RawMessage {
+// list returns the data of the answer to service_schema.
+func (mc *moduleCatalog) list() json.RawMessage {
 	all := struct {
 		Modules []moduleInfo `json:"modules"`
 		Total   int          `json:"total_methods"`
 	}{Modules: []moduleInfo{}}
-	for _, m := range o.modules {
+	for _, m := range mc.modules {
 		all.Modules = append(all.Modules, moduleInfo{m.namespace, m.version, m.description, m.names})
 		all.Total += len(m.names)
 	}
@@ -122,8 +125,8 @@ func (o *offer) list() json.RawMessage {
 	return b
 }
 
-// schema is the module's JSON Schema: a variant for each method, and the
-// definitions that these speak of.
+// schema returns the module's JSON Schema: one oneOf variant for each method,
+// and the definitions that the variants refer to.
 func (m *module) schema() json.RawMessage {
 	var b []byte
 	for i, entry := range m.methods {
@@ -133,20 +136,21 @@ func (m *module) schema() json.RawMessage {
 		b = append(b, variant(m.names[i], entry)...)
 	}
 	doc := `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":` + quoted(title(m.namespace)) + `,"oneOf":[` + string(b) + `]`
-	if defs := m.offer.definitions(b); defs != nil {
+	if defs := m.parent.definitions(b); defs != nil {
 		doc += `,"$defs":` + string(defs)
 	}
 	return json.RawMessage(doc + "}")
 }
 
-// title is StorageMethods for storage.
+// title makes a schema title from a namespace: StorageMethods for storage.
 func title(namespace string) string {
 	return strings.ToUpper(namespace[:1]) + namespace[1:] + "Methods"
 }
 
-// variant is a method's schema: its params with the method's name among them.
-// Params that are no plain object, or that have a member of that name, stand
-// beside it.
+// variant returns a method's schema: its params with a "method" constant added
+// to the properties. Where that is impossible, because the params are not a
+// plain object or have a "method" of their own, they become the member "params"
+// beside it (an adjacently tagged variant).
 func variant(name string, entry *catalog.Method) json.RawMessage {
 	method := []byte(`{"const":` + quoted(name) + `}`)
 	params := entry.Params
@@ -170,8 +174,8 @@ func variant(name string, entry *catalog.Method) json.RawMessage {
 	return v
 }
 
-// isPlain says that a schema is of an object, and lists all of its properties
-// itself.
+// isPlain reports whether a schema describes an object and lists its properties
+// itself, so that one more property can be added without changing its meaning.
 func isPlain(schema []byte) bool {
 	if kind, _ := scan.Text(scan.Get(schema, "type")); kind != "object" {
 		return false
@@ -184,7 +188,7 @@ func isPlain(schema []byte) bool {
 	return true
 }
 
-// before is an array with one element more at its front.
+// before returns a JSON array with element put in front of the others.
 func before(array, element []byte) []byte {
 	rest := scan.Trim(array)
 	if len(rest) == 0 {
@@ -197,12 +201,12 @@ func before(array, element []byte) []byte {
 	return append(b, rest...)
 }
 
-// definitions are those of the catalog's that schemas speak of, directly or by
-// others; nil where there are none.
-func (o *offer) definitions(schemas []byte) json.RawMessage {
+// definitions returns the catalog's $defs that schemas refer to, directly or
+// through other definitions, as one object; nil if there are none.
+func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	used := map[string]json.RawMessage{}
 	for todo := []string{string(schemas)}; len(todo) > 0; todo = todo[1:] {
-		for name, def := range o.catalog.Defs {
+		for name, def := range mc.catalog.Defs {
 			if _, ok := used[name]; !ok && refersTo(todo[0], name) {
 				used[name] = def
 				todo = append(todo, string(def))
@@ -216,8 +220,8 @@ func (o *offer) definitions(schemas []byte) json.RawMessage {
 	return b
 }
 
-// refersTo says that schemas have a reference to a definition, or to a part of
-// it.
+// refersTo reports whether schemas hold a $ref to the named definition or to a
+// part of it.
 func refersTo(schemas, name string) bool {
 	ref := strings.TrimSuffix(quoted("#/$defs/"+scan.Escape(name)), `"`)
 	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")

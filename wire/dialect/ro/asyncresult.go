@@ -12,16 +12,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// results say how a method's async results are addressed, as hints.results of a
-// catalog's method has it: {"resource","target","request_id"}, all optional.
+// results says how a method's async results are addressed. A catalog gives it as
+// the method's hints.results; all members are optional.
 type results struct {
-	Resource string `json:"resource"`   // "": that of the request
-	Target   string `json:"target"`     // "same": that of the request; "new": one of our own; "": the same where there is one
-	ID       *bool  `json:"request_id"` // whether results name the request (the default)
+	Resource string `json:"resource"`   // of the results; "": the request's
+	Target   string `json:"target"`     // "same": the request's; "new": one made up by us; "": the request's if it has one, else new
+	ID       *bool  `json:"request_id"` // whether results carry request_id (the default)
 }
 
-// results returns the members of the results of one request but for the result,
-// and whether results name the request.
+// results returns how the async results of one request are addressed. requestID
+// is nil if they do not name the request.
 func (h *handler) results(a Address, id wire.ID) (resource string, target json.RawMessage, requestID wire.ID) {
 	var o results
 	if m := h.method(a); m != nil {
@@ -44,22 +44,24 @@ func (h *handler) results(a Address, id wire.ID) (resource string, target json.R
 	return resource, target, requestID
 }
 
-// A later answers one request by async results.
-type later struct {
+// An asyncResult writes the answer to one request as async results: a yield for
+// each event, and one return.
+type asyncResult struct {
 	in     *dialect.Inbound
-	extra  json.RawMessage // the members of each
+	extra  json.RawMessage // the members of each message beside its result
 	stream wire.ID
-	job    bool            // its last data is the result
-	held   json.RawMessage // of a job: data that may be the last; nil: none
-	ended  bool            // the return is out
+	job    bool            // the method is a job, whose last data is its result
+	held   json.RawMessage // a job's latest data, which may be its result; nil: none yet
+	ended  bool            // the return was sent
 }
 
-// later answers at once that more comes, then with a yield for each event and
-// at last a return. What is refused before anything runs is an error as any.
-func (h *handler) later(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request, kind catalog.Kind) error {
+// answerLater responds at once with the status accepted, then sends a yield for
+// each event and finally a return. A request that is refused before its hook
+// runs gets an ordinary error response instead.
+func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request, kind catalog.Kind) error {
 	resource, target, requestID := h.results(a, in.Msg.ID)
 	at := append(append(wire.AppendString([]byte(`"resource":`), resource), `,"target":`...), target...)
-	l := &later{in: in, stream: wire.ID(target), job: kind == catalog.Job, extra: append(append([]byte{'{'}, at...), '}')}
+	l := &asyncResult{in: in, stream: wire.ID(target), job: kind == catalog.Job, extra: append(append([]byte{'{'}, at...), '}')}
 	if requestID != nil {
 		l.extra = append(append(append(l.extra[:len(l.extra)-1], `,"request_id":`...), requestID...), '}')
 	}
@@ -80,10 +82,10 @@ func (h *handler) later(ctx context.Context, in *dialect.Inbound, a Address, req
 	return l.say(true, withStatus("done", "result", l.held))
 }
 
-// event makes a result of what a hook emits: of progress, and of a stream's
-// data, at once; a job's data wait for the next, since the last are its result.
-// Data that say that it is done, or an error, are the return.
-func (l *later) event(ev wire.Event) error {
+// event sends what a hook emits as a result. Progress and a stream's data go out
+// at once. A job's data is held until the next comes, because the last is its
+// result. Data whose status is done or error is the return itself.
+func (l *asyncResult) event(ev wire.Event) error {
 	if l.ended {
 		return context.Canceled
 	}
@@ -98,7 +100,7 @@ func (l *later) event(ev wire.Event) error {
 	return nil
 }
 
-func (l *later) data(val json.RawMessage) error {
+func (l *asyncResult) data(val json.RawMessage) error {
 	said := status(val)
 	switch {
 	case said == "done" || said == "error":
@@ -114,12 +116,12 @@ func (l *later) data(val json.RawMessage) error {
 	return l.say(false, withStatus("pending", "data", before))
 }
 
-func (l *later) say(final bool, result json.RawMessage) error {
+func (l *asyncResult) say(final bool, result json.RawMessage) error {
 	l.ended = l.ended || final
 	return l.in.Emit(wire.Event{Kind: wire.Data, Final: final, Stream: l.stream, Data: result, Extra: l.extra})
 }
 
-// underway is a progress event as a result.
+// underway encodes a progress event as a pending result.
 func underway(ev wire.Event) json.RawMessage {
 	b := []byte(`{"status":"pending"`)
 	if f, err := strconv.ParseFloat(string(ev.Fraction), 64); err == nil {
@@ -131,8 +133,9 @@ func underway(ev wire.Event) json.RawMessage {
 	return append(b, '}')
 }
 
-// withStatus is a value as the result of a message: an object with a status of
-// its own as it stands, another with this one, anything else as its member.
+// withStatus returns a value as a result object with the status s. An object that
+// has a status of its own stays as it is; a value that is no object becomes the
+// named member.
 func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 	b := append(append([]byte(`{"status":"`), s...), '"')
 	switch {
@@ -155,7 +158,7 @@ func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 	return append(b, '}')
 }
 
-// failed is an error as the result of a return.
+// failed encodes an error as the result of a return.
 func failed(e *wire.Error) json.RawMessage {
 	b := wire.AppendString([]byte(`{"status":"error","message":`), e.Message)
 	b = append(append(b, `,"error":`...), e.JSON()...)

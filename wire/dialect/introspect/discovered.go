@@ -1,0 +1,157 @@
+package introspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// discovered is what a service has told about itself, in the form in which the
+// discovery cache stores it between runs.
+type discovered struct {
+	Format  int                        `json:"introspect"` // discoveredFormat
+	Hashes  []string                   `json:"hashes"`     // JSON tokens: one that items had, one that it gave when asked
+	Modules json.RawMessage            `json:"modules"`    // the data of service_schema
+	Schemas map[string]json.RawMessage `json:"schemas"`    // the data of service_module_schema, by namespace
+}
+
+const discoveredFormat = 1
+
+func newDiscovered(modules json.RawMessage, hashes []string) *discovered {
+	d := &discovered{Format: discoveredFormat, Modules: modules, Schemas: map[string]json.RawMessage{}}
+	for _, h := range hashes {
+		if h != "" && !slices.Contains(d.Hashes, h) && len(d.Hashes) < hashesMost {
+			d.Hashes = append(d.Hashes, h)
+		}
+	}
+	return d
+}
+
+// readDiscovered decodes a cache entry. It returns nil for an entry of another
+// format, so that the caller asks the service again.
+func readDiscovered(raw json.RawMessage) *discovered {
+	d := &discovered{}
+	if len(raw) == 0 || json.Unmarshal(raw, d) != nil || d.Format != discoveredFormat || scan.Type(scan.Trim(d.Modules)) != 'o' {
+		return nil
+	}
+	if d.Schemas == nil {
+		d.Schemas = map[string]json.RawMessage{}
+	}
+	return d
+}
+
+func (d *discovered) json() json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(d) != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
+
+// A listedModule is one module of the answer to service_schema (section 3.1 of
+// the page): its namespace and the methods it says it has.
+type listedModule struct {
+	Namespace string   `json:"namespace"`
+	Methods   []string `json:"methods"`
+	raw       json.RawMessage
+}
+
+// modules returns the modules that the service lists. Entries without a
+// namespace are skipped; of several with the same name the first counts.
+func (d *discovered) modules() []listedModule {
+	var all []listedModule
+	in := scan.Array(scan.Get(d.Modules, "modules"), wire.DefaultMaxDepth)
+	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+		m := listedModule{raw: val}
+		m.Namespace, _ = scan.Text(scan.Get(val, "namespace"))
+		if m.Namespace == "" || slices.ContainsFunc(all, func(o listedModule) bool { return o.Namespace == m.Namespace }) {
+			continue
+		}
+		names := scan.Array(scan.Get(val, "methods"), wire.DefaultMaxDepth)
+		for _, name, ok := names.Next(); ok; _, name, ok = names.Next() {
+			if text, ok := scan.Text(name); ok && text != "" {
+				m.Methods = append(m.Methods, text)
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// module returns the listed module with that namespace, or nil.
+func (d *discovered) module(namespace string) *listedModule {
+	for _, m := range d.modules() {
+		if m.Namespace == namespace {
+			return &m
+		}
+	}
+	return nil
+}
+
+// catalog returns what is known in the shape of a catalog. Methods of modules
+// whose schema has not been fetched have only a name. note receives a sentence
+// about each inconsistency between the list and the schemas.
+func (d *discovered) catalog(note func(string)) *catalog.Catalog {
+	c := &catalog.Catalog{Catalog: 1, Dialect: "introspect", Methods: []catalog.Method{}}
+	var told []byte
+	for _, m := range d.modules() {
+		var s schemaReader
+		if raw := d.Schemas[m.Namespace]; raw != nil {
+			s = readModule(&m, raw, c.Defs, note)
+		}
+		for name, def := range s.defs {
+			if c.Defs == nil {
+				c.Defs = map[string]json.RawMessage{}
+			}
+			c.Defs[name] = def
+		}
+		for i, name := range m.Methods {
+			entry := catalog.Method{Name: m.Namespace + "_" + name, Kind: catalog.Stream}
+			if v := s.variant(i, name); v != nil {
+				s.fill(&entry, v)
+			}
+			c.Methods = append(c.Methods, entry)
+		}
+		if told != nil {
+			told = append(told, ',')
+		}
+		told = append(told, without(m.raw, "methods")...)
+	}
+	c.Extra = json.RawMessage(`{"modules":[` + string(told) + `]}`)
+	return c
+}
+
+// CatalogOf returns the catalog of a discovery cache entry, or nil if the entry
+// cannot be read.
+func CatalogOf(kept json.RawMessage) *catalog.Catalog {
+	d := readDiscovered(kept)
+	if d == nil {
+		return nil
+	}
+	return d.catalog(func(string) {})
+}
+
+// without returns a copy of a JSON object that lacks one member.
+func without(obj json.RawMessage, key string) json.RawMessage {
+	b := []byte{'{'}
+	in := scan.Object(obj, wire.DefaultMaxDepth)
+	for member, val, ok := in.Next(); ok; member, val, ok = in.Next() {
+		if scan.IsKey(member, key) {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(append(b, '"'), member...), `":`...), val...)
+	}
+	return append(b, '}')
+}

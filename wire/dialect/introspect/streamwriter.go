@@ -1,0 +1,163 @@
+package introspect
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// A streamWriter writes the items of one answer stream. It adds the service hash
+// and the provenance to each, writes done exactly once, and drops everything
+// after the far side has unsubscribed.
+type streamWriter struct {
+	method      string
+	id          wire.ID
+	emit        func(wire.Event) error
+	cancel      context.CancelFunc
+	contentType string // for data without a content type of its own
+	head        string // the bytes of each item up to its type
+	tail        string // the bytes after the type, up to the provenance
+
+	mu    sync.Mutex
+	items bool // an item was written
+	wrong bool // an error was written that is not recoverable
+	ended bool // done was written, or the far side has unsubscribed
+}
+
+func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) error, cancel context.CancelFunc) *streamWriter {
+	module, name := Split(method)
+	if mc.module(module) == nil {
+		module = serviceModule // do not echo a name that the far side made up as provenance
+	}
+	source, _ := json.Marshal([]string{module})
+	out := &streamWriter{
+		method: method, id: newID(), emit: emit, cancel: cancel,
+		contentType: strings.TrimSuffix(module+"."+name, "."),
+		head:        `{"service_hash":"` + mc.hash + `","type":"`,
+		tail:        `","provenance":` + string(source),
+	}
+	if entry := mc.catalog.Method(method); entry != nil && len(entry.Events) == 1 {
+		for contentType := range entry.Events {
+			out.contentType = contentType
+		}
+	}
+	return out
+}
+
+// item writes one event. members alternates names and JSON values; an empty
+// value leaves its member out.
+func (w *streamWriter) item(kind string, members ...string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return context.Canceled
+	}
+	w.items = true
+	b := append(append(append(make([]byte, 0, 256), w.head...), kind...), w.tail...)
+	for i := 0; i < len(members); i += 2 {
+		if members[i+1] != "" {
+			b = append(append(append(b, `,"`...), members[i]...), `":`...)
+			b = append(b, members[i+1]...)
+		}
+	}
+	b = append(b, '}')
+	return w.emit(wire.Event{Kind: wire.Data, Stream: w.id, Data: b})
+}
+
+// event writes one event of a hook. After an unrecoverable error it returns
+// context.Canceled, which ends the hook. Log lines are sent as progress, because
+// the protocol has no event for them.
+func (w *streamWriter) event(ev wire.Event) error {
+	if w.failed() {
+		return context.Canceled
+	}
+	switch ev.Kind {
+	case wire.Data:
+		contentType := ev.ContentType
+		if contentType == "" {
+			contentType = w.contentType
+		}
+		return w.data(contentType, ev.Data)
+	case wire.Progress:
+		return w.item(typeProgress, "message", quoted(ev.Message), "percentage", string(ev.Fraction))
+	case wire.Log:
+		return w.item(typeProgress, "message", quoted(ev.Message))
+	case wire.Failure:
+		return w.fail(nil, ev.Err)
+	}
+	return nil
+}
+
+func (w *streamWriter) data(contentType string, data json.RawMessage) error {
+	if data == nil {
+		data = json.RawMessage("null")
+	}
+	return w.item(typeData, "content_type", quoted(contentType), "data", string(data))
+}
+
+// fail writes an error event, preceded by a guidance event if guide is not nil.
+// Only done may follow it, unless the error says of itself that it is
+// recoverable.
+func (w *streamWriter) fail(guide []string, err error) error {
+	if guide != nil {
+		if err := w.item(typeGuidance, guide...); err != nil {
+			return err
+		}
+	}
+	e := wire.AsError(err)
+	recoverable := string(scan.Get(e.JSON(), "recoverable")) == "true"
+	text := "false"
+	if recoverable {
+		text = "true"
+	}
+	err = w.item(typeError, "error", quoted(e.Message), "recoverable", text, "code", string(e.Code), "data", string(e.Data))
+	if err != nil || recoverable {
+		return err
+	}
+	w.mu.Lock()
+	w.wrong = true
+	w.mu.Unlock()
+	return nil
+}
+
+// done writes the done event, unless the stream has ended already.
+func (w *streamWriter) done() error {
+	w.mu.Lock()
+	ended := w.ended
+	w.mu.Unlock()
+	if ended {
+		return nil
+	}
+	err := w.item(typeDone)
+	w.end()
+	return err
+}
+
+// end stops the stream without telling the far side, which did not want the rest.
+func (w *streamWriter) end() {
+	w.mu.Lock()
+	w.ended = true
+	w.mu.Unlock()
+	w.cancel()
+}
+
+// failed reports whether the stream takes no more events: an unrecoverable error
+// was written, or it has ended.
+func (w *streamWriter) failed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wrong || w.ended
+}
+
+// some reports whether any item was written.
+func (w *streamWriter) some() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.items
+}
+
+func quoted(text string) string { return string(scan.AppendQuoted(nil, text)) }
