@@ -40,7 +40,7 @@ func (s *saveFlags) save(ctx context.Context, a *app, e session.Endpoint, last j
 		return nil
 	}
 	saver := &artifacts.Saver{
-		Dir: s.dir, Root: s.root, Most: int64(s.most), Hosts: s.hosts,
+		Dir: s.dir, Root: s.root, MaxSize: int64(s.most), Hosts: s.hosts,
 		Saved: func(path string, n int64) { a.console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
 	}
 	if at := e.Far().Address; at.Host != "" {

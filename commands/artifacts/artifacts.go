@@ -21,34 +21,35 @@ import (
 	"rpcx/wire/scan"
 )
 
-// DefaultMost is how large an artifact may be, and DefaultIdle how long a host may
-// be silent that it is fetched from, where nobody says.
+// The limits of a Saver that sets none: the size of an artifact in bytes, and
+// how long the host that it is fetched from may be silent.
 const (
-	DefaultMost = 1 << 30
-	DefaultIdle = time.Minute
+	DefaultMaxSize = 1 << 30
+	DefaultIdle    = time.Minute
 )
 
 // A Saver saves artifacts.
 type Saver struct {
-	Dir   string                        // where they go
-	Root  string                        // below which local ones are read; "": nowhere
-	Hosts []string                      // HOST or HOST:PORT that others are fetched from
-	Most  int64                         // how large one may be, in bytes; 0: DefaultMost
-	Idle  time.Duration                 // how long a host may say nothing; 0: DefaultIdle
-	Saved func(path string, size int64) // is told of each; may be nil
+	Dir     string                        // the folder they are saved in; it is made if missing
+	Root    string                        // files of this machine are read below this folder; "": none are
+	Hosts   []string                      // HOST or HOST:PORT that may be fetched from
+	MaxSize int64                         // greatest size in bytes; 0: DefaultMaxSize
+	Idle    time.Duration                 // how long a host may be silent; 0: DefaultIdle
+	Saved   func(path string, size int64) // called after each is saved; may be nil
 }
 
-// A ref is one that was announced.
+// A ref is an artifact as a result announces it.
 type ref struct {
 	name, uri, path, sum string
 	size                 int64 // -1: none was announced
 	finalized            bool
 }
 
-// Save saves all artifacts of an object as a result has it. A name that cannot be
-// a file's and a place that may not be read is a usage Fault, one that is not what
-// was announced a Fault of kind Expectation, a file that is there already one of
-// kind Conflict. Those that are good are saved all the same.
+// Save saves all artifacts of announced, the "artifacts" object of a result. A
+// name that is no file name, or a place that may not be read, is a usage Fault;
+// an artifact that differs from what was announced is a Fault of kind
+// Expectation; a file that exists already is one of kind Conflict. One bad
+// artifact does not keep the others from being saved.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	refs := read(announced)
 	if len(refs) == 0 {
@@ -71,7 +72,7 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	return errors.Join(all...)
 }
 
-// read reads what was announced.
+// read lists the announced artifacts.
 func read(announced json.RawMessage) (refs []ref) {
 	in := scan.Object(announced, wire.DefaultMaxDepth)
 	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
@@ -87,11 +88,12 @@ func read(announced json.RawMessage) (refs []ref) {
 	return refs
 }
 
-// save fetches one, checks it on the way and keeps it when it is right.
+// save copies one artifact, checking it on the way, and removes the copy if it
+// is not what was announced.
 func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
-	most := s.Most
+	most := s.MaxSize
 	if most <= 0 {
-		most = DefaultMost
+		most = DefaultMaxSize
 	}
 	switch {
 	case r.name == "" || strings.ContainsAny(r.name, "/\\\x00") || r.name[0] == '.' || len(r.name) > 200:
@@ -129,7 +131,7 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	return nil
 }
 
-// copyChecked copies an artifact, and says what is wrong with it.
+// copyChecked copies an artifact and returns what is wrong with it.
 func copyChecked(to io.Writer, from io.Reader, r ref) error {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, h), io.LimitReader(from, r.size+1))
@@ -151,7 +153,7 @@ func copyChecked(to io.Writer, from io.Reader, r ref) error {
 func refused(text string) *wire.Fault { return wire.NewFault(wire.Usage, text, nil) }
 func unfit(text string) *wire.Fault   { return wire.NewFault(wire.Expectation, text, nil) }
 
-// about says which artifact a failure is about.
+// about adds the artifact's name to a failure.
 func about(name string, err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

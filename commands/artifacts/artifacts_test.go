@@ -71,7 +71,7 @@ func TestLocal(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			s := &Saver{Dir: out, Root: tt.root, Most: 100}
+			s := &Saver{Dir: out, Root: tt.root, MaxSize: 100}
 			err := s.Save(t.Context(), tt.in)
 			judge(t, err, tt.kind, tt.says)
 			left, _ := os.ReadDir(out)

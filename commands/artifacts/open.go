@@ -15,7 +15,7 @@ import (
 	"rpcx/wire"
 )
 
-// open opens an artifact where it is: by its path, else by its URI.
+// open opens an artifact by its path, else by its URI.
 func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
 	if r.path != "" {
 		return s.local(r.path)
@@ -70,7 +70,7 @@ func (s *Saver) local(path string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// below is path as seen from root.
+// below returns path relative to root, or a usage Fault if it is not below it.
 func below(root, path string) (string, error) {
 	roots := []string{root}
 	if real, err := filepath.EvalSymlinks(root); err == nil {
@@ -85,7 +85,7 @@ func below(root, path string) (string, error) {
 	return "", refused("its file is not below --artifact-root")
 }
 
-// cause is what is wrong, without the names that the peer chose.
+// cause returns the text of an error without the file name, which the peer chose.
 func cause(err error) string {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -94,8 +94,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// remote fetches a file from a host that may be asked, for as long as that is not
-// silent for too long. Nothing of ours is sent along, and no redirect is followed.
+// remote fetches a file from one of Hosts. No credentials are sent and no
+// redirect is followed; a host that is silent for Idle ends it.
 func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if !s.allowed(u) {
 		f := refused("it is on " + u.Host + ", which is not the endpoint's host and port")
@@ -116,9 +116,9 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return b, nil
 }
 
-// A body is what a host sends of a file. It ends when the host is silent.
+// A body is a file being fetched. Reading fails when the host is silent for idle.
 type body struct {
-	io.ReadCloser // nil: none has come
+	io.ReadCloser // nil: no answer has come
 	idle          time.Duration
 	timer         *time.Timer
 	cancel        context.CancelCauseFunc
@@ -149,7 +149,7 @@ func (b *body) silent() error {
 	return wire.NewFault(wire.Timeout, "the host that it is fetched from is silent for "+b.idle.String(), nil)
 }
 
-// Read reads on. An end too early is a Fault.
+// Read reads on. A connection that breaks is a Fault of kind Closed.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.idle)
@@ -159,7 +159,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends it.
+// Close stops fetching.
 func (b *body) Close() error {
 	b.timer.Stop()
 	b.cancel(nil)
@@ -169,7 +169,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// allowed says whether files are fetched from u's host.
+// allowed reports whether u's host is one of Hosts.
 func (s *Saver) allowed(u *url.URL) bool {
 	port := u.Port()
 	if port == "" {

@@ -15,19 +15,22 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// artifacts is where hooks write files for clients: a folder for each command,
-// inside one that is the user's, or else ours and gone with the host.
+// artifacts makes a folder for each command, in which its hook writes files for
+// the client: below a folder of the user's, or below a temporary one that is
+// removed when the host ends.
 type artifacts struct {
-	dir string // given; "": one of ours, made when first needed
+	dir string // the user's folder; "": none, a temporary one is made when first needed
 
 	mu   sync.Mutex
-	ours *scratch.Dir // nil: not made yet
+	ours *scratch.Dir // the temporary folder; nil: not made yet
 }
 
-// unsafe is what an id is reduced by before it becomes a folder's name.
-var unsafe = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
+// unsafeChars matches what is removed from a client's id before it becomes part
+// of a folder's name.
+var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
-// folder makes a fresh folder for what a command with that id writes.
+// folder makes a new folder for the artifacts of the command with that id, and
+// returns its absolute path.
 func (a *artifacts) folder(id string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -42,7 +45,7 @@ func (a *artifacts) folder(id string) (string, error) {
 	if base == "" {
 		base = a.ours.Path
 	}
-	name := unsafe().ReplaceAllString(id, "")
+	name := unsafeChars().ReplaceAllString(id, "")
 	if len(name) > 40 {
 		name = name[:40]
 	}
@@ -53,8 +56,8 @@ func (a *artifacts) folder(id string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// collect tells of the files in a folder, as messages do. A folder without any
-// goes.
+// collect returns the artifacts member of a command_result or job_result: the
+// regular files in dir with size and checksum. An empty folder is removed.
 func (a *artifacts) collect(dir string) (json.RawMessage, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -94,7 +97,7 @@ func digest(path string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// close removes the folder that is ours.
+// close removes the temporary folder.
 func (a *artifacts) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -159,7 +159,7 @@ func FuzzDecode(f *testing.F) {
 		c := NewCodec(Options{MaxDepth: 20}).(*codec)
 		c.host, c.max = host, 1000
 		if id := scan.Get(raw, "id"); scan.Valid(raw, 20) == nil && id != nil && !host {
-			c.raw[string(id)] = mine{}
+			c.raw[string(id)] = sentRaw{}
 		}
 		msgs, _, err := c.Decode(raw)
 		if err != nil && wire.AsFault(err) == nil {

@@ -13,10 +13,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error is the message: an envelope is how a server's own functions fail.
+// Error is the message. An envelope is an error so that the server's functions
+// can return it.
 func (e envelope) Error() string { return e.message }
 
-// list answers with the summaries of all commands.
+// list answers a commands_list with the summaries of all commands.
 func (s *server) list(t task) {
 	b := []byte{'['}
 	for i := range s.b.Catalog().Methods {
@@ -28,7 +29,7 @@ func (s *server) list(t task) {
 	t.h.send(build(typeListResult).id(t.msg.ID).raw("commands", append(b, ']')).end())
 }
 
-// summary is what a list says of a command, not closed.
+// summary begins a command's entry in a list; a descriptor goes on with it.
 func summary(m *catalog.Method) builder {
 	kind, major := "sync", scan.Get(m.Extra, "majorVersion")
 	if isJob(m) {
@@ -41,11 +42,11 @@ func summary(m *catalog.Method) builder {
 		bool("mutatesState", string(scan.Get(m.Extra, "mutatesState")) == "true")
 }
 
-// isJob says that a command is one that is polled: what streams has no other
-// place here.
+// isJob reports whether a command is started and polled. A method that streams
+// is, too: its events become the job's progress.
 func isJob(m *catalog.Method) bool { return m.Kind == catalog.Job || m.Kind == catalog.Stream }
 
-// describe answers with one command's descriptor.
+// describe answers a command_describe with the command's descriptor.
 func (s *server) describe(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	m := s.b.Catalog().Method(name)
@@ -61,8 +62,8 @@ func (s *server) describe(t task) {
 	t.h.send(build(typeDescribeResult).id(t.msg.ID).raw("descriptor", d.end()).end())
 }
 
-// schema is a schema as it can stand alone: an object, with the definitions that
-// it may refer to.
+// schema returns a schema of the catalog so that it can stand alone: an object
+// (the page allows no boolean) that carries the catalog's $defs.
 func (s *server) schema(schema json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return json.RawMessage("{}")
@@ -84,9 +85,9 @@ func (s *server) unknown(name string) envelope {
 	return e
 }
 
-// command runs a command: one that is no job answers when it has run, a job is
-// accepted first. What is not told of, but answered, is no job: a hook that is a
-// pattern answers it, or the policy refuses it.
+// command runs a command_call. A job is accepted first, any other command is
+// answered when it has run. A command that a pattern hook answers without being
+// listed is no job.
 func (s *server) command(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	r := s.newRunning(t)
@@ -110,7 +111,8 @@ func (s *server) command(t task) {
 	}
 }
 
-// run has a command answered by its hook, and collects the files that it wrote.
+// run has the hook answer a command and collects the files that it wrote. place
+// is what the folder is named for; emit gets progress and may be nil.
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
 	dir, err := s.files.folder(place)
 	if err != nil {
@@ -142,7 +144,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 		err = failed
 	}
 	if err != nil {
-		_ = os.RemoveAll(dir) // what was not finished is nobody's
+		_ = os.RemoveAll(dir) // a failed command announces no files
 		return nil, nil, s.failure(r, name, err)
 	}
 	if files, err = s.files.collect(dir); err != nil {
@@ -158,7 +160,8 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 	return output, files, nil
 }
 
-// failure is the envelope for what a hook, a schema or the policy said.
+// failure translates an error of a hook, a schema check or the policy into an
+// envelope.
 func (s *server) failure(r *running, name string, err error) envelope {
 	if r.ctx.Err() != nil {
 		return cancelledCommand
@@ -189,7 +192,7 @@ func (s *server) failure(r *running, name string, err error) envelope {
 	return e
 }
 
-// cancelledCommand is why a command failed that its client has cancelled.
+// cancelledCommand is the error of a command that its client cancelled.
 var cancelledCommand = envelope{kindCancelled, "commandCancelled", "The command was cancelled.", false, nil}
 
 func isKind(kind string) bool {
@@ -201,7 +204,8 @@ func isKind(kind string) bool {
 	return false
 }
 
-// commandDone answers a command_call, and enters it in the journal.
+// commandDone answers a command_call with its output or err, and records it in
+// the journal.
 func (s *server) commandDone(r *running, name string, output, files json.RawMessage, err error) {
 	e := entry{id: r.msg.ID, name: name, begun: r.begun, ok: err == nil}
 	var failed envelope
@@ -212,10 +216,11 @@ func (s *server) commandDone(r *running, name string, output, files json.RawMess
 		return
 	}
 	s.journal.add("command", e)
-	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).took(r.begun).end())
+	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).duration(r.begun).end())
 }
 
-// commandFailed is the answer of every command that failed.
+// commandFailed is a command_result whose status is failed; the page has no
+// other message for it.
 func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
-	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).took(begun).end()
+	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).duration(begun).end()
 }

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// limits are those that a handshake tells, in the page's order.
+// limits are the handshake's limits, in the page's order.
 type limits struct {
 	MaxMessageBytes       int `json:"maxMessageBytes"`
 	MaxQueuedCommands     int `json:"maxQueuedCommands"`
@@ -20,12 +20,12 @@ type limits struct {
 	MaxJobConcurrency     int `json:"maxJobConcurrency"`
 }
 
-// enforced are the limits that are kept by refusing, as the page lists them.
+// enforced is the handshake's list of limits that this host enforces.
 var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength", "maxEnumerableElements", "maxJobConcurrency"}
 
 const defaultFrame = 16 * time.Millisecond
 
-// config is what a host is.
+// config is what a host says of itself in its handshake, and its frame clock.
 type config struct {
 	host      struct{ Name, Version, Platform string }
 	evaluator struct {
@@ -36,8 +36,8 @@ type config struct {
 	frame  time.Duration
 }
 
-// newConfig takes the limits that a catalog's extra.limits names in place of the
-// page's.
+// newConfig returns the config of a host that offers c. Limits are the page's
+// usual ones, unless the catalog's extra.limits says otherwise.
 func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.Hosting) config {
 	cfg := config{frame: h.Frame, limits: limits{
 		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
@@ -47,7 +47,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.Hosting) config 
 		cfg.frame = defaultFrame
 	}
 	cfg.limits.take(scan.Get(c.Extra, "limits"))
-	if most := h.MaxMessage; most > 0 { // what is larger does not get as far as this
+	if most := h.MaxMessage; most > 0 { // the transport refuses larger ones before we see them
 		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
 	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
@@ -63,8 +63,8 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.Hosting) config 
 	return cfg
 }
 
-// take puts those that given names in place of l's, where they are such as the
-// page allows.
+// take overrides the limits that given names, if their values are ones that the
+// page's schema allows.
 func (l *limits) take(given json.RawMessage) {
 	for name, to := range map[string]*int{
 		"maxMessageBytes": &l.MaxMessageBytes, "maxQueuedCommands": &l.MaxQueuedCommands,
@@ -78,7 +78,7 @@ func (l *limits) take(given json.RawMessage) {
 	}
 }
 
-// handshake is the first message to a client.
+// handshake is the first message to a client, which it gets unasked.
 func (c *config) handshake() json.RawMessage {
 	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
 	cancellation, evaluators := "cooperative", []string{c.evaluator.name}
@@ -94,7 +94,7 @@ func (c *config) handshake() json.RawMessage {
 		raw("control", control).raw("limits", list(c.limits)).raw("enforces", list(enforced)).end()
 }
 
-// list is v as JSON: nothing that cannot be.
+// list returns v as JSON; v is always one that can be marshalled.
 func list(v any) []byte {
 	b, _ := json.Marshal(v)
 	return b

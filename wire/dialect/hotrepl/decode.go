@@ -12,7 +12,7 @@ import (
 // another client has taken it.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	if c.host {
-		c.out[0] = c.theirs(raw)
+		c.out[0] = c.clientMessage(raw)
 		return c.out[:1], false, nil
 	}
 	m, bad := c.read(raw)
@@ -22,17 +22,18 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	}
 	if evicted := m.Method == typeEvicted; evicted {
 		c.out[0] = m
-		return c.out[:1], false, gone(raw)
+		return c.out[:1], false, evictedFault(raw)
 	}
 	c.classify(&m)
 	out := c.out[:0]
 	if m.Err == nil && (m.Method == typeEvalResult || m.Method == typeTick) && m.Kind != wire.Notification {
-		out = remarks(out, m)
+		out = besideValue(out, m)
 	}
 	return append(out, m), false, nil
 }
 
-// read finds the type and the id of a message.
+// read finds the type and the id of a message; bad reports that it has none,
+// with m then being Invalid.
 func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	m = wire.Message{Kind: wire.Invalid, Raw: raw}
 	if err := scan.Valid(raw, c.depth); err != nil {
@@ -51,13 +52,14 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	return m, false
 }
 
-// classify says what a host's message is to us. An answer to what was never
-// asked is nothing: hosts send those of another client.
+// classify decides what a host's message is to us. An answer to an id that we
+// never sent stays a notification: after an eviction, hosts send the answers of
+// the former client to the new one.
 func (c *codec) classify(m *wire.Message) {
 	switch m.Method {
 	case typeHandshake:
 		m.Kind, m.Body, m.ID = wire.Greeting, m.Raw, nil
-		c.greeted(m.Raw)
+		c.keepHandshake(m.Raw)
 	case typeReload:
 		m.Body, m.Params, m.ID = m.Raw, m.Raw, nil
 		c.forgetCatalog()
@@ -77,8 +79,8 @@ func (c *codec) classify(m *wire.Message) {
 	}
 }
 
-// ours says that an id is of a message that we sent; last, that nothing more
-// comes for it.
+// ours reports whether we sent a message with that id. last says that this is
+// the last message for it, so that a user's own id can be forgotten.
 func (c *codec) ours(id wire.ID, last bool) bool {
 	if m, ok := c.raw[string(id)]; ok {
 		if last || !m.all {
@@ -97,7 +99,7 @@ func (c *codec) tick(m *wire.Message) {
 		return
 	}
 	m.Kind, m.Params = wire.Item, m.Raw
-	if first.watch && !first.all { // the answer; what follows is news
+	if first.watch && !first.all { // of an endless raw subscription the first tick is the answer
 		m.Kind, m.Final = wire.Response, true
 	}
 	if m.Method == typeTickError {
@@ -137,14 +139,14 @@ func (c *codec) answer(m *wire.Message) {
 	}
 }
 
-// answers are the members that answers hold what was asked for in.
+// answers names, per type of answer, the member that holds what was asked for.
 var answers = map[string]string{
 	typeCompleteResult: "completions", typeListResult: "commands", typeDescribeResult: "descriptor",
 	typeJournalResult: "entries", typeStatusResult: "progress",
 }
 
-// value is the value of an evaluation; nil where it has none. A host leaves out
-// what is null.
+// value returns the value in an eval_result or subscribe_result; nil if it has
+// none. Some hosts leave the member out where the value is null.
 func value(raw []byte) []byte {
 	if string(scan.Get(raw, "hasValue")) == "false" {
 		return nil
@@ -159,9 +161,9 @@ func orNull(val []byte) []byte {
 	return val
 }
 
-// remarks are what stands beside the value of an evaluation: what the code
-// printed, and that the value was left out.
-func remarks(out []wire.Message, m wire.Message) []wire.Message {
+// besideValue appends log messages for what came beside the value of an
+// evaluation: what the code printed, and that the value was truncated.
+func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 	add := func(level, said string) {
 		if said != "" {
 			out = append(out, wire.Message{
@@ -176,8 +178,8 @@ func remarks(out []wire.Message, m wire.Message) []wire.Message {
 	return out
 }
 
-// truncated says what a host left out of a value that was too long; "" where
-// nothing was.
+// truncated returns a warning if the host shortened or left out a value that was
+// too long; else "".
 func truncated(raw []byte) string {
 	if string(scan.Get(raw, "truncated")) != "true" {
 		return ""
@@ -189,8 +191,9 @@ func truncated(raw []byte) string {
 	return said
 }
 
-// gone is why the connection ends when another client has taken it.
-func gone(raw []byte) error {
+// evictedFault is the Fault of kind Conflict with which the connection ends when
+// the host gives it to another client (session_evicted).
+func evictedFault(raw []byte) error {
 	why, _ := scan.Text(scan.Get(raw, "reason"))
 	by, _ := scan.Text(scan.Get(scan.Get(raw, "by"), "clientName"))
 	said := "another client has taken the connection"

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The kinds of error that the page has. Others are taken as they come.
+// The kinds of error on the page. As a client we read any other, too.
 const (
 	kindValidation   = "validation_failed"
 	kindPrecondition = "precondition_failed"
@@ -32,14 +32,14 @@ const (
 	codeJobCancelled = "jobCancelled"
 )
 
-// An envelope is an error as the page has it.
+// An envelope is the error member of the page's messages.
 type envelope struct {
 	kind, code, message string
 	retryable           bool
 	details             json.RawMessage // nil: none
 }
 
-// json is the envelope as an object.
+// json returns the envelope as an object.
 func (e envelope) json() []byte {
 	b := text([]byte{'{'}, "kind", e.kind)
 	b = text(b, "code", e.code)
@@ -51,7 +51,8 @@ func (e envelope) json() []byte {
 	return append(b, '}')
 }
 
-// errorMessage is an error that belongs to no type of its own; id may be nil.
+// errorMessage returns an "error" message, for what cannot be answered by a type
+// of its own. id is nil where none could be read.
 func errorMessage(id wire.ID, e envelope) []byte {
 	b := text([]byte{'{'}, "type", typeError)
 	if id != nil {
@@ -60,8 +61,8 @@ func errorMessage(id wire.ID, e envelope) []byte {
 	return append(member(b, "error", e.json()), '}')
 }
 
-// readError reads an envelope. What lacks is left out, what is no envelope is an
-// error all the same.
+// readError reads an envelope. Members that are missing or malformed are left
+// out; even a val that is no envelope makes an error.
 func readError(val []byte) *wire.Error {
 	e := &wire.Error{Message: "the host says that it failed, and not why"}
 	if scan.Type(val) != 'o' {

@@ -17,23 +17,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// errEvalTime is why an evaluation ends that takes too long.
+// errEvalTime is the cause of a context whose evaluation took too long.
 var errEvalTime = errors.New("out of time")
 
-// A printout is what code has printed, as far as there is room for it.
+// A printout collects what code prints, up to most bytes.
 type printout struct {
 	text []byte
 	most int
 }
 
-// Write keeps what there is room for.
+// Write keeps what fits and drops the rest; it never fails.
 func (p *printout) Write(b []byte) (int, error) {
 	p.text = append(p.text, b[:min(len(b), p.most-len(p.text))]...)
 	return len(b), nil
 }
 
-// evaluate runs code for a client; ms is how long it may take, 0 the host's usual
-// time. What the code prints goes to out, which may be nil.
+// evaluate runs code for a client, for at most ms milliseconds (0: the host's
+// defaultEvalTimeoutMs). What the code prints goes to out, which may be nil. A
+// failure is an envelope.
 func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {
 		return nil, envelope{kindUnsupported, "evaluatorMissing", "Nothing evaluates code here: the host has no runtime.", false, nil}
@@ -44,7 +45,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(ms)*time.Millisecond, errEvalTime)
 	defer cancel()
 	value, err := s.runtime.Eval(ctx, dialect.Evaluation{
-		Session: stateName, Code: code, Names: s.bindings(), Invoke: h.invoke, Printed: out,
+		Session: sessionName, Code: code, Names: s.bindings(), Invoke: h.invoke, Printed: out,
 	})
 	if err != nil {
 		return nil, evalError(ctx, err, ms)
@@ -56,7 +57,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	return value, nil
 }
 
-// evalError is an envelope for whatever ended an evaluation.
+// evalError returns the envelope for the error err of an evaluation in ctx.
 func evalError(ctx context.Context, err error, ms int) envelope {
 	var own envelope
 	var failed *dialect.EvalError
@@ -77,7 +78,8 @@ func evalError(ctx context.Context, err error, ms int) envelope {
 	return envelope{kindInternal, "runtimeException", wire.AsError(err).Message, false, nil}
 }
 
-// about are the details of code that failed, as far as its runtime tells them.
+// about returns the details of code that failed, as far as its runtime gives
+// any; else nil.
 func about(e *dialect.EvalError) json.RawMessage {
 	b := build("")
 	if e.Kind != "" {
@@ -92,7 +94,8 @@ func about(e *dialect.EvalError) json.RawMessage {
 	return b.end()
 }
 
-// cut is a value with no more elements than the host sends.
+// cut shortens an array to maxEnumerableElements. Like other hosts' (see the
+// dialect's page) this leaves no trace in the message.
 func (s *server) cut(value json.RawMessage) json.RawMessage {
 	if value == nil {
 		return json.RawMessage("null")
@@ -114,7 +117,7 @@ func (s *server) cut(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// bindings are the commands that code can call.
+// bindings returns the names of the commands, which code can call.
 func (s *server) bindings() []string { return s.b.Catalog().Names() }
 
 // invoke calls a command for code.
@@ -141,7 +144,7 @@ func (s *server) eval(r *running) {
 	if len(out.text) > 0 {
 		b = b.text("stdout", string(out.text))
 	}
-	r.h.send(b.took(r.begun).end())
+	r.h.send(b.duration(r.begun).end())
 }
 
 func (s *server) evalFailed(r *running, e envelope) {
@@ -150,11 +153,11 @@ func (s *server) evalFailed(r *running, e envelope) {
 	r.h.send(build(typeEvalError).id(r.msg.ID).raw("error", e.json()).end())
 }
 
-// cancelledEval is the answer to an eval that never ran.
+// cancelledEval is the error of an eval that was cancelled before it ran.
 func cancelledEval(r *running) envelope { return evalError(r.ctx, r.ctx.Err(), 0) }
 
-// reset forgets what code has set. Evals that wait are cancelled, and
-// subscriptions ended, before it is answered.
+// reset answers a reset: queued evals are cancelled and subscriptions ended
+// before the evaluator's state is dropped and the answer is sent.
 func (s *server) reset(t task) {
 	begun := time.Now()
 	s.mu.Lock()
@@ -170,17 +173,17 @@ func (s *server) reset(t task) {
 		w.fail(envelope{kindCancelled, codeCancelled, "Reset in progress.", false, nil}, true)
 	}
 	if s.runtime != nil {
-		s.runtime.Forget(stateName)
+		s.runtime.Forget(sessionName)
 	}
 	s.journal.add("command", entry{id: t.msg.ID, name: "reset", begun: begun, ok: true})
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 
-// word is the name that code ends with, which is to be completed.
+// word matches the partial name at the end of code.
 var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_]*$`) })
 
-// complete answers with the names that begin as the code does before the cursor:
-// bindings, then what the runtime has by itself.
+// complete answers with the names that begin with the partial name before the
+// cursor: commands first, then the runtime's own names.
 func (s *server) complete(t task) {
 	begun := time.Now()
 	code, _ := scan.Text(scan.Get(t.msg.Raw, "code"))
@@ -201,5 +204,5 @@ func (s *server) complete(t task) {
 		}
 	}
 	list, _ := json.Marshal(found)
-	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", list).took(begun).end())
+	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", list).duration(begun).end())
 }

@@ -38,7 +38,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 			ev.Kind = wire.Done
 		}
 	case typeJobAccepted, typeStatusResult:
-		underway(&ev, m.Body)
+		progressEvent(&ev, m.Body)
 		ev.Extra = beside(m.Raw, "progress")
 	case typeJobCancelResult:
 		ev.Data = json.RawMessage(beside(m.Raw, ""))
@@ -50,16 +50,16 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	return ev, nil
 }
 
-// other is what comes unasked.
+// other is the event of a message that nobody asked for.
 func other(m wire.Message) wire.Event {
 	if m.Method == typeReload {
-		return reloaded(m.Raw)
+		return reloadEvent(m.Raw)
 	}
 	return wire.Event{Kind: wire.Data, Data: m.Raw}
 }
 
-// reloaded is the log line of an assembly_reload.
-func reloaded(raw []byte) wire.Event {
+// reloadEvent shows an assembly_reload as a log line.
+func reloadEvent(raw []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log, Level: "info", Message: typeReload}
 	if what, ok := scan.Text(scan.Get(raw, "message")); ok && what != "" {
 		ev.Message = what
@@ -68,8 +68,10 @@ func reloaded(raw []byte) wire.Event {
 	return ev
 }
 
-// underway fills in how far a job is: its latest progress is any JSON.
-func underway(ev *wire.Event, progress []byte) {
+// progressEvent makes ev a progress event. A job's progress is any JSON: a
+// string is the message, a number the fraction, of an object the usual members
+// are read.
+func progressEvent(ev *wire.Event, progress []byte) {
 	ev.Kind, ev.Message, ev.Final = wire.Progress, "running", false
 	switch scan.Type(progress) {
 	case 's':
@@ -92,8 +94,8 @@ func underway(ev *wire.Event, progress []byte) {
 	}
 }
 
-// beside are the members of a message that have no place of their own in an
-// event, as an object; nil where there are none. Those named have one.
+// beside returns the members of a message that no field of the event holds, as
+// an object; nil if there are none. placed names further ones to leave out.
 func beside(raw []byte, placed ...string) json.RawMessage {
 	var b []byte
 	in := scan.Object(raw, 2*wire.DefaultMaxDepth)
@@ -122,7 +124,7 @@ next:
 	return append(b, '}')
 }
 
-// recoverable says of an error that its stream goes on.
+// recoverable marks, in Extra, an error after which the stream goes on.
 func recoverable(extra json.RawMessage) json.RawMessage {
 	if extra == nil {
 		return json.RawMessage(`{"recoverable":true}`)

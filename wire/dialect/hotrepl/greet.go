@@ -13,16 +13,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hello is what a handshake said that we go by.
+// hello is the host's handshake.
 type hello struct{ raw json.RawMessage }
 
-// greeted takes a handshake whenever it comes. The peer's lock is held.
-func (c *codec) greeted(raw []byte) {
+// keepHandshake keeps a handshake, whenever it comes, and forgets the commands
+// that were known before. The peer's lock is held.
+func (c *codec) keepHandshake(raw []byte) {
 	h := &hello{raw: append(json.RawMessage(nil), raw...)}
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hello, c.offer, c.methods = h, nil, nil
+	c.hello, c.catalog, c.methods = h, nil, nil
 }
 
 // Greet waits for the host's handshake, which comes unasked. Another version of
@@ -51,14 +52,15 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	return check(c.said().raw)
 }
 
-// said is the handshake; it is nil before it came.
+// said returns the handshake; nil before it came.
 func (c *codec) said() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hello
 }
 
-// check says what is wrong with a handshake.
+// check returns a Fault of kind Protocol if a handshake is of another version of
+// the protocol.
 func check(raw json.RawMessage) error {
 	v := scan.Get(raw, "protocolVersion")
 	if string(v) == version || string(v) == version+".0" {
@@ -72,11 +74,11 @@ func check(raw json.RawMessage) error {
 	return f
 }
 
-// Describe is the handshake with every command that the host lists. What it said
-// once is known until its assemblies are loaded again.
+// Describe returns the handshake and every command that the host lists, each
+// described. It is asked once; an assembly_reload makes it be asked again.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
-	known := c.offer
+	known := c.catalog
 	c.mu.Unlock()
 	if known != nil {
 		return known.Clone(), nil
@@ -105,15 +107,15 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.offer = cat
+	c.catalog = cat
 	return cat.Clone(), nil
 }
 
-// Typing is the catalog that holds the one command; where there is none of that
-// name, the names of all.
+// Typing returns a catalog with the one command described; if the host knows
+// none of that name, one with the names of all, so that the nearest can be told.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	c.mu.Lock()
-	known := c.offer
+	known := c.catalog
 	if known == nil {
 		known = c.methods[name]
 	}
@@ -147,14 +149,15 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	return cat.Clone(), nil
 }
 
-// forgetCatalog drops what is known of the host's commands.
+// forgetCatalog drops what is known of the host's commands, which an
+// assembly_reload may have changed.
 func (c *codec) forgetCatalog() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.offer, c.methods = nil, nil
+	c.catalog, c.methods = nil, nil
 }
 
-// list asks for the commands.
+// list asks for the commands (commands_list).
 func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMessage, error) {
 	body, err := ask(ctx, caller, typeList, nil)
 	if err != nil {
@@ -173,7 +176,7 @@ func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMess
 	return all, nil
 }
 
-// descriptor asks for one command.
+// descriptor asks for one command (command_describe).
 func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name string) (json.RawMessage, error) {
 	body, err := ask(ctx, caller, typeDescribe, append(text([]byte{'{'}, "name", name), '}'))
 	if err != nil {
@@ -185,7 +188,8 @@ func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name stri
 	return body, nil
 }
 
-// ask sends a message of the page's and returns what its answer is about.
+// ask sends a message of that type and returns the body of its answer; the
+// host's error is a *wire.Error.
 func ask(ctx context.Context, caller dialect.Caller, kind string, members json.RawMessage) (json.RawMessage, error) {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Own, Method: kind, Params: members})
 	if err != nil {
@@ -208,7 +212,7 @@ func malformed(kind string) error {
 	return wire.NewFault(wire.Protocol, "the host's "+kind+" is none", nil)
 }
 
-// empty is the catalog without its methods: what the handshake says.
+// empty returns a catalog with what the handshake says and no methods.
 func (c *codec) empty() *catalog.Catalog {
 	cat := &catalog.Catalog{Catalog: 1, Dialect: "hotrepl"}
 	h := c.said()
@@ -229,8 +233,8 @@ func (c *codec) empty() *catalog.Catalog {
 	return cat
 }
 
-// method is a descriptor, or the summary of one, as a catalog has it. What has no
-// place there stays in its Extra.
+// method translates a descriptor, or a list's summary of one, into a catalog's
+// method. Members without a field there are in Extra.
 func method(d json.RawMessage) catalog.Method {
 	d = append(json.RawMessage(nil), d...)
 	m := catalog.Method{Kind: catalog.Call}

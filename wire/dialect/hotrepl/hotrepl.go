@@ -28,7 +28,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// version is the protocolVersion that is spoken.
+// version is the only protocolVersion that is spoken.
 const version = "2"
 
 // The types of message that a client sends.
@@ -68,7 +68,7 @@ const (
 	typeJournalResult   = "journal_query_result"
 )
 
-// Options are what a codec needs. The zero value is usable.
+// Options configure a codec. The zero value is usable.
 type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.
@@ -80,19 +80,19 @@ type codec struct {
 	depth  int
 	prefix string // of our ids: another client's answers are never taken for ours
 	last   int
-	raw    map[string]mine // a user's own messages, by id, that wait for an answer
-	host   bool            // we are the host: our handshake was sent
-	max    int             // the greatest message that the host takes; 0: not known
+	raw    map[string]sentRaw // a user's own messages, by id, that wait for an answer
+	host   bool               // we are the host: our handshake was sent
+	max    int                // the greatest message that the host takes; 0: not known
 	out    [3]wire.Message
 
 	mu      sync.Mutex // for all below, which flows use too
 	hello   *hello     // nil: none has come
-	offer   *catalog.Catalog
+	catalog *catalog.Catalog
 	methods map[string]*catalog.Catalog // of one command each
 }
 
-// mine is what a user's own message will be answered with.
-type mine struct {
+// sentRaw is what a user's own message will be answered with.
+type sentRaw struct {
 	watch bool // ticks
 	all   bool // their last one is the answer, not the first: their number is known
 }
@@ -105,7 +105,7 @@ func NewCodec(o Options) dialect.Codec {
 	}
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]mine{}}
+	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}}
 }
 
 // Bystander says that answers come which nobody of ours asked for.
@@ -152,7 +152,7 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	return wire.Message{}, wire.ErrUnsupported
 }
 
-// evaluator writes one of the evaluator's words.
+// evaluator writes an eval, a complete or a reset.
 func (c *codec) evaluator(op dialect.Op) wire.Message {
 	switch op.Method {
 	case typeReset:
@@ -174,7 +174,8 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 	return c.request(typeCall, member(text(nil, "name", op.Method), "args", args), op.Extra), nil
 }
 
-// cancel gives up an eval, a subscription or a command. It is never answered.
+// cancel writes the cancel of an eval, subscription or command that is pending.
+// It has no id for us, because a cancel is never answered.
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	if of := op.Of; of == nil || len(op.OfID) == 0 || of.Kind != dialect.Eval && of.Kind != dialect.Subscribe && of.Kind != dialect.Call {
 		return wire.Message{}, wire.ErrUnsupported
@@ -184,7 +185,7 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// own writes a message of the page's. Those of a host are whole already.
+// own writes a message of a type of the page. A host's are complete already.
 func (c *codec) own(op dialect.Op) wire.Message {
 	switch op.Method {
 	case typeHandshake:
@@ -199,8 +200,9 @@ func (c *codec) own(op dialect.Op) wire.Message {
 	return c.request(op.Method, nil, op.Params)
 }
 
-// rawMessage is a user's message, which is answered unless it is a cancel. What
-// it cancels is answered, but for a watch.
+// rawMessage sends a message that the user wrote. It is a request if it has an
+// id, unless it is a cancel. A cancelled subscription gets no further message,
+// so it ends here.
 func (c *codec) rawMessage(msg json.RawMessage) wire.Message {
 	id := scan.Get(msg, "id")
 	kind, _ := scan.Text(scan.Get(msg, "type"))
@@ -218,13 +220,13 @@ func (c *codec) rawMessage(msg json.RawMessage) wire.Message {
 	const most = 1024 // what is never answered must not fill memory
 	if len(c.raw) < most {
 		watch := kind == typeSubscribe
-		c.raw[string(id)] = mine{watch, watch && number(scan.Get(msg, "limit")) > 0}
+		c.raw[string(id)] = sentRaw{watch, watch && number(scan.Get(msg, "limit")) > 0}
 	}
 	m.Kind, m.ID = wire.Request, wire.ID(id)
 	return m
 }
 
-// request writes a message with a fresh id: members, then those of extra.
+// request writes a message with a fresh id, members, and those of extra.
 func (c *codec) request(kind string, members []byte, extra json.RawMessage) wire.Message {
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
@@ -259,7 +261,7 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 // messages of its own.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 
-// asked says that a type is a client's.
+// asked reports whether kind is a type of message that clients send.
 func asked(kind string) bool {
 	switch kind {
 	case typeEval, typeComplete, typeReset, typeSubscribe, typeCancel, typeList, typeDescribe, typeCall, typeStatus,
@@ -281,9 +283,9 @@ func member(b []byte, key string, val []byte) []byte {
 // text is member with a string.
 func text(b []byte, key, val string) []byte { return member(b, key, scan.AppendQuoted(nil, val)) }
 
-// number is the whole part of a number that is not negative, 0 where val is none.
-// A number of the page's may be written with a fraction or an exponent. Past what
-// 32 bits hold it is the largest that they do.
+// number returns the whole part of a number; 0 if val is none or negative, and
+// at most math.MaxInt32. JSON may write a whole number with a fraction or an
+// exponent.
 func number(val []byte) int {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {

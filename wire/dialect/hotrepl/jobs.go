@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a command that goes on after its answer. It belongs to the client that
-// started it, and is known as long as there are not too many others.
+// A job is a command that goes on after it was accepted. It belongs to the
+// client that started it; the maxJobs latest are remembered.
 type job struct {
 	*running
 	name     string
@@ -26,7 +26,7 @@ type job struct {
 	ended  time.Time
 }
 
-// start begins a job, where there is room for one more.
+// start accepts a job and runs it, unless maxJobConcurrency already run.
 func (s *server) start(r *running, m *catalog.Method) {
 	if !s.fits(r, m) {
 		return
@@ -43,13 +43,13 @@ func (s *server) start(r *running, m *catalog.Method) {
 	s.wg.Go(func() { s.runJob(j, id) })
 }
 
-// mostJobs is how many jobs are known.
-const mostJobs = 1024
+// maxJobs is how many jobs are remembered.
+const maxJobs = 1024
 
-// forgetJobs makes room for one more: of those that are over, the one that ended
-// first goes. The lock is held.
+// forgetJobs makes room for one more job by forgetting the one that ended first.
+// The server's lock is held.
 func (s *server) forgetJobs() {
-	if len(s.jobs) < mostJobs {
+	if len(s.jobs) < maxJobs {
 		return
 	}
 	oldest := ""
@@ -61,7 +61,7 @@ func (s *server) forgetJobs() {
 	delete(s.jobs, oldest)
 }
 
-// fits says whether a job may begin, and answers where it may not.
+// fits reports whether a job may begin; if not, it answers busy.
 func (s *server) fits(r *running, m *catalog.Method) bool {
 	s.mu.Lock()
 	n := 0
@@ -100,7 +100,7 @@ func (s *server) runJob(j *job, id string) {
 	s.journal.add("command", entry{id: j.msg.ID, name: j.name, begun: j.begun, ok: err == nil, kind: failed.kind})
 }
 
-// progress is a progress line of a hook as a job tells it.
+// progress translates a hook's progress event into a job's progress member.
 func progress(ev wire.Event) json.RawMessage {
 	switch {
 	case ev.Fraction != nil && ev.Message != "":
@@ -111,9 +111,9 @@ func progress(ev wire.Event) json.RawMessage {
 	return scan.AppendQuoted(nil, ev.Message)
 }
 
-// find is the job that a message is about; where it is none of this client's, the
-// answer is sent. (Some hosts say nothing of a job that they do not know. Here
-// nobody waits in vain.)
+// find returns the job that a message is about. If it is unknown or another
+// client's it returns nil and answers with the error. (Some hosts stay silent
+// about unknown jobs, which leaves their clients waiting.)
 func (s *server) find(t task) (j *job, id string) {
 	id, _ = scan.Text(scan.Get(t.msg.Raw, "jobId"))
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func (s *server) find(t task) (j *job, id string) {
 	return j, id
 }
 
-// status answers with how far a job is, or with its result.
+// status answers a job_status with the job's progress or its result.
 func (s *server) status(t task) {
 	j, id := s.find(t)
 	if j == nil {
@@ -141,7 +141,7 @@ func (s *server) status(t task) {
 	t.h.send(answer)
 }
 
-// report is the answer to a job_status. The server's lock is held.
+// report returns the answer to a job_status. The server's lock is held.
 func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	if j.state == "" {
 		b := build(typeStatusResult).id(msg).text("jobId", id).text("state", "running")
@@ -159,7 +159,7 @@ func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	return b.int("durationMs", int(j.ended.Sub(j.begun)/time.Millisecond)).end()
 }
 
-// cancelJob ends a job's hook. The job is over when that is.
+// cancelJob cancels a job's hook. The job is over when the hook has ended.
 func (s *server) cancelJob(t task) {
 	j, _ := s.find(t)
 	if j == nil {
@@ -171,7 +171,7 @@ func (s *server) cancelJob(t task) {
 	accepted := state == ""
 	if accepted {
 		state = "running"
-		j.cancel(errAsked)
+		j.cancel(errByClient)
 	}
 	t.h.send(build(typeJobCancelResult).id(t.msg.ID).bool("accepted", accepted).text("state", state).end())
 }

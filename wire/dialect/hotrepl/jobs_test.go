@@ -27,7 +27,7 @@ func TestCommands(t *testing.T) {
 			call("e", "archive.preflight", `{"fail":"busy"}`),
 			fails("e", `{"kind":"busy","code":"handlerException","message":"it failed","retryable":true,"details":{"retryable":true}}`),
 			call("f", "archive.preflight", `{"fail":"own"}`),
-			fails("f", `{"kind":"conflict","code":"mine","message":"it failed","retryable":false}`),
+			fails("f", `{"kind":"conflict","code":"sentRaw","message":"it failed","retryable":false}`),
 			call("g", "archive.preflight", `{"fail":"refused"}`),
 			fails("g", `{"kind":"precondition_failed","code":"refused","message":"refused","retryable":false}`),
 			call("h", "archive.preflight", `{"fail":"plain"}`),

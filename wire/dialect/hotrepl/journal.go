@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The bounds of a journal: what it keeps of each kind, and what it tells where
-// nobody says how much.
+// maxJournal is how many entries are kept of each kind, defaultJournal how many
+// a query without a limit returns.
 const (
-	journalMost  = 1024
-	journalUsual = 100
+	maxJournal     = 1024
+	defaultJournal = 100
 )
 
-// A journal is what was evaluated and called lately.
+// A journal records the latest evals and commands.
 type journal struct {
 	mu      sync.Mutex
 	last    int
@@ -35,7 +35,7 @@ type entry struct {
 	kind   string // of the error; "": none
 }
 
-// add enters e, which has ended now.
+// add records e, which ends now.
 func (j *journal) add(kind string, e entry) {
 	e.took = time.Since(e.begun)
 	e.id = e.id.Clone()
@@ -47,14 +47,14 @@ func (j *journal) add(kind string, e entry) {
 	j.last++
 	e.number = j.last
 	list := append(j.entries[kind], e)
-	if len(list) > journalMost {
+	if len(list) > maxJournal {
 		list = list[1:]
 	}
 	j.entries[kind] = list
 }
 
-// newest are the last n entries of a kind, of both where it is "", the newest
-// first, as messages have them.
+// newest returns the entries member of a journal_query_result: the last n of a
+// kind ("": of both), newest first.
 func (j *journal) newest(kind string, n int) []byte {
 	type kept struct {
 		entry
@@ -99,7 +99,7 @@ func (e entry) json(kind string) []byte {
 // query answers a journal_query.
 func (s *server) query(t task) {
 	kind, _ := scan.Text(scan.Get(t.msg.Raw, "kind"))
-	n := journalUsual
+	n := defaultJournal
 	if limit := scan.Get(t.msg.Raw, "limit"); scan.Type(limit) == 'n' {
 		n = number(limit)
 	}

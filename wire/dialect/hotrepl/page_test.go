@@ -117,7 +117,7 @@ func TestHostExamples(t *testing.T) {
 		typeReload:          `{"event":"log","level":"info","message":"Assembly reload complete.","extra":{"assembly":"HotRepl.Plugin.dll"}}`,
 	} {
 		c := NewCodec(Options{}).(*codec)
-		c.raw[string(scan.Get(examples[kind], "id"))] = mine{watch: kind == typeTick || kind == typeTickError, all: true}
+		c.raw[string(scan.Get(examples[kind], "id"))] = sentRaw{watch: kind == typeTick || kind == typeTickError, all: true}
 		msgs, _, err := c.Decode(examples[kind])
 		if err != nil || len(msgs) != 1 {
 			t.Errorf("%s: %d messages, %v", kind, len(msgs), err)

@@ -12,15 +12,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// stateName is the one session of the runtime: what code has set is there for
-// whoever connects, until a reset.
-const stateName = "hotrepl"
+// sessionName is the runtime's only session: what code sets is seen by every
+// client, until a reset.
+const sessionName = "hotrepl"
 
-// evictTime bounds how long a client that is evicted is told so.
-const evictTime = 2 * time.Second
+// evictTimeout bounds how long we try to tell a client that it is evicted.
+const evictTimeout = 2 * time.Second
 
-// server is a host: one client at a time, and a clock of frames on which all
-// that clients ask for is done.
+// server is a host: it has one client at a time, and does what clients ask for
+// on the ticks of a frame clock, as a game does.
 type server struct {
 	b       dialect.Backend
 	runtime dialect.Runtime // nil: nothing is evaluated
@@ -31,16 +31,16 @@ type server struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	accept sync.Mutex // one client comes at a time
+	accept sync.Mutex // serializes Accept, so that clients evict each other in order
 
 	mu      sync.Mutex // for all below
 	closed  bool
-	client  *handler // nil: none has come
-	wake    chan struct{}
-	tasks   []task     // wait for the next frame, in order
-	evals   []*running // wait for a frame each, in order
-	calls   []*running // evals and commands that run
-	watches []*watch   // in the order in which they came
+	client  *handler      // nil: none is connected
+	wake    chan struct{} // holds one: there is something to do
+	tasks   []task        // wait for the next frame, in order
+	evals   []*running    // wait, one frame each, in order
+	calls   []*running    // evals and commands that run
+	watches []*watch      // subscriptions, in order of arrival
 	jobs    map[string]*job
 }
 
@@ -50,7 +50,7 @@ type task struct {
 	msg wire.Message
 }
 
-// running is what can be cancelled by the id of its message.
+// running is an eval or command that can be cancelled by the id of its message.
 type running struct {
 	task
 	begun  time.Time
@@ -67,7 +67,7 @@ func NewServer(b dialect.Backend) dialect.Server {
 		s.runtime = e.Runtime()
 	}
 	if b.Catalog() == nil {
-		return guest{s}
+		return clientSide{s}
 	}
 	var hosting dialect.Hosting
 	if h, ok := b.(dialect.Hoster); ok {
@@ -107,8 +107,8 @@ func (s *server) Close() error {
 	return s.files.close()
 }
 
-// Reload says that what the host is made of was loaded again: the evaluator's
-// state is gone.
+// Reload drops the evaluator's state and sends an assembly_reload, because what
+// the host is made of was loaded again.
 func (s *server) Reload() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *server) Reload() {
 	}
 	s.wg.Go(func() {
 		if s.runtime != nil {
-			s.runtime.Forget(stateName)
+			s.runtime.Forget(sessionName)
 		}
 		if client != nil {
 			client.send(build(typeReload).text("assembly", s.cfg.host.Name).text("message", "Hot-reload detected. REPL session reset.").end())
@@ -126,16 +126,16 @@ func (s *server) Reload() {
 	})
 }
 
-// A handler is one client.
+// A handler is one client's connection.
 type handler struct {
 	server *server
 	caller dialect.Caller
 	r      dialect.Responder
-	ctx    context.Context // ends when it goes or is evicted
+	ctx    context.Context // ends when the client disconnects or is evicted
 	cancel context.CancelFunc
 }
 
-// Close ends what the client has begun: nobody could hear of it any more.
+// Close cancels what the client has begun, since its answers cannot be sent.
 func (h *handler) Close() error {
 	h.drop()
 	err := h.r.Close()
@@ -148,7 +148,7 @@ func (h *handler) Close() error {
 	return err
 }
 
-// drop takes out of the queues what is the client's, and ends what runs.
+// drop removes the client's messages from the queues and cancels what runs.
 func (h *handler) drop() {
 	s := h.server
 	s.mu.Lock()
@@ -159,9 +159,9 @@ func (h *handler) drop() {
 	h.cancel()
 }
 
-// evict makes room for another client.
+// evict tells the client that another has taken its place, and closes it.
 func (h *handler) evict() {
-	ctx, cancel := context.WithTimeout(h.server.ctx, evictTime)
+	ctx, cancel := context.WithTimeout(h.server.ctx, evictTimeout)
 	defer cancel()
 	msg := build(typeEvicted).text("reason", "new_connection").end()
 	_ = h.caller.Notify(ctx, dialect.Op{Kind: dialect.Own, Method: typeEvicted, Params: msg})
@@ -169,14 +169,15 @@ func (h *handler) evict() {
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
 
-// send writes one message. It waits until it is written, so that a slow client
-// slows the frames, but no longer than the client is there.
+// send writes one message and waits until it is written: a slow client slows the
+// frames down. It gives up when the client is gone.
 func (h *handler) send(msg json.RawMessage) {
 	kind, _ := scan.Text(scan.Get(msg, "type"))
 	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Own, Method: kind, Params: msg})
 }
 
-// Handle takes one message. Its answer comes on one of the next frames.
+// Handle queues one message for a frame, which answers it. Only cancels, and
+// errors, are handled at once.
 func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if m.Err != nil {
@@ -188,7 +189,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 		m.ID = wire.ID(`""`)
 	}
 	if m.Method == typeCancel {
-		h.server.give(scan.Get(m.Raw, "targetId"))
+		h.server.cancelByID(scan.Get(m.Raw, "targetId"))
 		return nil, nil
 	}
 	if !h.server.enqueue(task{h, m}) {
@@ -197,23 +198,23 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 	return nil, nil
 }
 
-// guest is the answering side of a client, of which hosts ask nothing.
-type guest struct{ s *server }
+// clientSide is the Server of our client role. A host asks nothing of a client.
+type clientSide struct{ s *server }
 
-func (g guest) Accept(c dialect.Caller) dialect.Handler { return guestHandler{c, g.s.b.Bind(c)} }
-func (g guest) Close() error                            { g.s.cancel(); return nil }
+func (g clientSide) Accept(c dialect.Caller) dialect.Handler { return clientHandler{c, g.s.b.Bind(c)} }
+func (g clientSide) Close() error                            { g.s.cancel(); return nil }
 
-type guestHandler struct {
+type clientHandler struct {
 	caller dialect.Caller
 	r      dialect.Responder
 }
 
-// Handle shows that the host's assemblies were loaded again, and lets a hook of
-// that name hear of it. Anything else that comes unasked is nobody's.
-func (g guestHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+// Handle shows an assembly_reload, and runs the hook that is named for a message
+// that the host sent unasked, if there is one.
+func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if t, ok := g.caller.(dialect.Teller); ok && m.Method == typeReload {
-		t.Tell(reloaded(m.Raw))
+		t.Tell(reloadEvent(m.Raw))
 	}
 	_, ok := g.r.Kind(m.Method)
 	switch {
@@ -228,4 +229,4 @@ func (g guestHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.Raw
 }
 
 // Close ends the hooks of the connection.
-func (g guestHandler) Close() error { return g.r.Close() }
+func (g clientHandler) Close() error { return g.r.Close() }

@@ -72,8 +72,8 @@ func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessag
 		case "busy":
 			return nil, e.WithData(map[string]bool{"retryable": true})
 		case "own":
-			e.Raw = json.RawMessage(`{"code":"mine","message":"it failed","kind":"conflict"}`)
-			e.Code = json.RawMessage(`"mine"`)
+			e.Raw = json.RawMessage(`{"code":"sentRaw","message":"it failed","kind":"conflict"}`)
+			e.Code = json.RawMessage(`"sentRaw"`)
 		case "refused":
 			return nil, wire.NewError(wire.CodeRefused, "refused")
 		case "plain":
@@ -350,7 +350,7 @@ func TestSubscriptions(t *testing.T) {
 
 func TestTooManySubscriptions(t *testing.T) {
 	host(t, backend{r: &engine{}}, func(_ *server, g guestOf) {
-		for i := range mostWatches {
+		for i := range maxWatches {
 			id := string(rune('a' + i))
 			g.play(`> {"type":"subscribe","id":"`+id+`","code":"1 + 1","intervalFrames":1000}`,
 				`< {"type":"subscribe_result","id":"`+id+`","seq":1,"hasValue":true,"value":2,"valueType":"number","durationMs":0,"final":false}`)

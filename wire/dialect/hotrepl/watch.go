@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// mostWatches is how many subscriptions a host has; mostErrors is how many in a
-// row end one.
+// maxWatches is how many subscriptions a host has at most; maxErrorsInRow errors
+// in a row end one. Real hosts have the same numbers.
 const (
-	mostWatches = 8
-	mostErrors  = 3
+	maxWatches     = 8
+	maxErrorsInRow = 3
 )
 
-// A watch is a subscription: code that is evaluated every few frames.
+// A watch is a subscription: code that is evaluated every `every` frames.
 type watch struct {
 	task
 	ctx    context.Context
@@ -35,7 +35,8 @@ type watch struct {
 	last   []byte
 }
 
-// subscribe begins a watch. One with the id of another takes its place.
+// subscribe begins a watch, which replaces an older one of that id. If there are
+// maxWatches already, it is refused.
 func (s *server) subscribe(t task) {
 	raw := t.msg.Raw
 	w := &watch{
@@ -52,18 +53,18 @@ func (s *server) subscribe(t task) {
 		}
 		return same
 	})
-	full := len(s.watches) >= mostWatches
+	full := len(s.watches) >= maxWatches
 	if !full {
 		s.watches = append(s.watches, w)
 	}
 	s.mu.Unlock()
 	if full {
 		w.cancel()
-		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has " + strconv.Itoa(mostWatches) + " subscriptions, which is the most.", true, nil}, true)
+		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has " + strconv.Itoa(maxWatches) + " subscriptions, which is the most.", true, nil}, true)
 	}
 }
 
-// tick evaluates what is due in this frame.
+// tick evaluates the watches that are due in this frame.
 func (s *server) tick() {
 	s.mu.Lock()
 	due := slices.Clone(s.watches)
@@ -82,18 +83,19 @@ func (s *server) tick() {
 	}
 }
 
-// step evaluates a watch once and says whether that was its end.
+// step evaluates a watch once, sends what came of it, and reports whether that
+// was its last message.
 func (s *server) step(w *watch) (final bool) {
 	begun := time.Now()
 	value, err := s.evaluate(w.ctx, w.h, w.code, w.ms, nil)
 	if w.ctx.Err() != nil {
-		return false // somebody has ended it, and it has no last word
+		return false // it was cancelled, which sends no final message
 	}
 	var failed envelope
 	if errors.As(err, &failed) {
 		w.seq++
 		w.errors++
-		final = w.errors >= mostErrors
+		final = w.errors >= maxErrorsInRow
 		w.fail(failed, final)
 		return final
 	}
@@ -105,7 +107,7 @@ func (s *server) step(w *watch) (final bool) {
 	w.values++
 	w.last = append(w.last[:0], value...)
 	final = w.limit > 0 && w.values >= w.limit
-	w.h.send(build(typeTick).id(w.msg.ID).int("seq", w.seq).value(value).took(begun).bool("final", final).end())
+	w.h.send(build(typeTick).id(w.msg.ID).int("seq", w.seq).value(value).duration(begun).bool("final", final).end())
 	return final
 }
 

@@ -10,8 +10,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// bindings writes the methods of a catalog as bindings. A schema takes along the
-// definitions that it refers to: it stands for itself on the wire.
+// bindings writes the methods of a catalog as the handshake's bindings. Each
+// schema carries the definitions that it refers to, because on the wire it
+// stands alone.
 func bindings(c *catalog.Catalog) json.RawMessage {
 	b := []byte{'['}
 	if c != nil {
@@ -42,8 +43,8 @@ func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
 	return append(b, '}')
 }
 
-// appendAbout appends what bindings and function values say alike of what answers
-// them.
+// appendAbout appends the members that bindings and function values have in
+// common: description, input and output.
 func appendAbout(b []byte, c *catalog.Catalog, m *catalog.Method) []byte {
 	if m.Description != "" {
 		b = member(b, "description", scan.AppendQuoted(nil, m.Description))
@@ -57,10 +58,12 @@ func appendAbout(b []byte, c *catalog.Catalog, m *catalog.Method) []byte {
 	return b
 }
 
-// bindingWords are the members of a binding that a catalog has a place for.
+// bindingWords are the members of a binding that a catalog has fields for; any
+// other goes to Extra and back.
 var bindingWords = []string{"name", "description", "input", "output", "effects", "hints"}
 
-// withDefs adds to a schema the definitions of c that it refers to.
+// withDefs returns schema with the definitions of c that it refers to, directly
+// or through others.
 func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	defs, seen := []byte{'{'}, map[string]bool{}
 	own := scan.Get(schema, "$defs")
@@ -93,14 +96,14 @@ func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return append(member(b, "$defs", append(defs, '}')), '}')
 }
 
-// eachRef calls found with each $ref in a schema.
+// eachRef calls found with the value of each $ref in a schema.
 func eachRef(schema json.RawMessage, found func(ref string)) {
 	for start, end := range refsIn(schema) {
 		found(text(schema[start:end]))
 	}
 }
 
-// changeRefs returns a schema with each $ref changed.
+// changeRefs returns a schema with the value of each $ref replaced.
 func changeRefs(schema json.RawMessage, change func(ref string) string) json.RawMessage {
 	var out []byte
 	done := 0
@@ -115,8 +118,8 @@ func changeRefs(schema json.RawMessage, change func(ref string) string) json.Raw
 	return append(out, schema[done:]...)
 }
 
-// refsIn goes through the places of the strings that are values of a "$ref", in
-// one pass, however deep they are.
+// refsIn yields start and end of each string that is the value of a "$ref". It
+// scans the bytes once and without recursion, so that deep schemas cost no more.
 func refsIn(schema []byte) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		isRef := false // the string before was that key

@@ -9,7 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode reads what came as JSON-RPC and says what it means here.
+// Decode reads raw as JSON-RPC 2.0 and translates it. A batch is one Invalid
+// message, which is answered with -32600 (page, "No batching").
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	if err != nil {
@@ -26,7 +27,7 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return msgs, false, nil
 }
 
-// translate makes of a message of JSON-RPC what it is in scomp.
+// translate turns a JSON-RPC message into what it means in scomp.
 func (c *codec) translate(m *wire.Message) {
 	switch m.Kind {
 	case wire.Response:
@@ -41,8 +42,8 @@ func (c *codec) translate(m *wire.Message) {
 	}
 }
 
-// response reads an answer: which class of error it is, and the functions that
-// it hands out.
+// response reads an answer: it notes the error's data.kind, and the function
+// values in a result.
 func (c *codec) response(m *wire.Message) {
 	if len(c.evals) > 0 {
 		delete(c.evals, string(m.ID))
@@ -60,11 +61,12 @@ func (c *codec) response(m *wire.Message) {
 	}
 }
 
-// incoming reads a request of theirs. What is wrong with it is in its Err.
+// incoming reads a request of the peer. What is wrong with it is put into its
+// Err, so that it is judged in the order of the wire; the handler answers it.
 func (c *codec) incoming(m *wire.Message) {
 	word := m.Method
 	if word == handshake {
-		m.Err = c.theirs(m.Params)
+		m.Err = c.checkHandshake(m.Params)
 		return
 	}
 	if c.role == unknown {
@@ -75,13 +77,13 @@ func (c *codec) incoming(m *wire.Message) {
 		c.invoked(m)
 	case m.Err != nil:
 	case word == evalWord:
-		c.turns.enter(string(m.ID))
+		c.evalQueue.enter(string(m.ID))
 	case word == releaseWord: // with an id, which it need not have: it is answered
 		c.refs.release(m.Params)
 	}
 }
 
-// invoked reads an invoke of theirs.
+// invoked reads an invoke of the peer and finds which hook it is for.
 func (c *codec) invoked(m *wire.Message) {
 	name, ref, input := invocation(m.Params)
 	c.refs.hold(input)
@@ -103,8 +105,9 @@ func (c *codec) invoked(m *wire.Message) {
 	}
 }
 
-// theirs judges a handshake of the far side.
-func (c *codec) theirs(params json.RawMessage) *wire.Error {
+// checkHandshake checks the params of the peer's handshake and keeps them. It
+// returns the error to answer with: a second handshake, or another protocol.
+func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 	if c.role != unknown {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, "a second handshake")
 	}
@@ -120,10 +123,11 @@ func (c *codec) theirs(params json.RawMessage) *wire.Error {
 	return nil
 }
 
-// invocation reads the params of an invoke in every spelling.
+// invocation reads the params of an invoke, in any of the spellings.go: name for
+// a binding, else ref for a function reference.
 func invocation(params json.RawMessage) (name, ref string, input json.RawMessage) {
-	name, input = text(first(params, nameWords)), first(params, inputWords)
-	if fn := first(params, refWords); name == "" {
+	name, input = text(firstOf(params, bindingSpellings)), firstOf(params, inputSpellings)
+	if fn := firstOf(params, referenceSpellings); name == "" {
 		ref = cmp.Or(refID(fn), functionID(fn))
 	}
 	return name, ref, input

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// eval answers an eval when those of its session that came before are answered.
+// eval answers an eval, after all earlier ones of its session.
 func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	runtime := h.server.runtime
 	if runtime == nil {
@@ -20,11 +20,11 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	if !ok {
 		return nil, wire.NewError(wire.CodeInvalidParams, "eval needs the code as text")
 	}
-	if err := h.greeted(ctx); err != nil {
+	if err := h.awaitHandshake(ctx); err != nil {
 		return nil, err
 	}
 	if c := h.codec(); c != nil {
-		if err := c.turns.wait(ctx, string(in.Msg.ID)); err != nil {
+		if err := c.evalQueue.wait(ctx, string(in.Msg.ID)); err != nil {
 			return nil, err
 		}
 	}
@@ -44,8 +44,9 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	return value, err
 }
 
-// greeted waits until the handshake is answered.
-func (h *handler) greeted(ctx context.Context) error {
+// awaitHandshake blocks until our answer to the handshake is written, so that
+// nothing overtakes it.
+func (h *handler) awaitHandshake(ctx context.Context) error {
 	select {
 	case <-h.ready:
 		return nil
@@ -54,7 +55,7 @@ func (h *handler) greeted(ctx context.Context) error {
 	}
 }
 
-// names are what code can invoke: what we offer, then what the client does.
+// names returns what code can invoke: our bindings, then the client's.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
 	ours := map[string]bool{}
@@ -69,8 +70,8 @@ func (h *handler) names() []string {
 	return names
 }
 
-// call invokes what code names: a binding of ours, else one of the client's, or
-// a function that it handed out.
+// call invokes what evaluated code names: a function reference of the client, a
+// binding of ours, or one of the client's.
 func (h *handler) call(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	_, ref := cutRef(name)
 	switch _, ok := h.r.Kind(name); {
@@ -84,8 +85,8 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	return nil, h.server.unknown(name)
 }
 
-// function makes function values of bindings of ours; nil where the connection
-// cannot.
+// function returns what makes a function value of one of our bindings; nil if
+// the connection's codec cannot be reached.
 func (h *handler) function() func(name string) json.RawMessage {
 	c := h.codec()
 	if c == nil {
@@ -94,7 +95,7 @@ func (h *handler) function() func(name string) json.RawMessage {
 	return func(name string) json.RawMessage { return c.refs.function(name, h.server.b.Catalog()) }
 }
 
-// codec is the connection's; nil where that is hidden.
+// codec returns the connection's codec; nil if the caller does not show it.
 func (h *handler) codec() *codec {
 	if p, ok := h.caller.(interface{ Codec() dialect.Codec }); ok {
 		c, _ := p.Codec().(*codec)
@@ -103,7 +104,8 @@ func (h *handler) codec() *codec {
 	return nil
 }
 
-// evalError is the answer to code that failed.
+// evalError returns the error that answers an eval whose code failed, with kind,
+// stack and the cause in its data.
 func evalError(e *dialect.EvalError) *wire.Error {
 	kind := e.Kind
 	switch {

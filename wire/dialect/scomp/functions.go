@@ -6,9 +6,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// mayHoldFunction is a quick look: most values hold none.
+// mayHoldFunction is a cheap test that rules out most values: it reports whether
+// a key of a function value occurs in val at all.
 func mayHoldFunction(val []byte) bool {
-	for _, word := range append([]string{fnTypeRef}, fnWords...) {
+	for _, word := range append([]string{fnTypeRef}, functionSpellings...) {
 		if bytes.Contains(val, []byte(`"`+word+`"`)) {
 			return true
 		}
@@ -16,23 +17,23 @@ func mayHoldFunction(val []byte) bool {
 	return false
 }
 
-// An opened is an object or array that is not at its end yet.
+// An opened is an object or array whose end has not been reached.
 type opened struct {
 	start int
-	id    string // of the function value that it is; "": of none so far
-	ref   string // that, should typed come to be true
-	typed bool   // it says that it is a function
-	inner int    // how many function values were found before it
+	id    string // the id, if it is a function value told by its key; "": not so far
+	ref   string // the id, if it is one told by its type
+	typed bool   // it has "type": "function"
+	inner int    // how many function values had been found when it began
 }
 
-// A found is a function value and its id.
+// A found is a function value: its id, and where it stands.
 type found struct {
 	id         string
 	start, end int
 }
 
-// eachFunction calls each with every function value in val, which is valid, but
-// for those inside of others. It goes through val once, however deep that is.
+// eachFunction calls each with every outermost function value in val, which must
+// be valid JSON. It scans once and without recursion, however deep val is.
 func eachFunction(val []byte, each func(id string, fn []byte)) {
 	var open []opened
 	var all []found
@@ -65,7 +66,7 @@ func eachFunction(val []byte, each func(id string, fn []byte)) {
 	}
 }
 
-// note takes a member of the object: its key, and where in val its value is.
+// note looks at a member of the object: its key, and where in val its value is.
 func (o *opened) note(key, val []byte, at int) {
 	scalar := func() string {
 		end, err := scan.Value(val, at, 0)
@@ -74,7 +75,7 @@ func (o *opened) note(key, val []byte, at int) {
 		}
 		return refID(val[at:end])
 	}
-	for _, word := range fnWords {
+	for _, word := range functionSpellings {
 		if o.id == "" && scan.IsKey(key, word) {
 			o.id = scalar()
 		}
@@ -87,9 +88,9 @@ func (o *opened) note(key, val []byte, at int) {
 	}
 }
 
-// functionID is the id of a function value, "" where obj is none.
+// functionID returns the id of a function value; "" if obj is none.
 func functionID(obj []byte) string {
-	if id := refID(first(obj, fnWords)); id != "" {
+	if id := refID(firstOf(obj, functionSpellings)); id != "" {
 		return id
 	}
 	if text(scan.Get(obj, fnTypeWord)) == fnType {
@@ -98,7 +99,7 @@ func functionID(obj []byte) string {
 	return ""
 }
 
-// refID is an id as text: a string, or a number as it stands.
+// refID returns an id as text: a string, or a number's digits as they stand.
 func refID(val []byte) string {
 	if scan.Type(val) == 'n' {
 		return string(val)

@@ -15,11 +15,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// greeting is what the far side said in the handshake.
+// greeting is the peer's part of the handshake. It has a lock of its own, since
+// flows read it while the peer decodes.
 type greeting struct {
 	mu   sync.Mutex
-	said json.RawMessage // its answer to ours, or its own params; nil: nothing yet
-	who  string          // the member of its metadata that names it
+	said json.RawMessage // the result of our handshake, or the params of its own; nil: none yet
+	who  string          // the member of its metadata that identifies it: "server" or "client"
 }
 
 func (g *greeting) set(said json.RawMessage, who string) {
@@ -37,7 +38,8 @@ func (g *greeting) get() (said json.RawMessage, who string) {
 // Introduce takes what the handshake is to say of us.
 func (c *codec) Introduce(i dialect.Introduction) { c.intro = i }
 
-// Session is the sessionId that the far side answered.
+// Session returns the sessionId that the server assigned; "" before the
+// handshake.
 func (c *codec) Session() string {
 	said, _ := c.greet.get()
 	return text(scan.Get(said, sessionWord))
@@ -70,7 +72,8 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// check says what is wrong with the answer to a handshake.
+// check returns a Fault of kind Protocol unless body is a valid answer to our
+// handshake.
 func check(body json.RawMessage) error {
 	what := ""
 	switch {
@@ -93,11 +96,12 @@ func check(body json.RawMessage) error {
 	return f
 }
 
-// hello is the params of our handshake.
+// hello returns the params of our handshake: bindings, and metadata with who we
+// are and the session to resume.
 func (c *codec) hello() json.RawMessage {
 	metadata := []byte{'{'}
 	if scan.Get(c.intro.Metadata, "client") == nil {
-		metadata = member(metadata, "client", named(c.intro.Info))
+		metadata = member(metadata, "client", identity(c.intro.Info))
 	}
 	resume := cmp.Or(c.intro.Last, c.intro.Resume)
 	for key, val := range members(c.intro.Metadata) {
@@ -111,7 +115,8 @@ func (c *codec) hello() json.RawMessage {
 	return hello(bindings(c.intro.Offers), append(metadata, '}'), "")
 }
 
-// hello is either side's part of a handshake; session is a server's.
+// hello writes either side's part of a handshake; session is the server's
+// sessionId, "" for a client.
 func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	b := member([]byte{'{'}, "protocol", scan.AppendQuoted(nil, protocol))
 	if session != "" {
@@ -120,8 +125,9 @@ func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	return append(member(member(b, "bindings", bindings), "metadata", metadata), '}')
 }
 
-// named says who somebody is.
-func named(i catalog.Info) json.RawMessage {
+// identity returns name and version as an object, for metadata.client or
+// metadata.server.
+func identity(i catalog.Info) json.RawMessage {
 	b := []byte{'{'}
 	if i.Name != "" {
 		b = member(b, "name", scan.AppendQuoted(nil, i.Name))
@@ -132,8 +138,8 @@ func named(i catalog.Info) json.RawMessage {
 	return append(b, '}')
 }
 
-// Describe is what the far side said in the handshake, a client as well as a
-// server: it need not be asked.
+// Describe returns what the peer declared in the handshake, be it client or
+// server. Nothing is sent.
 func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, error) {
 	said, who := c.greet.get()
 	if said == nil {
@@ -142,8 +148,9 @@ func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, err
 	return fromGreeting(said, who), nil
 }
 
-// Typing is the catalog that says what method takes and gives: of a binding what
-// the greeting said, of a function what it said of itself.
+// Typing returns the catalog that describes method: for a binding what the
+// handshake declared, for "ref:ID" what the function value said of itself; nil
+// if nothing is known.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if id, ok := cutRef(method); ok {
 		if fn := c.refs.described(id); fn != nil {
@@ -158,15 +165,4 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 		return nil, nil
 	}
 	return cat, err
-}
-
-// Leave releases the functions of theirs that we hold.
-func (c *codec) Leave(ctx context.Context, caller dialect.Caller) error {
-	for _, id := range c.refs.held() {
-		params := append(member([]byte{'{'}, dropWords[0], scan.AppendQuoted(nil, id)), '}')
-		if err := caller.Notify(ctx, dialect.Op{Kind: dialect.Own, Method: releaseWord, Params: params}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// deep is the depth for values that were checked before.
+// deep is the nesting limit for values that were checked against the user's
+// limit when they were decoded.
 const deep = 1 << 16
 
-// members goes through the members of an object; of anything else there are
-// none.
+// members yields the members of an object; none for anything else.
 func members(obj []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		m := scan.Object(obj, deep)
@@ -25,8 +25,7 @@ func members(obj []byte) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// elements goes through the elements of an array; of anything else there are
-// none.
+// elements yields the elements of an array; none for anything else.
 func elements(list []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		m := scan.Array(list, deep)
@@ -38,8 +37,9 @@ func elements(list []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// first is the value of the first of words that obj has.
-func first(obj []byte, words []string) json.RawMessage {
+// firstOf returns the value of the first of words that is a member of obj; nil
+// if none is.
+func firstOf(obj []byte, words []string) json.RawMessage {
 	for _, word := range words {
 		if val := scan.Get(obj, word); val != nil {
 			return val
@@ -48,8 +48,8 @@ func first(obj []byte, words []string) json.RawMessage {
 	return nil
 }
 
-// lastMember is the value of the last member of that name: the one that counts
-// in a message, as it did when that was decoded.
+// lastMember returns the value of the last member of that name, which is the one
+// that decoding took where a name occurs twice.
 func lastMember(msg []byte, name string) json.RawMessage {
 	var last json.RawMessage
 	for key, val := range members(msg) {
@@ -60,7 +60,7 @@ func lastMember(msg []byte, name string) json.RawMessage {
 	return last
 }
 
-// text is the string that val is, "" where it is none.
+// text returns the string val; "" if it is none.
 func text(val []byte) string {
 	s, _ := scan.Text(val)
 	return s
@@ -74,8 +74,8 @@ func member(b []byte, key string, val []byte) []byte {
 	return append(append(scan.AppendQuoted(b, key), ':'), val...)
 }
 
-// put returns doc with what is at a JSON pointer replaced by val; ok is false
-// where nothing is there.
+// put returns doc with the value at a JSON pointer replaced by val; ok is false
+// if the pointer leads nowhere.
 func put(doc []byte, pointer string, val []byte) (out []byte, ok bool) {
 	if pointer == "" {
 		return val, true

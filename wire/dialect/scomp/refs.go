@@ -15,30 +15,31 @@ import (
 	"rpcx/wire/scan"
 )
 
-// theirsMost and theirsBytes bound the references that are kept to be released,
-// with what they say of themselves.
+// maxTheirs and maxTheirsBytes bound how many function references of the peer we
+// remember in order to release them, and the bytes of their descriptions.
 const (
-	theirsMost  = 1 << 16
-	theirsBytes = 8 << 20
+	maxTheirs      = 1 << 16
+	maxTheirsBytes = 8 << 20
 )
 
-// refs are the function references of a connection, in both directions. They
-// end with it.
+// refs holds the function references of a connection, in both directions. They
+// are forgotten when it closes (page, "Clear connection boundaries").
 type refs struct {
 	mu   sync.Mutex
 	last int
-	ours map[string]string // what answers a function of ours, by the id that they know it by
-	// theirs are the functions that they have handed out to us, by their ids: the
-	// value where it says what it takes, else nil.
+	ours map[string]string // hook names of the functions that we handed out, by id
+	// theirs are the functions that the peer handed out, by id: the function value
+	// if it has schemas, else nil.
 	theirs map[string]json.RawMessage
 	bytes  int // of theirs
 }
 
-// cutRef is the function that a user's METHOD names.
+// cutRef returns the id of the function that a METHOD "ref:ID" names.
 func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(method, RefPrefix) }
 
-// lend puts functions of ours into params: at each JSON pointer the one that is
-// answered by that hook, as known, which may be nil, describes it.
+// lend puts function values into params: at each JSON pointer of funcs one that
+// the named hook answers, described as in known, which may be nil. It fails if a
+// pointer leads nowhere.
 func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
 		out, ok := put(params, pointer, r.function(funcs[pointer], known))
@@ -50,8 +51,8 @@ func (r *refs) lend(params json.RawMessage, funcs map[string]string, known *cata
 	return params, nil
 }
 
-// function is a new function value, answered by what name says and described as
-// known, which may be nil, does.
+// function returns a new function value that the hook name answers, described as
+// in known, which may be nil.
 func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,14 +62,14 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	r.last++
 	id := "f" + strconv.Itoa(r.last)
 	r.ours[id] = name
-	value := member([]byte{'{'}, fnWords[0], scan.AppendQuoted(nil, id))
+	value := member([]byte{'{'}, functionSpellings[0], scan.AppendQuoted(nil, id))
 	if m := known.Method(name); m != nil {
 		value = appendAbout(value, known, m)
 	}
 	return append(value, '}')
 }
 
-// answers is what answers a function of ours.
+// answers returns the hook that answers the function of ours with that id.
 func (r *refs) answers(id string) (name string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,23 +77,25 @@ func (r *refs) answers(id string) (name string, ok bool) {
 	return name, ok
 }
 
-// unknownRef is the answer to an invoke of a function that is none of ours, or
-// none any more.
+// unknownRef is the error that answers an invoke of a function reference that we
+// never handed out, or that was released.
 func unknownRef(id string) *wire.Error {
 	return kindError(wire.CodeServer, kindRef, "unknown function reference: "+id)
 }
 
 // release forgets the functions of ours that the params of a release_ref name.
+// (The method is on the page; the spelling of its params is in spellings.go.)
 func (r *refs) release(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.ours, refID(first(params, dropWords)))
-	for id := range elements(scan.Get(params, dropsWord)) {
+	delete(r.ours, refID(firstOf(params, releasedSpellings)))
+	for id := range elements(scan.Get(params, releasedListWord)) {
 		delete(r.ours, refID(id))
 	}
 }
 
-// hold notes the functions of theirs in a value that came.
+// hold remembers the function values in a value that the peer sent, so that they
+// can be invoked with their schemas and are released at the end.
 func (r *refs) hold(val []byte) {
 	if !mayHoldFunction(val) {
 		return
@@ -111,7 +114,7 @@ func (r *refs) hold(val []byte) {
 		if !known {
 			more += len(id)
 		}
-		if r.bytes+more > theirsBytes || !known && len(r.theirs) >= theirsMost {
+		if r.bytes+more > maxTheirsBytes || !known && len(r.theirs) >= maxTheirs {
 			return
 		}
 		r.bytes += more
@@ -119,15 +122,15 @@ func (r *refs) hold(val []byte) {
 	})
 }
 
-// described is what a function of theirs says of itself, nil for nothing.
+// described returns the peer's function value with that id, if it has schemas.
 func (r *refs) described(id string) json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.theirs[id]
 }
 
-// held are the functions of theirs that we still have, which are forgotten with
-// it.
+// held returns the ids of the peer's functions that we remember, and forgets
+// them.
 func (r *refs) held() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@
 // request (before the handshake, of a reference that was released) is in its
 // Err, found in the order of the wire; whoever handles it answers with that.
 //
-// What the page leaves open is in assumed.go.
+// What the page leaves open is in spellings.go.
 package scomp
 
 import (
@@ -27,23 +27,23 @@ func Subprotocols() []string { return []string{subprotocol} }
 // results are translated.
 type codec struct {
 	dialect.Codec
-	depth int
-	intro dialect.Introduction
-	refs  refs
-	turns turns
-	evals map[string]bool // ids of ours that are not answered, given up or not
+	depth     int
+	intro     dialect.Introduction
+	refs      refs
+	evalQueue evalQueue
+	evals     map[string]bool // ids of our evals that are unanswered, even if nobody waits any more
 
 	role  role
 	greet greeting
 }
 
-// A role is told by who sends the handshake.
+// A role says who is the client: whoever sends the handshake.
 type role uint8
 
 const (
 	unknown  role = iota
 	asClient      // ours was sent
-	asServer      // theirs came, and it was a good one
+	asServer      // the peer's came, and was valid
 )
 
 // NewCodec returns the codec for one connection. depth is the greatest nesting
@@ -88,8 +88,8 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return wire.Message{}, wire.ErrUnsupported
 }
 
-// CheckName refuses, with a usage Fault, what cannot be asked for: streams, and a
-// function without its id.
+// CheckName returns a usage Fault for what the dialect cannot do: a subscription,
+// and "ref:" without an id.
 func CheckName(method string, subscribe bool) error {
 	switch {
 	case subscribe:
@@ -100,15 +100,16 @@ func CheckName(method string, subscribe bool) error {
 	return nil
 }
 
-// request writes a message of the page's; method is what a user knows it by.
+// request writes a message of the wire method word; method is the user's name
+// for it, which errors and events show.
 func (c *codec) request(kind dialect.OpKind, word, method string, params json.RawMessage) (wire.Message, error) {
 	m, err := c.Codec.Encode(dialect.Op{Kind: kind, Method: word, Params: params})
 	m.Method = method
 	return m, err
 }
 
-// raw sends a message of the user's own, which is no batch. An eval counts as any
-// other.
+// raw sends a message that the user wrote. A batch is refused; an eval counts as
+// pending like one of ours.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)
@@ -132,34 +133,36 @@ func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// invoke is the params of an invoke: of a binding, or of a function of theirs.
+// invoke returns the params of an invoke of a binding, or of a function of the
+// peer.
 func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	input, err := c.refs.lend(op.Params, op.Funcs, op.Known)
 	if err != nil {
 		return nil, err
 	}
-	word, name := nameWords[0], op.Method
+	word, name := bindingSpellings[0], op.Method
 	if id, ok := cutRef(op.Method); ok {
-		word, name = refWords[0], id
+		word, name = referenceSpellings[0], id
 	}
 	if input == nil {
-		input = json.RawMessage("{}") // nothing was given: an object that lacks everything
+		input = json.RawMessage("{}") // no parameter was given: an object without members
 	}
 	b := member([]byte{'{'}, word, scan.AppendQuoted(nil, name))
-	return append(member(b, inputWords[0], input), '}'), nil
+	return append(member(b, inputSpellings[0], input), '}'), nil
 }
 
-// Opened says that every answer is the only one.
+// Opened reports that every call ends with its one answer: there are no streams.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
-// Reply writes the answer to req: what eval and invoke give is wrapped.
+// Reply writes the answer to req. The results of eval and invoke are wrapped as
+// {"value": …}.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	word := ""
 	if req.Kind == wire.Request {
 		word = wordOf(req)
 	}
 	if word == evalWord {
-		c.turns.leave(string(req.ID))
+		c.evalQueue.leave(string(req.ID))
 	}
 	if wrap := wraps[word]; ev.Kind == wire.Data && wrap != "" {
 		data := ev.Data
@@ -171,10 +174,10 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// wraps are the members of results that hold what was asked for, by method.
-var wraps = map[string]string{evalWord: valueWord, invokeWord: givenWord}
+// wraps gives, per method, the member of its result that holds the value.
+var wraps = map[string]string{evalWord: valueWord, invokeWord: invokeValueWord}
 
-// Event is what a user sees: of a result its value, and what stands beside it.
+// Event shows a result as its value; other members of it are in Extra.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	ev, err := c.Codec.Event(m)
 	if err == nil && m.Kind == wire.Response && m.Err == nil {
@@ -183,14 +186,15 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	return ev, err
 }
 
-// unwrap takes the value out of a result; a result without one is it.
+// unwrap splits a result into its value and the other members; a result without
+// a value member is the value itself.
 func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 	if scan.Type(result) != 'o' {
 		return result, nil
 	}
 	word := valueWord
 	if value = scan.Get(result, word); value == nil {
-		word = givenWord
+		word = invokeValueWord
 		value = scan.Get(result, word)
 	}
 	if value == nil {
@@ -208,14 +212,14 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 	return value, append(rest, '}')
 }
 
-// wordOf is the method of the page that a request of the far side has.
+// wordOf returns the wire method of a peer's request.
 func wordOf(req wire.Message) string {
 	return text(lastMember(req.Raw, "method"))
 }
 
 var null = json.RawMessage("null")
 
-// kindError is an error of that class.
+// kindError returns an error whose data.kind is kind.
 func kindError(code int, kind, message string) *wire.Error {
 	return wire.NewError(code, message).WithData(map[string]string{"kind": kind})
 }

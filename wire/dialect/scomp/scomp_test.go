@@ -234,7 +234,7 @@ func TestFunctionsOfTheirs(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"a"}}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"value":` + strings.Repeat(`[{"x":`, 300) + `{"n":[{"$fn":5}],"type":"function","$ref":"e","also":{"$fn":"inside"}}` + strings.Repeat(`}]`, 300) + `}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"value":[{"$fn":{"$fn":null}},{"type":"function"},"{\"$fn\":\"no\"}",{"x":"$fn","y":{}},{"$fn":""}]}}`,
-		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"` + strings.Repeat("x", theirsBytes) + `"}}}`, // more than is kept
+		`{"jsonrpc":"2.0","id":1,"result":{"value":{"$fn":"` + strings.Repeat("x", maxTheirsBytes) + `"}}}`, // more than is kept
 	} {
 		if _, _, err := c.Decode([]byte(in)); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A server is our answering side: what hooks answer and, on a listener, a
-// runtime and the sessions whose state it keeps.
+// A server answers the peers of a listener (or, in a client, its one peer):
+// bindings by hooks, evals by a runtime, whose state is kept per session.
 type server struct {
 	b       dialect.Backend
 	runtime dialect.Runtime // nil: there is none
@@ -23,11 +23,11 @@ type server struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
-	idle     []*session // those without a connection, in the order in which they lost it
+	idle     []*session // sessions without a connection, longest idle first
 }
 
 // NewServer returns a server of what b offers and evaluates.
-func NewServer(b dialect.Backend) dialect.Server { return newServer(b, keep) }
+func NewServer(b dialect.Backend) dialect.Server { return newServer(b, idleLifetime) }
 
 func newServer(b dialect.Backend, keep time.Duration) *server {
 	s := &server{b: b, keep: keep, sessions: map[string]*session{}}
@@ -62,12 +62,12 @@ type handler struct {
 	caller dialect.Caller
 	r      dialect.Responder
 
-	ready   chan struct{} // closed when the handshake is answered
-	session *session      // these two are set before
-	theirs  declared      // the bindings of the client
+	ready   chan struct{} // closed when the handshake is answered; session and theirs are set before
+	session *session
+	theirs  declared // the bindings of the client
 }
 
-// Close ends what answers on this connection.
+// Close ends the hooks of this connection and leaves its session.
 func (h *handler) Close() error {
 	err := h.r.Close()
 	if h.session != nil {
@@ -76,10 +76,10 @@ func (h *handler) Close() error {
 	return err
 }
 
-// Handle answers one request. What the codec found wrong with it is the answer.
+// Handle answers one request. An error that the codec put into it is the answer.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if in.Msg.Kind == wire.Notification {
-		return nil, nil // release_ref, which the codec has heard; there is no other
+		return nil, nil // release_ref, which the codec obeyed; there is no other
 	}
 	if in.Msg.Err != nil {
 		return nil, in.Msg.Err
@@ -101,8 +101,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 }
 
-// handshake answers the client's. Nothing else is answered before that is on its
-// way.
+// handshake answers the client's handshake and releases what waits for it.
 func (h *handler) handshake(in *dialect.Inbound) error {
 	h.theirs.read(scan.Get(in.Msg.Params, "bindings"))
 	h.session = h.server.join(text(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
@@ -112,13 +111,13 @@ func (h *handler) handshake(in *dialect.Inbound) error {
 	return err
 }
 
-// hello is our part of the handshake.
+// hello returns the result of the handshake.
 func (s *server) hello(session string) json.RawMessage {
 	cat := s.b.Catalog()
 	if cat == nil {
 		cat = &catalog.Catalog{}
 	}
-	self := bytes.TrimSuffix(named(cat.Info), []byte("}"))
+	self := bytes.TrimSuffix(identity(cat.Info), []byte("}"))
 	for key, val := range members(scan.Get(cat.Info.Extra, "server")) {
 		self = member(self, key, val)
 	}
@@ -127,7 +126,7 @@ func (s *server) hello(session string) json.RawMessage {
 		about, _ := json.Marshal(s.runtime.About())
 		metadata = member(metadata, "runtime", about)
 	}
-	for key, val := range members(cat.Info.Extra) { // what the catalog says is told as it stands
+	for key, val := range members(cat.Info.Extra) { // what a catalog has beside name and version is sent unchanged
 		if key != "server" && key != sessionWord {
 			metadata = member(metadata, key, val)
 		}
@@ -135,14 +134,14 @@ func (s *server) hello(session string) json.RawMessage {
 	return hello(bindings(cat), append(metadata, '}'), session)
 }
 
-// invoke answers the invoke of a binding, or of a function of ours. scomp has no
-// streams: the last that a hook says is the result.
+// invoke answers an invoke of a binding or function of ours. scomp has no
+// streams: the last output of a hook is the result.
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage, id wire.ID) (json.RawMessage, error) {
 	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
 }
 
-// unknown is the answer to an invoke that nothing answers: of a binding that we
-// do not have, or of a function whose process has gone.
+// unknown returns the error for an invoke that nothing answers: an unknown
+// binding, or a function whose process has ended.
 func (h *handler) unknown(req wire.Message) error {
 	if _, ref, _ := invocation(lastMember(req.Raw, "params")); ref != "" {
 		return unknownRef(ref)
@@ -150,8 +149,8 @@ func (h *handler) unknown(req wire.Message) error {
 	return h.server.unknown(req.Method)
 }
 
-// unknown is the answer to a binding that we do not have. Its data names the
-// nearest one that we tell of.
+// unknown returns -32601 for a binding that we do not have; its data names the
+// nearest one that we declared.
 func (s *server) unknown(name string) error {
 	e := wire.NewError(wire.CodeNoMethod, "unknown binding: "+name)
 	if near := catalog.Nearest(name, s.b.Catalog().Names()); near != "" {

@@ -115,9 +115,9 @@ func play(t *testing.T, c wire.Conn, session string, steps ...string) string {
 
 func textOf(raw []byte, path ...string) string {
 	for _, key := range path[:len(path)-1] {
-		raw = first(raw, []string{key})
+		raw = firstOf(raw, []string{key})
 	}
-	return text(first(raw, path[len(path)-1:]))
+	return text(firstOf(raw, path[len(path)-1:]))
 }
 
 const (
@@ -298,7 +298,7 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 	defer s.Close()
 	first := s.join("")
 	s.leave(first)
-	for range idleMost - 1 {
+	for range maxIdleSessions - 1 {
 		s.leave(s.join(""))
 	}
 	if again := s.join(first.id); again != first {
@@ -306,7 +306,7 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 	}
 	s.leave(first)
 	s.leave(s.join(""))
-	if len(s.sessions) != idleMost || len(r.forgot) != 1 || r.forgot[0] == first.id {
+	if len(s.sessions) != maxIdleSessions || len(r.forgot) != 1 || r.forgot[0] == first.id {
 		t.Errorf("%d sessions are kept, %d were forgotten", len(s.sessions), len(r.forgot))
 	}
 }

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	keep     = 10 * time.Minute // how long a session outlives its last connection
-	idleMost = 1024             // sessions that are kept so; beyond, the oldest ends
-	// declaredMost bounds the bindings of a client that code can call by name.
-	declaredMost = 4096
+	idleLifetime    = 10 * time.Minute // how long a session outlives its last connection
+	maxIdleSessions = 1024             // sessions that are kept so; beyond, the oldest ends
+	// maxDeclared bounds the bindings of a client that code can call by name.
+	maxDeclared = 4096
 )
 
-// A session is a runtime's state, which connections come and go with.
+// A session is a runtime's state; it outlives its connections by idleLifetime.
 type session struct {
 	id    string
-	turn  chan struct{} // holds one: evals take turns, in the order in which they came
+	turn  chan struct{} // capacity one: whoever holds it evaluates
 	conns int
-	end   *time.Timer // while conns is 0
-	left  int         // how often its last connection went
+	end   *time.Timer // expires the session; set while conns is 0
+	left  int         // counts how often conns fell to 0, so that an old timer expires nothing
 }
 
-// join returns the session of that id, or a new one where there is none.
+// join returns the session with that id, or a new one under an id of its own.
 func (s *server) join(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +44,8 @@ func (s *server) join(id string) *session {
 	return ses
 }
 
-// leave notes that a connection of ses has gone. After the last one its state is
-// kept for a while.
+// leave notes that a connection of ses has closed. After the last one its state
+// is kept for idleLifetime; beyond maxIdleSessions the longest idle one ends.
 func (s *server) leave(ses *session) {
 	s.mu.Lock()
 	if ses.conns--; ses.conns > 0 || s.closed {
@@ -57,7 +57,7 @@ func (s *server) leave(ses *session) {
 	ses.end = time.AfterFunc(s.keep, func() { s.expire(ses, left) })
 	s.idle = append(s.idle, ses)
 	var oldest *session
-	if len(s.idle) > idleMost {
+	if len(s.idle) > maxIdleSessions {
 		oldest = s.idle[0]
 		left = oldest.left
 	}
@@ -67,8 +67,8 @@ func (s *server) leave(ses *session) {
 	}
 }
 
-// expire ends a session, unless somebody has joined it since it was left for
-// that time.
+// expire ends a session, unless it was joined since it was left for the left'th
+// time.
 func (s *server) expire(ses *session, left int) {
 	s.mu.Lock()
 	over := ses.end != nil && ses.left == left && !s.closed
@@ -84,14 +84,15 @@ func (s *server) expire(ses *session, left int) {
 	}
 }
 
-// newSession is an id that nobody guesses: who knows it has the session.
+// newSession returns an id that cannot be guessed: knowing it is the only proof
+// that a session is one's own.
 func newSession() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "sess_" + hex.EncodeToString(b[:])
 }
 
-// declared are the names of a client's bindings.
+// declared holds the names of a client's bindings, in order and as a set.
 type declared struct {
 	names []string
 	known map[string]bool
@@ -101,7 +102,7 @@ func (d *declared) read(bindings []byte) {
 	d.known = map[string]bool{}
 	for b := range elements(bindings) {
 		name := text(scan.Get(b, "name"))
-		if name != "" && !d.known[name] && len(d.names) < declaredMost {
+		if name != "" && !d.known[name] && len(d.names) < maxDeclared {
 			d.known[name] = true
 			d.names = append(d.names, name)
 		}

@@ -11,7 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// create answers an object.new.
+// create answers an object.new: the object exists when Class.__init__, if a hook
+// answers that, has succeeded.
 func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
 	name, err := text(p, "class")
 	if err != nil {
@@ -70,7 +71,8 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return value(result, err)
 }
 
-// takes says whether a property can be got or set with these arguments.
+// takes returns an error if a property cannot be read or set with these
+// arguments: none reads it, one sets it.
 func (m member) takes(args []byte) error {
 	n := 0
 	list := scan.Array(scan.Get(args, "args"), wire.DefaultMaxDepth)
@@ -118,12 +120,13 @@ func (h *handler) object(p []byte) (*object, error) {
 	return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(id))
 }
 
-// errUnknown says that no hook answers.
+// errUnknown reports that no hook answers a method.
 var errUnknown = wire.NewError(wire.CodeNoMethod, "method not found")
 
 func isUnknown(err error) bool { return err == error(errUnknown) }
 
-// ask has the hook of an object's class answer, when it is the object's turn.
+// ask runs the hook Class.name for an object, when no other call of the object
+// runs.
 func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name string, p, args []byte) (json.RawMessage, error) {
 	hook := o.class.Name + "." + name
 	if _, ok := h.r.Kind(hook); !ok {
@@ -142,7 +145,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 	return h.r.Respond(ctx, r)
 }
 
-// hold notes that these callbacks were given to a call of o, until it is over.
+// hold notes that a call of o was given these callbacks; over forgets them.
 func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -158,8 +161,9 @@ func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	}
 }
 
-// calling is told when a callback of the far side is called, and when it has
-// answered: meanwhile the object that called it takes further calls.
+// calling is called when one of our hooks calls a callback, and when that is
+// answered. In between the object takes further calls, since the callback may
+// call the object.
 func (h *handler) calling(id string, on bool) {
 	h.mu.Lock()
 	o := h.holders[id]

@@ -37,7 +37,7 @@ var wireMethods = []string{
 	methodNew, methodMethod, methodDestroy, methodCallback, methodLog,
 }
 
-// Options say what a codec does as a host. The zero value is usable.
+// Options configure a codec as a host. The zero value is usable.
 type Options struct {
 	// OneWay says that the far side cannot call back (HTTP): no callbacks, no
 	// environment.* and no plugin.shutdown.
@@ -136,7 +136,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// raw sends a message as it stands, and takes its answer so.
+// raw sends a message that the user wrote; its answer is not translated.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	m, err := c.Codec.Encode(op)
 	if err == nil && m.Kind == wire.Request {
@@ -172,7 +172,8 @@ func (c *codec) register(id wire.ID, r request) {
 	c.calls[string(id)] = k
 }
 
-// over forgets a call, and with it the callbacks that it passed.
+// over forgets a call and the callbacks that were passed with it: their ids
+// expire with it.
 func (c *codec) over(id string) {
 	k := c.calls[id]
 	if k == nil {
@@ -187,8 +188,8 @@ func (c *codec) over(id string) {
 	}
 }
 
-// blocked refuses what a hook of this connection asks for where the far side
-// would never answer: calls on one object wait for each other there.
+// blocked refuses a nested call that could never be answered: the peer
+// serializes the calls of one object, and the call that waits for us is one.
 func (c *codec) blocked(op dialect.Op, r request) error {
 	if !op.Nested || r.method != methodMethod && r.method != methodDestroy {
 		return nil

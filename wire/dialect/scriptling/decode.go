@@ -3,10 +3,8 @@ package scriptling
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rpcx/wire"
@@ -43,9 +41,8 @@ func (c *codec) message(m *wire.Message) {
 	c.msgs = append(c.msgs, *m)
 }
 
-// lenient takes an object without a method for what it may be: an answer whose
-// result was left out, or without an id something that a plugin printed. No
-// answer would help.
+// lenient reads an object without a method as what it probably is: with an id an
+// answer whose result was left out, without one something that a plugin printed.
 func lenient(m *wire.Message) {
 	switch {
 	case m.Final || scan.Type(m.Raw) != 'o' || scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil || scan.Get(m.Raw, "method") != nil:
@@ -56,7 +53,7 @@ func lenient(m *wire.Message) {
 	}
 }
 
-// isEmptyBatch says that an invalid message is an array of nothing.
+// isEmptyBatch reports whether an invalid message is an empty array.
 func isEmptyBatch(m *wire.Message) bool {
 	inner, opens := bytes.CutPrefix(bytes.TrimSpace(m.Raw), []byte{'['})
 	inner, closes := bytes.CutSuffix(inner, []byte{']'})
@@ -97,7 +94,7 @@ func (c *codec) response(m *wire.Message) {
 	m.Body = body
 }
 
-// made is the reference to a new object. Its id alone matters.
+// made reads the result of an object.new. Only its id must be there.
 func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	if t, _ := scan.Text(scan.Get(val, "type")); t == "remote" {
 		val = scan.Get(val, "remote")
@@ -115,8 +112,8 @@ func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	return r.plain(nil), nil
 }
 
-// mistaken fails the call that a response was meant for whose id has another
-// type: it would wait for ever.
+// mistaken fails the call that a response is meant for whose id came back with
+// another type ("1" for 1): otherwise the call would wait for ever.
 func (c *codec) mistaken(m *wire.Message) {
 	text := string(m.ID)
 	if s, ok := scan.Text(m.ID); ok {
@@ -133,7 +130,7 @@ func (c *codec) mistaken(m *wire.Message) {
 	c.over(text)
 }
 
-// broken is an answer that is none. It fails its call.
+// broken returns an Invalid message that fails the call of m's id.
 func broken(m *wire.Message, what string) wire.Message {
 	data, _ := json.Marshal(what)
 	e := wire.NewError(wire.CodeInvalidRequest, "Invalid answer")
@@ -141,8 +138,8 @@ func broken(m *wire.Message, what string) wire.Message {
 	return wire.Message{Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw, Err: e}
 }
 
-// inbound reads a request of the far side. What it logs is shown in its order:
-// beside the latest call, or of none.
+// inbound reads a request of the peer. A host.log becomes an item beside the
+// latest call, so that it is shown in order.
 func (c *codec) inbound(m *wire.Message) {
 	if v := scan.Get(m.Raw, "jsonrpc"); v != nil && string(v) != `"2.0"` {
 		c.refuse(m, wire.CodeInvalidRequest, "jsonrpc is not \"2.0\"")
@@ -167,8 +164,8 @@ func (c *codec) refuse(m *wire.Message, code int, what string) {
 	}
 }
 
-// called makes of a callback.call the request for its hook. One that has
-// expired is left for the handler to refuse.
+// called turns a callback.call into a request for its hook. An expired callback
+// is left for the handler to refuse.
 func (c *codec) called(m *wire.Message) {
 	id, _ := scan.Text(scan.Get(m.Params, "id"))
 	hook, ok := c.callbacks[id]
@@ -183,7 +180,7 @@ func (c *codec) called(m *wire.Message) {
 	m.Method, m.Params, m.Body = hook, params, params
 }
 
-// plainArguments is what a hook gets: args and kwargs, decoded.
+// plainArguments returns args and kwargs of a call as plain JSON, for a hook.
 func plainArguments(params []byte) (json.RawMessage, error) {
 	b, err := plainItems([]byte(`{"args":`), scan.Get(params, "args"))
 	if err == nil {
@@ -192,8 +189,8 @@ func plainArguments(params []byte) (json.RawMessage, error) {
 	return append(b, '}'), err
 }
 
-// latest is the id of the call of a user that came last of those that wait: the
-// one that the far side is most likely at work for. nil: there is none.
+// latest returns the id of the user's latest pending call, which the peer is
+// most likely working on; nil if there is none.
 func (c *codec) latest() wire.ID {
 	var id wire.ID
 	last := int64(0)
@@ -205,8 +202,8 @@ func (c *codec) latest() wire.ID {
 	return id
 }
 
-// Reply writes one event of the answer to req. What a callback answers is a
-// Value.
+// Reply writes one event of the answer to req. The result of a callback is sent
+// as a transport Value.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Kind == wire.Data && req.Kind == wire.Request {
 		switch method, _ := scan.Text(scan.Get(req.Raw, "method")); method {
@@ -231,76 +228,4 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 		return logEvent(m.Params), nil
 	}
 	return c.Codec.Event(m)
-}
-
-// logEvent is a host.log as an event: its key and value arguments are in extra,
-// by name where they are pairs.
-func logEvent(params []byte) wire.Event {
-	ev := wire.Event{Kind: wire.Log}
-	level, _ := scan.Text(scan.Get(params, "level"))
-	ev.Level = logLevel(level)
-	ev.Message, _ = scan.Text(scan.Get(params, "message"))
-	args, err := plainItems(nil, scan.Get(params, "args"))
-	if err != nil {
-		ev.Extra = append(append([]byte(`{"args":`), scan.Compact(nil, scan.Get(params, "args"))...), '}')
-		return ev
-	}
-	if pairs, ok := named(args); ok {
-		ev.Extra = pairs
-	} else if string(args) != "[]" {
-		ev.Extra = append(append([]byte(`{"args":`), args...), '}')
-	}
-	return ev
-}
-
-// logLevel is a level as a user sees it: "warning" is warn, what is unknown is
-// info.
-func logLevel(said string) string {
-	level := strings.ToLower(said)
-	if level == "warning" {
-		return "warn"
-	}
-	if slices.Contains(Levels, level) {
-		return level
-	}
-	return "info"
-}
-
-// Levels are the levels of host.log, the least first.
-var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
-
-// named makes an object of an array of keys and values; ok is false where it is
-// none, or names something twice.
-func named(args []byte) (obj json.RawMessage, ok bool) {
-	b := []byte{'{'}
-	seen := map[string]bool{}
-	m := scan.Array(args, wire.DefaultMaxDepth)
-	for {
-		_, key, more := m.Next()
-		if !more {
-			break
-		}
-		name, isText := scan.Text(key)
-		_, val, paired := m.Next()
-		if !isText || !paired || seen[name] {
-			return nil, false
-		}
-		seen[name] = true
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, key...), ':'), val...)
-	}
-	return append(b, '}'), len(seen) > 0
-}
-
-// checkLog says what is wrong with the params of a host.log.
-func checkLog(params []byte) error {
-	if scan.Type(params) != 'o' {
-		return errors.New("host.log needs params")
-	}
-	if level := scan.Get(params, "level"); level != nil && scan.Type(level) != 's' {
-		return errors.New("the level of a host.log is " + strconv.Quote(excerpt(level)))
-	}
-	return nil
 }

@@ -23,10 +23,10 @@ const helloParams = `{"protocol":"` + Version + `","host":"scriptling","host_ver
 // A greeting is what the handshake has told us, as a host.
 type greeting struct {
 	mu    sync.Mutex
-	hosts bool            // we have begun to be a host: we say goodbye too
-	open  bool            // environment.open was taken
+	hosts bool            // we sent a handshake, so we are the host and shut the plugin down
+	open  bool            // environment.open succeeded
 	said  json.RawMessage // the handshake's result; nil: none yet
-	name  string          // of the library
+	name  string          // library.name
 }
 
 func (g *greeting) library() string {
@@ -41,15 +41,15 @@ func (g *greeting) isHost() bool {
 	return g.hosts
 }
 
-// Greet shakes hands as a host: the version must be ours to the letter. Then it
-// opens the environment; a plugin that does not know how is none the worse.
+// Greet sends the handshake as a host and checks that the plugin's version is
+// exactly ours. Then it sends environment.open, whose failure is only a warning.
 func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	c.mu.Lock()
 	c.hosts = true
 	c.mu.Unlock()
 	said, err := far.Call(ctx, methodHandshake, json.RawMessage(helloParams))
 	if err != nil {
-		return unwelcome(err)
+		return handshakeFailed(err)
 	}
 	if err := checkGreeting(said); err != nil {
 		return err
@@ -67,10 +67,11 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	c.mu.Lock()
 	c.open = err == nil
 	c.mu.Unlock()
-	return unwelcome(err)
+	return handshakeFailed(err)
 }
 
-// Rehearse uses up the ids of a greeting.
+// Rehearse uses up the ids of a greeting, so that --dry-run shows the ids that
+// would be sent.
 func (c *codec) Rehearse() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.NoEnvironment {
@@ -85,9 +86,9 @@ func (c *codec) keep(said json.RawMessage) {
 	c.name, _ = scan.Text(scan.Get(scan.Get(said, "library"), "name"))
 }
 
-// unwelcome is the failure of a greeting: an error is no handshake, and who ends
-// before it was never reached.
-func unwelcome(err error) error {
+// handshakeFailed translates the error of a handshake: a JSON-RPC error is a
+// broken protocol, and a plugin that ends before it was never reached.
+func handshakeFailed(err error) error {
 	var rpc *wire.Error
 	f := wire.AsFault(err)
 	switch {
@@ -118,18 +119,19 @@ func checkGreeting(said []byte) error {
 	return nil
 }
 
-// warn tells the user something that ends nothing.
+// warn shows the user a warning.
 func warn(far dialect.Caller, text string) {
 	if t, ok := far.(dialect.Teller); ok {
 		t.Tell(wire.Event{Kind: wire.Log, Level: "warn", Message: text})
 	}
 }
 
-// lastWord bounds, in a hurry, the writing of the last request.
-const lastWord = 100 * time.Millisecond
+// hurriedShutdown bounds plugin.shutdown after an interrupt.
+const hurriedShutdown = 100 * time.Millisecond
 
-// Leave closes the environment and shuts the plugin down, each with a bound of
-// its own. One that does not answer the first is not waited for again.
+// Leave sends environment.close and plugin.shutdown (page, "Lifecycle"), each
+// with a bound of its own. If the first is not answered, the second is sent
+// without waiting.
 func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
 	c.mu.Lock()
 	hosts, open := c.hosts, c.open
@@ -147,7 +149,7 @@ func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
 	hurry := func() bool { return errors.Is(ctx.Err(), context.Canceled) }
 	limit := c.o.ShutdownTimeout
 	if hurry() {
-		limit = min(limit, lastWord)
+		limit = min(limit, hurriedShutdown)
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
@@ -163,8 +165,8 @@ func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
 	return err
 }
 
-// Describe is what the handshake has told; where there was none, as on the way
-// back of somebody's hook, it is asked for.
+// Describe returns what the handshake said. Where there was none, as in a hook's
+// own connection, the handshake is sent now.
 func (c *codec) Describe(ctx context.Context, far dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	said := c.said

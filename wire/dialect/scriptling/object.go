@@ -12,27 +12,27 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// An object is one that we keep for a host. Its calls wait for each other, but
-// while one of them waits for a callback others run: they may be what the
-// callback came to.
+// An object is an instance that a host has created. Its calls run one after
+// another; but while one of them waits for a callback another may run, since the
+// callback may have caused it.
 type object struct {
 	id    string
 	class *class
-	state string // its folder
+	state string // a folder of its own, for its hooks (RPCX_STATE)
 
 	mu      sync.Mutex
 	running int           // calls that have begun
-	waiting int           // callbacks that they wait for
-	gone    bool          // it was destroyed: what still waits for its turn gets none
-	change  chan struct{} // closed when one of them has changed; nil: nobody waits
+	waiting int           // callbacks that those calls wait for
+	gone    bool          // destroyed: calls that still wait for their turn are refused
+	change  chan struct{} // closed when running or waiting changes; nil: nobody waits
 }
 
-// vars are what a hook of the object finds in its environment.
+// vars returns the environment variables of the object's hooks.
 func (o *object) vars() map[string]string {
 	return map[string]string{"RPCX_OBJECT": o.id, "RPCX_STATE": o.state}
 }
 
-// enter waits for the object's turn.
+// enter waits until no other call of the object runs, or ctx ends.
 func (o *object) enter(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,8 +55,8 @@ func (o *object) enter(ctx context.Context) error {
 	return nil
 }
 
-// bury says that the object is no more.
-func (o *object) bury() {
+// destroyed marks the object as gone.
+func (o *object) destroyed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.gone = true
@@ -75,8 +75,8 @@ func (o *object) leave() {
 	o.changed()
 }
 
-// wait notes that one of the object's calls waits for a callback, or has its
-// answer.
+// wait notes that a call of the object begins (on) or ends to wait for a
+// callback.
 func (o *object) wait(on bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +95,7 @@ func (o *object) changed() {
 	}
 }
 
-// add makes an object of a class, with a folder that is its own.
+// add makes an object of a class, with a folder of its own.
 func (s *server) add(cl *class) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,17 +116,17 @@ func (s *server) add(cl *class) (*object, error) {
 	return o, nil
 }
 
-// take removes o from the objects; false where somebody has before.
+// take removes o from the objects; false if it was removed before.
 func (s *server) take(o *object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	had := s.objects[o.id] == o
 	delete(s.objects, o.id)
-	o.bury()
+	o.destroyed()
 	return had
 }
 
-// clean removes the folder of an object that was taken.
+// clean removes the folder of an object.
 func (s *server) clean(o *object) { _ = os.RemoveAll(o.state) }
 
 func (s *server) remove(o *object) {
@@ -135,7 +135,7 @@ func (s *server) remove(o *object) {
 	}
 }
 
-// callbacksIn finds the ids of the callbacks in the args and kwargs of params.
+// callbacksIn returns the ids of the callbacks in the args and kwargs of params.
 func callbacksIn(p []byte) []string {
 	var ids []string
 	m := scan.Array(scan.Get(p, "args"), wire.DefaultMaxDepth)

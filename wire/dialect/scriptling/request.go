@@ -10,7 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A request is what a user asks for, on its way to the wire.
+// A request is a user's call, being translated into a method and params of the
+// wire.
 type request struct {
 	method string
 	params json.RawMessage
@@ -20,7 +21,7 @@ type request struct {
 	codec  *codec
 }
 
-// encode makes the method and the params of the wire.
+// encode replaces method and params by those of the wire.
 func (r *request) encode() error {
 	if !slices.Contains(wireMethods, r.method) {
 		return r.function()
@@ -50,7 +51,7 @@ func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
 	return append(b, v...), nil
 }
 
-// function makes a function.call of the call of a function.
+// function makes a function.call of a call of a plugin's function.
 func (r *request) function() error {
 	b := scan.AppendQuoted([]byte(`{"name":`), r.method)
 	var err error
@@ -67,8 +68,8 @@ func (r *request) function() error {
 	return r.allUsed()
 }
 
-// arguments appends args (an array) or kwargs (an object) as Values. Where they
-// are Values already, functions of ours can stand only right below.
+// arguments appends args (an array) or kwargs (an object) as Values. Where the
+// user gave Values already (--values), a callback can only be a whole argument.
 func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	e := encoder{}
 	if len(r.funcs) > 0 {
@@ -88,8 +89,8 @@ func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	})
 }
 
-// callbackAt makes the callback for the function of ours at a pointer, if there
-// is one.
+// callbackAt returns the id of a new callback if the user gave a function
+// (KEY@on=NAME) at that pointer, else "".
 func (r *request) callbackAt(pointer string) string {
 	hook, ok := r.funcs[pointer]
 	if !ok {
@@ -104,7 +105,8 @@ func (r *request) callbackAt(pointer string) string {
 	return id
 }
 
-// allUsed refuses functions of ours where the dialect has no place for them.
+// allUsed returns a usage Fault if a function was given where the dialect has no
+// place for a callback.
 func (r *request) allUsed() error {
 	if len(r.made) == len(r.funcs) {
 		return nil

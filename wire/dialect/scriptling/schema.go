@@ -18,7 +18,7 @@ const (
 	destructor  = "__del__"
 )
 
-// A schema is what a plugin tells of itself.
+// A schema is the schema member of a handshake's result.
 type schema struct {
 	Functions []member   `json:"functions"`
 	Classes   []class    `json:"classes"`
@@ -47,9 +47,9 @@ type constant struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// toCatalog makes a catalog of a handshake's result. Functions are methods, as
-// are those of classes under the name Class.method; classes and all that has no
-// other place stay as they were said.
+// toCatalog makes a catalog of a handshake's result. Functions become methods,
+// and so do the methods of classes, as Class.method. Classes are kept as they
+// came; members without a field are in Extra.
 func toCatalog(said json.RawMessage) (*catalog.Catalog, error) {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
@@ -85,7 +85,8 @@ func toMethod(prefix string, val []byte) catalog.Method {
 	return m
 }
 
-// toConstants is an object of plain values.
+// toConstants returns the constants as an object of plain values; nil if there
+// are none.
 func toConstants(list []byte) (json.RawMessage, error) {
 	b := []byte{'{'}
 	for val := range elements(list) {
@@ -107,7 +108,7 @@ func toConstants(list []byte) (json.RawMessage, error) {
 	return append(b, '}'), nil
 }
 
-// elements are those of an array that are objects.
+// elements yields the elements of an array that are objects.
 func elements(array []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		if scan.Type(array) != 'a' {
@@ -122,7 +123,8 @@ func elements(array []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// without is what obj has beside these members; nil where that is nothing.
+// without returns obj without these members and without empty strings; nil if
+// nothing is left.
 func without(obj []byte, keys ...string) json.RawMessage {
 	if scan.Type(obj) != 'o' {
 		return nil
@@ -144,8 +146,8 @@ func without(obj []byte, keys ...string) json.RawMessage {
 	return append(b, '}')
 }
 
-// fromCatalog is the schema of what we serve: a method is a function, or with a
-// dot in its name a class's.
+// fromCatalog returns the schema of a catalog that we serve. A method whose name
+// has a dot belongs to a class, any other is a function.
 func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 	s = schema{Functions: []member{}, Classes: []class{}, Constants: []constant{}}
 	for _, raw := range c.Classes {
@@ -200,7 +202,7 @@ func (s *schema) class(name string) *class {
 	return &s.Classes[i]
 }
 
-// complete gives a class what the page shows of every one.
+// complete adds the members that every class on the page has.
 func (c *class) complete() {
 	if c.Constructor == nil || c.Constructor.Name == "" {
 		c.Constructor = &member{Name: c.Name}
@@ -225,7 +227,7 @@ func names(list []member) string {
 	return strings.Join(all, ", ")
 }
 
-// welcome is our answer to a handshake.
+// welcome returns the result of a handshake.
 func welcome(c *catalog.Catalog, s schema) (json.RawMessage, error) {
 	type library struct {
 		Name        string `json:"name"`

@@ -13,9 +13,9 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// A server is a plugin on all connections of a listener, or what answers a
-// plugin where we are its host. The objects live in it: over HTTP each call has
-// a connection of its own.
+// A server is a plugin, on all connections of a listener; in a host it answers
+// the plugin's requests. Objects belong to it and not to a connection, because
+// over HTTP each call is a connection.
 type server struct {
 	b    dialect.Backend
 	once func() (schema, error)
@@ -23,13 +23,13 @@ type server struct {
 	mu      sync.Mutex
 	objects map[string]*object
 	last    int
-	dir     *scratch.Dir // holds the objects' folders; nil: not made yet
+	dir     *scratch.Dir // the folder of the objects' folders; nil: not made yet
 }
 
 // NewServer returns a server of what b offers. A function is answered by the
 // hook of its name, a class Config by Config.__init__, Config.METHOD,
-// Config.PROPERTY (one argument sets it) and Config.__del__. Where b tells
-// nothing, we are a host: hooks answer what a plugin asks.
+// Config.PROPERTY (one argument sets it) and Config.__del__. If b has no
+// catalog we are a host, and hooks answer what a plugin asks.
 func NewServer(b dialect.Backend) dialect.Server {
 	return &server{
 		b: b, objects: map[string]*object{},
@@ -57,7 +57,7 @@ type handler struct {
 	holders map[string]*object // the objects whose calls were given a callback, by its id
 }
 
-// Close ends what answers on this connection.
+// Close ends the hooks of this connection.
 func (h *handler) Close() error { return h.r.Close() }
 
 // Handle answers one request or notification.
@@ -87,8 +87,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, wire.Errorf(wire.CodeNoMethod, "unknown method %s", in.Msg.Method)
 }
 
-// asHost answers a plugin: a callback that has expired, what it logs (the codec
-// has it shown), and whatever else hooks are there for.
+// asHost answers a plugin: callbacks that have expired, host.log (which the
+// codec has shown already), and whatever else has a hook.
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	switch {
@@ -137,7 +137,7 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 	return value(h.r.Respond(ctx, h.request(in, name, args)))
 }
 
-// text is a member of params that must be a string.
+// text returns a member of params that must be a string.
 func text(p []byte, key string) (string, error) {
 	s, ok := scan.Text(scan.Get(p, key))
 	if scan.Type(p) != 'o' || !ok {
@@ -146,7 +146,7 @@ func text(p []byte, key string) (string, error) {
 	return s, nil
 }
 
-// arguments is what a hook gets.
+// arguments returns the params of a hook.
 func arguments(p []byte) (json.RawMessage, error) {
 	args, err := plainArguments(p)
 	if err != nil {
@@ -155,7 +155,7 @@ func arguments(p []byte) (json.RawMessage, error) {
 	return args, nil
 }
 
-// value is a hook's answer as a Value.
+// value returns a hook's result as a Value.
 func value(result json.RawMessage, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err

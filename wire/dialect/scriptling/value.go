@@ -20,7 +20,7 @@ const (
 	callbackKey = "$callback"
 )
 
-// A ref names an object of the plugin.
+// A ref is a RemoteRef: it names an object of the plugin.
 type ref struct{ library, class, id string }
 
 // readRef reads a RemoteRef. Library and class may be absent.
@@ -50,8 +50,8 @@ func (r ref) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// plain appends what the Value in val stands for. An error says what is wrong
-// with it.
+// plain appends the plain JSON of the transport Value val. An error says what is
+// wrong with it.
 func plain(b, val []byte) ([]byte, error) {
 	switch scan.Type(val) {
 	case '0':
@@ -94,7 +94,7 @@ func plain(b, val []byte) ([]byte, error) {
 	return nil, fmt.Errorf("unsupported transport value type %q", clip(text))
 }
 
-// plain appends the reference as a user sees it.
+// plain appends the reference as users see and write it.
 func (r ref) plain(b []byte) []byte {
 	return append(r.append(append(b, `{"`+remoteKey+`":`...)), '}')
 }
@@ -108,8 +108,7 @@ func plainCallback(b, val []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// plainItems appends the array that an array of Values stands for; it may be
-// absent.
+// plainItems appends the plain JSON of an array of Values, which may be absent.
 func plainItems(b, val []byte) ([]byte, error) {
 	switch {
 	case val == nil || scan.Type(val) == '0':
@@ -120,7 +119,7 @@ func plainItems(b, val []byte) ([]byte, error) {
 	return scan.Rebuild(b, val, wire.DefaultMaxDepth, plainPart)
 }
 
-// plainEntries appends the object that an object of Values stands for; it may be
+// plainEntries appends the plain JSON of an object of Values, which may be
 // absent.
 func plainEntries(b, val []byte) ([]byte, error) {
 	switch {
@@ -135,11 +134,11 @@ func plainEntries(b, val []byte) ([]byte, error) {
 // plainPart is plain, for a part of an object or an array.
 func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
 
-// mostDigits bounds the integers that are written out of an exponent.
+// mostDigits bounds the exponent of an integer that is written out in digits.
 const mostDigits = 1000
 
-// plainInt appends an integer's digits. The tag decides: what is no number is 0,
-// as the real plugins and hosts have it, and a fraction is cut off.
+// plainInt appends an integer's digits. As in real plugins and hosts the type
+// tag decides: what is no number counts as 0, and a fraction is cut off.
 func plainInt(b, val []byte) ([]byte, error) {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, '0'), nil
@@ -160,7 +159,8 @@ func plainInt(b, val []byte) ([]byte, error) {
 	return append(b, new(big.Int).Quo(r.Num(), r.Denom()).String()...), nil
 }
 
-// plainFloat appends a float so that it can be told from an integer.
+// plainFloat appends a float, always with "." or an exponent, so that it can be
+// told from an integer.
 func plainFloat(b, val []byte) []byte {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, "0.0"...)
@@ -172,7 +172,7 @@ func plainFloat(b, val []byte) []byte {
 	return b
 }
 
-// excerpt is the beginning of a value, for an error.
+// excerpt returns the beginning of a value, for an error.
 func excerpt(val []byte) string {
 	if val == nil {
 		return "nothing"

@@ -8,8 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// fromGreeting makes a catalog of what a side said in the handshake; who is the
-// member of its metadata that names it.
+// fromGreeting makes a catalog from a side's part of the handshake (its params
+// or its result); who is the member of metadata that identifies that side:
+// "client" or "server".
 func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
 	r := newReader()
 	metadata := scan.Get(body, "metadata")
@@ -30,7 +31,7 @@ func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
 	return r.c
 }
 
-// info is who a side is, with all else that its metadata say.
+// info returns name and version of a side; the rest of its metadata is in Extra.
 func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
 	i := catalog.Info{Name: text(scan.Get(self, "name")), Version: text(scan.Get(self, "version"))}
@@ -52,14 +53,13 @@ func info(body, metadata json.RawMessage, who string) catalog.Info {
 	return i
 }
 
-// A reader collects bindings in a catalog. Their schemas refer to their own
-// roots; in a catalog $defs are shared, under names of their own where two
-// bindings mean different things by one name.
+// A reader collects bindings in a catalog; see defsImport for what becomes of
+// their schemas' definitions.
 type reader struct {
 	c    *catalog.Catalog
-	more []json.RawMessage          // $defs that stand outside the bindings
-	raw  map[string]json.RawMessage // definitions as they came, where they kept their names
-	last map[string]int             // the number of the last name that was made of a name
+	more []json.RawMessage          // $defs beside the bindings, searched last
+	raw  map[string]json.RawMessage // definitions as they came, by name, for those that kept it
+	last map[string]int             // per name: the last number that free appended to it
 }
 
 func newReader() *reader {
@@ -98,7 +98,7 @@ func (r *reader) method(val json.RawMessage) {
 	r.c.Methods = append(r.c.Methods, m)
 }
 
-// without is an object without one of its members.
+// without returns obj without the member key.
 func without(obj json.RawMessage, key string) json.RawMessage {
 	if scan.Get(obj, key) == nil {
 		return obj

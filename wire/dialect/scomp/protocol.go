@@ -1,6 +1,6 @@
 package scomp
 
-// The protocol's own words, from its page.
+// The names that the protocol's page defines.
 const (
 	protocol    = "0.1"
 	subprotocol = "scomp.v0"
@@ -15,5 +15,5 @@ const (
 	kindEval    = "EvalError" // of an error's data.kind
 )
 
-// schemaRef is how a JSON Schema refers to another.
+// schemaRef is the keyword with which a JSON Schema refers to another.
 const schemaRef = "$ref"

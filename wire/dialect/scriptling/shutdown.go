@@ -11,10 +11,11 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// lastWords bounds what the destructors of all objects that are left may take.
-const lastWords = 2 * time.Second
+// destructorsTimeout bounds the destructors of all objects that are left at the
+// end, together.
+const destructorsTimeout = 2 * time.Second
 
-// Close destroys the objects that are left, the oldest first, and removes their
+// Close destroys the objects that are left, oldest first, and removes their
 // folders.
 func (s *server) Close() error {
 	s.mu.Lock()
@@ -34,14 +35,14 @@ func (s *server) Close() error {
 	return dir.Remove()
 }
 
-// destroyAll runs the destructors of objects whose connections are gone.
+// destroyAll runs the destructors of objects whose connections have ended.
 func (s *server) destroyAll(left []*object) {
 	if len(left) == 0 {
 		return
 	}
 	r := s.b.Bind(nobody{})
 	defer func() { _ = r.Close() }()
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	ctx, cancel := context.WithTimeout(context.Background(), destructorsTimeout)
 	defer cancel()
 	args, _ := arguments(nil)
 	for _, o := range left {
@@ -55,7 +56,8 @@ func (s *server) destroyAll(left []*object) {
 	}
 }
 
-// nobody is the far side of what outlives its connection.
+// nobody is the Caller of hooks that run after their connection has ended: it
+// refuses every request.
 type nobody struct{}
 
 var errNobody = errors.New("the connection has ended")

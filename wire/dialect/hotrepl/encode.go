@@ -9,10 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A builder writes one message of the host, member by member.
+// A builder writes one message, or an object inside one, member by member. Each
+// method returns it with one more member.
 type builder []byte
 
-// build begins a message of that type; "" an object without one.
+// build begins a message of that type, or with "" an object without a type.
 func build(kind string) builder {
 	if kind == "" {
 		return builder{'{'}
@@ -30,16 +31,16 @@ func (b builder) int(key string, n int) builder {
 
 func (b builder) bool(key string, yes bool) builder { return b.raw(key, strconv.AppendBool(nil, yes)) }
 
-func (b builder) took(begun time.Time) builder {
+func (b builder) duration(begun time.Time) builder {
 	return b.int("durationMs", int(time.Since(begun)/time.Millisecond))
 }
 
-// value is what an evaluation gave, with its type.
+// value adds what an evaluation gave: hasValue, value and valueType.
 func (b builder) value(val json.RawMessage) builder {
 	return b.bool("hasValue", true).raw("value", val).text("valueType", valueTypes[scan.Type(val)])
 }
 
-// valueTypes are the types of JSON, as scan.Type tells them.
+// valueTypes are the names of JSON's types, by scan.Type's letters.
 var valueTypes = map[byte]string{
 	'o': "object", 'a': "array", 's': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null",
 }

@@ -12,12 +12,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The times between questions of how far a job is, and how long an answer may
-// take: a host answers nothing of a job that it does not know.
+// A job is polled at intervals that grow from firstPoll to longestPoll. Each
+// answer is awaited for answerTimeout: real hosts do not answer at all for a job
+// that they do not know.
 const (
-	firstPoll   = 50 * time.Millisecond
-	longestPoll = time.Second
-	pollBound   = 15 * time.Second
+	firstPoll     = 50 * time.Millisecond
+	longestPoll   = time.Second
+	answerTimeout = 15 * time.Second
 )
 
 // Job works on the host's jobs, which are polled. What a stream says of one is a
@@ -43,21 +44,22 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 	return nil, wire.ErrUnsupported
 }
 
-// A poll is a stream of what a host says of a job when it is asked.
+// A poll is the stream of a job operation: it asks the host each time that the
+// next event is wanted.
 type poll struct {
 	codec  *codec
 	caller dialect.Caller
 	op     dialect.Op
-	job    json.RawMessage // its id; nil: not known yet
-	asked  dialect.Stream  // the call that starts it, until it is answered; else nil
-	ours   bool
-	bare   bool
+	job    json.RawMessage // the job's id; nil: not known yet
+	asked  dialect.Stream  // the command_call that starts the job, until it is answered; else nil
+	ours   bool            // we started the job, so Cancel ends it
+	bare   bool            // the output alone is wanted, not a report
 	pause  time.Duration
-	ready  []wire.Message // to be told next
-	over   bool           // nothing is told after those
+	ready  []wire.Message // what Next returns next
+	over   bool           // nothing comes after ready
 }
 
-// Next returns what is told next. It asks the host when the time has come.
+// Next returns the next message, asking the host if there is none yet.
 func (p *poll) Next(ctx context.Context) (wire.Message, error) {
 	for len(p.ready) == 0 {
 		if p.over {
@@ -72,7 +74,7 @@ func (p *poll) Next(ctx context.Context) (wire.Message, error) {
 	return m, nil
 }
 
-// more gets the next answer.
+// more asks the host, or waits for the start of the job, and queues the answer.
 func (p *poll) more(ctx context.Context) error {
 	switch p.op.Kind {
 	case dialect.JobList:
@@ -108,9 +110,9 @@ func (p *poll) more(ctx context.Context) error {
 
 func (p *poll) about() json.RawMessage { return append(member([]byte{'{'}, "jobId", p.job), '}') }
 
-// ask sends a message and waits for its answer.
+// ask sends a message and waits for its answer, at most answerTimeout.
 func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
-	bound, cancel := context.WithTimeout(ctx, pollBound)
+	bound, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	st, err := p.caller.Open(bound, dialect.Op{Kind: dialect.Own, Method: kind, Params: members})
 	if err != nil {
@@ -122,7 +124,7 @@ func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (w
 	}
 	_ = st.Cancel(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+pollBound.String(), err)
+		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+answerTimeout.String(), err)
 		if kind != typeJournal {
 			f.Hint = "hosts answer nothing of a job that they do not know"
 		}
@@ -131,7 +133,7 @@ func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (w
 	return m, err
 }
 
-// answer makes of an answer what is told.
+// answer queues what a user sees of the host's answer.
 func (p *poll) answer(m wire.Message, err error) error {
 	if err != nil {
 		return err
@@ -165,14 +167,14 @@ func (p *poll) answer(m wire.Message, err error) error {
 	return nil
 }
 
-// tell queues a message that is to be seen as ev.
+// tell queues m, to be shown as ev.
 func (p *poll) tell(m wire.Message, ev wire.Event, final bool) {
 	m.Kind, m.Final, ev.Final = wire.Item, final, final
 	m.Event, m.Body, m.Err = &ev, ev.Data, ev.Err
 	p.ready = append(p.ready, m)
 }
 
-// entries tells of each entry of a journal by itself.
+// entries queues each entry of a journal.
 func (p *poll) entries(m wire.Message) {
 	in := scan.Array(m.Body, wire.DefaultMaxDepth)
 	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
@@ -183,7 +185,7 @@ func (p *poll) entries(m wire.Message) {
 	}
 }
 
-// Cancel has the host end a job that we have started and nobody waits for.
+// Cancel has the host cancel the job, if we started it and it is not over.
 func (p *poll) Cancel(ctx context.Context) error {
 	if p.over || !p.ours {
 		return nil
@@ -199,7 +201,7 @@ func (p *poll) Cancel(ctx context.Context) error {
 	return nil
 }
 
-// report is what is known of a job as one object.
+// report returns what is known of a job as one object, as users see it.
 func report(ev wire.Event) json.RawMessage {
 	b := []byte{'{'}
 	add := func(key string, val []byte) {

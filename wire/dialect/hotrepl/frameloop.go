@@ -9,7 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-// frames is the clock: while there is something to do, a frame at a time.
+// frames is the host's main loop: it runs a frame per tick of the clock, and
+// sleeps while there is nothing to do.
 func (s *server) frames() {
 	clock := time.NewTimer(s.cfg.frame)
 	defer clock.Stop()
@@ -38,8 +39,8 @@ func (s *server) idle() bool {
 	return len(s.tasks)+len(s.evals)+len(s.watches) == 0
 }
 
-// frame does what is due: every command that waits, one eval, the subscriptions.
-// (What is cancelled is so at once.)
+// frame does one frame's work in the order of real hosts: every queued message,
+// at most one eval, then the subscriptions. Cancels do not wait for a frame.
 func (s *server) frame() {
 	s.mu.Lock()
 	for n := len(s.tasks); n > 0 && len(s.tasks) > 0; n-- { // one by one: those that wait can be cancelled
@@ -65,7 +66,7 @@ func (s *server) frame() {
 	s.tick()
 }
 
-// do answers one message, or has it answered when its time comes.
+// do handles one queued message.
 func (s *server) do(t task) {
 	switch t.msg.Method {
 	case typeComplete:
@@ -89,7 +90,8 @@ func (s *server) do(t task) {
 	}
 }
 
-// enqueue has a message wait for a frame; false says that too many wait or run.
+// enqueue queues a message for the next frame. It returns false if
+// maxQueuedCommands are already waiting or running.
 func (s *server) enqueue(t task) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,15 +116,16 @@ func (s *server) newRunning(t task) *running {
 	return r
 }
 
-// errAsked is why something ends that a client has cancelled, and errReset that a
-// reset has.
+// The causes with which a running evaluation or command is cancelled.
 var (
-	errAsked = errors.New("cancelled by the client")
-	errReset = errors.New("reset in progress")
+	errByClient = errors.New("cancelled by the client")
+	errReset    = errors.New("reset in progress")
 )
 
-// give cancels what has that id, of whichever client. It is never answered.
-func (s *server) give(id []byte) {
+// cancelByID cancels the evals, commands and subscriptions that have that id, of
+// any client. A cancel itself is never answered; what it ends is, unless it is a
+// subscription.
+func (s *server) cancelByID(id []byte) {
 	s.mu.Lock()
 	same := func(m wire.Message) bool { return string(m.ID) == string(id) }
 	var queued []*running
@@ -143,7 +146,7 @@ func (s *server) give(id []byte) {
 	})
 	for _, r := range s.calls {
 		if same(r.msg) {
-			r.cancel(errAsked)
+			r.cancel(errByClient)
 		}
 	}
 	s.watches = slices.DeleteFunc(s.watches, func(w *watch) bool {
@@ -158,12 +161,12 @@ func (s *server) give(id []byte) {
 		t.h.send(commandFailed(t.msg.ID, time.Now(), cancelledCommand))
 	}
 	for _, r := range queued {
-		r.cancel(errAsked)
+		r.cancel(errByClient)
 		s.evalFailed(r, cancelledEval(r))
 	}
 }
 
-// over notes that a call does not run any more.
+// over removes r from what runs.
 func (s *server) over(r *running) {
 	r.cancel(nil)
 	s.mu.Lock()

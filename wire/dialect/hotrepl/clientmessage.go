@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// codeMessageTooLarge and the like are why a client's message is refused at
-// once.
+// The codes of errors with which a client's message is refused at once.
 const (
 	codeMessageTooLarge = "messageTooLarge"
 	codeLegacy          = "legacyMessageType"
@@ -19,9 +18,8 @@ const (
 	codeInvalidRequest  = "invalidRequest"
 )
 
-// fields are the members that a client's messages have beside type and id, with
-// the types that they must be of: s, n, o, b (true or false); in capitals those
-// that must be there.
+// fields lists the members of each client's message beside type and id, with
+// their JSON types: s, n, o, or b for a boolean; a capital marks a required one.
 var fields = map[string]map[string]byte{
 	typeEval:      {"code": 'S', "timeoutMs": 'n'},
 	typeComplete:  {"code": 'S', "cursor": 'n'},
@@ -36,9 +34,9 @@ var fields = map[string]map[string]byte{
 	typeJournal:   {"kind": 's', "limit": 'n'},
 }
 
-// theirs is a client's message. What is wrong with it is in its Err; the server
-// answers with that, in the order of the wire.
-func (c *codec) theirs(raw []byte) wire.Message {
+// clientMessage reads a message of a client. What is wrong with it is put into
+// its Err, which the server answers in the order of the wire.
+func (c *codec) clientMessage(raw []byte) wire.Message {
 	if c.max > 0 && len(raw) > c.max {
 		return refusedMessage(raw, kindInvalid, codeMessageTooLarge, fmt.Sprintf("The message has %d bytes; the host takes %d at most.", len(raw), c.max))
 	}
@@ -53,13 +51,14 @@ func (c *codec) theirs(raw []byte) wire.Message {
 	case !known:
 		m.Err = refusal(kindUnsupported, codeUnknownType, fmt.Sprintf("There is no message of the type %.80q.", m.Method))
 	default:
-		m.Err = misfit(raw, want)
+		m.Err = checkMembers(raw, want)
 	}
 	return m
 }
 
-// misfit says which member of a message is not what it must be.
-func misfit(raw []byte, want map[string]byte) *wire.Error {
+// checkMembers returns an invalidRequest error that names the first member that
+// is missing or of the wrong type; nil if there is none.
+func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
 		return refusal(kindInvalid, codeInvalidRequest, "The id is no string.")
 	}
@@ -88,7 +87,7 @@ func refusal(kind, code, message string) *wire.Error {
 	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: &no}
 }
 
-// refusedMessage is one of which not even an id is known.
+// refusedMessage is a message that is refused unread; it has no id to answer.
 func refusedMessage(raw []byte, kind, code, message string) wire.Message {
 	return wire.Message{Kind: wire.Notification, Raw: raw, Err: refusal(kind, code, message)}
 }

@@ -1,0 +1,20 @@
+package scomp
+
+import (
+	"context"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Leave sends release_ref for each function of the peer that we were handed, so
+// that it can free them before the connection closes.
+func (c *codec) Leave(ctx context.Context, caller dialect.Caller) error {
+	for _, id := range c.refs.held() {
+		params := append(member([]byte{'{'}, releasedSpellings[0], scan.AppendQuoted(nil, id)), '}')
+		if err := caller.Notify(ctx, dialect.Op{Kind: dialect.Own, Method: releaseWord, Params: params}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package scriptling
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// logEvent is a host.log as an event: its key and value arguments are in extra,
+// by name where they are pairs.
+func logEvent(params []byte) wire.Event {
+	ev := wire.Event{Kind: wire.Log}
+	level, _ := scan.Text(scan.Get(params, "level"))
+	ev.Level = logLevel(level)
+	ev.Message, _ = scan.Text(scan.Get(params, "message"))
+	args, err := plainItems(nil, scan.Get(params, "args"))
+	if err != nil {
+		ev.Extra = append(append([]byte(`{"args":`), scan.Compact(nil, scan.Get(params, "args"))...), '}')
+		return ev
+	}
+	if pairs, ok := named(args); ok {
+		ev.Extra = pairs
+	} else if string(args) != "[]" {
+		ev.Extra = append(append([]byte(`{"args":`), args...), '}')
+	}
+	return ev
+}
+
+// logLevel is a level as a user sees it: "warning" is warn, what is unknown is
+// info.
+func logLevel(said string) string {
+	level := strings.ToLower(said)
+	if level == "warning" {
+		return "warn"
+	}
+	if slices.Contains(Levels, level) {
+		return level
+	}
+	return "info"
+}
+
+// Levels are the levels of host.log, the least first.
+var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
+
+// named makes an object of an array of alternating keys and values; ok is false
+// if it is none, or a key occurs twice.
+func named(args []byte) (obj json.RawMessage, ok bool) {
+	b := []byte{'{'}
+	seen := map[string]bool{}
+	m := scan.Array(args, wire.DefaultMaxDepth)
+	for {
+		_, key, more := m.Next()
+		if !more {
+			break
+		}
+		name, isText := scan.Text(key)
+		_, val, paired := m.Next()
+		if !isText || !paired || seen[name] {
+			return nil, false
+		}
+		seen[name] = true
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, key...), ':'), val...)
+	}
+	return append(b, '}'), len(seen) > 0
+}
+
+// checkLog returns what is wrong with the params of a host.log.
+func checkLog(params []byte) error {
+	if scan.Type(params) != 'o' {
+		return errors.New("host.log needs params")
+	}
+	if level := scan.Get(params, "level"); level != nil && scan.Type(level) != 's' {
+		return errors.New("the level of a host.log is " + strconv.Quote(excerpt(level)))
+	}
+	return nil
+}
