@@ -2,7 +2,7 @@
 // A JavaScript runtime for `rpcx serve --dialect scomp --runtime 'co:node runtime.mjs'`.
 //
 // A line of stdin is an eval, the answer to an invoke of ours, a cancel or a
-// reset; a line of stdout is an invoke or the end of an eval (rpcx help serve has the lines).
+// reset; a line of stdout is an invoke or the end of an eval.
 // Every session has a context of its own, in which what is declared stays. A name
 // that nobody declared is a binding: it is invoked when it is called. node:vm
 // keeps sessions apart; it is no cage for code that means harm.
