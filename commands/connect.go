@@ -199,8 +199,7 @@ func outgoing(line []byte, dialect string) ([]byte, error) {
 func versioned(msg []byte) []byte {
 	if scan.Type(msg) == 'a' {
 		out := []byte{'['}
-		all := scan.Array(msg, wire.DefaultMaxDepth)
-		for _, val, ok := all.Next(); ok; _, val, ok = all.Next() {
+		for val := range scan.Elements(msg) {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}

@@ -92,8 +92,7 @@ func (g *guidance) text(key string) string {
 // services put before each.
 func (g *guidance) available() []string {
 	var names, short []string
-	in := scan.Array(g.get("available_methods"), wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(g.get("available_methods")) {
 		name, _ := scan.Text(val)
 		if name == "" {
 			continue
@@ -189,8 +188,7 @@ func (g *guidance) params(wanted string) []string {
 		return given
 	}
 	lacks := []byte{'{'}
-	in := scan.Object(example, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(example) {
 		if params.Names(given, scan.Key(key)) {
 			continue
 		}

@@ -90,8 +90,7 @@ func keysOf(m *catalog.Method) (keys []string) {
 	if m == nil {
 		return nil
 	}
-	all := scan.Object(scan.Get(m.Params, "properties"), 100)
-	for key, _, ok := all.Next(); ok; key, _, ok = all.Next() {
+	for key := range scan.Members(scan.Get(m.Params, "properties")) {
 		keys = append(keys, scan.Key(key))
 	}
 	return keys

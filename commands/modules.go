@@ -45,8 +45,7 @@ func keptCatalog(a *app, e session.Endpoint, c *connFlags, err error) (*catalog.
 // moduleOf is the part of c that is the module of that name; nil where there is
 // none.
 func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
-	in := scan.Array(scan.Get(c.Extra, "modules"), wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		if text, _ := scan.Text(scan.Get(val, "namespace")); text != name {
 			continue
 		}
@@ -73,8 +72,7 @@ func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 // modulesOf are the modules of c, as a table shows them; nil: it has none.
 func modulesOf(c *catalog.Catalog) []format.Module {
 	var all []format.Module
-	in := scan.Array(scan.Get(c.Extra, "modules"), wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		name, _ := scan.Text(scan.Get(val, "namespace"))
 		if part := moduleOf(c, name); part != nil {
 			var names []string

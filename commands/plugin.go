@@ -160,8 +160,7 @@ func pluginNames(c *catalog.Catalog, method string) []string {
 		case "object.new":
 			names = append(names, nameIn(class))
 		case "object.call_method": // a property, too
-			properties := scan.Array(scan.Get(class, "properties"), wire.DefaultMaxDepth)
-			for _, p, ok := properties.Next(); ok; _, p, ok = properties.Next() {
+			for p := range scan.Elements(scan.Get(class, "properties")) {
 				names = append(names, nameIn(p))
 			}
 		}

@@ -66,8 +66,7 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil || scan.Type(raw) != 'o' {
 		return errors.New("a step is an object")
 	}
-	m := scan.Object(raw, wire.DefaultMaxDepth)
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+	for key, v := range scan.Members(raw) {
 		if err := s.member(scan.Key(key), v); err != nil {
 			return err
 		}
@@ -144,9 +143,9 @@ func isReference(val []byte) bool {
 
 // count is how many parts an array or an object has.
 func count(val []byte) (n int) {
-	parts := scan.Array(val, wire.DefaultMaxDepth)
+	parts := scan.ReadArray(val, wire.DefaultMaxDepth)
 	if scan.Type(val) == 'o' {
-		parts = scan.Object(val, wire.DefaultMaxDepth)
+		parts = scan.ReadObject(val, wire.DefaultMaxDepth)
 	}
 	for _, _, ok := parts.Next(); ok; _, _, ok = parts.Next() {
 		n++
@@ -278,7 +277,7 @@ func (s *step) replace(b, val []byte, pointer string, result func(name string) (
 
 // soleText is the text of the member key, where it is obj's only one.
 func soleText(obj []byte, key string) (string, bool) {
-	m := scan.Object(obj, wire.DefaultMaxDepth)
+	m := scan.ReadObject(obj, wire.DefaultMaxDepth)
 	k, v, ok := m.Next()
 	if !ok || !scan.IsKey(k, key) {
 		return "", false

@@ -250,7 +250,7 @@ func onlyValues(args params.Arguments) error {
 		}
 		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is no transport Value, such as {\"type\":\"int\",\"value\":1}", v), nil)
 	}
-	m := scan.Array(args.Args, wire.DefaultMaxDepth)
+	m := scan.ReadArray(args.Args, wire.DefaultMaxDepth)
 	i := 0
 	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
 		if err := check(fmt.Sprintf("/args/%d", i), v); err != nil {
@@ -258,8 +258,7 @@ func onlyValues(args params.Arguments) error {
 		}
 		i++
 	}
-	m = scan.Object(args.Kwargs, wire.DefaultMaxDepth)
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+	for key, v := range scan.Members(args.Kwargs) {
 		if err := check("/kwargs/"+scan.Key(key), v); err != nil {
 			return err
 		}

@@ -78,7 +78,7 @@ func (o *outFlags) vars() (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		vars[name] = wire.AppendString(nil, value)
+		vars[name] = scan.AppendQuoted(nil, value)
 	}
 	for _, given := range o.jsonArgs {
 		name, value, err := variable("--argjson", given)

@@ -62,7 +62,7 @@ func oneOf(name, text, raw string) (json.RawMessage, error) {
 	case text != "" && raw != "":
 		return nil, wire.NewFault(wire.Usage, "--"+name+" and --"+name+"-json say the same thing twice", nil)
 	case text != "":
-		return wire.AppendString(nil, text), nil
+		return scan.AppendQuoted(nil, text), nil
 	case raw == "":
 		return nil, nil
 	}

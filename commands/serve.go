@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -123,7 +124,7 @@ func (a *app) serve(ctx context.Context, s *session.Server, command []string, st
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	if at := s.Endpoint(); at != "" && command == nil {
-		err = say(os.Stdout, `{"listening":`+string(wire.AppendString(nil, at))+"}\n")
+		err = say(os.Stdout, `{"listening":`+string(scan.AppendQuoted(nil, at))+"}\n")
 	}
 	if err == nil {
 		err = a.serveUntil(ctx, s, served, command)

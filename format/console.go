@@ -221,8 +221,7 @@ func (c *Console) Log(ev wire.Event) {
 // pairs is what a log line has beside its message, as key=value.
 func pairs(extra json.RawMessage) string {
 	var b strings.Builder
-	m := scan.Object(extra, wire.DefaultMaxDepth)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+	for key, val := range scan.Members(extra) {
 		text, isText := scan.Text(val)
 		if !isText || strings.ContainsAny(text, " \"=") || text == "" {
 			text = string(scan.Compact(nil, val))

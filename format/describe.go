@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -45,8 +44,7 @@ var hostWords = []string{"host", "evaluator", "limits"}
 
 // about lists what a peer says of itself beside its name.
 func about(b *strings.Builder, extra []byte, width int) {
-	m := scan.Object(extra, wire.DefaultMaxDepth)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+	for key, val := range scan.Members(extra) {
 		text, isText := scan.Text(val)
 		if !isText {
 			text = string(scan.Compact(nil, val))

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -106,58 +105,40 @@ func message(f *wire.Fault) string {
 // FaultJSON is a failure as --errors json prints it, without the line's end.
 // Members stand in this order, each only where it is known.
 func FaultJSON(f *wire.Fault, status int) []byte {
-	b := strconv.AppendInt([]byte(`{"error":{"status":`), int64(status), 10)
-	b = member(b, "kind", string(f.Kind))
-	b = member(b, "message", message(f))
-	b = member(b, "method", f.Method)
+	var o scan.Object
+	o.Int("status", int64(status))
+	o.SomeText("kind", string(f.Kind))
+	o.SomeText("message", message(f))
+	o.SomeText("method", f.Method)
 	retryable := f.Retryable
 	if retryable == nil && f.RPC != nil {
 		retryable = f.RPC.Retryable
 	}
 	if retryable != nil {
-		b = strconv.AppendBool(append(b, `,"retryable":`...), *retryable)
+		o.Bool("retryable", *retryable)
 	}
 	if f.RPC != nil {
-		b = scan.Compact(append(b, `,"rpc":`...), f.RPC.JSON())
+		o.Compact("rpc", f.RPC.JSON())
 	}
 	if f.Close != nil && (f.Close.Code != 0 || f.Close.Reason != "") {
-		b = value(b, "close", closed{f.Close.Code, f.Close.Reason})
+		o.Value("close", closed{f.Close.Code, f.Close.Reason})
 	}
 	if f.HTTP != nil {
-		b = value(b, "http", f.HTTP)
+		o.Value("http", f.HTTP)
 	}
 	if child := f.Child; child != nil {
-		b = value(b, "child", child)
+		o.Value("child", child)
 	} else if f.Close != nil && f.Close.Child != nil {
-		b = value(b, "child", f.Close.Child)
+		o.Value("child", f.Close.Child)
 	}
-	b = member(b, "hint", f.Hint)
+	o.SomeText("hint", f.Hint)
 	if len(f.Fix) > 0 {
-		b = value(b, "fix", f.Fix)
+		o.Value("fix", f.Fix)
 	}
-	return append(b, "}}"...)
+	return scan.Pair("error", o.End())
 }
 
 type closed struct {
 	Code   int    `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
-}
-
-func member(b []byte, name, text string) []byte {
-	if text == "" {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return wire.AppendString(b, text)
-}
-
-func value(b []byte, name string, v any) []byte {
-	var text strings.Builder
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return append(b, strings.TrimSuffix(text.String(), "\n")...)
 }

@@ -50,11 +50,11 @@ func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawM
 		return nil
 	}
 	for _, key := range []string{"oneOf", "anyOf"} {
-		if forms := elements(scan.Get(schema, key)); forms != nil {
+		if forms := scan.List(scan.Get(schema, key)); forms != nil {
 			return forms
 		}
 	}
-	for _, part := range elements(scan.Get(schema, "allOf")) {
+	for _, part := range scan.List(scan.Get(schema, "allOf")) {
 		if forms := formsOf(c, definition(c, part), looks); forms != nil {
 			return forms
 		}
@@ -81,19 +81,20 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 // constant in each.
 func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
 	var which parameter
-	var values []byte
+	var values scan.Array
 	for _, form := range forms {
 		name, value := constant(c, form)
 		if value == nil || which.name != "" && which.name != prefix+name {
 			return parameter{}, false
 		}
 		which.name, which.required = prefix+name, true
-		values = append(append(values, ','), value...)
+		values.Add(value)
 	}
-	if values == nil {
+	enum := values.EndOrNil()
+	if enum == nil {
 		return parameter{}, false
 	}
-	which.schema = append(append([]byte(`{"enum":[`), values[1:]...), `]}`...)
+	which.schema = scan.Pair("enum", enum)
 	return which, true
 }
 
@@ -112,7 +113,7 @@ func only(schema json.RawMessage) json.RawMessage {
 	if value := scan.Get(schema, "const"); value != nil {
 		return value
 	}
-	if enum := elements(scan.Get(schema, "enum")); len(enum) == 1 {
+	if enum := scan.List(scan.Get(schema, "enum")); len(enum) == 1 {
 		return enum[0]
 	}
 	return nil

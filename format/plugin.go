@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -37,8 +36,7 @@ func Plugin(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 		pluginClass(&b, class, width, color)
 	}
 	rows = [][]string{{"CONSTANT", "VALUE"}}
-	m := scan.Object(c.Constants, wire.DefaultMaxDepth)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+	for key, val := range scan.Members(c.Constants) {
 		rows = append(rows, []string{CleanLine(scan.Key(key)), CleanLine(string(scan.Compact(nil, val)))})
 	}
 	if len(rows) > 1 {
@@ -54,8 +52,7 @@ func pluginClass(b *strings.Builder, class []byte, width int, color bool) {
 	name, _ := scan.Text(scan.Get(class, "name"))
 	rows := [][]string{{"CLASS " + CleanLine(name), "KIND", "DESCRIPTION"}}
 	for _, part := range []struct{ key, kind string }{{"methods", "method"}, {"properties", "property"}} {
-		m := scan.Array(scan.Get(class, part.key), wire.DefaultMaxDepth)
-		for _, val, ok := m.Next(); ok; _, val, ok = m.Next() {
+		for val := range scan.Elements(scan.Get(class, part.key)) {
 			name, _ := scan.Text(scan.Get(val, "name"))
 			says, _ := scan.Text(scan.Get(val, "description"))
 			kind := part.kind

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -47,14 +46,13 @@ func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, loo
 		return params
 	}
 	required := scan.Get(schema, "required")
-	in := scan.Object(scan.Get(schema, "properties"), wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(scan.Get(schema, "properties")) {
 		p := parameter{name: CleanLine(scan.Key(key)), required: contains(required, scan.Key(key)), schema: spelled(c, val)}
 		if !slices.ContainsFunc(params, func(o parameter) bool { return o.name == p.name }) {
 			params = append(params, p)
 		}
 	}
-	for _, part := range elements(scan.Get(schema, "allOf")) {
+	for _, part := range scan.List(scan.Get(schema, "allOf")) {
 		params = members(c, definition(c, part), params, looks)
 	}
 	return params
@@ -63,10 +61,10 @@ func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, loo
 // tuple are the schemas of a list's elements, where each has its own; they stood
 // in items once.
 func tuple(schema json.RawMessage) []json.RawMessage {
-	if items := elements(scan.Get(schema, "prefixItems")); items != nil {
+	if items := scan.List(scan.Get(schema, "prefixItems")); items != nil {
 		return items
 	}
-	return elements(scan.Get(schema, "items"))
+	return scan.List(scan.Get(schema, "items"))
 }
 
 // spelled is a schema with a $ref followed, but to an object, whose name says
@@ -112,12 +110,12 @@ func typeAt(schema json.RawMessage, depth int) string {
 		return excerpt(value)
 	}
 	for _, key := range []string{"oneOf", "anyOf"} {
-		if branches := elements(scan.Get(schema, key)); len(branches) > 0 {
+		if branches := scan.List(scan.Get(schema, key)); len(branches) > 0 {
 			return union(branches, depth)
 		}
 	}
 	names := typeNames(schema)
-	if parts := elements(scan.Get(schema, "allOf")); len(parts) > 0 && slices.Equal(names, []string{"any"}) {
+	if parts := scan.List(scan.Get(schema, "allOf")); len(parts) > 0 && slices.Equal(names, []string{"any"}) {
 		return typeAt(parts[0], depth+1) // which is a way to say something beside a $ref
 	}
 	for i, name := range names {
@@ -162,7 +160,7 @@ func typeNames(schema json.RawMessage) []string {
 		return []string{name}
 	}
 	var names []string
-	for _, e := range elements(raw) {
+	for _, e := range scan.List(raw) {
 		if name, ok := scan.Text(e); ok {
 			names = append(names, name)
 		}
@@ -174,7 +172,7 @@ func typeNames(schema json.RawMessage) []string {
 	case scan.Get(schema, "items") != nil, scan.Get(schema, "prefixItems") != nil:
 		names = []string{"array"}
 	default:
-		names = enumTypes(elements(scan.Get(schema, "enum")))
+		names = enumTypes(scan.List(scan.Get(schema, "enum")))
 	}
 	return names
 }
@@ -199,19 +197,8 @@ func stringOf(schema json.RawMessage, key string) string {
 	return s
 }
 
-func elements(array json.RawMessage) []json.RawMessage {
-	var all []json.RawMessage
-	for m := scan.Array(array, wire.DefaultMaxDepth); ; {
-		_, val, ok := m.Next()
-		if !ok {
-			return all
-		}
-		all = append(all, val)
-	}
-}
-
 func contains(array json.RawMessage, name string) bool {
-	return slices.ContainsFunc(elements(array), func(e json.RawMessage) bool {
+	return slices.ContainsFunc(scan.List(array), func(e json.RawMessage) bool {
 		s, ok := scan.Text(e)
 		return ok && s == name
 	})
@@ -220,7 +207,7 @@ func contains(array json.RawMessage, name string) bool {
 // list is an array's elements in one cell, strings without quotes.
 func list(array json.RawMessage) string {
 	var words []string
-	for _, e := range elements(array) {
+	for _, e := range scan.List(array) {
 		word, ok := scan.Text(e)
 		if !ok {
 			word = excerpt(e)

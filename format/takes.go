@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -18,8 +17,7 @@ func Takes(schema json.RawMessage) string {
 	}
 	c := &catalog.Catalog{Defs: map[string]json.RawMessage{}}
 	for _, key := range []string{"definitions", "$defs"} {
-		in := scan.Object(scan.Get(schema, key), wire.DefaultMaxDepth)
-		for name, val, ok := in.Next(); ok; name, val, ok = in.Next() {
+		for name, val := range scan.Members(scan.Get(schema, key)) {
 			c.Defs[scan.Key(name)] = val
 		}
 	}

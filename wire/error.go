@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"rpcx/wire/scan"
 )
 
 // The error codes of JSON-RPC 2.0, section 5.1, and those that rpcx adds in the
@@ -74,17 +76,13 @@ func (e *Error) JSON() json.RawMessage {
 	if e.Raw != nil {
 		return e.Raw
 	}
-	b := []byte(`{"code":`)
-	if len(e.Code) == 0 {
-		b = strconv.AppendInt(b, CodeServer, 10)
+	var o scan.Object
+	if o.Add("code", e.Code); o.Empty() {
+		o.Int("code", CodeServer)
 	}
-	b = append(b, e.Code...)
-	b = append(b, `,"message":`...)
-	b = AppendString(b, e.Message)
-	if e.Data != nil {
-		b = append(append(b, `,"data":`...), e.Data...)
-	}
-	return append(b, '}')
+	o.Text("message", e.Message)
+	o.Add("data", e.Data)
+	return o.End()
 }
 
 // AsError finds the *Error in err, or makes one with CodeInternal of its text.
@@ -98,17 +96,6 @@ func AsError(err error) *Error {
 		return f.RPC
 	}
 	return NewError(CodeInternal, err.Error())
-}
-
-// AppendString appends s as a JSON string, leaving <, > and & as they are.
-func AppendString(b []byte, s string) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return append(b, `""`...)
-	}
-	return append(b, bytes.TrimRight(buf.Bytes(), "\n")...)
 }
 
 // A CloseError says that a connection is gone in both directions. The peer

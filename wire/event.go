@@ -2,7 +2,8 @@ package wire
 
 import (
 	"encoding/json"
-	"strconv"
+
+	"rpcx/wire/scan"
 )
 
 // An EventKind is one of the events of section 3 of the design.
@@ -53,73 +54,52 @@ type Event struct {
 
 // AppendJSON appends the event as --events prints it, one line without its end.
 func (e Event) AppendJSON(b []byte) []byte {
-	b = append(b, `{"event":"`...)
-	b = append(b, e.Kind.String()...)
-	b = append(b, '"')
-	b = appendText(b, "content_type", e.ContentType)
-	b = appendText(b, "kind", e.Topic)
-	b = appendText(b, "action", e.Action)
+	o := scan.AppendObject(b)
+	o.Text("event", e.Kind.String())
+	o.SomeText("content_type", e.ContentType)
+	o.SomeText("kind", e.Topic)
+	o.SomeText("action", e.Action)
 	if len(e.Fix) > 0 {
 		fix, _ := json.Marshal(e.Fix)
-		b = appendRaw(b, "fix", fix)
+		o.Add("fix", fix)
 	}
-	b = appendText(b, "level", e.Level)
+	o.SomeText("level", e.Level)
 	if e.Err != nil {
-		b = e.appendError(b)
+		e.addError(&o)
 	}
 	if e.Message != "" || e.Kind == Progress || e.Kind == Log {
-		b = append(append(b, `,"message":`...), AppendString(nil, e.Message)...)
+		o.Text("message", e.Message)
 	}
-	b = appendRaw(b, "fraction", e.Fraction)
-	if e.Kind == Gap {
-		b = e.appendMissed(append(b, `,"missed":`...))
+	o.Add("fraction", e.Fraction)
+	switch {
+	case e.Kind != Gap:
+	case e.Missed < 0:
+		o.Add("missed", []byte("null"))
+	default:
+		o.Int("missed", e.Missed)
 	}
 	if e.Kind == Data && e.Data == nil {
-		b = append(b, `,"data":null`...)
+		o.Add("data", []byte("null"))
 	}
-	b = appendRaw(b, "data", e.Data)
-	b = appendRaw(b, "seq", e.Seq)
-	b = appendRaw(b, "time", e.Time)
-	b = appendRaw(b, "job", e.Job)
-	b = appendRaw(b, "source", e.Source)
-	b = appendRaw(b, "extra", e.Extra)
-	return append(b, '}')
+	o.Add("data", e.Data)
+	o.Add("seq", e.Seq)
+	o.Add("time", e.Time)
+	o.Add("job", e.Job)
+	o.Add("source", e.Source)
+	o.Add("extra", e.Extra)
+	return o.End()
 }
 
-func (e Event) appendMissed(b []byte) []byte {
-	if e.Missed < 0 {
-		return append(b, "null"...)
-	}
-	return strconv.AppendInt(b, e.Missed, 10)
-}
-
-func (e Event) appendError(b []byte) []byte {
-	b = appendRaw(b, "code", e.Err.Code)
-	b = appendText(b, "kind", e.Err.Kind)
+func (e Event) addError(o *scan.Object) {
+	o.Add("code", e.Err.Code)
+	o.SomeText("kind", e.Err.Kind)
 	if e.Message == "" {
-		b = appendText(b, "message", e.Err.Message)
+		o.SomeText("message", e.Err.Message)
 	}
 	if e.Err.Retryable != nil {
-		b = strconv.AppendBool(append(b, `,"retryable":`...), *e.Err.Retryable)
+		o.Bool("retryable", *e.Err.Retryable)
 	}
 	if e.Data == nil {
-		b = appendRaw(b, "data", e.Err.Data)
+		o.Add("data", e.Err.Data)
 	}
-	return b
-}
-
-func appendText(b []byte, name, text string) []byte {
-	if text == "" {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return AppendString(b, text)
-}
-
-func appendRaw(b []byte, name string, raw json.RawMessage) []byte {
-	if raw == nil {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return append(b, raw...)
 }

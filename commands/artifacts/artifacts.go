@@ -74,8 +74,7 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 
 // read lists the announced artifacts.
 func read(announced json.RawMessage) (refs []ref) {
-	in := scan.Object(announced, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(announced) {
 		r := ref{name: scan.Key(key), finalized: string(scan.Get(val, "finalized")) == "true"}
 		r.uri, _ = scan.Text(scan.Get(val, "uri"))
 		r.path, _ = scan.Text(scan.Get(val, "path"))

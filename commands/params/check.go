@@ -88,7 +88,7 @@ func (t typer) Check(params json.RawMessage) error {
 	if err == nil || !t.wraps {
 		return err
 	}
-	in := scan.Array(params, wire.DefaultMaxDepth)
+	in := scan.ReadArray(params, wire.DefaultMaxDepth)
 	_, first, _ := in.Next()
 	if _, _, more := in.Next(); more || scan.Type(first) != 'o' {
 		return err

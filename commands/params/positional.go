@@ -3,7 +3,6 @@ package params
 import (
 	"encoding/json"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -25,8 +24,7 @@ func Positional(params json.RawMessage, t Typer) json.RawMessage {
 	}
 	var given, own []json.RawMessage
 	known := true
-	m := scan.Object(params, wire.DefaultMaxDepth)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+	for key, val := range scan.Members(params) {
 		own = append(own, val)
 		i, found := place[scan.Key(key)]
 		if !found {

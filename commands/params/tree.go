@@ -32,13 +32,13 @@ func (n *node) open() {
 	if n.kind != 0 {
 		return
 	}
-	members := scan.Object(n.raw, wire.DefaultMaxDepth)
+	members := scan.ReadObject(n.raw, wire.DefaultMaxDepth)
 	switch scan.Type(n.raw) {
 	case 'o':
 		n.kind = 'o'
 	case 'a':
 		n.kind = 'a'
-		members = scan.Array(n.raw, wire.DefaultMaxDepth)
+		members = scan.ReadArray(n.raw, wire.DefaultMaxDepth)
 	default:
 		return
 	}

@@ -1,13 +1,14 @@
 package render
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"text/template"
+
+	"rpcx/wire/scan"
 )
 
 // object and array are those of JSON, and print as JSON. Their method hides a
@@ -17,8 +18,8 @@ type (
 	array  []any
 )
 
-func (o object) String() string { return marshal(o) }
-func (a array) String() string  { return marshal(a) }
+func (o object) String() string { return toJSON(o) }
+func (a array) String() string  { return toJSON(a) }
 
 // convert makes a decoded value fit for templates. An integer becomes an int64,
 // so that it compares and counts, where it prints as it was written; any other
@@ -49,7 +50,7 @@ func convert(v any, clean func(string) string) any {
 
 // functions are those that templates have besides Go's own.
 var functions = template.FuncMap{
-	"json":    marshal,
+	"json":    toJSON,
 	"float":   func(v any) (float64, error) { return strconv.ParseFloat(text(v), 64) },
 	"quote":   func(v any) string { return "'" + strings.ReplaceAll(text(v), "'", `'\''`) + "'" }, // for sh
 	"upper":   func(v any) string { return strings.ToUpper(text(v)) },
@@ -92,12 +93,11 @@ func orDefault(value, v any) any {
 	return value
 }
 
-func marshal(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+// toJSON is v as JSON, or why there is none.
+func toJSON(v any) string {
+	b, err := scan.Marshal(v)
+	if err != nil {
 		return err.Error()
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }

@@ -31,13 +31,13 @@ func (m *Method) Example(c *Catalog) []string {
 		return []string{string((&sampler{doc: doc, left: samplesMost}).of(schema, 0))}
 	}
 	required := requiredOf(schema)
-	properties := get(schema, "properties")
+	properties := scan.Get(schema, "properties")
 	var words []string
 	for _, name := range required {
 		if !isKey(name) {
 			return []string{string((&sampler{doc: doc, left: samplesMost}).of(schema, 0))}
 		}
-		words = append(words, word(name, resolve(get(properties, name), doc), doc, c.exact()))
+		words = append(words, word(name, resolve(scan.Get(properties, name), doc), doc, c.exact()))
 	}
 	return words
 }
@@ -45,7 +45,7 @@ func (m *Method) Example(c *Catalog) []string {
 // branching says that what an object holds is not all in its own properties.
 func branching(schema json.RawMessage) bool {
 	for _, key := range alternatives {
-		if len(elements(get(schema, key))) > 0 {
+		if len(scan.List(scan.Get(schema, key))) > 0 {
 			return true
 		}
 	}
@@ -93,14 +93,14 @@ func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
 // requiredOf lists the required properties, in the order of properties.
 func requiredOf(schema json.RawMessage) []string {
 	var required, names []string
-	if json.Unmarshal(get(schema, "required"), &required) != nil {
+	if json.Unmarshal(scan.Get(schema, "required"), &required) != nil {
 		return nil
 	}
 	want := map[string]bool{}
 	for _, name := range required {
 		want[name] = true
 	}
-	for _, name := range append(Keys(get(schema, "properties")), required...) {
+	for _, name := range append(Keys(scan.Get(schema, "properties")), required...) {
 		if want[name] {
 			names = append(names, name)
 			delete(want, name)
@@ -111,7 +111,7 @@ func requiredOf(schema json.RawMessage) []string {
 
 // typeOf is the first type that a schema names which is not null; "" for none.
 func typeOf(schema json.RawMessage) string {
-	raw := get(schema, "type")
+	raw := scan.Get(schema, "type")
 	var one string
 	if json.Unmarshal(raw, &one) == nil && one != "" {
 		return one
@@ -124,7 +124,7 @@ func typeOf(schema json.RawMessage) string {
 			}
 		}
 	}
-	if get(schema, "properties") != nil {
+	if scan.Get(schema, "properties") != nil {
 		return "object"
 	}
 	return ""
@@ -134,7 +134,7 @@ func typeOf(schema json.RawMessage) string {
 func resolve(schema, doc json.RawMessage) json.RawMessage {
 	for range 16 {
 		var ref string
-		if json.Unmarshal(get(schema, "$ref"), &ref) != nil {
+		if json.Unmarshal(scan.Get(schema, "$ref"), &ref) != nil {
 			return schema
 		}
 		pointer, ok := strings.CutPrefix(ref, "#/")
@@ -150,7 +150,7 @@ func resolve(schema, doc json.RawMessage) json.RawMessage {
 func at(doc json.RawMessage, pointer string) json.RawMessage {
 	for token := range strings.SplitSeq(pointer, "/") {
 		token = scan.Unescape(token)
-		if list := elements(doc); list != nil {
+		if list := scan.List(doc); list != nil {
 			i, err := strconv.Atoi(token)
 			if err != nil || i < 0 || i >= len(list) {
 				return nil
@@ -158,7 +158,7 @@ func at(doc json.RawMessage, pointer string) json.RawMessage {
 			doc = list[i]
 			continue
 		}
-		doc = get(doc, token)
+		doc = scan.Get(doc, token)
 	}
 	return doc
 }

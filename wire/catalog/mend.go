@@ -1,6 +1,10 @@
 package catalog
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"rpcx/wire/scan"
+)
 
 // Mend makes of what a far side said a catalog that Parse takes and the JSON
 // Schema in this folder allows: of methods with one name the first stays, and a
@@ -19,7 +23,7 @@ func Mend(c *Catalog) {
 		if m.Name != "" && !seen[m.Name] {
 			seen[m.Name] = true
 			kept = append(kept, m)
-		} else if b, err := marshal(m); err == nil {
+		} else if b, err := scan.Marshal(m); err == nil {
 			again = append(again, b)
 		}
 	}
@@ -44,8 +48,8 @@ func Mend(c *Catalog) {
 
 func mendMethod(m *Method) {
 	var odd oddments
-	if m.Kind != "" && kind("", appendText(nil, string(m.Kind)), new(Kind)) != nil {
-		odd.add("kind", appendText(nil, string(m.Kind)))
+	if m.Kind != "" && kind("", scan.AppendQuoted(nil, string(m.Kind)), new(Kind)) != nil {
+		odd.add("kind", scan.AppendQuoted(nil, string(m.Kind)))
 		m.Kind = ""
 	}
 	odd.schema("params", &m.Params)
@@ -53,7 +57,7 @@ func mendMethod(m *Method) {
 	m.Events = odd.schemas("events", m.Events)
 	odd.object("hints", &m.Hints)
 	odd.object("cache", &m.Cache)
-	if age := get(m.Cache, "max-age"); age != nil && (age[0] < '0' || age[0] > '9') {
+	if age := scan.Get(m.Cache, "max-age"); age != nil && (age[0] < '0' || age[0] > '9') {
 		odd.add("cache", m.Cache)
 		m.Cache = nil
 	}
@@ -67,7 +71,7 @@ func (o *oddments) add(key string, val json.RawMessage) { *o = append(*o, member
 
 func (o *oddments) put(key string, list []json.RawMessage) {
 	if len(list) > 0 {
-		b, _ := marshal(list)
+		b, _ := scan.Marshal(list)
 		o.add(key, b)
 	}
 }
@@ -98,7 +102,7 @@ func (o *oddments) schemas(key string, have map[string]json.RawMessage) map[stri
 		}
 	}
 	if len(bad) > 0 {
-		b, _ := marshal(bad)
+		b, _ := scan.Marshal(bad)
 		o.add(key, b)
 	}
 	if len(have) == 0 {

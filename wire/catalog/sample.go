@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"rpcx/wire/scan"
 )
 
 // A sampler makes a value for a schema, which may go in circles.
@@ -55,7 +57,7 @@ func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
 // several, or to all of them where they are objects.
 func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	for _, key := range alternatives {
-		branches := elements(get(schema, key))
+		branches := scan.List(scan.Get(schema, key))
 		if len(branches) == 0 {
 			continue
 		}
@@ -70,10 +72,10 @@ func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 // below one, else one.
 func exampleNumber(schema json.RawMessage) json.RawMessage {
 	number := func(key string) (float64, bool) {
-		f, err := strconv.ParseFloat(string(get(schema, key)), 64)
+		f, err := strconv.ParseFloat(string(scan.Get(schema, key)), 64)
 		return f, err == nil
 	}
-	if low := get(schema, "minimum"); low != nil {
+	if low := scan.Get(schema, "minimum"); low != nil {
 		return bytes.TrimSuffix(low, []byte(".0"))
 	}
 	value := 1.0
@@ -101,53 +103,50 @@ var formats = map[string]string{
 func exampleString(schema json.RawMessage) json.RawMessage {
 	var format string
 	least, most := 0, 1000
-	_ = json.Unmarshal(get(schema, "format"), &format)
-	_ = json.Unmarshal(get(schema, "minLength"), &least)
-	_ = json.Unmarshal(get(schema, "maxLength"), &most)
+	_ = json.Unmarshal(scan.Get(schema, "format"), &format)
+	_ = json.Unmarshal(scan.Get(schema, "minLength"), &least)
+	_ = json.Unmarshal(scan.Get(schema, "maxLength"), &most)
 	text := formats[format]
 	if text == "" {
 		text = "string" + strings.Repeat("x", min(max(least-len("string"), 0), 1000))
 		text = text[:min(len(text), max(most, 0))]
 	}
-	return appendText(nil, text)
+	return scan.AppendQuoted(nil, text)
 }
 
 // array has what stands at each place, else one element, or as many as there must
 // be.
 func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
-	items := elements(get(schema, "prefixItems"))
-	item := get(schema, "items")
+	items := scan.List(scan.Get(schema, "prefixItems"))
+	item := scan.Get(schema, "items")
 	if len(items) == 0 {
-		items = elements(item) // as it was before there were prefixItems
+		items = scan.List(item) // as it was before there were prefixItems
 	}
 	if len(items) == 0 && item != nil {
 		var least int
-		_ = json.Unmarshal(get(schema, "minItems"), &least)
+		_ = json.Unmarshal(scan.Get(schema, "minItems"), &least)
 		for range min(max(least, 1), 20) {
 			items = append(items, item)
 		}
 	}
-	b := []byte{'['}
-	for i, item := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, s.inner(item, depth+1)...)
+	var a scan.Array
+	for _, item := range items {
+		a.Add(s.inner(item, depth+1))
 	}
-	return append(b, ']')
+	return a.End()
 }
 
 // object has the required members: its own, those of the parts that it is made
 // of, and those of the first form that it can have.
 func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
-	properties := get(schema, "properties")
+	properties := scan.Get(schema, "properties")
 	var list []member
 	for _, name := range requiredOf(schema) {
-		list = append(list, member{name, s.inner(get(properties, name), depth+1)})
+		list = append(list, member{name, s.inner(scan.Get(properties, name), depth+1)})
 	}
-	parts := elements(get(schema, "allOf"))
+	parts := scan.List(scan.Get(schema, "allOf"))
 	for _, key := range []string{"anyOf", "oneOf"} {
-		if forms := elements(get(schema, key)); len(forms) > 0 {
+		if forms := scan.List(scan.Get(schema, key)); len(forms) > 0 {
 			parts = append(parts, forms[0])
 		}
 	}
@@ -155,7 +154,7 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 		v := s.inner(part, depth+1)
 		for _, name := range Keys(v) {
 			if !slices.ContainsFunc(list, func(m member) bool { return m.key == name }) {
-				list = append(list, member{name, get(v, name)})
+				list = append(list, member{name, scan.Get(v, name)})
 			}
 		}
 	}
@@ -165,12 +164,12 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 // given is the value that a schema itself names.
 func given(schema json.RawMessage) json.RawMessage {
 	for _, key := range []string{"const", "example", "default"} {
-		if v := get(schema, key); v != nil {
+		if v := scan.Get(schema, key); v != nil {
 			return v
 		}
 	}
 	for _, key := range []string{"examples", "enum"} {
-		if list := elements(get(schema, key)); len(list) > 0 {
+		if list := scan.List(scan.Get(schema, key)); len(list) > 0 {
 			return list[0]
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"rpcx/wire/scan"
 )
 
 // Method finds a method by its name; nil where there is none.
@@ -40,7 +42,7 @@ func (c *Catalog) Marshal() (json.RawMessage, error) {
 	if out.Methods == nil {
 		out.Methods = []Method{}
 	}
-	return marshal(out)
+	return scan.Marshal(out)
 }
 
 // MarshalIndent is Marshal for people: over many lines.
@@ -142,11 +144,11 @@ func strip(raw json.RawMessage) json.RawMessage {
 		}
 		return object(kept)
 	}
-	if list := elements(raw); list != nil {
+	if list := scan.List(raw); list != nil {
 		for i := range list {
 			list[i] = strip(list[i])
 		}
-		b, _ := marshal(list)
+		b, _ := scan.Marshal(list)
 		return b
 	}
 	return raw

@@ -150,19 +150,19 @@ func (co *coprocess) died(r dialect.Request) error {
 // register makes the line for r and waits for its answer under an id of our own.
 func (co *coprocess) register(r dialect.Request) (line []byte, id int64, answer chan coAnswer) {
 	answer = make(chan coAnswer, 1)
-	line = append(line, '{')
+	var o scan.Object
 	if !r.Notification {
 		co.mu.Lock()
 		co.last++
 		id = co.last
 		co.pending[id] = answer
 		co.mu.Unlock()
-		line = append(strconv.AppendInt(append(line, `"id":`...), id, 10), ',')
+		o.Int("id", id)
 	}
-	line = wire.AppendString(append(line, `"method":`...), r.Method)
-	line = append(append(line, `,"params":`...), paramsLine(r.Params)...)
-	line[len(line)-1] = '}'
-	return append(line, '\n'), id, answer
+	o.Text("method", r.Method)
+	params := paramsLine(r.Params)
+	o.Add("params", params[:len(params)-1])
+	return append(o.End(), '\n'), id, answer
 }
 
 func (co *coprocess) forget(id int64) {

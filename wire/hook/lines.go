@@ -60,8 +60,7 @@ func event(line json.RawMessage) wire.Event {
 	var ev wire.Event
 	var named []byte
 	kinds := 0
-	members := scan.Object(line, wire.DefaultMaxDepth)
-	for key, val, ok := members.Next(); ok; key, val, ok = members.Next() {
+	for key, val := range scan.Members(line) {
 		switch string(key) {
 		case "progress":
 			ev.Kind, named = wire.Progress, val

@@ -55,7 +55,7 @@ func (b *Bound) result(ctx context.Context, c *chain, a *Answer, r dialect.Reque
 	case o.err != nil:
 		return nil, o.err
 	case a.Kind == Text:
-		return wire.AppendString(nil, strings.ToValidUTF8(chomp(string(o.value)), "\uFFFD")), nil
+		return scan.AppendQuoted(nil, strings.ToValidUTF8(chomp(string(o.value)), "\uFFFD")), nil
 	}
 	v, err := value(o.value)
 	if err != nil {

@@ -144,7 +144,7 @@ func follow(b []byte, path []step) (val []byte, ok bool, err error) {
 // member is the last member of that name.
 func member(obj, key []byte) (val []byte, err error) {
 	val = null
-	members := scan.Object(obj, maxDepth)
+	members := scan.ReadObject(obj, maxDepth)
 	for name, v, ok := members.Next(); ok; name, v, ok = members.Next() {
 		if bytes.Equal(name, key) || odd(name) && unescape(name) == string(key) {
 			val = v
@@ -159,16 +159,14 @@ func odd(name []byte) bool { return bytes.IndexByte(name, '\\') >= 0 || !utf8.Va
 // element is the one at index, counted from the end where that is negative.
 func element(array []byte, index int) []byte {
 	if index < 0 {
-		elements := scan.Array(array, maxDepth)
-		for _, _, ok := elements.Next(); ok; _, _, ok = elements.Next() {
+		for range scan.Elements(array) {
 			index++
 		}
 		if index < 0 {
 			return null
 		}
 	}
-	elements := scan.Array(array, maxDepth)
-	for _, v, ok := elements.Next(); ok; _, v, ok = elements.Next() {
+	for v := range scan.Elements(array) {
 		if index == 0 {
 			return v
 		}

@@ -34,12 +34,9 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 		return nil, err
 	}
 	b := &rawBatch{}
-	changed, msg := false, []byte{'['}
-	for all := scan.Array(op.Params[scan.Skip(op.Params, 0):], wire.DefaultMaxDepth); ; {
-		_, val, ok := all.Next()
-		if !ok {
-			break
-		}
+	var msg scan.Array
+	changed, empty := false, true
+	for val := range scan.Elements(op.Params) {
 		part := dialect.Op{Kind: dialect.Raw, Params: val, Answer: op.Answer}
 		s := newStream(p, part)
 		m, err := p.encode(ctx, part, s)
@@ -58,16 +55,14 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 		}
 		p.blame(m)
 		changed = changed || s.own != nil
-		if len(msg) > 1 {
-			msg = append(msg, ',')
-		}
-		msg = append(msg, m.Raw...)
+		empty = false
+		msg.Add(m.Raw)
 	}
-	if len(msg) == 1 { // an empty array is no batch
+	if empty { // an empty array is no batch
 		p.nameless++
 	}
 	if changed {
-		whole.Raw = append(msg, ']')
+		whole.Raw = msg.End()
 	}
 	b.calls = b.sent
 	err = p.sendAndWait(ctx, outgoing{msg: whole.Raw, ctx: ctx, from: b})

@@ -36,7 +36,7 @@ func Equal(a, b []byte) bool {
 }
 
 func equalElements(a, b []byte) bool {
-	x, y := Array(a, trusted), Array(b, trusted)
+	x, y := ReadArray(a, trusted), ReadArray(b, trusted)
 	for {
 		_, v, ok := x.Next()
 		_, w, also := y.Next()
@@ -51,7 +51,7 @@ func equalElements(a, b []byte) bool {
 
 func members(obj []byte) map[string][]byte {
 	all := make(map[string][]byte)
-	m := Object(obj, trusted)
+	m := ReadObject(obj, trusted)
 	for k, v, ok := m.Next(); ok; k, v, ok = m.Next() {
 		all[Key(k)] = v
 	}

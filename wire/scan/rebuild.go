@@ -4,9 +4,9 @@ package scan
 // as one appends it: the i-th, with its key as Members gives it, nil in an array.
 // The keys stay as they stand, blanks between the parts go. The error is one's.
 func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byte) ([]byte, error)) ([]byte, error) {
-	parts, ends := Array(val, depth), "[]"
+	parts, ends := ReadArray(val, depth), "[]"
 	if Type(val) == 'o' {
-		parts, ends = Object(val, depth), "{}"
+		parts, ends = ReadObject(val, depth), "{}"
 	}
 	b = append(b, ends[0])
 	i := 0
@@ -15,7 +15,9 @@ func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byt
 			b = append(b, ',')
 		}
 		if ends == "{}" {
-			b = append(append(append(b, '"'), key...), `":`...)
+			b = append(b, '"')
+			b = append(b, key...)
+			b = append(b, '"', ':')
 		}
 		var err error
 		if b, err = one(b, i, key, part); err != nil {

@@ -84,7 +84,7 @@ func TestDepthIsTheNestingAllowed(t *testing.T) {
 		if c.nesting > c.depth && (!errors.As(err, &e) || !e.Deep) {
 			t.Errorf("%d nested, %d allowed: %v, want too deep", c.nesting, c.depth, err)
 		}
-		m := Array(nest(c.nesting), c.depth)
+		m := ReadArray(nest(c.nesting), c.depth)
 		for _, _, more := m.Next(); more; _, _, more = m.Next() {
 		}
 		if (m.Err() == nil) != c.ok {
@@ -123,7 +123,7 @@ func TestValueStopsAtItsEnd(t *testing.T) {
 
 func TestMembersOfObject(t *testing.T) {
 	in := []byte(" { \"a\" : 1 , \"b\\u0063\":[1, 2],\"d\":{\"e\":\"}\"}\n} ")
-	m := Object(in, 5)
+	m := ReadObject(in, 5)
 	var got []string
 	for k, v, ok := m.Next(); ok; k, v, ok = m.Next() {
 		got = append(got, string(k)+"="+string(v))
@@ -141,14 +141,14 @@ func TestMembersAgreesWithValid(t *testing.T) {
 		b := []byte(v)
 		first := Skip(b, 0)
 		if first == len(b) || b[first] != '{' && b[first] != '[' {
-			for _, m := range []Members{Object(b, 9), Array(b, 9)} {
+			for _, m := range []Cursor{ReadObject(b, 9), ReadArray(b, 9)} {
 				if _, _, ok := m.Next(); ok || m.Err() == nil {
 					t.Errorf("%q has members, or no error", v)
 				}
 			}
 			continue
 		}
-		m, other := Object(b, 9), Array(b, 9)
+		m, other := ReadObject(b, 9), ReadArray(b, 9)
 		if b[first] == '[' {
 			m, other = other, m
 		}
@@ -177,7 +177,7 @@ func TestMembersKeepsNothingAndAllocatesNothing(t *testing.T) {
 // walk does what a dialect's Decode does.
 func walk(msg []byte) (result []byte, err error) {
 	var params []byte
-	m := Object(msg, 1000)
+	m := ReadObject(msg, 1000)
 	for k, v, ok := m.Next(); ok; k, v, ok = m.Next() {
 		if string(k) == "params" {
 			params = v

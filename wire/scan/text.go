@@ -14,8 +14,7 @@ const trusted = 1 << 16
 // such member or is no object. Of several it is the first. obj is trusted to be
 // valid.
 func Get(obj []byte, key string) []byte {
-	m := Object(obj, trusted)
-	for k, val, ok := m.Next(); ok; k, val, ok = m.Next() {
+	for k, val := range Members(obj) {
 		if IsKey(k, key) {
 			return val
 		}
@@ -37,6 +36,14 @@ func Key(raw []byte) string {
 		return string(raw)
 	}
 	return string(unescape(make([]byte, 0, len(raw)), raw))
+}
+
+// Plain is Key as bytes: raw itself where it has no escapes.
+func Plain(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	return unescape(make([]byte, 0, len(raw)), raw)
 }
 
 // Text is the string that the JSON string val stands for; ok is false when val
@@ -142,7 +149,7 @@ func Compact(dst, val []byte) []byte {
 // several, the first. Where there is none the member is put first. obj is
 // trusted to be a valid object; it and val are copied.
 func Splice(obj []byte, key string, val []byte) []byte {
-	m := Object(obj, trusted)
+	m := ReadObject(obj, trusted)
 	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {
 		if IsKey(k, key) {
 			out := make([]byte, 0, len(obj)-len(old)+len(val))
@@ -158,33 +165,51 @@ func Splice(obj []byte, key string, val []byte) []byte {
 	out := make([]byte, 0, len(obj)+len(key)+len(val)+8)
 	out = append(out, obj[:start+1]...)
 	out = AppendQuoted(out, key)
-	out = append(append(out, ':'), val...)
+	out = append(out, ':')
+	out = append(out, val...)
 	if rest := Skip(obj, start+1); rest < len(obj) && obj[rest] != '}' {
 		out = append(out, ',')
 	}
 	return append(out, obj[start+1:]...)
 }
 
-// AppendQuoted appends text as a JSON string. Only what must be is escaped;
-// bytes that are no UTF-8 become U+FFFD.
+// AppendQuoted appends text as a JSON string, spelt as encoding/json does it but
+// that <, > and & stay as they are; bytes that are no UTF-8 become U+FFFD.
 func AppendQuoted(dst []byte, text string) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r == '\n':
-			dst = append(dst, `\n`...)
-		case r == '\r':
-			dst = append(dst, `\r`...)
-		case r == '\t':
-			dst = append(dst, `\t`...)
-		case r < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
-			dst = utf8.AppendRune(dst, r)
+	from := 0
+	for i := 0; i < len(text); {
+		c, size := rune(text[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(text[i:])
 		}
+		if c >= ' ' && c != '"' && c != '\\' && c != '\u2028' && c != '\u2029' && (c != utf8.RuneError || size > 1) {
+			i += size
+			continue
+		}
+		dst = appendEscape(append(dst, text[from:i]...), c)
+		i += size
+		from = i
 	}
+	dst = append(dst, text[from:]...)
 	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c rune) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', byte(c))
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(dst, '\\', 'u', hex[c>>12&15], hex[c>>8&15], hex[c>>4&15], hex[c&15])
 }

@@ -80,6 +80,9 @@ func TestSplice(t *testing.T) {
 func TestAppendQuoted(t *testing.T) {
 	for _, in := range []string{"", "plain", "\"\\/\b\f\n\r\t\x00\x1f\x7f", "é😀\u2028<>&", "\xff\xfe"} {
 		var got string
+		if want, _ := Marshal(in); string(AppendQuoted(nil, in)) != string(want) {
+			t.Errorf("%q becomes %s, Marshal has %s", in, AppendQuoted(nil, in), want)
+		}
 		if err := json.Unmarshal(AppendQuoted(nil, in), &got); err != nil || got != strings.ToValidUTF8(in, "\ufffd\ufffd") && utf8.ValidString(in) {
 			t.Errorf("%q becomes %s: %q, %v", in, AppendQuoted(nil, in), got, err)
 		}

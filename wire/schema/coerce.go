@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -21,7 +20,7 @@ const Append = "[]"
 // allows a string there, or says nothing about the place; otherwise it is read as
 // JSON, and keeps its digits. A word that can be neither is a *Mismatch.
 func (s *Schema) Coerce(path []string, word string) (json.RawMessage, error) {
-	asText := json.RawMessage(wire.AppendString(nil, word))
+	asText := json.RawMessage(scan.AppendQuoted(nil, word))
 	if !utf8.ValidString(word) || s.fits(path, asText) {
 		return asText, nil
 	}

@@ -130,9 +130,3 @@ func refTarget(m map[string]any) (string, bool) {
 	}
 	return unescapeFragment(ref[1:])
 }
-
-// quote appends s as a JSON string.
-func quote(b []byte, s string) []byte {
-	q, _ := json.Marshal(s)
-	return append(b, q...)
-}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"rpcx/wire/scan"
 )
 
 // rule returns the keyword that an error is about.
@@ -150,11 +151,9 @@ func brief(text string) string {
 
 // encode returns v as JSON.
 func encode(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	b, err := scan.Marshal(v)
+	if err != nil {
 		return "the value"
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"rpcx/wire/scan"
 )
 
 // Options configure Compile. The zero value is usable.
@@ -149,15 +151,11 @@ func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	if json.Unmarshal(trimmed, &values) != nil || len(values) > len(s.order()) {
 		return params
 	}
-	b := []byte{'{'}
+	var o scan.Object
 	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(quote(b, s.order()[i]), ':')
-		b = append(b, v...)
+		o.Add(s.order()[i], v)
 	}
-	return append(b, '}')
+	return o.End()
 }
 
 // Properties returns the names of the schema's properties, in its order.

@@ -77,9 +77,10 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 	r.pending[id] = run
 	r.mu.Unlock()
 	defer r.forget(id)
-	line := member(coLine(id), "eval", scan.AppendQuoted(nil, e.Code))
-	line = member(line, "session", scan.AppendQuoted(nil, e.Session))
-	if !t.Tell(ctx.Done(), append(line, "}\n"...)) && ctx.Err() != nil {
+	line := coLine(id)
+	line.Text("eval", e.Code)
+	line.Text("session", e.Session)
+	if !t.Tell(ctx.Done(), append(line.End(), '\n')) && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	select {
@@ -107,7 +108,9 @@ func (r *coRuntime) giveUp(id int64, run *coEval) {
 	defer late.Stop()
 	stop, end := context.WithTimeout(r.ctx, cancelTime)
 	defer end()
-	if !run.talker.Tell(stop.Done(), append(member(coLine(id), "cancel", []byte("true")), "}\n"...)) {
+	line := coLine(id)
+	line.Bool("cancel", true)
+	if !run.talker.Tell(stop.Done(), append(line.End(), '\n')) {
 		return
 	}
 	select {
@@ -132,8 +135,10 @@ func (r *coRuntime) Forget(session string) {
 
 // resetLine appends the line that drops a session's state.
 func resetLine(b []byte, session string) []byte {
-	line := member([]byte{'{'}, "session", scan.AppendQuoted(nil, session))
-	return append(append(b, member(line, "reset", []byte("true"))...), "}\n"...)
+	line := scan.AppendObject(b)
+	line.Text("session", session)
+	line.Bool("reset", true)
+	return append(line.End(), '\n')
 }
 
 // Close lets the co-process go, which is told that every session is over, and
@@ -242,23 +247,21 @@ func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 	}
 	name := text(invoke, "name")
 	value, err := run.e.Invoke(run.ctx, name, scan.Get(invoke, "input"))
-	line := member(coLine(id), "call", call)
+	line := coLine(id)
+	line.Add("call", call)
 	if err != nil {
-		line = member(line, "error", scan.Compact(nil, wire.AsError(err).JSON()))
+		line.Compact("error", wire.AsError(err).JSON())
 	} else {
-		line = member(line, "value", scan.Compact(nil, orNull(value)))
+		line.Compact("value", orNull(value))
 	}
-	run.talker.Tell(run.ctx.Done(), append(line, "}\n"...))
+	run.talker.Tell(run.ctx.Done(), append(line.End(), '\n'))
 }
 
-func coLine(id int64) []byte { return strconv.AppendInt([]byte(`{"id":`), id, 10) }
-
-// member appends a member to an object that is not closed yet.
-func member(b []byte, key string, val []byte) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	return append(append(scan.AppendQuoted(b, key), ':'), val...)
+// coLine begins a line about the eval of that number.
+func coLine(id int64) scan.Object {
+	var line scan.Object
+	line.Int("id", id)
+	return line
 }
 
 // text is the string that obj's member key is, "" where it is none.

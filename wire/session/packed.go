@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // packed is a message inside an item of the socket, with what a user sees of it:
@@ -112,37 +113,33 @@ func within(data, raw []byte) (at int, ok bool) {
 // withMessage is the item as JSON, with raw as it stands where that fits on a
 // line.
 func (p packed) withMessage(raw []byte) json.RawMessage {
-	var b []byte
+	o := scan.AppendObject(make([]byte, 0, 64+len(raw)))
 	if p.Event == nil && p.Fault == nil { // most of them
-		b = strconv.AppendUint([]byte(`{"kind":`), uint64(p.Kind), 10)
-		b = strconv.AppendBool(append(b, `,"final":`...), p.Final)
+		o.Int("kind", int64(p.Kind))
+		o.Bool("final", p.Final)
 		if p.At != nil {
-			b = strconv.AppendInt(append(b, `,"at":[`...), int64(p.At[0]), 10)
-			b = append(strconv.AppendInt(append(b, ','), int64(p.At[1]), 10), ']')
+			at := strconv.AppendInt(append(make([]byte, 0, 48), '['), int64(p.At[0]), 10)
+			at = strconv.AppendInt(append(at, ','), int64(p.At[1]), 10)
+			o.Add("at", append(at, ']'))
 		}
 	} else {
-		b = marshal(p)
-		b = b[:len(b)-1]
+		o.Inside(marshal(p))
 	}
-	switch {
-	case len(raw) == 0:
-	case bytes.ContainsAny(raw, "\n\r"):
-		b = wire.AppendString(append(b, `,"text":`...), string(raw))
-	default:
-		b = append(append(b, `,"msg":`...), raw...)
+	if bytes.ContainsAny(raw, "\n\r") {
+		o.SomeText("text", string(raw))
+	} else {
+		o.Add("msg", raw)
 	}
-	return append(b, '}')
+	return o.End()
 }
 
 // marshal is v as JSON, letter for letter.
 func marshal(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	b, err := scan.Marshal(v)
+	if err != nil {
 		return json.RawMessage("null")
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b
 }
 
 // unpack reads an item of the socket. A failure is the message's own: it has no

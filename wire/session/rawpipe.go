@@ -246,8 +246,7 @@ func (r *rawPipe) unanswered(err error) {
 func answers(msg []byte, ids []wire.ID) []wire.ID {
 	switch scan.Type(msg) {
 	case 'a':
-		all := scan.Array(msg, wire.DefaultMaxDepth)
-		for _, part, ok := all.Next(); ok; _, part, ok = all.Next() {
+		for part := range scan.Elements(msg) {
 			ids = answers(part, ids)
 		}
 	case 'o':

@@ -104,8 +104,7 @@ func (s *server) cut(value json.RawMessage) json.RawMessage {
 		return value
 	}
 	n, b := 0, []byte{'['}
-	in := scan.Array(value, 2*wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(value) {
 		if n == s.cfg.limits.MaxEnumerableElements {
 			return append(b, ']')
 		}

@@ -98,7 +98,7 @@ func progressEvent(ev *wire.Event, progress []byte) {
 // an object; nil if there are none. placed names further ones to leave out.
 func beside(raw []byte, placed ...string) json.RawMessage {
 	var b []byte
-	in := scan.Object(raw, 2*wire.DefaultMaxDepth)
+	in := scan.ReadObject(raw, 2*wire.DefaultMaxDepth)
 next:
 	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
 		switch string(key) {

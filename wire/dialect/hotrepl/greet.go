@@ -167,8 +167,7 @@ func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMess
 		return nil, malformed(typeListResult)
 	}
 	var all []json.RawMessage
-	in := scan.Array(body, wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(body) {
 		if name, _ := scan.Text(scan.Get(val, "name")); name != "" {
 			all = append(all, val)
 		}
@@ -223,8 +222,7 @@ func (c *codec) empty() *catalog.Catalog {
 	cat.Info.Name, _ = scan.Text(scan.Get(host, "name"))
 	cat.Info.Version, _ = scan.Text(scan.Get(host, "version"))
 	var b []byte
-	in := scan.Object(h.raw, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(h.raw) {
 		if string(key) != "type" {
 			b = member(b, scan.Key(key), val)
 		}
@@ -239,8 +237,7 @@ func method(d json.RawMessage) catalog.Method {
 	d = append(json.RawMessage(nil), d...)
 	m := catalog.Method{Kind: catalog.Call}
 	var rest []byte
-	in := scan.Object(d, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(d) {
 		switch string(key) {
 		case "name":
 			m.Name, _ = scan.Text(val)

@@ -235,8 +235,7 @@ func (c *codec) request(kind string, members []byte, extra json.RawMessage) wire
 	if len(members) > 0 {
 		b = append(append(b, ','), members...)
 	}
-	in := scan.Object(extra, 2*wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(extra) {
 		b = append(append(append(b, ',', '"'), key...), '"', ':')
 		b = scan.Compact(b, val)
 	}

@@ -176,8 +176,7 @@ func (p *poll) tell(m wire.Message, ev wire.Event, final bool) {
 
 // entries queues each entry of a journal.
 func (p *poll) entries(m wire.Message) {
-	in := scan.Array(m.Body, wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(m.Body) {
 		p.tell(m, wire.Event{Kind: wire.Data, Data: val}, false)
 	}
 	if n := len(p.ready); n > 0 {
@@ -224,8 +223,7 @@ func report(ev wire.Event) json.RawMessage {
 	default:
 		add("output", ev.Data)
 	}
-	in := scan.Object(ev.Extra, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(ev.Extra) {
 		if k := string(key); k != "state" && k != "status" {
 			add(scan.Key(key), val)
 		}

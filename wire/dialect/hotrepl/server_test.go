@@ -254,8 +254,7 @@ func TestHostAnswersThePage(t *testing.T) {
 // lacks is a member of want, but for those that may be left out, that got has
 // not.
 func lacks(got, want []byte) string {
-	in := scan.Object(want, 100)
-	for key, _, ok := in.Next(); ok; key, _, ok = in.Next() {
+	for key := range scan.Members(want) {
 		if scan.Get(got, string(key)) == nil {
 			return string(key)
 		}

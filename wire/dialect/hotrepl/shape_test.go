@@ -216,7 +216,7 @@ func TestHostIsThePage(t *testing.T) {
 			e.asks(g, typeEval)
 			g.recv()
 			g.play(`> {"type":"journal_query","id":"q","kind":"eval"}`)
-			entries := scan.Array(scan.Get([]byte(g.recv()), "entries"), 10)
+			entries := scan.ReadArray(scan.Get([]byte(g.recv()), "entries"), 10)
 			_, entry, _ := entries.Next()
 			e.is(entry, "JournalEntry")
 		},

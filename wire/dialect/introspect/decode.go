@@ -33,8 +33,7 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 // guidance about invalid params that they may be wrong.
 func (c *codec) item(m *wire.Message) {
 	var kind, hash, errorKind []byte
-	in := scan.Object(m.Body, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(m.Body) {
 		switch string(key) {
 		case "type":
 			kind = val

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -69,15 +68,13 @@ type listedModule struct {
 // namespace are skipped; of several with the same name the first counts.
 func (d *discovered) modules() []listedModule {
 	var all []listedModule
-	in := scan.Array(scan.Get(d.Modules, "modules"), wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(scan.Get(d.Modules, "modules")) {
 		m := listedModule{raw: val}
 		m.Namespace, _ = scan.Text(scan.Get(val, "namespace"))
 		if m.Namespace == "" || slices.ContainsFunc(all, func(o listedModule) bool { return o.Namespace == m.Namespace }) {
 			continue
 		}
-		names := scan.Array(scan.Get(val, "methods"), wire.DefaultMaxDepth)
-		for _, name, ok := names.Next(); ok; _, name, ok = names.Next() {
+		for name := range scan.Elements(scan.Get(val, "methods")) {
 			if text, ok := scan.Text(name); ok && text != "" {
 				m.Methods = append(m.Methods, text)
 			}
@@ -143,8 +140,7 @@ func CatalogOf(kept json.RawMessage) *catalog.Catalog {
 // without returns a copy of a JSON object that lacks one member.
 func without(obj json.RawMessage, key string) json.RawMessage {
 	b := []byte{'{'}
-	in := scan.Object(obj, wire.DefaultMaxDepth)
-	for member, val, ok := in.Next(); ok; member, val, ok = in.Next() {
+	for member, val := range scan.Members(obj) {
 		if scan.IsKey(member, key) {
 			continue
 		}

@@ -88,8 +88,7 @@ func provenance(val []byte) json.RawMessage {
 
 // data reads a data event. One without a payload is shown whole.
 func (c *codec) data(ev *wire.Event, item []byte) {
-	in := scan.Object(item, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(item) {
 		switch string(key) {
 		case "data":
 			ev.Data = val
@@ -108,8 +107,7 @@ func (c *codec) data(ev *wire.Event, item []byte) {
 
 func (c *codec) progress(ev *wire.Event, item []byte) {
 	ev.Kind = wire.Progress
-	in := scan.Object(item, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(item) {
 		took := false
 		switch string(key) {
 		case "message":
@@ -143,8 +141,7 @@ func fraction(val []byte) json.RawMessage {
 // failure reads an error event. Its "recoverable" stays in Extra.
 func (c *codec) failure(ev *wire.Event, item []byte) {
 	ev.Kind, ev.Err = wire.Failure, &wire.Error{}
-	in := scan.Object(item, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(item) {
 		took := true
 		switch string(key) {
 		case "error":
@@ -206,8 +203,7 @@ func reason(e *wire.Error, val []byte) {
 // about and what it suggests stays in Extra.
 func (c *codec) guidance(ev *wire.Event, item []byte) {
 	ev.Kind = wire.Guidance
-	in := scan.Object(item, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(item) {
 		took := false
 		switch string(key) {
 		case "error_kind":
@@ -227,8 +223,7 @@ func (c *codec) guidance(ev *wire.Event, item []byte) {
 // end reads a done event.
 func end(ev *wire.Event, item []byte) {
 	ev.Kind = wire.Done
-	in := scan.Object(item, wire.DefaultMaxDepth)
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	for key, val := range scan.Members(item) {
 		other(ev, key, val)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -45,15 +44,13 @@ func mapped(value []byte, change func(key string, val []byte) (string, []byte)) 
 	var b []byte
 	switch scan.Type(value) {
 	case 'a':
-		in := scan.Array(value, wire.DefaultMaxDepth)
-		for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+		for val := range scan.Elements(value) {
 			_, val = change("", val)
 			b = append(append(b, ','), val...)
 		}
 		return append(append([]byte{'['}, bytes.TrimPrefix(b, []byte(","))...), ']')
 	case 'o':
-		in := scan.Object(value, wire.DefaultMaxDepth)
-		for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+		for key, val := range scan.Members(value) {
 			name, val := change(scan.Key(key), val)
 			b = append(append(scan.AppendQuoted(append(b, ','), name), ':'), val...)
 		}

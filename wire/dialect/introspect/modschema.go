@@ -27,8 +27,7 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	schema = json.RawMessage(text)
 	s := schemaReader{module: m, by: map[string]json.RawMessage{}, defs: map[string]json.RawMessage{}}
 	for _, key := range []string{"definitions", "$defs"} {
-		in := scan.Object(scan.Get(schema, key), wire.DefaultMaxDepth)
-		for name, val, ok := in.Next(); ok; name, val, ok = in.Next() {
+		for name, val := range scan.Members(scan.Get(schema, key)) {
 			s.defs[free(scan.Key(name), val, m.Namespace, taken)] = val
 		}
 	}
@@ -39,8 +38,7 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	if variants == nil {
 		variants = append(append([]byte{'['}, schema...), ']')
 	}
-	in := scan.Array(variants, wire.DefaultMaxDepth)
-	for _, val, ok := in.Next(); ok; _, val, ok = in.Next() {
+	for val := range scan.Elements(variants) {
 		v := s.resolve(val)
 		looks := looksMost
 		name := s.nameOf(v, &looks)
@@ -66,7 +64,7 @@ func free(name string, val json.RawMessage, namespace string, taken map[string]j
 // renamed returns a schema whose references use the names that free gives.
 func renamed(schema, namespace string, taken map[string]json.RawMessage) string {
 	for _, key := range []string{"definitions", "$defs"} {
-		in := scan.Object(scan.Get([]byte(schema), key), wire.DefaultMaxDepth)
+		in := scan.ReadObject(scan.Get([]byte(schema), key), wire.DefaultMaxDepth)
 		var pairs []string
 		for k, val, ok := in.Next(); ok; k, val, ok = in.Next() {
 			name := scan.Key(k)
@@ -111,7 +109,7 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	method := scan.Get(scan.Get(v, "properties"), "method")
 	name, ok := scan.Text(scan.Get(method, "const"))
 	if !ok {
-		in := scan.Array(scan.Get(method, "enum"), wire.DefaultMaxDepth)
+		in := scan.ReadArray(scan.Get(method, "enum"), wire.DefaultMaxDepth)
 		_, first, _ := in.Next()
 		if _, _, more := in.Next(); !more {
 			name, ok = scan.Text(first)
@@ -120,8 +118,7 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	if ok {
 		return s.short(name)
 	}
-	in := scan.Array(scan.Get(v, "allOf"), wire.DefaultMaxDepth)
-	for _, part, ok := in.Next(); ok; _, part, ok = in.Next() {
+	for part := range scan.Elements(scan.Get(v, "allOf")) {
 		if name := s.nameOf(s.resolve(part), looks); name != "" {
 			return name
 		}
@@ -199,8 +196,7 @@ func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 // most key.
 func onlyMethodAnd(obj []byte, key string) bool {
 	method := false
-	in := scan.Object(obj, wire.DefaultMaxDepth)
-	for k, _, ok := in.Next(); ok; k, _, ok = in.Next() {
+	for k := range scan.Members(obj) {
 		method = method || scan.IsKey(k, "method")
 		if !scan.IsKey(k, "method") && !scan.IsKey(k, key) {
 			return false
@@ -233,8 +229,7 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 	}
 	if parts := scan.Get(v, "allOf"); scan.Type(parts) == 'a' {
 		var all []byte
-		in := scan.Array(parts, wire.DefaultMaxDepth)
-		for _, part, ok := in.Next(); ok; _, part, ok = in.Next() {
+		for part := range scan.Elements(parts) {
 			all = append(append(all, ','), withoutMethod(part)...)
 		}
 		if all != nil {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -60,8 +59,7 @@ func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 
 func (mc *moduleCatalog) newModule(namespace string) *module {
 	m := &module{parent: mc, namespace: namespace, version: mc.catalog.Info.Version, description: mc.catalog.Info.Description}
-	told := scan.Array(scan.Get(mc.catalog.Extra, "modules"), wire.DefaultMaxDepth)
-	for _, val, ok := told.Next(); ok; _, val, ok = told.Next() {
+	for val := range scan.Elements(scan.Get(mc.catalog.Extra, "modules")) {
 		if name, _ := scan.Text(scan.Get(val, "namespace")); name != namespace {
 			continue
 		}

@@ -153,7 +153,7 @@ func (h *handler) moduleSchema(params json.RawMessage, out *streamWriter) error 
 	case 'o':
 		name, _ = scan.Text(scan.Get(first, "namespace"))
 	case 'a':
-		in := scan.Array(first, wire.DefaultMaxDepth)
+		in := scan.ReadArray(first, wire.DefaultMaxDepth)
 		_, val, _ := in.Next()
 		name, _ = scan.Text(val)
 	}
@@ -176,7 +176,7 @@ func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
 	if kind, _ := scan.Text(scan.Get(entryParams(entry), "type")); kind == "array" {
 		return params
 	}
-	in := scan.Array(params, wire.DefaultMaxDepth)
+	in := scan.ReadArray(params, wire.DefaultMaxDepth)
 	_, first, ok := in.Next()
 	if !ok {
 		return json.RawMessage("{}")
@@ -197,7 +197,7 @@ func entryParams(entry *catalog.Method) json.RawMessage {
 // unsubscribe ends a stream of this connection and answers whether there was
 // one. mine is false if method is no unsubscribe method for it.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
-	in := scan.Array(params, wire.DefaultMaxDepth)
+	in := scan.ReadArray(params, wire.DefaultMaxDepth)
 	_, id, _ := in.Next()
 	if scan.Type(params) == 'o' {
 		id = scan.Get(params, "subscription")

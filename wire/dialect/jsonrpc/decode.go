@@ -55,22 +55,22 @@ func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 // batch reads an array of messages. An empty one is one invalid message, one of
 // too many is broken.
 func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
-	w := walker{b: raw, i: i + 1, depth: c.o.MaxDepth - 1, close: ']', first: true}
-	for w.next() {
-		end, bad := c.element(raw, w.i, w.depth)
+	all := scan.ReadArrayAt(raw, i, c.o.MaxDepth)
+	for _, more := all.NextKey(); more; _, more = all.NextKey() {
+		end, bad := c.element(raw, all.Pos(), c.o.MaxDepth-1)
 		if bad != nil {
 			return c.broken(raw, bad.Error()), false, nil
 		}
-		w.i = end
+		all.SkipTo(end)
 		if len(c.msgs) > batchMost {
 			return c.broken(raw, "a batch of more than "+strconv.Itoa(batchMost)+" messages"), false, nil
 		}
 	}
-	if w.err == nil && scan.Skip(raw, w.i) < len(raw) {
-		return c.broken(raw, "more than one JSON value in a message"), false, nil
+	if err := all.Err(); err != nil {
+		return c.broken(raw, err.Error()), false, nil
 	}
-	if w.err != nil {
-		return c.broken(raw, w.err.Error()), false, nil
+	if scan.Skip(raw, all.Pos()) < len(raw) {
+		return c.broken(raw, "more than one JSON value in a message"), false, nil
 	}
 	if len(c.msgs) == 0 {
 		c.msgs = append(c.msgs, invalid(raw, nil, "an empty batch"))
@@ -137,54 +137,52 @@ type fields struct {
 
 // read takes the object at raw[i] apart.
 func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
-	w := object(raw, i, depth)
-	for w.next() {
-		switch string(w.key) {
+	o := scan.ReadObjectAt(raw, i, depth)
+	for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
+		switch string(scan.Plain(key)) {
 		case "params":
-			f.params = f.readParams(&w)
+			f.params = f.readParams(&o)
 		case "method":
-			f.method = w.value()
+			f.method = o.Value()
 		case "id":
-			f.id = w.value()
+			f.id = o.Value()
 		case "result":
-			f.result = w.value()
+			f.result = o.Value()
 		case "jsonrpc":
-			f.version = w.value()
+			f.version = o.Value()
 		case "error":
-			f.err = w.value()
+			f.err = o.Value()
 		default:
-			w.value()
+			o.Value()
 		}
 	}
-	return w.i, w.err
+	return o.Pos(), o.Err()
 }
 
 // readParams reads the value of params, and what an item has in it.
-func (f *fields) readParams(w *walker) []byte {
+func (f *fields) readParams(o *scan.Cursor) []byte {
 	f.stream, f.item, f.itemErr, f.target, f.done = nil, nil, nil, nil, false
-	if w.i >= len(w.b) || w.b[w.i] != '{' {
-		return w.value()
+	in, ok := o.Object()
+	if !ok {
+		return o.Value()
 	}
-	start := w.i
-	in := object(w.b, w.i, w.depth)
-	for in.next() {
-		switch string(in.key) {
+	for key, ok := in.NextKey(); ok; key, ok = in.NextKey() {
+		switch string(scan.Plain(key)) {
 		case "subscription", "subscription_id", "subscriptionId":
-			f.stream = in.value()
+			f.stream = in.Value()
 		case "result":
-			f.item = in.value()
+			f.item = in.Value()
 		case "error":
-			f.itemErr = in.value()
+			f.itemErr = in.Value()
 		case "done":
-			f.done = string(in.value()) == "true"
+			f.done = string(in.Value()) == "true"
 		case "id":
-			f.target = in.value()
+			f.target = in.Value()
 		default:
-			in.value()
+			in.Value()
 		}
 	}
-	w.i, w.err = in.i, in.err
-	return w.b[start:w.i]
+	return o.Skip(&in)
 }
 
 // message says in m, which is zero, what the object in raw is.
@@ -269,7 +267,7 @@ func isStop(item []byte) bool {
 	if len(item) > longest || scan.Type(item) != 'o' {
 		return false
 	}
-	m := scan.Object(item, 1)
+	m := scan.ReadObject(item, 1)
 	key, val, ok := m.Next()
 	if !ok || string(key) != "event" || string(val) != `"stop"` {
 		return false

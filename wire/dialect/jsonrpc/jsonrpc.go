@@ -104,37 +104,38 @@ func (c *codec) request(op dialect.Op) wire.Message {
 
 // write makes a request, or without id a notification.
 func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) []byte {
-	b := make([]byte, 0, 64+len(method)+len(params)+len(extra))
-	b = append(b, '{')
-	if c.o.Version == V2 {
-		b = append(b, `"jsonrpc":"2.0",`...)
-	}
+	o := c.begin(64 + len(method) + len(params) + len(extra))
 	switch {
 	case id != nil:
-		b = append(append(append(b, `"id":`...), id...), ',')
+		o.Add("id", id)
 	case c.o.Version == V1:
-		b = append(b, `"id":null,`...)
+		o.Add("id", null)
 	}
-	b = scan.AppendQuoted(append(b, `"method":`...), method)
+	o.Text("method", method)
 	switch {
 	case len(params) > 0:
-		b = scan.Compact(append(b, `,"params":`...), params)
+		o.Compact("params", params)
 	case c.o.Version == V1: // 1.0 has them in every request; whoever wants an object is given {} by the user
-		b = append(b, `,"params":[]`...)
+		o.Add("params", []byte("[]"))
 	}
-	if inner := bytes.TrimSpace(extra); len(inner) > 2 && inner[0] == '{' {
-		if inner = bytes.TrimSpace(inner[1 : len(inner)-1]); len(inner) > 0 {
-			b = scan.Compact(append(b, ','), inner)
-		}
+	o.Inside(extra)
+	return o.End()
+}
+
+// begin begins a message of about that many bytes.
+func (c *codec) begin(size int) scan.Object {
+	o := scan.AppendObject(make([]byte, 0, size))
+	if c.o.Version == V2 {
+		o.Text("jsonrpc", "2.0")
 	}
-	return append(b, '}')
+	return o
 }
 
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	if c.o.CancelMethod == "" || len(op.OfID) == 0 {
 		return wire.Message{}, wire.ErrUnsupported
 	}
-	params := append(append([]byte(`{"id":`), op.OfID...), '}')
+	params := scan.Pair("id", op.OfID)
 	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, c.o.CancelMethod, params, nil)}, nil
 }
 
@@ -154,7 +155,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	var params json.RawMessage
 	switch {
 	case op.Stream != nil:
-		params = append(append([]byte{'['}, op.Stream...), ']')
+		params = scan.ArrayOf(op.Stream)
 	case op.Of != nil:
 		params = op.Of.Params
 	}
@@ -209,7 +210,7 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 
 func openedObject(body []byte, depth int) (stream wire.ID, final bool) {
 	final = false
-	m := scan.Object(body, depth)
+	m := scan.ReadObject(body, depth)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
 		if isSubscription(key) && isID(val) {
 			return val, false

@@ -46,7 +46,7 @@ func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 	c := &catalog.Catalog{Catalog: 1, Dialect: "jsonrpc", Methods: []catalog.Method{}}
 	var extra builder
 	var methods, components []byte
-	for key, val := range each(doc) {
+	for key, val := range scan.Named(doc) {
 		switch key {
 		case "info":
 			readInfo(c, &extra, val)
@@ -70,7 +70,7 @@ func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 		return nil, badDocument("it has no methods")
 	}
 	descriptors := scan.Get(components, "contentDescriptors")
-	for val := range elements(methods) {
+	for val := range scan.Elements(methods) {
 		m, ok := readMethod(val, descriptors)
 		if ok {
 			c.Methods = append(c.Methods, m)
@@ -85,7 +85,7 @@ func badDocument(what string) error {
 
 func readInfo(c *catalog.Catalog, extra *builder, info []byte) {
 	var rest builder
-	for key, val := range each(info) {
+	for key, val := range scan.Named(info) {
 		switch key {
 		case "title":
 			c.Info.Name = textOf(val)
@@ -97,26 +97,26 @@ func readInfo(c *catalog.Catalog, extra *builder, info []byte) {
 			rest.add(key, val)
 		}
 	}
-	if rest.b != nil {
+	if !rest.o.Empty() {
 		extra.add("info", rest.json())
 	}
 }
 
 func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 	var rest builder
-	for key, val := range each(components) {
+	for key, val := range scan.Named(components) {
 		if key != "schemas" {
 			rest.add(key, val)
 			continue
 		}
-		for name, schema := range each(val) {
+		for name, schema := range scan.Named(val) {
 			if c.Defs == nil {
 				c.Defs = map[string]json.RawMessage{}
 			}
 			c.Defs[name] = schema
 		}
 	}
-	if rest.b != nil {
+	if !rest.o.Empty() {
 		extra.add("components", rest.json())
 	}
 }
@@ -127,7 +127,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	var extra builder
 	var params, structure, whole []byte
 	summary, kind := "", ""
-	for key, v := range each(val) {
+	for key, v := range scan.Named(val) {
 		switch key {
 		case "name":
 			m.Name = textOf(v)
@@ -181,7 +181,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 func readResult(val []byte, extra *builder) json.RawMessage {
 	var schema json.RawMessage
 	var rest builder
-	for key, v := range each(val) {
+	for key, v := range scan.Named(val) {
 		switch {
 		case key == "schema":
 			schema = v
@@ -190,7 +190,7 @@ func readResult(val []byte, extra *builder) json.RawMessage {
 			rest.add(key, v)
 		}
 	}
-	if rest.b != nil {
+	if !rest.o.Empty() {
 		extra.add("result", rest.json())
 	}
 	if s := string(schema); s == "{}" || s == "true" {
@@ -203,10 +203,10 @@ func readResult(val []byte, extra *builder) json.RawMessage {
 // they go by name, of an array where they go by position, of both where either
 // will do.
 func paramsSchema(params []byte, structure string, descriptors []byte) json.RawMessage {
-	var props, items builder
-	var required []byte
+	var props builder
+	var items, required scan.Array
 	n, least := 0, 0
-	for val := range elements(params) {
+	for val := range scan.Elements(params) {
 		d := resolve(val, descriptors)
 		name, schema := scan.Get(d, "name"), described(d)
 		n++
@@ -214,9 +214,9 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 		if structure == "by-position" {
 			schema = titled(schema, name) // else its name would be lost
 		}
-		items.element(schema)
+		items.Compact(schema)
 		if string(scan.Get(d, "required")) == "true" {
-			required = append(append(required, ','), name...)
+			required.Add(name)
 			least = n
 		}
 	}
@@ -233,12 +233,10 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 	}
 	if structure != "by-position" {
 		o.add("properties", props.json())
-		if required != nil {
-			o.add("required", append(append([]byte{'['}, required[1:]...), ']'))
-		}
+		o.addSome("required", required.EndOrNil())
 	}
 	if structure != "by-name" {
-		o.add("prefixItems", items.array())
+		o.add("prefixItems", items.End())
 		if least > 0 {
 			o.add("minItems", itoa(least))
 		}

@@ -3,13 +3,11 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -22,11 +20,11 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	extra := split(c.Extra, documentWords)
 	doc.add("openrpc", or(extra.known["openrpc"], `"1.3.2"`))
 	doc.add("info", writeInfo(c, extra.known["info"]))
-	var methods builder
+	var methods scan.Array
 	for i := range c.Methods {
-		methods.element(writeMethod(&c.Methods[i]))
+		methods.Compact(writeMethod(&c.Methods[i]))
 	}
-	doc.add("methods", methods.array())
+	doc.add("methods", methods.End())
 	if components := writeComponents(c, extra.known["components"]); components != nil {
 		doc.add("components", components)
 	}
@@ -69,7 +67,7 @@ func writeComponents(c *catalog.Catalog, rest []byte) []byte {
 	for _, name := range slices.Sorted(maps.Keys(c.Defs)) {
 		schemas.add(name, c.Defs[name])
 	}
-	if schemas.b != nil {
+	if !schemas.o.Empty() {
 		components.add("schemas", schemas.json())
 	}
 	components.merge(rest)
@@ -125,23 +123,23 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 	if len(schema) == 0 {
 		return []byte("[]"), "", true
 	}
-	var list builder
+	var list scan.Array
 	var required []string
 	_ = json.Unmarshal(scan.Get(schema, "required"), &required)
-	for name, s := range each(scan.Get(schema, "properties")) {
+	for name, s := range scan.Named(scan.Get(schema, "properties")) {
 		var d builder
 		d.add("name", scan.AppendQuoted(nil, name))
 		if slices.Contains(required, name) {
 			d.add("required", []byte("true"))
 		}
 		d.add("schema", s)
-		list.element(d.json())
+		list.Compact(d.json())
 	}
 	structure = "by-name"
 	if textOf(scan.Get(schema, "type")) == "array" {
 		structure = "by-position"
 		n, names := 0, map[string]bool{}
-		for s := range elements(scan.Get(schema, "prefixItems")) {
+		for s := range scan.Elements(scan.Get(schema, "prefixItems")) {
 			n++
 			var d builder
 			name := textOf(scan.Get(s, "title"))
@@ -151,10 +149,10 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 			names[name] = true
 			d.add("name", scan.AppendQuoted(nil, name))
 			d.add("schema", s)
-			list.element(d.json())
+			list.Compact(d.json())
 		}
 	}
-	params = list.array()
+	params = list.End()
 	return params, structure, scan.Equal(paramsSchema(params, structure, nil), schema)
 }
 
@@ -168,7 +166,7 @@ type parts struct {
 
 func split(extra json.RawMessage, words []string) parts {
 	p := parts{known: map[string]json.RawMessage{}}
-	for key, val := range each(extra) {
+	for key, val := range scan.Named(extra) {
 		switch {
 		case slices.Contains(words, key):
 			p.known[key] = val
@@ -187,93 +185,44 @@ func (p *parts) write(o *builder) {
 	o.addSome(ours+"extra", p.without.json())
 }
 
-// builder builds a JSON object or array; the first value of a key stays.
+// builder writes an object in which the first value of a key stays.
 type builder struct {
-	b    []byte
+	o    scan.Object
 	keys map[string]bool
 }
 
-func (o *builder) add(key string, val []byte) {
-	if o.keys[key] {
+func (b *builder) add(key string, val []byte) {
+	if b.keys[key] {
 		return
 	}
-	if o.keys == nil {
-		o.keys = map[string]bool{}
+	if b.keys == nil {
+		b.keys = map[string]bool{}
 	}
-	o.keys[key] = true
-	o.b = append(scan.AppendQuoted(o.comma(), key), ':')
-	o.b = scan.Compact(o.b, val)
+	b.keys[key] = true
+	b.o.Compact(key, val)
 }
 
-func (o *builder) element(val []byte) { o.b = scan.Compact(o.comma(), val) }
-
-func (o *builder) comma() []byte {
-	if o.b == nil {
-		return []byte{'{'}
-	}
-	return append(o.b, ',')
-}
-
-func (o *builder) addText(key, text string) {
+func (b *builder) addText(key, text string) {
 	if text != "" {
-		o.add(key, scan.AppendQuoted(nil, text))
+		b.add(key, scan.AppendQuoted(nil, text))
 	}
 }
 
-func (o *builder) addSome(key string, val []byte) {
+func (b *builder) addSome(key string, val []byte) {
 	if len(val) > 0 {
-		o.add(key, val)
+		b.add(key, val)
 	}
 }
 
 // merge adds the members of obj.
-func (o *builder) merge(obj []byte) {
-	for key, val := range each(obj) {
-		o.add(key, val)
+func (b *builder) merge(obj []byte) {
+	for key, val := range scan.Named(obj) {
+		b.add(key, val)
 	}
 }
 
 // json is the object; nil when it is empty.
-func (o *builder) json() json.RawMessage {
-	if o.b == nil {
-		return nil
-	}
-	return append(bytes.Clone(o.b), '}')
-}
-
-// array is what element built.
-func (o *builder) array() []byte {
-	if o.b == nil {
-		return []byte("[]")
-	}
-	b := append(bytes.Clone(o.b), ']')
-	b[0] = '['
-	return b
-}
-
-// each goes through the members of an object; nothing in anything else.
-func each(obj []byte) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) {
-		m := scan.Object(obj, wire.DefaultMaxDepth)
-		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-			if !yield(scan.Key(key), val) {
-				return
-			}
-		}
-	}
-}
-
-// elements goes through the elements of an array; nothing in anything else.
-func elements(array []byte) iter.Seq[json.RawMessage] {
-	return func(yield func(json.RawMessage) bool) {
-		m := scan.Array(array, wire.DefaultMaxDepth)
-		for _, val, ok := m.Next(); ok; _, val, ok = m.Next() {
-			if !yield(val) {
-				return
-			}
-		}
-	}
-}
+func (b *builder) json() json.RawMessage { return b.o.EndOrNil() }
 
 func textOf(val []byte) string {
 	text, _ := scan.Text(val)

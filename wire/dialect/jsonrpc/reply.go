@@ -30,61 +30,50 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 
 // answer writes a response; the id is echoed byte for byte.
 func (c *codec) answer(id wire.ID, result []byte, e *wire.Error) []byte {
-	b := make([]byte, 0, 64+len(id)+len(result))
-	b = append(b, '{')
-	if c.o.Version == V2 {
-		b = append(b, `"jsonrpc":"2.0",`...)
-	}
-	b = appendOr(append(b, `"id":`...), id, "null")
+	o := c.begin(64 + len(id) + len(result))
+	o.Compact("id", orNull(id))
 	if e == nil || c.o.Version == V1 {
-		b = append(b, `,"result":`...)
 		if e != nil {
 			result = nil
 		}
-		b = appendOr(b, result, "null")
+		o.Compact("result", orNull(result))
 	}
 	switch {
 	case e != nil:
-		b = scan.Compact(append(b, `,"error":`...), e.JSON())
+		o.Compact("error", e.JSON())
 	case c.o.Version == V1:
-		b = append(b, `,"error":null`...)
+		o.Add("error", null)
 	}
-	return append(b, '}')
+	return o.End()
 }
 
 // item writes a piece or the end of a stream (section 8 of the design).
 func (c *codec) item(method string, ev wire.Event) []byte {
-	params := append([]byte(`{"subscription":`), ev.Stream...)
+	var params scan.Object
+	params.Add("subscription", ev.Stream)
 	switch {
 	case ev.Kind == wire.Data:
-		params = appendOr(append(params, `,"result":`...), ev.Data, "null")
+		params.Compact("result", orNull(ev.Data))
 	case ev.Kind == wire.Done:
-		params = append(params, `,"done":true`...)
+		params.Bool("done", true)
 	case ev.Kind == wire.Failure && ev.Err != nil:
-		params = scan.Compact(append(params, `,"error":`...), ev.Err.JSON())
+		params.Compact("error", ev.Err.JSON())
 	default:
 		return nil
 	}
-	return c.write(nil, method, append(params, '}'), nil)
+	return c.write(nil, method, params.End(), nil)
 }
 
-func appendOr(b, val []byte, instead string) []byte {
+func orNull(val []byte) []byte {
 	if len(val) == 0 {
-		return append(b, instead...)
+		return null
 	}
-	return scan.Compact(b, val)
+	return val
 }
 
 // JoinBatch makes one array of replies.
 func (c *codec) JoinBatch(replies [][]byte) []byte {
-	b := []byte{'['}
-	for i, r := range replies {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, r...)
-	}
-	return append(b, ']')
+	return scan.ArrayOf(replies...)
 }
 
 // Event is what a user sees of m: a result or an item's payload, an error, the

@@ -201,12 +201,9 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 func subscriptionIn(params json.RawMessage) []byte {
 	switch scan.Type(params) {
 	case 'a':
-		m := scan.Array(params, wire.DefaultMaxDepth)
-		_, val, _ := m.Next()
-		return val
+		return scan.First(params)
 	case 'o':
-		m := scan.Object(params, wire.DefaultMaxDepth)
-		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		for key, val := range scan.Members(params) {
 			if isSubscription(key) || string(key) == "id" {
 				return val
 			}

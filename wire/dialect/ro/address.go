@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -120,7 +119,7 @@ func value(text string) json.RawMessage {
 	if text == "" {
 		return nil
 	}
-	return wire.AppendString(nil, text)
+	return scan.AppendQuoted(nil, text)
 }
 
 // dotted reads a method name as it stands on the wire. Names of two or three

@@ -36,7 +36,7 @@ func (h *handler) results(a Address, id wire.ID) (resource string, target json.R
 	}
 	if target == nil || o.Target == "new" {
 		n := strconv.FormatInt(h.server.last.Add(1), 10)
-		target = wire.AppendString(nil, resource+"-"+n)
+		target = scan.AppendQuoted(nil, resource+"-"+n)
 	}
 	if o.ID == nil || *o.ID {
 		requestID = id
@@ -60,7 +60,7 @@ type asyncResult struct {
 // runs gets an ordinary error response instead.
 func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request, kind catalog.Kind) error {
 	resource, target, requestID := h.results(a, in.Msg.ID)
-	at := append(append(wire.AppendString([]byte(`"resource":`), resource), `,"target":`...), target...)
+	at := append(append(scan.AppendQuoted([]byte(`"resource":`), resource), `,"target":`...), target...)
 	l := &asyncResult{in: in, stream: wire.ID(target), job: kind == catalog.Job, extra: append(append([]byte{'{'}, at...), '}')}
 	if requestID != nil {
 		l.extra = append(append(append(l.extra[:len(l.extra)-1], `,"request_id":`...), requestID...), '}')
@@ -128,7 +128,7 @@ func underway(ev wire.Event) json.RawMessage {
 		b = strconv.AppendFloat(append(b, `,"progress":`...), f*100, 'f', -1, 64)
 	}
 	if ev.Message != "" {
-		b = wire.AppendString(append(b, `,"message":`...), ev.Message)
+		b = scan.AppendQuoted(append(b, `,"message":`...), ev.Message)
 	}
 	return append(b, '}')
 }
@@ -152,7 +152,7 @@ func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 		return append(append(b, val...), '}')
 	}
 	for key, v := range each(val) {
-		b = append(wire.AppendString(append(b, ','), key), ':')
+		b = append(scan.AppendQuoted(append(b, ','), key), ':')
 		b = append(b, v...)
 	}
 	return append(b, '}')
@@ -160,7 +160,7 @@ func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 
 // failed encodes an error as the result of a return.
 func failed(e *wire.Error) json.RawMessage {
-	b := wire.AppendString([]byte(`{"status":"error","message":`), e.Message)
+	b := scan.AppendQuoted([]byte(`{"status":"error","message":`), e.Message)
 	b = append(append(b, `,"error":`...), e.JSON()...)
 	return append(b, '}')
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
@@ -19,7 +18,7 @@ func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := wire.AppendString([]byte(`{"method":`), a.Method)
+	b := scan.AppendQuoted([]byte(`{"method":`), a.Method)
 	if a.Resource != "" {
 		b = a.members(b)
 	}

@@ -220,7 +220,7 @@ func (r *reader) resource(name string, val []byte) {
 	var rest []byte
 	before := len(r.c.Methods)
 	if text, ok := scan.Text(val); ok {
-		rest = member(nil, "description", wire.AppendString(nil, text))
+		rest = member(nil, "description", scan.AppendQuoted(nil, text))
 	}
 	for key, v := range each(val) {
 		of, lists := inside[key]

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -87,7 +86,7 @@ func fromList(val []byte) json.RawMessage {
 				s = given
 			}
 			if string(scan.Get(v, "required")) == "true" {
-				required = append(wire.AppendString(required, name), ',')
+				required = append(scan.AppendQuoted(required, name), ',')
 			}
 		}
 		props = member(props, name, s)
@@ -116,7 +115,7 @@ func member(obj []byte, key string, val []byte) []byte {
 	} else {
 		obj = append(obj, ',')
 	}
-	return append(append(wire.AppendString(obj, key), ':'), val...)
+	return append(append(scan.AppendQuoted(obj, key), ':'), val...)
 }
 
 // closed ends the object that member has built; nil if it is empty.
@@ -130,8 +129,7 @@ func closed(obj []byte) json.RawMessage {
 // elements iterates over the elements of a valid array.
 func elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		m := scan.Array(arr, 2*wire.DefaultMaxDepth)
-		for _, val, ok := m.Next(); ok; _, val, ok = m.Next() {
+		for val := range scan.Elements(arr) {
 			if !yield(val) {
 				return
 			}
@@ -149,7 +147,7 @@ type described struct {
 
 // json encodes the resource with its verbs and subresources.
 func (d *described) json() []byte {
-	b := member(nil, "name", wire.AppendString(nil, d.name))
+	b := member(nil, "name", scan.AppendQuoted(nil, d.name))
 	for key, val := range each(d.said) {
 		if _, ours := inside[key]; !ours && key != "name" {
 			b = member(b, key, val)

@@ -45,7 +45,7 @@ func beyond(ev *wire.Event, m wire.Message) {
 		case "jsonrpc", "id", "request_id", "method", "verb", "result", "error":
 		case "target":
 			if text, ok := targetText(val); ok {
-				ev.Job = wire.AppendString(nil, text)
+				ev.Job = scan.AppendQuoted(nil, text)
 			}
 		default:
 			rest = member(rest, key, val)
@@ -56,7 +56,7 @@ func beyond(ev *wire.Event, m wire.Message) {
 	}
 	if m.Method == "" && ev.Kind == wire.Progress { // a response may name the job inside its result
 		if _, target := namedIn(m.Raw, m.Body); target != "" {
-			ev.Job = wire.AppendString(nil, target)
+			ev.Job = scan.AppendQuoted(nil, target)
 		}
 	}
 }

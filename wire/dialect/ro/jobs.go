@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // A job is a call of ours whose result comes later, as far as the messages about
@@ -131,9 +132,9 @@ func (j *jobs) named(name string) (job, error) {
 
 // line encodes what is known about a job as one JSON object.
 func (j *job) line() json.RawMessage {
-	b := wire.AppendString([]byte(`{"job":`), j.name)
-	b = wire.AppendString(append(b, `,"status":`...), j.state)
-	b = wire.AppendString(append(b, `,"method":`...), j.method)
+	b := scan.AppendQuoted([]byte(`{"job":`), j.name)
+	b = scan.AppendQuoted(append(b, `,"status":`...), j.state)
+	b = scan.AppendQuoted(append(b, `,"method":`...), j.method)
 	err := j.last.Err
 	if j.lost != nil {
 		err = wire.NewError(wire.CodeServer, j.lost.Error())

@@ -39,8 +39,8 @@ func encodeAsyncResult(ev wire.Event) []byte {
 	}
 	resource, _ := scan.Text(scan.Get(ev.Extra, "resource"))
 	b := scan.AppendQuoted([]byte(`{"jsonrpc":"2.0","method":`), resource+"."+verb)
-	b = wire.AppendString(append(b, `,"resource":`...), resource)
-	b = wire.AppendString(append(b, `,"verb":`...), verb)
+	b = scan.AppendQuoted(append(b, `,"resource":`...), resource)
+	b = scan.AppendQuoted(append(b, `,"verb":`...), verb)
 	for _, name := range []string{"target", "result", "request_id"} {
 		val := scan.Get(ev.Extra, name)
 		if name == "result" {

@@ -218,7 +218,7 @@ func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 		b = a.members(b)
 	}
 	if g.Cache != "" {
-		b = wire.AppendString(append(b, `,"cache":`...), g.Cache)
+		b = scan.AppendQuoted(append(b, `,"cache":`...), g.Cache)
 	}
 	if len(b) > 0 {
 		b[0] = '{'
@@ -230,8 +230,7 @@ func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 // each iterates over the members of a valid object. Escapes in keys are undone.
 func each(obj []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		m := scan.Object(obj, 2*wire.DefaultMaxDepth)
-		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		for key, val := range scan.Members(obj) {
 			if !yield(scan.Key(key), val) {
 				return
 			}

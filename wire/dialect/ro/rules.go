@@ -29,8 +29,7 @@ type fields struct {
 // name the last counts, as it does for the method. null counts as absent, except
 // for the result.
 func readFields(raw []byte) (f fields) {
-	m := scan.Object(raw, 2*wire.DefaultMaxDepth)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+	for key, val := range scan.Members(raw) {
 		if bytes.IndexByte(key, '\\') >= 0 {
 			key = []byte(scan.Key(key))
 		}

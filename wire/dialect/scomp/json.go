@@ -16,8 +16,7 @@ const deep = 1 << 16
 // members yields the members of an object; none for anything else.
 func members(obj []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
-		m := scan.Object(obj, deep)
-		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		for key, val := range scan.Members(obj) {
 			if !yield(scan.Key(key), val) {
 				return
 			}
@@ -28,8 +27,7 @@ func members(obj []byte) iter.Seq2[string, json.RawMessage] {
 // elements yields the elements of an array; none for anything else.
 func elements(list []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
-		m := scan.Array(list, deep)
-		for _, val, ok := m.Next(); ok; _, val, ok = m.Next() {
+		for val := range scan.Elements(list) {
 			if !yield(val) {
 				return
 			}

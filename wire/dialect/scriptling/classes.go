@@ -75,8 +75,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 // arguments: none reads it, one sets it.
 func (m member) takes(args []byte) error {
 	n := 0
-	list := scan.Array(scan.Get(args, "args"), wire.DefaultMaxDepth)
-	for _, _, ok := list.Next(); ok; _, _, ok = list.Next() {
+	for range scan.Elements(scan.Get(args, "args")) {
 		n++
 	}
 	switch named := string(scan.Get(args, "kwargs")) != "{}"; {

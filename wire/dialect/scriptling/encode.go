@@ -86,7 +86,7 @@ func doubt(key, what string) error {
 // soleKey is the only key of an object, with its value; "" where it has none or
 // several.
 func soleKey(obj []byte) (string, []byte) {
-	m := scan.Object(obj, wire.DefaultMaxDepth)
+	m := scan.ReadObject(obj, wire.DefaultMaxDepth)
 	key, v, ok := m.Next()
 	if !ok || len(key) == 0 || key[0] != '$' {
 		return "", nil

@@ -52,7 +52,7 @@ var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 func named(args []byte) (obj json.RawMessage, ok bool) {
 	b := []byte{'{'}
 	seen := map[string]bool{}
-	m := scan.Array(args, wire.DefaultMaxDepth)
+	m := scan.ReadArray(args, wire.DefaultMaxDepth)
 	for {
 		_, key, more := m.Next()
 		if !more {

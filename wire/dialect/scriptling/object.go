@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"sync"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/scratch"
 )
@@ -138,12 +137,10 @@ func (s *server) remove(o *object) {
 // callbacksIn returns the ids of the callbacks in the args and kwargs of params.
 func callbacksIn(p []byte) []string {
 	var ids []string
-	m := scan.Array(scan.Get(p, "args"), wire.DefaultMaxDepth)
-	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+	for v := range scan.Elements(scan.Get(p, "args")) {
 		ids = findCallbacks(ids, v)
 	}
-	m = scan.Object(scan.Get(p, "kwargs"), wire.DefaultMaxDepth)
-	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+	for _, v := range scan.Members(scan.Get(p, "kwargs")) {
 		ids = findCallbacks(ids, v)
 	}
 	return ids
@@ -156,13 +153,11 @@ func findCallbacks(ids []string, val []byte) []string {
 			ids = append(ids, id)
 		}
 	case "list":
-		m := scan.Array(scan.Get(val, "items"), wire.DefaultMaxDepth)
-		for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		for v := range scan.Elements(scan.Get(val, "items")) {
 			ids = findCallbacks(ids, v)
 		}
 	case "dict":
-		m := scan.Object(scan.Get(val, "entries"), wire.DefaultMaxDepth)
-		for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		for _, v := range scan.Members(scan.Get(val, "entries")) {
 			ids = findCallbacks(ids, v)
 		}
 	}

@@ -114,8 +114,7 @@ func elements(array []byte) func(yield func([]byte) bool) {
 		if scan.Type(array) != 'a' {
 			return
 		}
-		m := scan.Array(array, wire.DefaultMaxDepth)
-		for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		for v := range scan.Elements(array) {
 			if scan.Type(v) == 'o' && !yield(v) {
 				return
 			}
@@ -130,8 +129,7 @@ func without(obj []byte, keys ...string) json.RawMessage {
 		return nil
 	}
 	b := []byte{'{'}
-	m := scan.Object(obj, wire.DefaultMaxDepth)
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+	for key, v := range scan.Members(obj) {
 		if slices.Contains(keys, scan.Key(key)) || string(v) == `""` {
 			continue
 		}
@@ -163,8 +161,7 @@ func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 	for i := range s.Classes {
 		s.Classes[i].complete()
 	}
-	m := scan.Object(c.Constants, wire.DefaultMaxDepth)
-	for key, v, ok := m.Next(); ok; key, v, ok = m.Next() {
+	for key, v := range scan.Members(c.Constants) {
 		value, err := encoder{}.value(nil, v, "")
 		if err != nil {
 			return s, fmt.Errorf("the constant %s: %w", scan.Key(key), err)

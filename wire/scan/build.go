@@ -1,0 +1,230 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// An Object writes a JSON object, member by member. The zero value is ready; so
+// is what AppendObject returns, which goes on behind bytes that are there. It
+// does not look whether a key was added before.
+type Object struct {
+	b      []byte
+	opened bool
+}
+
+// AppendObject returns an Object whose End appends it to dst.
+func AppendObject(dst []byte) Object { return Object{b: dst} }
+
+// next appends what stands before a member.
+func (o *Object) next() {
+	c := byte(',')
+	if !o.opened {
+		o.opened, c = true, '{'
+	}
+	o.b = append(o.b, c)
+}
+
+// key appends what stands before a member's value.
+func (o *Object) key(name string) {
+	o.next()
+	o.b = append(AppendQuoted(o.b, name), ':')
+}
+
+// Add adds a member with val, JSON, as it stands; none where val is empty.
+func (o *Object) Add(name string, val []byte) {
+	if len(val) > 0 {
+		o.key(name)
+		o.b = append(o.b, val...)
+	}
+}
+
+// Compact is Add with val on one line, as the function Compact has it.
+func (o *Object) Compact(name string, val []byte) {
+	if len(val) > 0 {
+		o.key(name)
+		o.b = Compact(o.b, val)
+	}
+}
+
+// Member adds a member whose key is given as Members gives it.
+func (o *Object) Member(key, val []byte) {
+	o.rawKey(key)
+	o.b = append(o.b, val...)
+}
+
+// CompactMember is Member with val on one line.
+func (o *Object) CompactMember(key, val []byte) {
+	o.rawKey(key)
+	o.b = Compact(o.b, val)
+}
+
+func (o *Object) rawKey(key []byte) {
+	o.next()
+	o.b = append(o.b, '"')
+	o.b = append(o.b, key...)
+	o.b = append(o.b, '"', ':')
+}
+
+// Members adds the members of obj as they stand, but those of the names in but.
+func (o *Object) Members(obj []byte, but ...string) {
+	for key, val := range Members(obj) {
+		if !slices.ContainsFunc(but, func(name string) bool { return IsKey(key, name) }) {
+			o.Member(key, val)
+		}
+	}
+}
+
+// Inside adds what stands between the braces of obj as it stands there, but on
+// one line; nothing where obj is no object.
+func (o *Object) Inside(obj []byte) {
+	inner := Trim(obj)
+	if len(inner) < 2 || inner[0] != '{' {
+		return
+	}
+	if inner = Trim(inner[1 : len(inner)-1]); len(inner) > 0 {
+		o.next()
+		o.b = Compact(o.b, inner)
+	}
+}
+
+// Text adds a member that is a string.
+func (o *Object) Text(name, text string) {
+	o.key(name)
+	o.b = AppendQuoted(o.b, text)
+}
+
+// SomeText is Text, but adds nothing where text is empty.
+func (o *Object) SomeText(name, text string) {
+	if text != "" {
+		o.Text(name, text)
+	}
+}
+
+// Int adds a member that is a whole number.
+func (o *Object) Int(name string, n int64) {
+	o.key(name)
+	o.b = strconv.AppendInt(o.b, n, 10)
+}
+
+// Bool adds a member that is true or false.
+func (o *Object) Bool(name string, v bool) {
+	o.key(name)
+	o.b = strconv.AppendBool(o.b, v)
+}
+
+// Value adds a member that is v as Marshal writes it; none where it cannot.
+func (o *Object) Value(name string, v any) {
+	if val, err := Marshal(v); err == nil {
+		o.Add(name, val)
+	}
+}
+
+// Empty says that no member was added yet.
+func (o *Object) Empty() bool { return !o.opened }
+
+// End returns the object behind the bytes that it was to be appended to; {}
+// where nothing was added. Nothing may be added any more.
+func (o *Object) End() []byte {
+	if !o.opened {
+		o.next()
+	}
+	return append(o.b, '}')
+}
+
+// EndOrNil is End, but nil where nothing was added.
+func (o *Object) EndOrNil() []byte {
+	if !o.opened {
+		return nil
+	}
+	return o.End()
+}
+
+// An Array writes a JSON array, as Object does an object.
+type Array struct {
+	b      []byte
+	opened bool
+}
+
+// AppendArray returns an Array whose End appends it to dst.
+func AppendArray(dst []byte) Array { return Array{b: dst} }
+
+// next appends what stands before an element.
+func (a *Array) next() {
+	c := byte(',')
+	if !a.opened {
+		a.opened, c = true, '['
+	}
+	a.b = append(a.b, c)
+}
+
+// Add adds val, JSON, as it stands.
+func (a *Array) Add(val []byte) {
+	a.next()
+	a.b = append(a.b, val...)
+}
+
+// Compact adds val on one line, as the function Compact has it.
+func (a *Array) Compact(val []byte) {
+	a.next()
+	a.b = Compact(a.b, val)
+}
+
+// Text adds a string.
+func (a *Array) Text(text string) {
+	a.next()
+	a.b = AppendQuoted(a.b, text)
+}
+
+// End returns the array behind the bytes that it was to be appended to; []
+// where nothing was added. Nothing may be added any more.
+func (a *Array) End() []byte {
+	if !a.opened {
+		a.next()
+	}
+	return append(a.b, ']')
+}
+
+// EndOrNil is End, but nil where nothing was added.
+func (a *Array) EndOrNil() []byte {
+	if !a.opened {
+		return nil
+	}
+	return a.End()
+}
+
+// ArrayOf is an array of the values that are given.
+func ArrayOf[V ~[]byte](vals ...V) []byte {
+	var a Array
+	for _, val := range vals {
+		a.Add(val)
+	}
+	return a.End()
+}
+
+// Pair is an object with one member.
+func Pair(name string, val []byte) []byte {
+	o := AppendObject(make([]byte, 0, len(name)+len(val)+5))
+	o.Add(name, val)
+	return o.End()
+}
+
+// Without is a copy of obj without the members of these names.
+func Without(obj []byte, names ...string) []byte {
+	o := AppendObject(make([]byte, 0, len(obj)))
+	o.Members(obj, names...)
+	return o.End()
+}
+
+// Marshal is json.Marshal that leaves <, > and & as they are.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
