@@ -13,22 +13,22 @@ import (
 // defaultGrace is how long a stream's end is waited for after an error in it.
 const defaultGrace = time.Second
 
-// An aftermath is what is left to do after an error that was not its stream's
+// A grace is what is left to do after an error that was not its stream's
 // last event.
-type aftermath struct {
-	grace   time.Duration
+type grace struct {
+	wait    time.Duration
 	failed  bool  // an error came of which the stream does not recover
 	outcome error // of the command then; nil where the error was expected
 	ctx     context.Context
 	stop    context.CancelFunc
 }
 
-// until is the context in which the next message is awaited.
-func (c *consumer) until() context.Context {
-	if c.after.ctx != nil {
-		return c.after.ctx
+// waitContext is the context in which the next message is awaited.
+func (c *consumer) waitContext() context.Context {
+	if c.grace.ctx != nil {
+		return c.grace.ctx
 	}
-	return c.clock.ctx
+	return c.deadline.ctx
 }
 
 // recovers says that an error is none for the stream as a whole: its peer calls
@@ -37,11 +37,11 @@ func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }
 
-// outlived takes an error event after which the stream goes on: one that the
+// afterError takes an error event after which the stream goes on: one that the
 // peer calls recoverable is shown, any other is the outcome, when the stream's
 // end has come or the grace is over.
-func (c *consumer) outlived(ctx context.Context, ev wire.Event) (stop bool, err error) {
-	if recovers(ev) || c.after.failed {
+func (c *consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
+	if recovers(ev) || c.grace.failed {
 		c.app.console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})
 		return false, nil
 	}
@@ -49,34 +49,34 @@ func (c *consumer) outlived(ctx context.Context, ev wire.Event) (stop bool, err 
 	if err != nil {
 		return true, err
 	}
-	c.after.failed = true
+	c.grace.failed = true
 	if !met {
-		c.after.outcome = c.explain(rpcFault(c.method, ev.Err))
+		c.grace.outcome = c.explain(rpcFault(c.method, ev.Err))
 	}
-	grace := c.after.grace
+	grace := c.grace.wait
 	if grace == 0 {
 		grace = defaultGrace
 	}
-	c.after.ctx, c.after.stop = context.WithTimeout(c.clock.ctx, grace)
+	c.grace.ctx, c.grace.stop = context.WithTimeout(c.deadline.ctx, grace)
 	return false, nil
 }
 
-// ends says what comes of a stream in which an error came, when no more does.
-func (c *consumer) ends() error {
-	c.after.stop()
-	if c.clock.ctx.Err() != nil {
+// finish says what comes of a stream in which an error came, when no more does.
+func (c *consumer) finish() error {
+	c.grace.stop()
+	if c.deadline.ctx.Err() != nil {
 		c.cancel()
-		return why(c.clock.ctx, c.clock.ctx.Err())
+		return cause(c.deadline.ctx, c.deadline.ctx.Err())
 	}
-	if c.after.ctx.Err() != nil {
+	if c.grace.ctx.Err() != nil {
 		c.cancel() // there is no end: the peer need not send more
 	}
-	return c.after.outcome
+	return c.grace.outcome
 }
 
-// silent is the outcome of a call that was out of time. Where its answer was
+// timeoutHint is the outcome of a call that was out of time. Where its answer was
 // taken for a stream's id, and nothing came, it may have been the result.
-func (c *consumer) silent(err error) error {
+func (c *consumer) timeoutHint(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.lasts || f.Hint != "" {
 		return err

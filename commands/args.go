@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A line is a command line taken apart. The library's own parsing ends at an
+// A commandLine is a command line taken apart. The library's own parsing ends at an
 // argument such as -1, takes ' -x' for a flag and prints help for the argument
 // `help`; so flags are told from arguments here, by the same table of flags,
 // and the library is handed both in an order that it cannot mistake.
-type line struct {
+type commandLine struct {
 	cmd     *cli.Command
 	words   []string // all, as they were given
 	path    []string // the command's words
@@ -28,23 +28,23 @@ type line struct {
 
 // argv is the line for the library. Arguments never reach its parser as they
 // are: they follow "--".
-func (l *line) argv() []string {
+func (l *commandLine) argv() []string {
 	argv := append([]string{"rpcx"}, l.path...)
 	return append(append(append(argv, l.flags...), "--"), l.args...)
 }
 
-// several are flags that take more words than one, as in jq: --arg NAME VALUE.
-var several = map[string][]string{
+// multiValue are flags that take more words than one, as in jq: --arg NAME VALUE.
+var multiValue = map[string][]string{
 	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
 	"reply": {"an id", "a value"}, "reject": {"an id", "a code", "a text"},
 }
 
-// optional are flags whose value may be left out, with what it is then.
-var optional = map[string]string{"cache": cacheKinds[0]}
+// optionalValue are flags whose value may be left out, with what it is then.
+var optionalValue = map[string]string{"cache": cacheKinds[0]}
 
 // parse takes words (without the program's name) apart.
-func parse(root *cli.Command, words []string) (*line, error) {
-	l := &line{cmd: root, words: words, dash: -1}
+func parse(root *cli.Command, words []string) (*commandLine, error) {
+	l := &commandLine{cmd: root, words: words, dash: -1}
 	for i := 0; i < len(words); {
 		word := words[i]
 		i++
@@ -76,7 +76,7 @@ func isFlag(word string) bool {
 }
 
 // descend goes to the subcommand that word names.
-func (l *line) descend(word string) error {
+func (l *commandLine) descend(word string) error {
 	if word == "help" && l.cmd.Name == "rpcx" {
 		l.help = true
 		return nil
@@ -99,7 +99,7 @@ func (l *line) descend(word string) error {
 
 // flag reads one word of flags and returns how many of the following words it
 // took.
-func (l *line) flag(word string, rest []string) (int, error) {
+func (l *commandLine) flag(word string, rest []string) (int, error) {
 	if name, ok := strings.CutPrefix(word, "--"); ok {
 		name, value, given := strings.Cut(name, "=")
 		return l.long(name, value, given, rest)
@@ -107,7 +107,7 @@ func (l *line) flag(word string, rest []string) (int, error) {
 	return l.short(word[1:], rest)
 }
 
-func (l *line) long(name, value string, given bool, rest []string) (int, error) {
+func (l *commandLine) long(name, value string, given bool, rest []string) (int, error) {
 	switch name {
 	case "help":
 		l.help = true
@@ -120,7 +120,7 @@ func (l *line) long(name, value string, given bool, rest []string) (int, error) 
 	if f == nil || len(name) < 2 {
 		return 0, l.unknown("--" + name)
 	}
-	if alone, ok := optional[name]; ok && !given {
+	if alone, ok := optionalValue[name]; ok && !given {
 		value, given = alone, true
 	}
 	switch {
@@ -134,9 +134,9 @@ func (l *line) long(name, value string, given bool, rest []string) (int, error) 
 }
 
 // take gives a flag the following word, or the following ones as NAME=VALUE.
-func (l *line) take(name string, rest []string) (int, error) {
+func (l *commandLine) take(name string, rest []string) (int, error) {
 	need, what := 1, "a value"
-	if words := several[name]; words != nil {
+	if words := multiValue[name]; words != nil {
 		need = len(words)
 		what = strings.Join(words[:need-1], ", ") + " and " + words[need-1]
 	}
@@ -149,7 +149,7 @@ func (l *line) take(name string, rest []string) (int, error) {
 
 // short reads a bundle of one-letter flags, the last of which may take the rest
 // of the word, or the next one, as its value.
-func (l *line) short(letters string, rest []string) (int, error) {
+func (l *commandLine) short(letters string, rest []string) (int, error) {
 	for i, r := range letters {
 		name := string(r)
 		if name == "h" {
@@ -173,7 +173,7 @@ func (l *line) short(letters string, rest []string) (int, error) {
 	return 0, nil
 }
 
-func (l *line) add(name, value string, given bool) {
+func (l *commandLine) add(name, value string, given bool) {
 	if given {
 		name += "=" + value
 	}
@@ -182,7 +182,7 @@ func (l *line) add(name, value string, given bool) {
 
 // lookup finds a flag of the command; of any command, as long as none was
 // named, so that common flags may stand before the command.
-func (l *line) lookup(name string) cli.Flag {
+func (l *commandLine) lookup(name string) cli.Flag {
 	flags := l.cmd.Flags
 	if len(l.path) == 0 {
 		flags = (&commonFlags{}).flags()
@@ -195,7 +195,7 @@ func (l *line) lookup(name string) cli.Flag {
 	return nil
 }
 
-func (l *line) unknown(word string) error {
+func (l *commandLine) unknown(word string) error {
 	f := l.usage("there is no flag %s", word)
 	var names []string
 	for _, known := range l.cmd.Flags {
@@ -227,7 +227,7 @@ func ownerOf(c *cli.Command, path, flag string) string {
 	return ""
 }
 
-func (l *line) usage(format string, args ...any) *wire.Fault {
+func (l *commandLine) usage(format string, args ...any) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 	f.Hint = "see rpcx " + strings.Join(append(slices.Clone(l.path), "--help"), " ")
 	return f

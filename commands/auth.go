@@ -55,7 +55,7 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 		stop()
 	}
 	if ctx.Err() != nil {
-		return why(ctx, ctx.Err())
+		return cause(ctx, ctx.Err())
 	}
 	if err != nil {
 		return wire.NewFault(wire.Auth, "--token-command failed: "+err.Error(), err)

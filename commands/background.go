@@ -23,17 +23,17 @@ const backgroundWord = "session:"
 
 // The descriptors that the starter gives it, beside the three that lead nowhere.
 const (
-	ordersFD = 3 // its words, and then nothing until the starter goes
-	newsFD   = 4 // what it has to say until the session is live
+	requestFD = 3 // its words, and then nothing until the starter goes
+	eventFD   = 4 // what it has to say until the session is live
 )
 
-// orders are what the process is to do.
-type orders struct {
+// A startRequest is what the process is to do.
+type startRequest struct {
 	Words []string `json:"words"`
 }
 
-// news is a line of what it says.
-type news struct {
+// A startEvent is a line of what it says.
+type startEvent struct {
 	Stderr []byte          `json:"stderr,omitempty"`
 	Fault  json.RawMessage `json:"fault,omitempty"`
 	Live   bool            `json:"live,omitempty"`
@@ -45,27 +45,27 @@ func runSession(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
-	k, err := o.keeping(a, e)
+	k, err := o.hostOptions(a, e)
 	if err != nil {
 		return err
 	}
-	if a.birth != nil {
-		return a.keepSession(ctx, o, e, k)
+	if a.startup != nil {
+		return a.runHost(ctx, o, e, k)
 	}
-	cl := start(ctx, o.time.timeout.or(0), 0)
+	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
 	for tries := 0; ; tries++ {
-		if o.keep.ensure {
+		if o.session.ensure {
 			if same, err := sameSession(cl.ctx, k); same || err != nil {
-				return why(cl.ctx, err)
+				return cause(cl.ctx, err)
 			}
 		}
-		err := a.giveBirth(cl.ctx, k.Name)
+		err := a.spawn(cl.ctx, k.Name)
 		f := wire.AsFault(err)
-		if o.keep.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
+		if o.session.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
 			continue // another was faster
 		}
-		return why(cl.ctx, err)
+		return cause(cl.ctx, err)
 	}
 }
 
@@ -91,9 +91,9 @@ func sameSession(ctx context.Context, k session.Keep) (bool, error) {
 	return true, nil
 }
 
-// giveBirth starts the process and waits until its session is live. When ctx ends
+// spawn starts the process and waits until its session is live. When ctx ends
 // before, the process does, too.
-func (a *app) giveBirth(ctx context.Context, name string) error {
+func (a *app) spawn(ctx context.Context, name string) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return wire.NewFault(wire.Internal, "finding the program: "+err.Error(), err)
@@ -112,22 +112,22 @@ func (a *app) giveBirth(ctx context.Context, name string) error {
 	cmd := exec.Command(exe, backgroundWord, name)
 	cmd.Args[0] = os.Args[0]
 	cmd.ExtraFiles = []*os.File{ordersIn, newsOut}
-	cmd.SysProcAttr = ownSession()
-	keepToOurselves()
+	cmd.SysProcAttr = detached()
+	closeOnExec()
 	err = cmd.Start()
 	ordersIn.Close()
 	newsOut.Close()
 	if err != nil {
 		return wire.NewFault(wire.IO, "starting the session's process: "+err.Error(), err)
 	}
-	line, _ := json.Marshal(orders{a.line.words})
+	line, _ := json.Marshal(startRequest{a.line.words})
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
 		_ = ordersOut.Close() // it takes that for our end
 		time.AfterFunc(farewell, func() { _ = newsIn.Close() })
 	})
 	defer stop()
-	live, err := a.hear(newsIn)
+	live, err := a.awaitReady(newsIn)
 	if live {
 		_ = cmd.Process.Release()
 		return nil
@@ -143,12 +143,12 @@ func (a *app) giveBirth(ctx context.Context, name string) error {
 	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was live: %v", died), died)
 }
 
-// hear shows what the process says until its session is live, or never will be.
-func (a *app) hear(from io.Reader) (live bool, err error) {
+// awaitReady shows what the process says until its session is live, or never will be.
+func (a *app) awaitReady(from io.Reader) (live bool, err error) {
 	in := bufio.NewReader(from)
 	for {
 		line, rerr := in.ReadBytes('\n')
-		var n news
+		var n startEvent
 		if rerr != nil || json.Unmarshal(line, &n) != nil {
 			return false, nil
 		}

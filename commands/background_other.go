@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-func ownSession() *syscall.SysProcAttr { return nil }
+func detached() *syscall.SysProcAttr { return nil }
 
-func keepToOurselves() {}
+func closeOnExec() {}
 
 func inheritedFile(int) *os.File { return nil }

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// ownSession has a process start in a session of its own: no terminal's signals
+// detached has a process start in a session of its own: no terminal's signals
 // reach it.
-func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// keepToOurselves has no process that we start inherit a descriptor that was left
+// closeOnExec has no process that we start inherit a descriptor that was left
 // open for us, such as a pipe that somebody reads to its end.
-func keepToOurselves() {
+func closeOnExec() {
 	dir, err := os.ReadDir("/dev/fd")
 	if err != nil {
 		for fd := 3; fd < 1024; fd++ {

@@ -17,7 +17,7 @@ import (
 
 const (
 	defaultJobs = 16
-	mostJobs    = 4096
+	maxJobs     = 4096
 )
 
 // A batch makes many calls, read as lines, over one connection, and prints one
@@ -50,7 +50,7 @@ func runBatch(ctx context.Context, a *app, o *callOptions, e session.Endpoint, c
 	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).Typed && !o.params.noCheck; o.params.dryRun && !asked {
 		return b.dryRun(ctx, e)
 	}
-	cl := start(ctx, o.time.timeout.or(0), 0)
+	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
 	if b.conv, err = a.open(cl.ctx, e, &o.clientFlags, cat, false); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (b *batch) run(ctx context.Context) error {
 	ctx, b.cancel = context.WithCancelCause(ctx)
 	defer b.cancel(nil)
 	var done func()
-	b.printing, done = outlive(ctx)
+	b.printing, done = withFarewell(ctx)
 	defer done()
 	jobs := defaultJobs
 	if b.o.jobs > 0 {
@@ -96,7 +96,7 @@ func (b *batch) run(ctx context.Context) error {
 	close(work)
 	workers.Wait()
 	close(ordered)
-	return errors.Join(err, <-printed, b.fault, why(ctx, ctx.Err()))
+	return errors.Join(err, <-printed, b.fault, cause(ctx, ctx.Err()))
 }
 
 // feed hands the lines of stdin out until there are no more, or ctx ends.
@@ -123,7 +123,7 @@ func give(ctx context.Context, to chan<- *job, j *job) error {
 	case to <- j:
 		return nil
 	case <-ctx.Done():
-		return why(ctx, ctx.Err())
+		return cause(ctx, ctx.Err())
 	}
 }
 
@@ -200,11 +200,11 @@ func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessa
 
 // result makes one call; a stream's data become an array, and a job is waited for.
 func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
-	cl := start(ctx, 0, b.o.time.idle.or(defaultIdle))
+	cl := newDeadline(ctx, 0, b.o.time.idle.or(defaultIdle))
 	defer cl.stop()
 	st, err := b.conv.Open(cl.ctx, op)
 	if err != nil {
-		return nil, why(cl.ctx, err)
+		return nil, cause(cl.ctx, err)
 	}
 	all, job := []json.RawMessage{}, ""
 	single, later := true, session.SpecOf(session.Endpoint{Dialect: b.conv.Dialect()}).Later
@@ -212,7 +212,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		m, err := st.Next(cl.ctx)
 		if errors.Is(err, io.EOF) && job != "" {
 			if st, err = b.conv.Open(cl.ctx, waitFor(job)); err != nil {
-				return nil, why(cl.ctx, err)
+				return nil, cause(cl.ctx, err)
 			}
 			job, later = "", true
 			continue
@@ -257,7 +257,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {
-		bye, done := goodbye(ctx)
+		bye, done := farewellContext(ctx)
 		defer done()
 		_ = st.Cancel(bye)
 	}
@@ -267,9 +267,9 @@ func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 // abandon gives up a call for which err came, and says why it did.
 func abandon(ctx context.Context, st dialect.Stream, err error) error {
 	if ctx.Err() != nil {
-		bye, done := goodbye(ctx)
+		bye, done := farewellContext(ctx)
 		defer done()
 		_ = st.Cancel(bye)
 	}
-	return why(ctx, err)
+	return cause(ctx, err)
 }

@@ -105,7 +105,7 @@ func (t *batchTyper) catalog(ctx context.Context, method string) (*catalog.Catal
 	}
 	cat, err := t.conv.Typing(ctx, method)
 	if err != nil {
-		return nil, why(ctx, err)
+		return nil, cause(ctx, err)
 	}
 	t.told[key] = cat
 	return cat, nil

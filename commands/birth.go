@@ -17,14 +17,14 @@ import (
 	"rpcx/wire/session"
 )
 
-// A birth is what the process of a session has of its starter, until the session
+// A startup is what the process of a session has of its starter, until the session
 // is live; from then on what it has to say goes to its log.
-type birth struct {
-	mu    sync.Mutex
-	out   *os.File // nil: it is live
-	log   []string // the last lines
-	words []string
-	gone  chan struct{} // closed when the starter goes
+type startup struct {
+	mu         sync.Mutex
+	out        *os.File // nil: it is live
+	log        []string // the last lines
+	words      []string
+	parentGone chan struct{} // closed when the starter goes
 }
 
 // logLines is how many lines a session keeps of what it had to say; logWidth is
@@ -34,53 +34,53 @@ const (
 	logWidth = 500
 )
 
-// background is the process of a session: it is what its starter's words say.
-func background(a *app) int {
-	b, err := beBorn()
+// runChild is the process of a session: it is what its starter's words say.
+func runChild(a *app) int {
+	b, err := readStartup()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rpcx: this is for rpcx connect --session alone")
 		return statusOf(wire.Usage).code
 	}
 	args := append([]string{"rpcx"}, b.words...)
 	a.detect(args)
-	a.birth = b
+	a.startup = b
 	a.console = format.NewConsole(b, format.ConsoleOptions{JSON: jsonErrors(args)})
 	err = a.run(b.words)
 	if err == nil {
 		return 0
 	}
 	f := worst(err)
-	b.tell(news{Fault: session.FaultJSON(f)})
+	b.send(startEvent{Fault: session.FaultJSON(f)})
 	return statusOf(f.Kind).code
 }
 
-// beBorn reads the orders.
-func beBorn() (*birth, error) {
-	in, out := inheritedFile(ordersFD), inheritedFile(newsFD)
+// readStartup reads the orders.
+func readStartup() (*startup, error) {
+	in, out := inheritedFile(requestFD), inheritedFile(eventFD)
 	if in == nil || out == nil {
 		return nil, errors.New("no starter")
 	}
 	r := bufio.NewReader(in)
 	line, err := r.ReadBytes('\n')
-	var o orders
+	var o startRequest
 	if err == nil {
 		err = json.Unmarshal(line, &o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	b := &birth{out: out, words: o.Words, gone: make(chan struct{})}
+	b := &startup{out: out, words: o.Words, parentGone: make(chan struct{})}
 	go func() {
 		_, _ = r.ReadByte()
 		in.Close()
-		close(b.gone)
+		close(b.parentGone)
 	}()
 	return b, nil
 }
 
 // Write takes lines for stderr.
-func (b *birth) Write(p []byte) (int, error) {
-	if b.tell(news{Stderr: p}) {
+func (b *startup) Write(p []byte) (int, error) {
+	if b.send(startEvent{Stderr: p}) {
 		return len(p), nil
 	}
 	b.mu.Lock()
@@ -98,8 +98,8 @@ func (b *birth) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tell says n to the starter; false when that listens no more.
-func (b *birth) tell(n news) bool {
+// send says n to the starter; false when that listens no more.
+func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.out == nil {
@@ -112,9 +112,9 @@ func (b *birth) tell(n news) bool {
 	return err == nil
 }
 
-// live says that the session is, and lets the starter go.
-func (b *birth) live() {
-	b.tell(news{Live: true})
+// ready says that the session is, and lets the starter go.
+func (b *startup) ready() {
+	b.send(startEvent{Live: true})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_ = b.out.Close()
@@ -122,21 +122,21 @@ func (b *birth) live() {
 }
 
 // lines is the log.
-func (b *birth) lines() []string {
+func (b *startup) lines() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.log)
 }
 
-// keepSession is the session, until its end. Its starter's end before it is live
+// runHost is the session, until its end. Its starter's end before it is live
 // ends it.
-func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endpoint, k session.Keep) error {
+func (a *app) runHost(ctx context.Context, o *connectOptions, e session.Endpoint, k session.Keep) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := make(chan struct{})
 	go func() {
 		select {
-		case <-a.birth.gone:
+		case <-a.startup.parentGone:
 			select {
 			case <-live:
 			default:
@@ -149,15 +149,15 @@ func (a *app) keepSession(ctx context.Context, o *connectOptions, e session.Endp
 	if err != nil {
 		return err
 	}
-	if err := o.hello.introduce(&e, &so); err != nil {
+	if err := o.handshake.apply(&e, &so); err != nil {
 		return err
 	}
-	so.Reconnect = o.again.options(a, &o.conn)
+	so.Reconnect = o.reconnect.options(a, &o.conn)
 	k.Answers = answersOf(e, so.Transport)
-	k.Log = a.birth.lines
+	k.Log = a.startup.lines
 	k.Live = func() {
 		close(live)
-		a.birth.live()
+		a.startup.ready()
 	}
 	return session.Host(ctx, e, so, k)
 }

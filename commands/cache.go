@@ -28,7 +28,7 @@ var cacheKinds = []string{"shared", "private"}
 
 func (c *cacheFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		generic(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", choice{&c.keep, cacheKinds}),
+		generic(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", enum{&c.keep, cacheKinds}),
 	}
 }
 
@@ -61,14 +61,14 @@ func (c *cacheFlags) cache(ctx context.Context, a *app, e session.Endpoint, op d
 	case from.Of == "":
 		return nil, a.line.usage("--cache: %s does not say which peer answers", e)
 	case from.Private && c.keep != "private":
-		a.say("cache: not used: the request carries an identity (--cache=private does)")
+		a.verbose("cache: not used: the request carries an identity (--cache=private does)")
 		return nil, nil
 	}
 	return &answerCache{app: a, key: from.At(asked), no: c.no}, nil
 }
 
-// say tells who asked for it.
-func (a *app) say(text string) {
+// verbose tells who asked for it.
+func (a *app) verbose(text string) {
 	if a.common.verbose {
 		a.console.Note(text)
 	}
@@ -121,10 +121,10 @@ func (c *answerCache) find(ctx context.Context, print *format.Pipeline) (bool, e
 	}
 	got := session.CacheGet(c.key)
 	if got == nil {
-		c.app.say("cache: miss")
+		c.app.verbose("cache: miss")
 		return false, nil
 	}
-	c.app.say(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
+	c.app.verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
 	m := got.Message()
 	ev, err := ro.NewCodec(ro.Options{}).Event(m)
 	if err == nil {
@@ -140,12 +140,12 @@ func (c *answerCache) put(m wire.Message) {
 	}
 	age := ro.MaxAge(m.Raw)
 	if age == 0 {
-		c.app.say("cache: the answer says no max-age")
+		c.app.verbose("cache: the answer says no max-age")
 		return
 	}
 	if err := session.CachePut(c.key, session.Cached{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {
 		c.app.console.Warn("the answer could not be kept: " + err.Error())
 		return
 	}
-	c.app.say(fmt.Sprintf("cache: kept for %s", age))
+	c.app.verbose(fmt.Sprintf("cache: kept for %s", age))
 }

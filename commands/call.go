@@ -105,11 +105,11 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 		return runBatch(ctx, a, o, e, cat, print)
 	}
 	o.hooks.functions = params.FuncNames(rest)
-	if o.rawRequest == "" && opensFirst(e, cat, rest, o.params) {
+	if o.rawRequest == "" && needsConnection(e, cat, rest, o.params) {
 		if err := a.checkName(e, rest[0], false, o.params); err != nil {
 			return err
 		}
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (typedOp, error) {
 			return prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
 				return o.operation(ctx, a, e, rest, cat)
 			})
@@ -128,13 +128,13 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if found, err := o.answers.find(ctx, print); found {
 		return errors.Join(err, print.Finish())
 	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (prepared, error) {
-		return prepared{op, cat}, nil
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
+		return typedOp{op, cat}, nil
 	})
 }
 
 // exclude refuses what makes no sense together.
-func (o *callOptions) exclude(l *line, rest []string) error {
+func (o *callOptions) exclude(l *commandLine, rest []string) error {
 	switch {
 	case o.batch && (o.notify || o.rawRequest != "" || len(rest) > 0):
 		return l.usage("--batch takes its calls from stdin alone")
@@ -150,8 +150,8 @@ func (o *callOptions) exclude(l *line, rest []string) error {
 		return l.usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
 	case o.batch && o.retry > 0:
 		return l.usage("--retry goes with one call, not with --batch")
-	case o.jobs > mostJobs:
-		return l.usage("--jobs: at most %d calls are kept in flight", mostJobs)
+	case o.jobs > maxJobs:
+		return l.usage("--jobs: at most %d calls are kept in flight", maxJobs)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func readParams(ctx context.Context, a *app, e session.Endpoint, method string, 
 	if err == nil && p.style == "positional" {
 		r.Params = params.Positional(r.Params, po.Typer)
 	}
-	return r, betterWords(a.line, err)
+	return r, suggestParams(a.line, err)
 }
 
 // rawRequest reads --raw-request.
@@ -239,15 +239,15 @@ func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 }
 
 // converse makes the call that ready prepares.
-func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready preparation) error {
-	cl := o.time.clock(ctx, defaultIdle)
+func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready prepareFunc) error {
+	cl := o.time.deadline(ctx, defaultIdle)
 	return a.converse(ctx, cl, e, &o.clientFlags, cat, func(conv session.Conversation) error {
 		return o.exchange(cl, a, e, conv, print, ready)
 	})
 }
 
 // exchange is what becomes of the call on a connection.
-func (o *callOptions) exchange(cl *clock, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready preparation) error {
+func (o *callOptions) exchange(cl *deadline, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready prepareFunc) error {
 	p, err := ready(cl.ctx, conv)
 	e.Dialect = conv.Dialect()
 	switch {
@@ -256,19 +256,19 @@ func (o *callOptions) exchange(cl *clock, a *app, e session.Endpoint, conv sessi
 	case o.params.dryRun:
 		return dryRun(e, p.op)
 	case p.op.Kind == dialect.Notify:
-		return why(cl.ctx, conv.Notify(cl.ctx, p.op))
+		return cause(cl.ctx, conv.Notify(cl.ctx, p.op))
 	}
 	err = a.retry(cl.ctx, o.retry, func() error {
 		st, err := conv.Open(cl.ctx, p.op)
 		if err != nil || st == nil {
-			return why(cl.ctx, err)
+			return cause(cl.ctx, err)
 		}
 		c := o.consumer(a, conv, st, print, cl, p.op)
 		c.cat = p.cat
 		if err := a.expectResult(c, e, p, o.params); err != nil {
 			return err
 		}
-		return goesOn(session.SpecOf(e), c.waited(c.run()), "what was called")
+		return noCancelHint(session.SpecOf(e), c.waited(c.run()), "what was called")
 	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		suggest(a, f, p.cat)
@@ -277,9 +277,9 @@ func (o *callOptions) exchange(cl *clock, a *app, e session.Endpoint, conv sessi
 	return errors.Join(err, print.Finish())
 }
 
-func (o *callOptions) consumer(a *app, conv session.Conversation, st dialect.Stream, print *format.Pipeline, cl *clock, op dialect.Op) *consumer {
+func (o *callOptions) consumer(a *app, conv session.Conversation, st dialect.Stream, print *format.Pipeline, cl *deadline, op dialect.Op) *consumer {
 	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method, many: many, answers: o.answers}
-	c.after.grace = time.Duration(o.grace)
+	c := &consumer{app: a, conv: conv, stream: st, print: print, deadline: cl, method: op.Method, many: many, answers: o.answers}
+	c.grace.wait = time.Duration(o.grace)
 	return c
 }

@@ -31,10 +31,10 @@ func (a *app) endpoint(ctx context.Context, dialect string) (session.Endpoint, [
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
 	if err == nil && e.Profile != nil {
-		err = a.apply(e.Profile)
+		err = a.applyProfile(e.Profile)
 	}
 	if err == nil && e.Session != "" {
-		err = a.line.live(e.Session)
+		err = a.line.refuseConnected(e.Session)
 	}
 	if err == nil {
 		e, err = a.reach(ctx, e)
@@ -47,24 +47,24 @@ func (a *app) endpoint(ctx context.Context, dialect string) (session.Endpoint, [
 // rest is bounded.
 func (a *app) reach(ctx context.Context, e session.Endpoint) (session.Endpoint, error) {
 	limit, _ := a.line.cmd.Value("timeout").(time.Duration)
-	cl := start(ctx, limit, 0)
+	cl := newDeadline(ctx, limit, 0)
 	defer cl.stop()
 	e, err := e.Reach(cl.ctx)
 	a.reached = e
-	return e, why(cl.ctx, err)
+	return e, cause(cl.ctx, err)
 }
 
-// dialling are the flags that say how a connection is made, which a session has
+// dialFlags are the flags that say how a connection is made, which a session has
 // behind it.
-var dialling = []string{
+var dialFlags = []string{
 	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
 	"refresh", "no-environment", "shutdown-timeout", "strict",
 }
 
-// live refuses what would be of no use with a session, which is connected.
-func (l *line) live(name string) error {
-	for _, flag := range dialling {
-		if l.gave(flag) {
+// refuseConnected refuses what would be of no use with a session, which is connected.
+func (l *commandLine) refuseConnected(name string) error {
+	for _, flag := range dialFlags {
+		if l.has(flag) {
 			f := l.usage("--%s belongs to the connection, and @%s is connected", flag, name)
 			if flag == "strict" {
 				flag = "noise 0"
@@ -83,8 +83,8 @@ func (a *app) open(ctx context.Context, e session.Endpoint, c *clientFlags, cat 
 	if err != nil {
 		return nil, err
 	}
-	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.again.options(a, &c.conn), c.first
-	if err := c.hello.introduce(&e, &o); err != nil {
+	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.reconnect.options(a, &c.conn), c.first
+	if err := c.handshake.apply(&e, &o); err != nil {
 		return nil, err
 	}
 	a.opened = o
@@ -158,7 +158,7 @@ func (a *app) transportConfig(ctx context.Context, c *connFlags) (transport.Conf
 	if cfg.Header, err = readHeaders(c.headers); err != nil {
 		return cfg, err
 	}
-	if c.token != "" && (a.line.gave("token-command") || cfg.Header.Get("Authorization") == "") {
+	if c.token != "" && (a.line.has("token-command") || cfg.Header.Get("Authorization") == "") {
 		c.tokened = true
 		err = addToken(ctx, cfg.Header, c.token, a.console)
 	}
@@ -203,19 +203,19 @@ func (a *app) noter() func(peer.Note) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if said[text] || len(said) > saidMost {
+		if said[text] || len(said) > maxNotes {
 			return
 		}
-		if said[text] = true; len(said) > saidMost {
+		if said[text] = true; len(said) > maxNotes {
 			text = "the peer gives rise to more warnings than are worth showing (-v shows more)"
 		}
 		a.console.Warn(text)
 	}
 }
 
-// saidMost is how many different things are told of a peer's traffic at most: a
+// maxNotes is how many different things are told of a peer's traffic at most: a
 // peer can think of more.
-const saidMost = 200
+const maxNotes = 200
 
 // loadCatalog reads --catalog; nil when there is none.
 func loadCatalog(file string) (*catalog.Catalog, error) {

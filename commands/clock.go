@@ -8,9 +8,9 @@ import (
 	"rpcx/wire"
 )
 
-// A clock bounds one call: --timeout as a whole, --idle from message to
+// A deadline bounds one call: --timeout as a whole, --idle from message to
 // message. Its context ends with a Fault of kind Timeout as the cause.
-type clock struct {
+type deadline struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	whole  *time.Timer
@@ -18,9 +18,9 @@ type clock struct {
 	every  time.Duration
 }
 
-// start starts the clock; zero durations bound nothing.
-func start(ctx context.Context, whole, idle time.Duration) *clock {
-	c := &clock{every: idle}
+// newDeadline starts the clock; zero durations bound nothing.
+func newDeadline(ctx context.Context, whole, idle time.Duration) *deadline {
+	c := &deadline{every: idle}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	if whole > 0 {
 		c.whole = time.AfterFunc(whole, func() {
@@ -35,20 +35,20 @@ func start(ctx context.Context, whole, idle time.Duration) *clock {
 	return c
 }
 
-// clock starts a clock as the flags say; idle is what holds where they do not.
-func (t *timeFlags) clock(ctx context.Context, idle time.Duration) *clock {
-	return start(ctx, t.timeout.or(0), t.idle.or(idle))
+// deadline starts a clock as the flags say; idle is what holds where they do not.
+func (t *timeFlags) deadline(ctx context.Context, idle time.Duration) *deadline {
+	return newDeadline(ctx, t.timeout.or(0), t.idle.or(idle))
 }
 
 // touch says that a message came.
-func (c *clock) touch() {
+func (c *deadline) touch() {
 	if c.idle != nil {
 		c.idle.Reset(c.every)
 	}
 }
 
 // stop ends the clock.
-func (c *clock) stop() {
+func (c *deadline) stop() {
 	for _, t := range []*time.Timer{c.whole, c.idle} {
 		if t != nil {
 			t.Stop()
@@ -57,8 +57,8 @@ func (c *clock) stop() {
 	c.cancel(nil)
 }
 
-// why replaces the bare error of an ended context by what ended it.
-func why(ctx context.Context, err error) error {
+// cause replaces the bare error of an ended context by what ended it.
+func cause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}

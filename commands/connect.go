@@ -19,8 +19,8 @@ import (
 // connectOptions are what `connect` was given.
 type connectOptions struct {
 	clientFlags
-	keep   keepFlags
-	params paramFlags
+	session sessionFlags
+	params  paramFlags
 }
 
 func connectCommand(a *app) *cli.Command {
@@ -38,7 +38,7 @@ func connectCommand(a *app) *cli.Command {
 			{"Two messages, and what comes of them", `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  slices.Concat(flags, o.keep.flags(), o.again.flags(), o.flags(a, idleNone)),
+		Flags:  slices.Concat(flags, o.session.flags(), o.reconnect.flags(), o.flags(a, idleNone)),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runConnect(ctx, a, o) },
 	}
 }
@@ -56,7 +56,7 @@ of rpcx call, and a message in JSON is sent as it stands. What comes is printed 
 line. Ctrl-C cancels the latest call, Ctrl-D leaves (see PROMPT in rpcx(1)).`
 
 func runConnect(ctx context.Context, a *app, o *connectOptions) error {
-	if d, err := a.line.deed(); d != nil || err != nil {
+	if d, err := a.line.action(); d != nil || err != nil {
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
-	cl := o.time.clock(ctx, 0)
+	cl := o.time.deadline(ctx, 0)
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, true)
 	if err != nil {
@@ -88,10 +88,10 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 	case err != nil:
 	case format.Interactive(os.Stdin, a.out) && !o.out.null:
 		err = (&prompt{
-			app: a, endpoint: e, conv: conv, pipe: pipe, print: print, clock: cl, params: o.params, catalog: cat,
+			app: a, endpoint: e, conv: conv, pipe: pipe, print: print, deadline: cl, params: o.params, catalog: cat,
 		}).run()
 	default:
-		err = (&connection{app: a, pipe: pipe, print: print, clock: cl, dialect: conv.Dialect()}).run()
+		err = (&connection{app: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
 	}
 	err = errors.Join(err, closing(ctx, conv, &o.hooks, err))
 	return errors.Join(err, print.Finish())
@@ -99,11 +99,11 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 
 // A connection joins stdin and stdout to a conversation.
 type connection struct {
-	app     *app
-	pipe    session.RawPipe
-	print   *format.Pipeline
-	clock   *clock
-	dialect string
+	app      *app
+	pipe     session.RawPipe
+	print    *format.Pipeline
+	deadline *deadline
+	dialect  string
 }
 
 func (c *connection) run() error {
@@ -114,22 +114,22 @@ func (c *connection) run() error {
 	select {
 	case err := <-fed:
 		if f := wire.AsFault(err); err == nil || f != nil && f.Kind == wire.Usage {
-			err = errors.Join(err, c.pipe.Finish(c.clock.ctx))
+			err = errors.Join(err, c.pipe.Finish(c.deadline.ctx))
 		}
 		c.pipe.Stop()
-		return errors.Join(why(c.clock.ctx, err), <-printed)
+		return errors.Join(cause(c.deadline.ctx, err), <-printed)
 	case err := <-printed:
 		return errors.Join(err, c.pipe.Err())
-	case <-c.clock.ctx.Done():
+	case <-c.deadline.ctx.Done():
 		c.pipe.Stop()
 		<-printed
-		return why(c.clock.ctx, c.clock.ctx.Err())
+		return cause(c.deadline.ctx, c.deadline.ctx.Err())
 	}
 }
 
 // show prints what comes in.
 func (c *connection) show() error {
-	ctx, done := outlive(c.clock.ctx)
+	ctx, done := withFarewell(c.deadline.ctx)
 	defer done()
 	for {
 		m, idle, err := c.pipe.Recv()
@@ -137,7 +137,7 @@ func (c *connection) show() error {
 			c.print.Idle()
 			return nil
 		}
-		c.clock.touch()
+		c.deadline.touch()
 		stop, err := c.print.Print(ctx, m, wire.Event{Kind: wire.Data, Data: m.Raw})
 		if err != nil || stop {
 			c.pipe.Stop()
@@ -153,7 +153,7 @@ func (c *connection) show() error {
 // and the rest goes on.
 func (c *connection) feed() error {
 	var refused error
-	err := eachLine(c.clock.ctx, func(n int64, line []byte) error {
+	err := eachLine(c.deadline.ctx, func(n int64, line []byte) error {
 		err := c.send(n, line)
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 			return err
@@ -173,7 +173,7 @@ func (c *connection) send(n int64, line []byte) error {
 	if err != nil {
 		return lineFault(n, err.Error())
 	}
-	err = c.pipe.Send(c.clock.ctx, msg)
+	err = c.pipe.Send(c.deadline.ctx, msg)
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage {
 		return lineFault(n, f.Message)
 	}

@@ -19,14 +19,14 @@ import (
 
 // A consumer prints the events of one call or stream until it ends.
 type consumer struct {
-	app    *app
-	conv   session.Conversation
-	stream dialect.Stream
-	print  *format.Pipeline
-	clock  *clock
-	method string
-	watch  bool // what comes unasked is taken: --method or --select is given
-	choose bool // --select is given
+	app      *app
+	conv     session.Conversation
+	stream   dialect.Stream
+	print    *format.Pipeline
+	deadline *deadline
+	method   string
+	watch    bool // what comes unasked is taken: --method or --select is given
+	choose   bool // --select is given
 	// answers is where an answer may be kept; nil: none is.
 	answers *answerCache
 	lasts   bool   // the stream is not over with one answer
@@ -40,7 +40,7 @@ type consumer struct {
 	result   *schema.Schema // what data must fit; nil: whatever comes
 	within   string         // the member of data that result is about; "": all of it
 	opening  string         // the answer that opened the stream, as long as nothing has come of it
-	after    aftermath
+	grace    grace
 	advice   *advice          // of the last guidance; nil: none
 	cat      *catalog.Catalog // what is known of the peer; nil: nothing
 	types    map[string]bool  // of events that no dialect of ours has, which were named
@@ -57,23 +57,23 @@ func (c *consumer) run() error {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()
 		}
-		m, err := c.stream.Next(c.until())
+		m, err := c.stream.Next(c.waitContext())
 		if err != nil {
 			return c.end(err)
 		}
-		c.clock.touch()
+		c.deadline.touch()
 		stop, err := c.message(m)
 		if stop || err != nil {
 			c.cancel()
-			return why(c.clock.ctx, err)
+			return cause(c.deadline.ctx, err)
 		}
 	}
 }
 
 // end is the outcome when no more messages come.
 func (c *consumer) end(err error) error {
-	if c.after.failed {
-		return c.ends()
+	if c.grace.failed {
+		return c.finish()
 	}
 	c.unheeded()
 	if errors.Is(err, io.EOF) {
@@ -82,9 +82,9 @@ func (c *consumer) end(err error) error {
 		}
 		return nil
 	}
-	if c.clock.ctx.Err() != nil {
+	if c.deadline.ctx.Err() != nil {
 		c.cancel()
-		return c.silent(why(c.clock.ctx, err))
+		return c.timeoutHint(cause(c.deadline.ctx, err))
 	}
 	c.lost = true
 	return named(err, c.method)
@@ -93,14 +93,14 @@ func (c *consumer) end(err error) error {
 // cancel tells the far side that nobody wants the rest.
 func (c *consumer) cancel() {
 	c.print.Idle() // what was printed does not wait for the far side
-	ctx, done := goodbye(c.clock.ctx)
+	ctx, done := farewellContext(c.deadline.ctx)
 	defer done()
 	_ = c.stream.Cancel(ctx)
 }
 
 // message takes one message; stop says that no more are wanted.
 func (c *consumer) message(m wire.Message) (stop bool, err error) {
-	ctx := c.clock.ctx
+	ctx := c.deadline.ctx
 	if c.choose {
 		ok, err := c.print.Selects(ctx, m)
 		if err != nil || !ok {
@@ -148,7 +148,7 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 	case ev.Kind != wire.Failure:
 		return stop, nil
 	case m.Kind == wire.Item && !last && !c.watch:
-		return c.outlived(ctx, ev)
+		return c.afterError(ctx, ev)
 	case last || !c.watch:
 		return c.failure(ctx, ev)
 	}

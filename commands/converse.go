@@ -12,7 +12,7 @@ import (
 // converse opens a connection with the flags of a client, has work done on it and
 // closes it; then cl is stopped, which bounds the opening and the work. The clock
 // begins anew when the connection is there.
-func (a *app) converse(ctx context.Context, cl *clock, e session.Endpoint, c *clientFlags, cat *catalog.Catalog, work func(session.Conversation) error) (err error) {
+func (a *app) converse(ctx context.Context, cl *deadline, e session.Endpoint, c *clientFlags, cat *catalog.Catalog, work func(session.Conversation) error) (err error) {
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, c, cat, false)
 	if err != nil {

@@ -27,7 +27,7 @@ func describeCommand(a *app) *cli.Command {
 	o := &describeOptions{}
 	flags := []cli.Flag{
 		boolean("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
-		generic("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", choice{&o.form, describeForms}),
+		generic("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", enum{&o.form, describeForms}),
 	}
 	return &cli.Command{
 		Name:        "describe",
@@ -104,7 +104,7 @@ func (o *describeOptions) forPeople(a *app) bool {
 // fetchCatalog asks what the peer offers; where name is given, of that alone if
 // it can be asked so.
 func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOptions, name string) (_ *catalog.Catalog, err error) {
-	cl := o.time.clock(ctx, defaultIdle)
+	cl := o.time.deadline(ctx, defaultIdle)
 	defer cl.stop()
 	a.heard = cl.touch // a service is asked module by module
 	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
@@ -123,7 +123,7 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 	if errors.As(err, &rpc) {
 		err = rpcFault("describe", rpc)
 	}
-	return c, why(cl.ctx, err)
+	return c, cause(cl.ctx, err)
 }
 
 // undescribed is what a peer lacks that does not describe itself, in dialects
@@ -138,7 +138,7 @@ func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.
 	m := methodOf(c, name)
 	if m == nil {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
-		f.Fix = a.line.with(a.line.args[:1])
+		f.Fix = a.line.withArgs(a.line.args[:1])
 		suggestName(a, f, name, c.Names())
 		return f
 	}

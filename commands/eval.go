@@ -20,15 +20,15 @@ import (
 // evalOptions are what `eval` was given.
 type evalOptions struct {
 	clientFlags
-	words  evalWords
-	file   string
-	dryRun bool
-	retry  int64
+	evaluator evaluatorFlags
+	file      string
+	dryRun    bool
+	retry     int64
 }
 
 func evalCommand(a *app) *cli.Command {
 	o := &evalOptions{}
-	flags := append(o.words.flags(), []cli.Flag{
+	flags := append(o.evaluator.flags(), []cli.Flag{
 		retryFlag(&o.retry),
 		text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
 		boolean("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
@@ -65,7 +65,7 @@ func runEval(ctx context.Context, a *app, o *evalOptions) error {
 	if err := checkEvals(e); err != nil {
 		return err
 	}
-	if err := o.words.check(a.line, e, rest, o.file); err != nil {
+	if err := o.evaluator.check(a.line, e, rest, o.file); err != nil {
 		return err
 	}
 	code, err := o.code(ctx, a.line, rest)
@@ -76,7 +76,7 @@ func runEval(ctx context.Context, a *app, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	op := o.words.operation(e, code, time.Duration(o.time.timeout))
+	op := o.evaluator.operation(e, code, time.Duration(o.time.timeout))
 	if o.dryRun {
 		return dryRun(e, op)
 	}
@@ -96,11 +96,11 @@ func checkEvals(e session.Endpoint) error {
 }
 
 // code reads the code from where it is.
-func (o *evalOptions) code(ctx context.Context, l *line, rest []string) (string, error) {
+func (o *evalOptions) code(ctx context.Context, l *commandLine, rest []string) (string, error) {
 	var code []byte
 	var err error
 	switch {
-	case o.words.reset:
+	case o.evaluator.reset:
 		return "", nil
 	case len(rest) > 1:
 		f := l.usage("eval takes one CODE, not %q too", rest[1])
@@ -132,7 +132,7 @@ func (o *evalOptions) code(ctx context.Context, l *line, rest []string) (string,
 
 // converse evaluates op.
 func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, print *format.Pipeline) error {
-	cl := start(ctx, o.words.bound(op, o.time.timeout.or(0)), o.time.idle.or(defaultIdle))
+	cl := newDeadline(ctx, o.evaluator.bound(op, o.time.timeout.or(0)), o.time.idle.or(defaultIdle))
 	a.heard = cl.touch // what the code calls back counts as a message of it
 	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
 		return o.exchange(cl, a, e, conv, op, print)
@@ -140,30 +140,30 @@ func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, 
 }
 
 // exchange is what becomes of the evaluation on a connection.
-func (o *evalOptions) exchange(cl *clock, a *app, e session.Endpoint, conv session.Conversation, op dialect.Op, print *format.Pipeline) error {
+func (o *evalOptions) exchange(cl *deadline, a *app, e session.Endpoint, conv session.Conversation, op dialect.Op, print *format.Pipeline) error {
 	if e.Dialect = conv.Dialect(); !session.SpecOf(e).Evals {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
-	if err := o.words.check(a.line, e, nil, ""); err != nil {
+	if err := o.evaluator.check(a.line, e, nil, ""); err != nil {
 		return err
 	}
 	err := a.retry(cl.ctx, o.retry, func() error {
 		st, err := conv.Open(cl.ctx, op)
 		if err != nil {
-			return why(cl.ctx, err)
+			return cause(cl.ctx, err)
 		}
-		c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: op.Method}
-		return goesOn(session.SpecOf(e), c.run(), "the eval")
+		c := &consumer{app: a, conv: conv, stream: st, print: print, deadline: cl, method: op.Method}
+		return noCancelHint(session.SpecOf(e), c.run(), "the eval")
 	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		return errors.Join(traced(f), print.Flush())
+		return errors.Join(withStack(f), print.Flush())
 	}
 	return errors.Join(err, print.Finish())
 }
 
-// goesOn adds to a time that ran out that what was asked for goes on over there,
+// noCancelHint adds to a time that ran out that what was asked for goes on over there,
 // where the dialect cannot cancel it.
-func goesOn(spec session.Spec, err error, what string) error {
+func noCancelHint(spec session.Spec, err error, what string) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || !spec.Lingers {
 		return err
@@ -176,11 +176,11 @@ func goesOn(spec session.Spec, err error, what string) error {
 	return &g
 }
 
-// traceMost is how many lines of a stack are shown.
-const traceMost = 100
+// maxTrace is how many lines of a stack are shown.
+const maxTrace = 100
 
-// traced says of code that failed what class of error it was, and where.
-func traced(f *wire.Fault) error {
+// withStack says of code that failed what class of error it was, and where.
+func withStack(f *wire.Fault) error {
 	if f.RPC == nil || scan.Type(f.RPC.Data) != 'o' {
 		return f
 	}
@@ -195,7 +195,7 @@ func traced(f *wire.Fault) error {
 	}
 	g.Trace = []string{}
 	for line := range strings.Lines(stack) {
-		if line = strings.TrimSpace(line); line != "" && len(g.Trace) < traceMost {
+		if line = strings.TrimSpace(line); line != "" && len(g.Trace) < maxTrace {
 			g.Trace = append(g.Trace, line)
 		}
 	}

@@ -54,7 +54,7 @@ func generic(group, name, usage string, to cli.Value) cli.Flag {
 }
 
 func number(group, name, usage string, least int64, to *int64) cli.Flag {
-	return generic(group, name, usage, whole{to, least})
+	return generic(group, name, usage, boundedInt{to, least})
 }
 
 // commonFlags are every command's.
@@ -70,8 +70,8 @@ var errorForms = []string{"text", "json"}
 func (c *commonFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		boolean(groupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.verbose),
-		generic(groupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", choice{&c.errors, errorForms}),
-		generic(groupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", choice{&c.color, []string{"auto", "always", "never"}}),
+		generic(groupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", enum{&c.errors, errorForms}),
+		generic(groupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", enum{&c.color, []string{"auto", "always", "never"}}),
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *connFlags) flags() []cli.Flag {
 		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.noise),
 		list(groupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
 		boolean(groupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
-		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", span{&c.connect}),
+		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", positiveDuration{&c.connect}),
 		boolean(groupKept, "refresh", "", "ask the peer anew what it offers, and keep that (introspect)", &c.refresh),
 		boolean(groupKept, "no-cache", "", "ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)", &c.noCache),
 		text(groupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
@@ -198,7 +198,7 @@ func (h *hookFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		list(groupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (see HOOKS)", &h.on),
 		list(groupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.files),
-		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", span{&h.timeout}),
+		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", positiveDuration{&h.timeout}),
 		number(groupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
 		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails here, not only one that the answer depends on", &h.strict),
 	}
@@ -206,7 +206,7 @@ func (h *hookFlags) flags() []cli.Flag {
 
 // graceFlag bounds the wait for the end of a stream in which an error came.
 func graceFlag(to *duration) cli.Flag {
-	return generic("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", span{to})
+	return generic("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", positiveDuration{to})
 }
 
 // paramFlags say how parameters are read.
@@ -222,25 +222,25 @@ func (p *paramFlags) flags() []cli.Flag {
 		text(groupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.catalog),
 		boolean(groupParams, "no-check", "", "send parameters that the catalog refuses, as strings", &p.noCheck),
 		boolean(groupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &p.dryRun),
-		generic(groupParams, "params-style", "`wrapped|object|positional`: send params as the one element of an array (the usual), as an object, or as values alone (introspect)", choice{&p.style, []string{"wrapped", "object", "positional"}}),
+		generic(groupParams, "params-style", "`wrapped|object|positional`: send params as the one element of an array (the usual), as an object, or as values alone (introspect)", enum{&p.style, []string{"wrapped", "object", "positional"}}),
 	}
 }
 
 // clientFlags are those of every command that connects.
 type clientFlags struct {
-	conn  connFlags
-	hello helloFlags
-	again reconnectFlags // of those that last
-	first *dialect.Op    // what the conversation will be asked for first; nil: unknown
-	time  timeFlags
-	out   outFlags
-	hooks hookFlags
+	conn      connFlags
+	handshake handshakeFlags
+	reconnect reconnectFlags // of those that last
+	first     *dialect.Op    // what the conversation will be asked for first; nil: unknown
+	time      timeFlags
+	out       outFlags
+	hooks     hookFlags
 }
 
 func (c *clientFlags) flags(a *app, idle string) []cli.Flag {
 	var all []cli.Flag
 	for _, group := range [][]cli.Flag{
-		c.out.flags(), c.conn.flags(), c.hello.flags(), c.time.flags(idle), c.hooks.flags(), a.common.flags(),
+		c.out.flags(), c.conn.flags(), c.handshake.flags(), c.time.flags(idle), c.hooks.flags(), a.common.flags(),
 	} {
 		all = append(all, group...)
 	}

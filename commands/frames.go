@@ -18,14 +18,14 @@ import (
 // of its time there.
 const hostGrace = 2 * time.Second
 
-// evalWords are what a HotRepl host's evaluator can be asked beside a value.
-type evalWords struct {
+// evaluatorFlags are what a HotRepl host's evaluator can be asked beside a value.
+type evaluatorFlags struct {
 	complete bool
 	cursor   int64
 	reset    bool
 }
 
-func (w *evalWords) flags() []cli.Flag {
+func (w *evaluatorFlags) flags() []cli.Flag {
 	w.cursor = -1
 	return []cli.Flag{
 		boolean("", "complete", "", "print how CODE could go on in place of evaluating it (hotrepl)", &w.complete),
@@ -35,7 +35,7 @@ func (w *evalWords) flags() []cli.Flag {
 }
 
 // check refuses what makes no sense together, or in the endpoint's dialect.
-func (w *evalWords) check(l *line, e session.Endpoint, rest []string, file string) error {
+func (w *evaluatorFlags) check(l *commandLine, e session.Endpoint, rest []string, file string) error {
 	switch {
 	case w.complete && w.reset:
 		return l.usage("--complete and --reset are two things")
@@ -50,7 +50,7 @@ func (w *evalWords) check(l *line, e session.Endpoint, rest []string, file strin
 }
 
 // operation is what is asked of the evaluator; timeout is how long it may take.
-func (w *evalWords) operation(e session.Endpoint, code string, timeout time.Duration) dialect.Op {
+func (w *evaluatorFlags) operation(e session.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {
 	case w.complete:
@@ -68,7 +68,7 @@ func (w *evalWords) operation(e session.Endpoint, code string, timeout time.Dura
 
 // bound is how long we wait: longer than the host, where that is told to keep
 // the time.
-func (w *evalWords) bound(op dialect.Op, timeout time.Duration) time.Duration {
+func (w *evaluatorFlags) bound(op dialect.Op, timeout time.Duration) time.Duration {
 	if timeout > 0 && op.Method == "eval" && op.Extra != nil {
 		return timeout + hostGrace
 	}
@@ -94,7 +94,7 @@ func (w *watchFlags) flags() []cli.Flag {
 
 // operation makes of op one that watches code, where the dialect does that.
 // limit is how many values are wanted; 0: any number.
-func (w *watchFlags) operation(l *line, e session.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
+func (w *watchFlags) operation(l *commandLine, e session.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
 	case !session.SpecOf(e).Frames && e.Dialect != "" && *w != (watchFlags{}):
 		return false, l.usage("--every and --on-change: %s watches no code", e.Dialect)
@@ -142,7 +142,7 @@ func (a *app) retry(ctx context.Context, n int64, attempt func() error) error {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return why(ctx, ctx.Err())
+			return cause(ctx, ctx.Err())
 		}
 		pause = min(2*pause, longestRetry)
 	}

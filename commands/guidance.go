@@ -74,7 +74,7 @@ func (c *consumer) unheeded() {
 
 // guidance is a guidance event on a command line.
 type guidance struct {
-	line   *line
+	line   *commandLine
 	method string           // the wire's name of what was called
 	kind   string           // of the error
 	cat    *catalog.Catalog // nil: none
@@ -157,7 +157,7 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 		if wanted != g.method {
 			hint = "did you mean " + wanted + "?"
 		}
-		return g.line.with(slices.Concat(g.line.args[:1], []string{wanted}, g.params(wanted))), hint
+		return g.line.withArgs(slices.Concat(g.line.args[:1], []string{wanted}, g.params(wanted))), hint
 	}
 	args := g.line.args[:1]
 	switch name := g.text("namespace"); {
@@ -168,7 +168,7 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 	default:
 		return nil, ""
 	}
-	return g.line.like("describe", args), hint
+	return g.line.forCommand("describe", args), hint
 }
 
 // params are the words after the method: those that were given, with what the
@@ -203,9 +203,9 @@ func (g *guidance) params(wanted string) []string {
 	return slices.Concat([]string{string(append(lacks, '}'))}, given)
 }
 
-// like is the line of another command with the flags of this one that say how
+// forCommand is the line of another command with the flags of this one that say how
 // the peer is reached; nil where it would show a secret.
-func (l *line) like(command string, args []string) []string {
+func (l *commandLine) forCommand(command string, args []string) []string {
 	other := *l
 	other.path, other.flags = []string{command}, nil
 	for _, f := range l.flags {
@@ -214,7 +214,7 @@ func (l *line) like(command string, args []string) []string {
 			other.flags = append(other.flags, f)
 		}
 	}
-	return other.with(args)
+	return other.withArgs(args)
 }
 
 // unknownType names a type of event for people.

@@ -13,25 +13,25 @@ import (
 	"rpcx/wire/session"
 )
 
-// helloFlags are what a greeting says of us, where a dialect's does.
-type helloFlags struct {
+// handshakeFlags are what a greeting says of us, where a dialect's does.
+type handshakeFlags struct {
 	meta          []string
 	resume        string
 	noEnvironment bool
 	shutdown      duration
 }
 
-func (h *helloFlags) flags() []cli.Flag {
+func (h *handshakeFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		list(groupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
 		text(groupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
 		boolean(groupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.noEnvironment),
-		generic(groupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", span{&h.shutdown}),
+		generic(groupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", positiveDuration{&h.shutdown}),
 	}
 }
 
-// introduce fills in what a greeting says of us.
-func (h *helloFlags) introduce(e *session.Endpoint, o *session.Options) error {
+// apply fills in what a greeting says of us.
+func (h *handshakeFlags) apply(e *session.Endpoint, o *session.Options) error {
 	if h.noEnvironment || h.shutdown != 0 {
 		if e.Dialect != pluginDialect || e.Socket != "" {
 			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+pluginDialect, nil)

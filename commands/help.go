@@ -9,7 +9,7 @@ import (
 
 // help prints the help of the command that the line names. It is made from the
 // same description as the manual.
-func help(w *os.File, l *line) error {
+func help(w *os.File, l *commandLine) error {
 	var b strings.Builder
 	d := docOf(l.cmd)
 	name := strings.TrimSpace("rpcx " + strings.Join(l.path, " "))

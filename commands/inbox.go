@@ -25,16 +25,16 @@ func runNext(ctx context.Context, a *app, o *connectOptions) error {
 	}
 	defer cl.stop()
 	defer c.Detach()
-	if o.keep.length > 0 {
-		end := time.AfterFunc(time.Duration(o.keep.length), func() {
-			cl.cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("no call was parked within %v (--for)", time.Duration(o.keep.length)), nil))
+	if o.session.waitFor > 0 {
+		end := time.AfterFunc(time.Duration(o.session.waitFor), func() {
+			cl.cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("no call was parked within %v (--for)", time.Duration(o.session.waitFor)), nil))
 		})
 		defer end.Stop()
 	}
-	err = c.Next(cl.ctx, o.keep.method, o.keep.lease.or(defaultLease), func(line json.RawMessage) error {
+	err = c.Next(cl.ctx, o.session.method, o.session.lease.or(defaultLease), func(line json.RawMessage) error {
 		return printValues(cl.ctx, print, line)
 	})
-	return why(cl.ctx, err)
+	return cause(cl.ctx, err)
 }
 
 // parkedID reads the ID of --reply and --reject.
@@ -47,7 +47,7 @@ func parkedID(flag, text string) (int64, error) {
 }
 
 func runReply(ctx context.Context, a *app, o *connectOptions) error {
-	text, value, _ := strings.Cut(o.keep.reply, "=")
+	text, value, _ := strings.Cut(o.session.reply, "=")
 	id, err := parkedID("--reply", text)
 	if err != nil {
 		return err
@@ -68,11 +68,11 @@ func runReply(ctx context.Context, a *app, o *connectOptions) error {
 	}
 	defer cl.stop()
 	defer c.Detach()
-	return why(cl.ctx, c.Reply(cl.ctx, id, raw))
+	return cause(cl.ctx, c.Reply(cl.ctx, id, raw))
 }
 
 func runReject(ctx context.Context, a *app, o *connectOptions) error {
-	words := strings.SplitN(o.keep.reject, "=", 3)
+	words := strings.SplitN(o.session.reject, "=", 3)
 	id, err := parkedID("--reject", words[0])
 	if err != nil {
 		return err
@@ -86,5 +86,5 @@ func runReject(ctx context.Context, a *app, o *connectOptions) error {
 	}
 	defer cl.stop()
 	defer c.Detach()
-	return why(cl.ctx, c.Reject(cl.ctx, id, &wire.Error{Code: json.RawMessage(words[1]), Message: words[2]}))
+	return cause(cl.ctx, c.Reject(cl.ctx, id, &wire.Error{Code: json.RawMessage(words[1]), Message: words[2]}))
 }

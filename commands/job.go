@@ -132,8 +132,8 @@ func (v jobVerb) run(ctx context.Context, a *app, o *jobOptions) error {
 		return err
 	}
 	read := func(cat *catalog.Catalog) (dialect.Op, error) { return v.operation(ctx, a, o, e, rest, cat) }
-	if v.args == argsMethod && opensFirst(e, cat, rest, o.params) {
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
+	if v.args == argsMethod && needsConnection(e, cat, rest, o.params) {
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (typedOp, error) {
 			return prepare(ctx, conv, &e, rest, cat, read)
 		})
 	}
@@ -145,8 +145,8 @@ func (v jobVerb) run(ctx context.Context, a *app, o *jobOptions) error {
 		op.Kind = dialect.Call
 		return dryRun(e, op)
 	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (prepared, error) {
-		return prepared{op, cat}, nil
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
+		return typedOp{op, cat}, nil
 	})
 }
 
@@ -168,7 +168,7 @@ func (v jobVerb) operation(ctx context.Context, a *app, o *jobOptions, e session
 }
 
 // check refuses what the command does not take, and jobs where there are none.
-func (v jobVerb) check(l *line, e session.Endpoint, rest []string) error {
+func (v jobVerb) check(l *commandLine, e session.Endpoint, rest []string) error {
 	switch {
 	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):
 		return l.usage("a method is missing")
@@ -194,15 +194,15 @@ func (v jobVerb) check(l *line, e session.Endpoint, rest []string) error {
 }
 
 // converse does op.
-func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready preparation) error {
-	cl := o.time.clock(ctx, 0)
+func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready prepareFunc) error {
+	cl := o.time.deadline(ctx, 0)
 	return a.converse(ctx, cl, e, &o.clientFlags, cat, func(conv session.Conversation) error {
 		return o.exchange(cl, a, e, conv, print, ready)
 	})
 }
 
 // exchange is what becomes of op on a connection.
-func (o *jobOptions) exchange(cl *clock, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready preparation) error {
+func (o *jobOptions) exchange(cl *deadline, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready prepareFunc) error {
 	p, err := ready(cl.ctx, conv)
 	e.Dialect = conv.Dialect()
 	switch {
@@ -216,9 +216,9 @@ func (o *jobOptions) exchange(cl *clock, a *app, e session.Endpoint, conv sessio
 	err = a.retry(cl.ctx, o.retry, func() error {
 		st, err := conv.Open(cl.ctx, p.op)
 		if err != nil {
-			return why(cl.ctx, err)
+			return cause(cl.ctx, err)
 		}
-		c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: p.op.Method, keepLast: o.files.dir != ""}
+		c := &consumer{app: a, conv: conv, stream: st, print: print, deadline: cl, method: p.op.Method, keepLast: o.files.dir != ""}
 		if p.op.Job != "" {
 			c.method = p.op.Job
 		}
@@ -228,7 +228,7 @@ func (o *jobOptions) exchange(cl *clock, a *app, e session.Endpoint, conv sessio
 				return err
 			}
 		}
-		err = goesOn(session.SpecOf(e), c.run(), "the job")
+		err = noCancelHint(session.SpecOf(e), c.run(), "the job")
 		last = c.last
 		return err
 	})
@@ -248,9 +248,9 @@ func (c *consumer) waited(err error) error {
 	if err != nil || c.job == "" {
 		return err
 	}
-	st, err := c.conv.Open(c.clock.ctx, waitFor(c.job))
+	st, err := c.conv.Open(c.deadline.ctx, waitFor(c.job))
 	if err != nil {
-		return why(c.clock.ctx, err)
+		return cause(c.deadline.ctx, err)
 	}
 	c.stream = st
 	return c.run()

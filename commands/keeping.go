@@ -15,13 +15,13 @@ import (
 	"rpcx/wire/session"
 )
 
-// keeping reads what a session is to be like. e is its endpoint.
-func (o *connectOptions) keeping(a *app, e session.Endpoint) (session.Keep, error) {
+// hostOptions reads what a session is to be like. e is its endpoint.
+func (o *connectOptions) hostOptions(a *app, e session.Endpoint) (session.Keep, error) {
 	k := session.Keep{
-		Name:         o.keep.session,
+		Name:         o.session.session,
 		Patience:     o.time.timeout.or(defaultIdle),
-		IdleExit:     max(o.keep.idleExit.or(defaultIdleExit), 0),
-		InboxTimeout: max(o.keep.inboxTimeout.or(defaultInboxTimeout), 0),
+		IdleExit:     max(o.session.idleExit.or(defaultIdleExit), 0),
+		InboxTimeout: max(o.session.inboxTimeout.or(defaultInboxTimeout), 0),
 	}
 	if err := session.CheckName(k.Name); err != nil {
 		return k, err
@@ -37,13 +37,13 @@ func (o *connectOptions) keeping(a *app, e session.Endpoint) (session.Keep, erro
 	if e.Address.Scheme == "stdio" {
 		return k, a.line.usage("stdio: cannot go to the background")
 	}
-	if o.keep.inboxDefault != "" {
-		k.InboxDefault = json.RawMessage(strings.TrimSpace(o.keep.inboxDefault))
+	if o.session.inboxDefault != "" {
+		k.InboxDefault = json.RawMessage(strings.TrimSpace(o.session.inboxDefault))
 		if err := scan.Valid(k.InboxDefault, wire.DefaultMaxDepth); err != nil {
 			return k, wire.NewFault(wire.Usage, "--inbox-default is no JSON: "+err.Error(), err)
 		}
 	}
-	for _, s := range o.keep.subscribe {
+	for _, s := range o.session.subscribe {
 		op, err := subscription(e, s)
 		if err != nil {
 			return k, err
@@ -91,5 +91,5 @@ func (o *connectOptions) fingerprint(e session.Endpoint) (string, error) {
 			return "", err
 		}
 	}
-	return session.Fingerprint(e, here, o.hooks.on, o.hooks.files, o.keep.subscribe), nil
+	return session.Fingerprint(e, here, o.hooks.on, o.hooks.files, o.session.subscribe), nil
 }

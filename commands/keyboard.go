@@ -39,7 +39,7 @@ func (p *prompt) listen() error {
 			}
 			return nil
 		}
-		p.clock.touch()
+		p.deadline.touch()
 		p.rest += line
 		if _, open, _ := params.Split(p.rest); open {
 			p.rest += " "
@@ -75,7 +75,7 @@ func (p *prompt) send(text []byte) error {
 	if err != nil {
 		return wire.NewFault(wire.Usage, "not sent: "+err.Error(), err)
 	}
-	return p.pipe.Send(p.clock.ctx, scan.Compact(nil, msg))
+	return p.pipe.Send(p.deadline.ctx, scan.Compact(nil, msg))
 }
 
 // full says, once, that what is typed is lost.
@@ -93,7 +93,7 @@ func (p *prompt) interrupt() bool {
 	for i := len(p.calls) - 1; i >= 0; i-- {
 		if c := p.calls[i]; !c.cancelled {
 			c.cancelled = true
-			c.clock.cancel(errCancelled)
+			c.deadline.cancel(errCancelled)
 			return true
 		}
 	}

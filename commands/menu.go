@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A menu is what a peer has told of itself.
-type menu struct {
+// A completer is what a peer has told of itself.
+type completer struct {
 	mu      sync.Mutex
 	asked   bool
 	catalog *catalog.Catalog
@@ -21,21 +21,21 @@ type menu struct {
 
 // ask asks the peer, once, what it offers. What cannot tell is not waited for.
 func (p *prompt) ask() {
-	ctx, done := context.WithTimeout(p.clock.ctx, wordBound)
+	ctx, done := context.WithTimeout(p.deadline.ctx, wordBound)
 	defer done()
-	p.menu.mu.Lock()
-	defer p.menu.mu.Unlock()
-	if !p.menu.asked {
-		p.menu.asked = true
-		p.menu.catalog, _ = p.conv.Describe(ctx)
+	p.completer.mu.Lock()
+	defer p.completer.mu.Unlock()
+	if !p.completer.asked {
+		p.completer.asked = true
+		p.completer.catalog, _ = p.conv.Describe(ctx)
 	}
 }
 
 // known is the catalog of --catalog, else what the peer has told; nil: neither.
 func (p *prompt) known() *catalog.Catalog {
-	p.menu.mu.Lock()
-	defer p.menu.mu.Unlock()
-	return cmp.Or(p.catalog, p.menu.catalog)
+	p.completer.mu.Lock()
+	defer p.completer.mu.Unlock()
+	return cmp.Or(p.catalog, p.completer.catalog)
 }
 
 // streams says that a call of method opens a stream that Ctrl-C ends: the catalog

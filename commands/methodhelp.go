@@ -70,7 +70,7 @@ func askAboutMethod(ctx context.Context, a *app, e session.Endpoint, o *clientFl
 	if e.Dialect != "" && !session.SpecOf(e).Modules {
 		return nil, nil
 	}
-	cl := o.time.clock(ctx, defaultIdle)
+	cl := o.time.deadline(ctx, defaultIdle)
 	defer cl.stop()
 	conv, err := a.open(cl.ctx, e, o, nil, false)
 	if err != nil {
@@ -84,5 +84,5 @@ func askAboutMethod(ctx context.Context, a *app, e session.Endpoint, o *clientFl
 	if errors.Is(err, wire.ErrUnsupported) {
 		return nil, wire.NewFault(wire.RPCError, "it does not describe itself", nil)
 	}
-	return c, why(cl.ctx, err)
+	return c, cause(cl.ctx, err)
 }

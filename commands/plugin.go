@@ -31,10 +31,10 @@ const groupPlugin = "Plugin"
 
 func (o *pluginOptions) flags(a *app) []cli.Flag {
 	flags := []cli.Flag{
-		generic(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", choice{&o.logLevel, format.LogLevels}),
-		boolean(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.hello.noEnvironment),
+		generic(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", enum{&o.logLevel, format.LogLevels}),
+		boolean(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.handshake.noEnvironment),
 		boolean(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
-		generic(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", span{&o.hello.shutdown}),
+		generic(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", positiveDuration{&o.handshake.shutdown}),
 	}
 	return pluginsOnly(append(flags, o.clientFlags.flags(a, idleCall)...))
 }
@@ -80,7 +80,7 @@ func (o *pluginOptions) endpoint(ctx context.Context, a *app) (session.Endpoint,
 	if err == nil && e.Dialect != pluginDialect {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", a.line.args[0], e.Dialect, pluginDialect), nil)
 	}
-	e.NoEnvironment = o.hello.noEnvironment // --dry-run counts what is said before
+	e.NoEnvironment = o.handshake.noEnvironment // --dry-run counts what is said before
 	if o.strict {
 		o.conn.noise = 0
 	}
@@ -97,7 +97,7 @@ type pluginCall struct {
 
 // converse makes a call on a connection of its own, or a session's.
 func (o *pluginOptions) converse(ctx context.Context, a *app, e session.Endpoint, pc pluginCall, print *format.Pipeline) error {
-	cl := o.time.clock(ctx, defaultIdle)
+	cl := o.time.deadline(ctx, defaultIdle)
 	a.heard = cl.touch // a callback counts as a message of its call
 	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
 		err := a.pluginCall(cl, conv, pc, print)
@@ -110,12 +110,12 @@ func (o *pluginOptions) converse(ctx context.Context, a *app, e session.Endpoint
 }
 
 // pluginCall makes one call and prints what comes of it.
-func (a *app) pluginCall(cl *clock, conv session.Conversation, pc pluginCall, print *format.Pipeline) error {
+func (a *app) pluginCall(cl *deadline, conv session.Conversation, pc pluginCall, print *format.Pipeline) error {
 	st, err := conv.Open(cl.ctx, pc.op)
 	if err != nil {
-		return pluginFault(why(cl.ctx, err), pc)
+		return pluginFault(cause(cl.ctx, err), pc)
 	}
-	c := &consumer{app: a, conv: conv, stream: st, print: print, clock: cl, method: pc.name}
+	c := &consumer{app: a, conv: conv, stream: st, print: print, deadline: cl, method: pc.name}
 	return pluginFault(c.run(), pc)
 }
 
@@ -148,7 +148,7 @@ func (a *app) suggestPlugin(ctx context.Context, conv session.Conversation, f *w
 	f.Hint = "did you mean " + name + "?"
 	if args := slices.Clone(a.line.args); len(args) > pc.at {
 		args[pc.at] = name
-		f.Fix = a.line.with(args)
+		f.Fix = a.line.withArgs(args)
 	}
 }
 

@@ -71,7 +71,7 @@ func runPluginRun(ctx context.Context, a *app, o *pluginRunOptions) error {
 
 // perform makes the steps, one after another, over one connection.
 func (o *pluginRunOptions) perform(ctx context.Context, a *app, e session.Endpoint, steps []*step, print *format.Pipeline) error {
-	cl := o.time.clock(ctx, defaultIdle)
+	cl := o.time.deadline(ctx, defaultIdle)
 	a.heard = cl.touch // a callback counts as a message of its call
 	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
 		return performSteps(cl, a, conv, steps, print)
@@ -79,11 +79,11 @@ func (o *pluginRunOptions) perform(ctx context.Context, a *app, e session.Endpoi
 }
 
 // performSteps makes the steps on a connection.
-func performSteps(cl *clock, a *app, conv session.Conversation, steps []*step, print *format.Pipeline) error {
+func performSteps(cl *deadline, a *app, conv session.Conversation, steps []*step, print *format.Pipeline) error {
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
 		cl.touch()
-		keep := &keeper{Conversation: conv}
+		keep := &resultKeeper{Conversation: conv}
 		pc, err := s.call(results)
 		if err == nil {
 			err = a.pluginCall(cl, keep, pc, print)
@@ -110,14 +110,14 @@ func (s *step) fault(err error) error {
 	return &g
 }
 
-// keeper is a Conversation that keeps the data of the event that it showed last.
-type keeper struct {
+// resultKeeper is a Conversation that keeps the data of the event that it showed last.
+type resultKeeper struct {
 	session.Conversation
 	result json.RawMessage
 }
 
 // Event is what a user sees of m.
-func (k *keeper) Event(m wire.Message) (wire.Event, error) {
+func (k *resultKeeper) Event(m wire.Message) (wire.Event, error) {
 	ev, err := k.Conversation.Event(m)
 	if err == nil && ev.Kind == wire.Data {
 		k.result = bytes.Clone(ev.Data)

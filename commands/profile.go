@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/profile"
 )
 
-// apply sets the flags that a profile has values for. A flag that was given
+// applyProfile sets the flags that a profile has values for. A flag that was given
 // wins: it stands in place of the profile's, but for hooks, where it goes before
 // them, and for headers, see profileHeaders. What the command has no flag for is
 // passed over.
-func (a *app) apply(p *profile.Profile) error {
+func (a *app) applyProfile(p *profile.Profile) error {
 	if a.line.cmd.Name == "serve" {
 		return a.line.usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
 	}
 	a.profile = p
 	for _, s := range p.Settings {
 		adds := s.Key == "on" || s.Key == "hooks"
-		if s.Key == "header" || a.line.lookup(s.Key) == nil || a.line.gave(s.Key) && !adds {
+		if s.Key == "header" || a.line.lookup(s.Key) == nil || a.line.has(s.Key) && !adds {
 			continue
 		}
 		for _, val := range s.Values {
@@ -53,8 +53,8 @@ func (a *app) profileHeaders(to http.Header) error {
 	return nil
 }
 
-// gave says that a flag stands on the line.
-func (l *line) gave(name string) bool {
+// has says that a flag stands on the line.
+func (l *commandLine) has(name string) bool {
 	return slices.ContainsFunc(l.flags, func(f string) bool {
 		given, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
 		if given == name {

@@ -24,14 +24,14 @@ type prompt struct {
 	conv     session.Conversation
 	pipe     session.RawPipe
 	print    *format.Pipeline
-	clock    *clock
+	deadline *deadline
 	params   paramFlags
 	catalog  *catalog.Catalog // of --catalog; may be nil
 	screen   *format.Prompt
 	past     *history
 	fatal    chan error
 
-	menu menu
+	completer completer
 
 	// Of the goroutine that reads the keyboard.
 	rest   string // of what is typed over several lines
@@ -95,8 +95,8 @@ func (p *prompt) run() (err error) {
 		err = p.ended(err)
 	case err = <-typed:
 	case err = <-p.fatal:
-	case <-p.clock.ctx.Done():
-		err = why(p.clock.ctx, p.clock.ctx.Err())
+	case <-p.deadline.ctx.Done():
+		err = cause(p.deadline.ctx, p.deadline.ctx.Err())
 	}
 	p.leave()
 	return errors.Join(err, <-heard)
@@ -140,11 +140,11 @@ func (p *prompt) leave() {
 	p.mu.Lock()
 	p.leaving = true
 	for _, c := range p.calls {
-		c.clock.cancel(errLeaving)
+		c.deadline.cancel(errLeaving)
 	}
 	p.mu.Unlock()
 	p.await()
-	ctx, done := goodbye(p.clock.ctx)
+	ctx, done := farewellContext(p.deadline.ctx)
 	defer done()
 	_ = p.pipe.Finish(ctx)
 	p.pipe.Stop()
@@ -162,7 +162,7 @@ func guarded(f func() error) (err error) {
 
 // show prints what comes in unasked.
 func (p *prompt) show() error {
-	ctx, done := outlive(p.clock.ctx)
+	ctx, done := withFarewell(p.deadline.ctx)
 	defer done()
 	for {
 		m, idle, err := p.pipe.Recv()
@@ -176,7 +176,7 @@ func (p *prompt) show() error {
 		if leaving {
 			return nil // nobody waits for what is queued
 		}
-		p.clock.touch()
+		p.deadline.touch()
 		if m.Event != nil {
 			p.app.console.Event(*m.Event)
 		}

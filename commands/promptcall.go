@@ -14,7 +14,7 @@ import (
 
 // A promptCall is a call that was typed.
 type promptCall struct {
-	clock     *clock
+	deadline  *deadline
 	method    string
 	cancelled bool // by Ctrl-C
 }
@@ -35,7 +35,7 @@ func (p *prompt) call(text string) {
 		p.failed(wire.NewFault(wire.Usage, err.Error(), err))
 		return
 	}
-	c := &promptCall{clock: start(p.clock.ctx, 0, 0), method: words[0]}
+	c := &promptCall{deadline: newDeadline(p.deadline.ctx, 0, 0), method: words[0]}
 	p.mu.Lock()
 	leaving := p.leaving
 	if !leaving {
@@ -43,14 +43,14 @@ func (p *prompt) call(text string) {
 	}
 	p.mu.Unlock()
 	if leaving {
-		c.clock.stop()
+		c.deadline.stop()
 		return
 	}
 	cat := p.catalog
 	op, err := p.operation(c, words[1:], &cat)
 	var st dialect.Stream
 	if err == nil {
-		st, err = p.conv.Open(c.clock.ctx, op)
+		st, err = p.conv.Open(c.deadline.ctx, op)
 	}
 	if err != nil || st == nil {
 		p.end(c, cat, err)
@@ -60,7 +60,7 @@ func (p *prompt) call(text string) {
 		p.end(c, cat, guarded(func() error {
 			run := &consumer{
 				app: p.app, conv: p.conv, stream: &labelled{Stream: st, p: p, c: c}, print: p.print,
-				clock: c.clock, method: c.method, lasts: op.Kind == dialect.Subscribe,
+				deadline: c.deadline, method: c.method, lasts: op.Kind == dialect.Subscribe,
 			}
 			return run.waited(run.run())
 		}))
@@ -70,7 +70,7 @@ func (p *prompt) call(text string) {
 // operation is what is to be sent. cat becomes the catalog that the params were
 // typed by.
 func (p *prompt) operation(c *promptCall, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
-	ctx, e := c.clock.ctx, p.endpoint
+	ctx, e := c.deadline.ctx, p.endpoint
 	e.Dialect = p.conv.Dialect()
 	op = dialect.Op{Kind: dialect.Call, Method: c.method}
 	if params.WantStdin(args) {
@@ -89,8 +89,8 @@ func (p *prompt) operation(c *promptCall, args []string, cat **catalog.Catalog) 
 
 // end shows how a call ended and forgets it.
 func (p *prompt) end(c *promptCall, cat *catalog.Catalog, err error) {
-	cause := context.Cause(c.clock.ctx)
-	c.clock.stop()
+	cause := context.Cause(c.deadline.ctx)
+	c.deadline.stop()
 	p.mu.Lock()
 	p.calls = slices.DeleteFunc(p.calls, func(other *promptCall) bool { return other == c })
 	p.fewer.Broadcast()
@@ -98,7 +98,7 @@ func (p *prompt) end(c *promptCall, cat *catalog.Catalog, err error) {
 	p.lost = p.lost || f != nil && f.Kind == wire.Closed
 	p.mu.Unlock()
 	switch {
-	case f == nil || errors.Is(cause, errLeaving) || p.clock.ctx.Err() != nil:
+	case f == nil || errors.Is(cause, errLeaving) || p.deadline.ctx.Err() != nil:
 		p.print.Idle()
 	case errors.Is(cause, errCancelled):
 		p.print.Idle()

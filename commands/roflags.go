@@ -34,7 +34,7 @@ func (r *roFlags) flags() []cli.Flag {
 
 // extra are the fields as an operation has them; nil where none was given. A
 // fresh answer is one of no cache over there, either.
-func (r *roFlags) extra(l *line, e session.Endpoint, fresh bool) (json.RawMessage, error) {
+func (r *roFlags) extra(l *commandLine, e session.Endpoint, fresh bool) (json.RawMessage, error) {
 	cache := ""
 	if fresh && e.Dialect != "introspect" { // where it is about what the peer says it offers
 		cache = "no-cache"

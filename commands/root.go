@@ -27,8 +27,8 @@ var version = ""
 // app is one run of the program.
 type app struct {
 	common  commonFlags
-	line    *line
-	birth   *birth                            // of the process of a session; nil elsewhere
+	line    *commandLine
+	startup *startup                          // of the process of a session; nil elsewhere
 	respell func(typed, method string) string // a method of the wire as a user would type it in place of typed; nil: as it is
 	profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	console *format.Console
@@ -47,7 +47,7 @@ type app struct {
 func Main(args []string) int {
 	a := &app{started: time.Now()}
 	if len(args) == 3 && args[1] == backgroundWord {
-		return background(a)
+		return runChild(a)
 	}
 	a.detect(args)
 	err := a.run(args[1:])

@@ -46,7 +46,7 @@ func (s *saveFlags) save(ctx context.Context, a *app, e session.Endpoint, last j
 	if at := e.Far().Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
 	}
-	return why(ctx, saver.Save(ctx, announced))
+	return cause(ctx, saver.Save(ctx, announced))
 }
 
 // withPort is an endpoint's host with its port.
@@ -70,7 +70,7 @@ type journalFlags struct {
 func (j *journalFlags) flags() []cli.Flag {
 	j.limit = -1
 	return []cli.Flag{
-		generic("", "kind", "`eval|command`: only these (hotrepl)", choice{&j.kind, []string{"eval", "command"}}),
+		generic("", "kind", "`eval|command`: only these (hotrepl)", enum{&j.kind, []string{"eval", "command"}}),
 		number("", "limit", "at most `N` entries, the newest (hotrepl)", 0, &j.limit),
 	}
 }

@@ -60,7 +60,7 @@ func (o *serveOptions) flags(a *app) []cli.Flag {
 		{
 			text(groupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.catalog),
 			text(groupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.runtime),
-			generic(groupHooks, "frame", "a simulated frame lasts `DURATION` (16ms; hotrepl)", span{&o.frame}),
+			generic(groupHooks, "frame", "a simulated frame lasts `DURATION` (16ms; hotrepl)", positiveDuration{&o.frame}),
 			text(groupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.files),
 			list(groupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			list(groupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
@@ -106,14 +106,14 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.mute() && !session.SpecOf(e).Frames { // an evaluator has commands of its own
+	if o.silent() && !session.SpecOf(e).Frames { // an evaluator has commands of its own
 		a.console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
 	return a.serve(ctx, s, command, o.hooks.strict)
 }
 
-// mute says that nothing was given that could answer.
-func (o *serveOptions) mute() bool {
+// silent says that nothing was given that could answer.
+func (o *serveOptions) silent() bool {
 	return len(o.hooks.on) == 0 && len(o.hooks.files) == 0 && o.catalog == "" && o.runtime == ""
 }
 

@@ -19,16 +19,16 @@ func runStatus(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
-	cl := start(ctx, o.time.timeout.or(0), 0)
+	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
-	c, err := a.attach(cl.ctx, o.keep.status)
+	c, err := a.attach(cl.ctx, o.session.status)
 	if err != nil {
-		return why(cl.ctx, err)
+		return cause(cl.ctx, err)
 	}
 	defer c.Detach()
 	status, err := c.Status(cl.ctx)
 	if err != nil {
-		return why(cl.ctx, err)
+		return cause(cl.ctx, err)
 	}
 	return printValues(ctx, print, status)
 }
@@ -50,7 +50,7 @@ func printValues(ctx context.Context, print *format.Pipeline, values ...json.Raw
 func runList(ctx context.Context, a *app, o *connectOptions) error {
 	all, err := session.List(ctx)
 	if err != nil {
-		return why(ctx, err)
+		return cause(ctx, err)
 	}
 	if o.out.forPeople(a) && !o.out.pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
@@ -75,9 +75,9 @@ func runList(ctx context.Context, a *app, o *connectOptions) error {
 }
 
 func runClose(ctx context.Context, a *app, o *connectOptions) error {
-	cl := start(ctx, o.time.timeout.or(0), 0)
+	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
-	return a.closeSession(cl.ctx, o.keep.close)
+	return a.closeSession(cl.ctx, o.session.close)
 }
 
 func (a *app) closeSession(ctx context.Context, name string) error {
@@ -86,15 +86,15 @@ func (a *app) closeSession(ctx context.Context, name string) error {
 		defer c.Detach()
 		err = c.End(ctx)
 	}
-	return why(ctx, err)
+	return cause(ctx, err)
 }
 
 func runCloseAll(ctx context.Context, a *app, o *connectOptions) error {
-	cl := start(ctx, o.time.timeout.or(0), 0)
+	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
 	all, err := session.List(cl.ctx)
 	if err != nil {
-		return why(cl.ctx, err)
+		return cause(cl.ctx, err)
 	}
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup

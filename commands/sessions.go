@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// keepFlags say what `connect` is to do with sessions.
-type keepFlags struct {
+// sessionFlags say what `connect` is to do with sessions.
+type sessionFlags struct {
 	session   string
 	ensure    bool
 	idleExit  duration
@@ -25,15 +25,15 @@ type keepFlags struct {
 	close    string
 	closeAll bool
 
-	next   bool
-	method string
-	length duration
-	lease  duration
-	reply  string
-	reject string
+	next    bool
+	method  string
+	waitFor duration
+	lease   duration
+	reply   string
+	reject  string
 }
 
-func (k *keepFlags) flags() []cli.Flag {
+func (k *sessionFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		text(groupSession, "session", "", "keep the connection in the background as @`NAME`, and return when it is live", &k.session),
 		boolean(groupSession, "ensure", "", "with --session: be content with a live session of that name, endpoint, dialect and hooks", &k.ensure),
@@ -47,8 +47,8 @@ func (k *keepFlags) flags() []cli.Flag {
 		boolean(groupSession, "close-all", "", "end every session of this user", &k.closeAll),
 		boolean(groupInbox, "next", "", "with @NAME: claim the oldest call that `--on NAME=inbox` has parked, and print it as one line", &k.next),
 		text(groupInbox, "method", "", "with --next: only calls of the method `NAME`", &k.method),
-		generic(groupInbox, "for", "with --next: wait for `DURATION` at most (status 124 then; unbounded)", span{&k.length}),
-		generic(groupInbox, "lease", "with --next: others can claim the call again when it is not answered after `DURATION` (60s)", span{&k.lease}),
+		generic(groupInbox, "for", "with --next: wait for `DURATION` at most (status 124 then; unbounded)", positiveDuration{&k.waitFor}),
+		generic(groupInbox, "lease", "with --next: others can claim the call again when it is not answered after `DURATION` (60s)", positiveDuration{&k.lease}),
 		text(groupInbox, "reply", "", "`ID VALUE`: answer a parked call of @NAME with a JSON value (- reads it from stdin)", &k.reply),
 		text(groupInbox, "reject", "", "`ID CODE TEXT`: answer a parked call of @NAME with an error", &k.reject),
 	}
@@ -60,18 +60,18 @@ const (
 	defaultLease        = time.Minute
 )
 
-// A deed is one of the things that `connect` does beside conversing. Each flag
+// An action is one of the things that `connect` does beside conversing. Each flag
 // of the first column asks for one; those of the second go with it alone.
-type deed struct {
-	flag string
-	with []string
-	args int // how many arguments it takes: the endpoint, or none
-	run  func(ctx context.Context, a *app, o *connectOptions) error
-	mute bool // it prints nothing
+type action struct {
+	flag   string
+	with   []string
+	args   int // how many arguments it takes: the endpoint, or none
+	run    func(ctx context.Context, a *app, o *connectOptions) error
+	silent bool // it prints nothing
 }
 
-func deeds() []deed {
-	return []deed{
+func actions() []action {
+	return []action{
 		{"session", []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}, 1, runSession, true},
 		{"list", nil, 0, runList, false},
 		{"status", nil, 0, runStatus, false},
@@ -83,12 +83,12 @@ func deeds() []deed {
 	}
 }
 
-// deed finds what the line asks for; nil is a conversation.
-func (l *line) deed() (*deed, error) {
-	var found *deed
-	all := deeds()
+// action finds what the line asks for; nil is a conversation.
+func (l *commandLine) action() (*action, error) {
+	var found *action
+	all := actions()
 	for i := range all {
-		if !l.gave(all[i].flag) {
+		if !l.has(all[i].flag) {
 			continue
 		}
 		if found != nil {
@@ -98,13 +98,13 @@ func (l *line) deed() (*deed, error) {
 	}
 	for _, d := range all {
 		for _, f := range d.with {
-			if l.gave(f) && (found == nil || found.flag != d.flag) {
+			if l.has(f) && (found == nil || found.flag != d.flag) {
 				return nil, l.usage("--%s goes with --%s", f, d.flag)
 			}
 		}
 	}
-	if found != nil && found.mute {
-		if err := l.mute(found.flag); err != nil {
+	if found != nil && found.silent {
+		if err := l.refuseOutput(found.flag); err != nil {
 			return nil, err
 		}
 	}
@@ -119,14 +119,14 @@ func (l *line) deed() (*deed, error) {
 	return found, nil
 }
 
-// mute refuses the flags that say what is printed, where nothing is. Those that
+// refuseOutput refuses the flags that say what is printed, where nothing is. Those that
 // name values for jq are for hooks too.
-func (l *line) mute(deed string) error {
+func (l *commandLine) refuseOutput(deed string) error {
 	for _, known := range l.cmd.Flags {
 		c, ok := known.(cli.CategorizableFlag)
 		name := longFirst(known.Names())[0]
 		prints := ok && (c.GetCategory() == groupOutput || c.GetCategory() == groupExpect)
-		if prints && name != "arg" && name != "argjson" && l.gave(name) {
+		if prints && name != "arg" && name != "argjson" && l.has(name) {
 			f := l.usage("--%s says what is printed, and --%s prints nothing", name, deed)
 			f.Hint = "give it to a command that uses the session"
 			return f
@@ -141,7 +141,7 @@ func (a *app) attach(ctx context.Context, name string) (*session.Control, error)
 }
 
 // attachFirst reaches the session that the first argument names.
-func (a *app) attachFirst(ctx context.Context, o *connectOptions) (*session.Control, *clock, error) {
+func (a *app) attachFirst(ctx context.Context, o *connectOptions) (*session.Control, *deadline, error) {
 	if len(a.line.args) == 0 {
 		return nil, nil, a.line.usage("whose inbox? Name the session as @NAME")
 	}
@@ -154,5 +154,5 @@ func (a *app) attachFirst(ctx context.Context, o *connectOptions) (*session.Cont
 		f.Hint = "name it as @NAME; rpcx connect --list lists the sessions"
 		return nil, nil, f
 	}
-	return e.Control(), start(ctx, o.time.timeout.or(0), 0), nil
+	return e.Control(), newDeadline(ctx, o.time.timeout.or(0), 0), nil
 }

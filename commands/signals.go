@@ -69,15 +69,15 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// outlive is a context that ends a moment after ctx does, for printing what has
+// withFarewell is a context that ends a moment after ctx does, for printing what has
 // come by then.
-func outlive(ctx context.Context) (context.Context, func()) {
+func withFarewell(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// goodbye is a context for what is said to the far side after ctx has ended.
-func goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
+// farewellContext is a context for what is said to the far side after ctx has ended.
+func farewellContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), wordBound)
 }

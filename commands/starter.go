@@ -7,32 +7,32 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A starter is the request that begins what --method or --select takes. Its
+// A trigger is the request that begins what --method or --select takes. Its
 // answer may come late or never, and what is taken does not wait for it; only
 // its failure counts. A stream that it opens is read and dropped: what is
 // wanted of it is taken as it comes in.
-type starter struct {
+type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
 	failed chan error // why there was no answer, once
 }
 
-// startWatch sends op, and ends c with its failure.
-func startWatch(c *consumer, op dialect.Op) (*starter, error) {
-	st, err := c.conv.Open(c.clock.ctx, op)
+// startTrigger sends op, and ends c with its failure.
+func startTrigger(c *consumer, op dialect.Op) (*trigger, error) {
+	st, err := c.conv.Open(c.deadline.ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(c.clock.ctx)
-	s := &starter{stream: st, stop: stop, failed: make(chan error, 1)}
+	ctx, stop := context.WithCancel(c.deadline.ctx)
+	s := &trigger{stream: st, stop: stop, failed: make(chan error, 1)}
 	go func() {
 		err := answered(ctx, st, op.Method)
 		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // what was taken before the end is still printed
-			c.clock.cancel(f)
+			c.deadline.cancel(f)
 		}
 		s.failed <- err
 		for err == nil {
-			c.clock.touch()
+			c.deadline.touch()
 			_, err = st.Next(ctx)
 		}
 		close(s.failed)
@@ -55,12 +55,12 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 // end tells the far side that nobody wants more. err is the outcome of what was
 // taken; where that ended with the connection, a request that had no answer, or
 // a bad one, is the outcome.
-func (s *starter) end(c *consumer, err error) error {
+func (s *trigger) end(c *consumer, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)
 	for range s.failed { // until it reads no more
 	}
-	(&consumer{print: c.print, clock: c.clock, stream: s.stream}).cancel()
+	(&consumer{print: c.print, deadline: c.deadline, stream: s.stream}).cancel()
 	if !c.lost || failed == nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func readStdin(ctx context.Context) ([]byte, error) {
 
 func stdinFault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return why(ctx, ctx.Err())
+		return cause(ctx, ctx.Err())
 	}
 	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
 }

@@ -21,14 +21,14 @@ type subscribeOptions struct {
 	params      paramFlags
 	count       int64
 	until       string
-	length      duration
+	lasts       duration
 	choose      string
 	method      string
 	unsubscribe string
 	since       int64
 	grace       duration
 	ro          roFlags
-	code        watchFlags
+	watch       watchFlags
 }
 
 func subscribeCommand(a *app) *cli.Command {
@@ -36,13 +36,13 @@ func subscribeCommand(a *app) *cli.Command {
 	flags := append([]cli.Flag{
 		number("", "count", "stop after `N` values", 1, &o.count),
 		text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
-		generic("", "for", "stop after `DURATION`", span{&o.length}),
+		generic("", "for", "stop after `DURATION`", positiveDuration{&o.lasts}),
 		text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
 		number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
 		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		graceFlag(&o.grace),
-	}, slices.Concat(o.code.flags(), o.params.flags(), o.ro.flags())...)
+	}, slices.Concat(o.watch.flags(), o.params.flags(), o.ro.flags())...)
 	return &cli.Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
@@ -56,7 +56,7 @@ func subscribeCommand(a *app) *cli.Command {
 			{"What comes of one target in RO-JRPC, with nothing sent", "rpcx subscribe ro+ws://localhost:8080/ session/session-9"},
 			{"Notifications of one method, with nothing sent", "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}},
-		Flags:  append(append(flags, o.again.flags()...), o.flags(a, idleStream)...),
+		Flags:  append(append(flags, o.reconnect.flags()...), o.flags(a, idleStream)...),
 		Action: func(ctx context.Context, _ *cli.Command) error { return runSubscribe(ctx, a, o) },
 	}
 }
@@ -95,11 +95,11 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	if !session.SpecOf(e).Frames && opensFirst(e, cat, rest, o.params) && len(rest) > 0 {
+	if !session.SpecOf(e).Frames && needsConnection(e, cat, rest, o.params) && len(rest) > 0 {
 		if err := a.checkName(e, rest[0], true, o.params); err != nil {
 			return err
 		}
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (prepared, error) {
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (typedOp, error) {
 			return prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
 				return o.operation(ctx, a, e, rest, cat)
 			})
@@ -115,8 +115,8 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if op.Method != "" {
 		o.first = &op
 	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (prepared, error) {
-		return prepared{op, cat}, nil
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
+		return typedOp{op, cat}, nil
 	})
 }
 
@@ -126,7 +126,7 @@ func (o *subscribeOptions) operation(ctx context.Context, a *app, e session.Endp
 	if len(args) == 0 {
 		return op, nil
 	}
-	if watches, err := o.code.operation(a.line, e, &op, args, o.limit()); watches || err != nil {
+	if watches, err := o.watch.operation(a.line, e, &op, args, o.limit()); watches || err != nil {
 		return op, err
 	}
 	op.Method = args[0]
@@ -146,14 +146,14 @@ func (o *subscribeOptions) limit() int64 {
 }
 
 // converse subscribes to what ready prepares, and reads it to its end.
-func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready preparation) error {
-	cl := o.time.clock(ctx, 0)
+func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready prepareFunc) error {
+	cl := o.time.deadline(ctx, 0)
 	defer cl.stop()
-	if o.length > 0 {
-		end := time.AfterFunc(time.Duration(o.length), func() { cl.cancel(errEnough) })
+	if o.lasts > 0 {
+		end := time.AfterFunc(time.Duration(o.lasts), func() { cl.cancel(errEnough) })
 		defer end.Stop()
 	}
-	watch := o.watching()
+	watch := o.watchOp()
 	if watch != nil {
 		o.first = watch
 	}
@@ -173,10 +173,10 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 		err = dryRun(e, p.op)
 	}
 	if err != nil || o.params.dryRun {
-		return errors.Join(why(cl.ctx, err), closing(ctx, conv, &o.hooks, err))
+		return errors.Join(cause(cl.ctx, err), closing(ctx, conv, &o.hooks, err))
 	}
-	c := &consumer{app: a, conv: conv, print: print, clock: cl, method: p.op.Method, lasts: true, choose: o.choose != ""}
-	c.after.grace, c.cat = time.Duration(o.grace), p.cat
+	c := &consumer{app: a, conv: conv, print: print, deadline: cl, method: p.op.Method, lasts: true, choose: o.choose != ""}
+	c.grace.wait, c.cat = time.Duration(o.grace), p.cat
 	err = o.consume(c, watch, p.op)
 	return errors.Join(err, closing(ctx, conv, &o.hooks, err), print.Finish())
 }
@@ -184,8 +184,8 @@ func (o *subscribeOptions) converse(ctx context.Context, a *app, e session.Endpo
 // errEnough ends a stream as asked: --for is over.
 var errEnough = errors.New("the time asked for is over")
 
-// watching is what is taken of all that comes in; nil: only the answers to METHOD.
-func (o *subscribeOptions) watching() *dialect.Op {
+// watchOp is what is taken of all that comes in; nil: only the answers to METHOD.
+func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && o.method == "" && o.since < 0 {
 		return nil
 	}
@@ -200,29 +200,29 @@ func (o *subscribeOptions) watching() *dialect.Op {
 // is taken.
 func (o *subscribeOptions) consume(c *consumer, watch *dialect.Op, op dialect.Op) (err error) {
 	if c.watch = watch != nil; c.watch {
-		if c.stream, err = c.conv.Open(c.clock.ctx, *watch); err != nil {
-			return o.outcome(c, why(c.clock.ctx, err))
+		if c.stream, err = c.conv.Open(c.deadline.ctx, *watch); err != nil {
+			return o.outcome(c, cause(c.deadline.ctx, err))
 		}
 	}
 	switch {
 	case op.Method == "":
 		return o.outcome(c, c.run())
 	case c.watch:
-		s, err := startWatch(c, op)
+		s, err := startTrigger(c, op)
 		if err != nil {
-			return o.outcome(c, why(c.clock.ctx, err))
+			return o.outcome(c, cause(c.deadline.ctx, err))
 		}
 		return s.end(c, o.outcome(c, c.run()))
 	}
-	if c.stream, err = c.conv.Open(c.clock.ctx, op); err != nil {
-		return o.outcome(c, why(c.clock.ctx, err))
+	if c.stream, err = c.conv.Open(c.deadline.ctx, op); err != nil {
+		return o.outcome(c, cause(c.deadline.ctx, err))
 	}
 	return o.outcome(c, c.run())
 }
 
 // outcome says which ends are as asked.
 func (o *subscribeOptions) outcome(c *consumer, err error) error {
-	cause := context.Cause(c.clock.ctx)
+	cause := context.Cause(c.deadline.ctx)
 	if errors.Is(cause, errEnough) {
 		return nil
 	}

@@ -71,13 +71,13 @@ func suggestExact(a *app, f *wire.Fault, name string) {
 	}
 	f.Hint = "did you mean " + name + "?"
 	if len(args) > 1 {
-		f.Fix = a.line.with(slices.Concat(args[:1], []string{name}, args[2:]))
+		f.Fix = a.line.withArgs(slices.Concat(args[:1], []string{name}, args[2:]))
 	}
 }
 
-// respelt adds the command line in which a method is spelt as the dialect has
+// suggestSpelling adds the command line in which a method is spelt as the dialect has
 // it, where that is known.
-func respelt(a *app, err error) error {
+func suggestSpelling(a *app, err error) error {
 	var better *ro.Respelt
 	f := wire.AsFault(err)
 	if f == nil || !errors.As(err, &better) {
@@ -94,22 +94,22 @@ func peerName(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:-]*$`).MatchString(name)
 }
 
-// betterWords adds the command line with the parameters that would be taken,
+// suggestParams adds the command line with the parameters that would be taken,
 // where they are known.
-func betterWords(l *line, err error) error {
+func suggestParams(l *commandLine, err error) error {
 	var arg *params.ArgError
 	f := wire.AsFault(err)
 	if f == nil || !errors.As(err, &arg) || arg.Args == nil || len(l.args) < 2 {
 		return err
 	}
 	g := *f
-	g.Fix = l.with(slices.Concat(l.args[:2], arg.Args))
+	g.Fix = l.withArgs(slices.Concat(l.args[:2], arg.Args))
 	return &g
 }
 
-// with is the command line with other arguments; nil where it would show a
+// withArgs is the command line with other arguments; nil where it would show a
 // secret.
-func (l *line) with(args []string) []string {
+func (l *commandLine) withArgs(args []string) []string {
 	if hasSecret(l.flags, args) {
 		return nil
 	}

@@ -13,19 +13,19 @@ import (
 	"rpcx/wire/session"
 )
 
-// A prepared request is what is to be sent, and the catalog that is known of it.
-type prepared struct {
+// A typedOp is what is to be sent, and the catalog that is known of it.
+type typedOp struct {
 	op  dialect.Op
 	cat *catalog.Catalog // nil: none
 }
 
-// A preparation makes it when the connection is there.
-type preparation func(context.Context, session.Conversation) (prepared, error)
+// A prepareFunc makes it when the connection is there.
+type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
-// opensFirst says that arguments (METHOD first) can be read only when the
+// needsConnection says that arguments (METHOD first) can be read only when the
 // connection is there: the far side tells what they should be, or which dialect
 // is spoken.
-func opensFirst(e session.Endpoint, cat *catalog.Catalog, args []string, p paramFlags) bool {
+func needsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p paramFlags) bool {
 	switch {
 	case e.Dialect == "":
 		return true
@@ -41,27 +41,27 @@ func (a *app) checkName(e session.Endpoint, method string, subscribe bool, p par
 	if check == nil || p.noCheck {
 		return nil
 	}
-	return respelt(a, check(method, subscribe))
+	return suggestSpelling(a, check(method, subscribe))
 }
 
 // prepare makes the request that args (METHOD first) ask for, typed by what the
 // far side tells. Where they do not fit, it is asked once more: what it told may
 // be what it said to an earlier process.
-func prepare(ctx context.Context, conv session.Conversation, e *session.Endpoint, args []string, given *catalog.Catalog, read func(*catalog.Catalog) (dialect.Op, error)) (prepared, error) {
+func prepare(ctx context.Context, conv session.Conversation, e *session.Endpoint, args []string, given *catalog.Catalog, read func(*catalog.Catalog) (dialect.Op, error)) (typedOp, error) {
 	cat, err := typing(ctx, conv, e, args[0], given)
 	if err != nil {
-		return prepared{}, err
+		return typedOp{}, err
 	}
 	op, err := read(cat)
 	if err == nil || cat == nil || cat == given || params.WantStdin(args) {
-		return prepared{op, cat}, err
+		return typedOp{op, cat}, err
 	}
 	now, nerr := conv.Typing(ctx, args[0])
 	if nerr != nil || now == nil || sameCatalog(now, cat) {
-		return prepared{op, cat}, err
+		return typedOp{op, cat}, err
 	}
 	op, err = read(now)
-	return prepared{op, now}, err
+	return typedOp{op, now}, err
 }
 
 func sameCatalog(a, b *catalog.Catalog) bool {
@@ -78,12 +78,12 @@ func typing(ctx context.Context, conv session.Conversation, e *session.Endpoint,
 		return cat, nil
 	}
 	cat, err := conv.Typing(ctx, method)
-	return cat, why(ctx, err)
+	return cat, cause(ctx, err)
 }
 
 // expectResult demands that results fit what the catalog says method gives. Only
 // dialects whose far side describes itself promise that.
-func (a *app) expectResult(c *consumer, e session.Endpoint, p prepared, flags paramFlags) error {
+func (a *app) expectResult(c *consumer, e session.Endpoint, p typedOp, flags paramFlags) error {
 	if flags.noCheck || p.cat == nil || !session.SpecOf(e).Typed {
 		return nil
 	}

@@ -47,10 +47,10 @@ func (d duration) or(usual time.Duration) time.Duration {
 	return time.Duration(d)
 }
 
-// A span is a duration that cannot be nothing.
-type span struct{ *duration }
+// A positiveDuration is a duration that cannot be nothing.
+type positiveDuration struct{ *duration }
 
-func (s span) Set(text string) error {
+func (s positiveDuration) Set(text string) error {
 	if err := s.duration.Set(text); err != nil {
 		return err
 	}
@@ -60,13 +60,13 @@ func (s span) Set(text string) error {
 	return nil
 }
 
-// A whole is a flag's whole number, of at least a least one.
-type whole struct {
+// A boundedInt is a flag's whole number, of at least a least one.
+type boundedInt struct {
 	to    *int64
 	least int64
 }
 
-func (w whole) Set(text string) error {
+func (w boundedInt) Set(text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < w.least {
 		return fmt.Errorf("%q is no whole number of at least %d", text, w.least)
@@ -75,18 +75,18 @@ func (w whole) Set(text string) error {
 	return nil
 }
 
-func (w whole) Get() any { return *w.to }
+func (w boundedInt) Get() any { return *w.to }
 
 // String shows no default: the usage text of each flag says it.
-func (w whole) String() string { return "" }
+func (w boundedInt) String() string { return "" }
 
-// A choice is a flag's value that is one of a few words.
-type choice struct {
+// An enum is a flag's value that is one of a few words.
+type enum struct {
 	to    *string
 	words []string
 }
 
-func (c choice) Set(text string) error {
+func (c enum) Set(text string) error {
 	if !slices.Contains(c.words, text) {
 		return fmt.Errorf("%q is none of %s", text, strings.Join(c.words, ", "))
 	}
@@ -94,9 +94,9 @@ func (c choice) Set(text string) error {
 	return nil
 }
 
-func (c choice) Get() any { return *c.to }
+func (c enum) Get() any { return *c.to }
 
-func (c choice) String() string { return "" }
+func (c enum) String() string { return "" }
 
 // A size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
 type size int
