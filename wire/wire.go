@@ -134,3 +134,14 @@ func (d Direction) String() string {
 // A Tap sees every message, byte for byte; a sent one before it is written. It
 // keeps no bytes. It is called from several goroutines.
 type Tap func(d Direction, msg []byte)
+
+// A Binary says what a binary WebSocket message means to a dialect, whose own
+// messages are text.
+type Binary uint8
+
+// What is done with a binary message.
+const (
+	BinaryAccept Binary = iota // it is read like a text message
+	BinaryIgnore               // it is dropped
+	BinaryRefuse               // the connection is closed with status 1003
+)

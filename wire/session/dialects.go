@@ -9,7 +9,6 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/dialect/scomp"
 	"rpcx/wire/dialect/scriptling"
-	"rpcx/wire/transport"
 )
 
 // A Spec is one row of the table of dialects: all that the rest of rpcx knows
@@ -19,14 +18,14 @@ type Spec struct {
 	NewCodec  func(e Endpoint, o wire.Options) dialect.Codec
 	NewServer func(b dialect.Backend) dialect.Server
 
-	Framing      string           // of streams of bytes where the endpoint names none; "": line
-	Subprotocols []string         // offered on WebSocket
-	Binary       transport.Binary // what a binary message means
-	HostBinary   transport.Binary // the same where we are the server
-	Duplex       bool             // it needs both directions: no HTTP POST
-	Funcs        bool             // it has function values (key@on=NAME)
-	Typed        bool             // its greeting or discovery types parameters: Conversation.Typing
-	Modules      bool             // Typing takes a module's name, too
+	Framing      string      // of streams of bytes where the endpoint names none; "": line
+	Subprotocols []string    // offered on WebSocket
+	Binary       wire.Binary // what a binary message means
+	HostBinary   wire.Binary // the same where we are the server
+	Duplex       bool        // it needs both directions: no HTTP POST
+	Funcs        bool        // it has function values (key@on=NAME)
+	Typed        bool        // its greeting or discovery types parameters: Conversation.Typing
+	Modules      bool        // Typing takes a module's name, too
 	// CheckName refuses what cannot be a method, with a usage Fault. nil: all can.
 	CheckName func(method string, subscribe bool) error
 	Styles    []string // the ways in which it sends params that are an object, the usual first; nil: one
@@ -114,7 +113,7 @@ func scompSpec() Spec {
 		NewCodec:     func(_ Endpoint, o wire.Options) dialect.Codec { return scomp.NewCodec(o.MaxDepth) },
 		NewServer:    scomp.NewServer,
 		CheckName:    scomp.CheckName,
-		Subprotocols: scomp.Subprotocols(), Binary: transport.BinaryRefuse, HostBinary: transport.BinaryRefuse,
+		Subprotocols: scomp.Subprotocols(), Binary: wire.BinaryRefuse, HostBinary: wire.BinaryRefuse,
 		Duplex: true, Funcs: true, Typed: true, Versioned: true, AnyValue: true, Evals: true, Lingers: true, Introduces: true,
 	}
 }
@@ -126,7 +125,7 @@ func hotreplSpec() Spec {
 			return hotrepl.NewCodec(hotrepl.Options{MaxDepth: o.MaxDepth})
 		},
 		NewServer:  hotrepl.NewServer,
-		HostBinary: transport.BinaryIgnore,
+		HostBinary: wire.BinaryIgnore,
 		Duplex:     true, Typed: true, Evals: true, Frames: true, Jobs: OwnJobs,
 	}
 }

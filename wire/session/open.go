@@ -110,7 +110,7 @@ func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 }
 
 // transportConfig adds what the dialect, our role in it and the framing decide.
-func transportConfig(e Endpoint, o Options, binary transport.Binary) (transport.Config, error) {
+func transportConfig(e Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := SpecOf(e), o.Transport
 	cfg.Binary = binary
 	if len(cfg.Subprotocols) == 0 {

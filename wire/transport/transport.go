@@ -13,16 +13,6 @@ import (
 	"rpcx/wire"
 )
 
-// A Binary says what a binary WebSocket message means to a dialect.
-type Binary uint8
-
-// What to do with a binary message.
-const (
-	BinaryAccept Binary = iota // it is a message like any other
-	BinaryIgnore               // it is dropped
-	BinaryRefuse               // it closes the connection with 1003
-)
-
 // A Config is how to reach or be reached. The zero value is usable but for
 // Framing, which byte transports need.
 type Config struct {
@@ -32,7 +22,7 @@ type Config struct {
 	Subprotocols []string    // offered, or as a listener accepted, in order of preference
 	NoneWillDo   bool        // a server that picks none of them is no surprise
 	TLS          TLS
-	Binary       Binary
+	Binary       wire.Binary
 
 	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
 	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 means none for ws and Go's own for tcp; a usage error elsewhere

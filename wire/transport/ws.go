@@ -35,7 +35,7 @@ type wsConn struct {
 	ws     *websocket.Conn
 	net    *wsNet
 	max    int
-	binary Binary
+	binary wire.Binary
 	limit  time.Duration // of each step of Close
 
 	buf  []byte // of Recv alone
@@ -82,10 +82,10 @@ func (w *wsConn) Recv() ([]byte, error) {
 		if err != nil {
 			return nil, w.received(err)
 		}
-		if typ != websocket.MessageBinary || w.binary == BinaryAccept {
+		if typ != websocket.MessageBinary || w.binary == wire.BinaryAccept {
 			return msg, nil
 		}
-		if w.binary == BinaryRefuse {
+		if w.binary == wire.BinaryRefuse {
 			return nil, w.refuseBinary()
 		}
 	}

@@ -31,7 +31,7 @@ func TestWSHandWritten(t *testing.T) {
 	}
 	long := strings.Repeat("x", 70_000)
 	for name, tt := range map[string]struct {
-		binary Binary
+		binary wire.Binary
 		sent   string
 		want   []string
 		end    func(*testing.T, error)
@@ -67,10 +67,10 @@ func TestWSHandWritten(t *testing.T) {
 			end: isClose(0, "", false),
 		},
 		"binary is dropped": {
-			binary: BinaryIgnore, sent: frame(finBinary, "1") + frame(finText, "2"),
+			binary: wire.BinaryIgnore, sent: frame(finBinary, "1") + frame(finText, "2"),
 			want: []string{"2"}, end: isClose(0, "", false),
 		},
-		"binary is refused":          {heard: "\x88" + closing(1003, "binary messages are not taken"), binary: BinaryRefuse, sent: frame(finBinary, "1"), end: broken("binary")},
+		"binary is refused":          {heard: "\x88" + closing(1003, "binary messages are not taken"), binary: wire.BinaryRefuse, sent: frame(finBinary, "1"), end: broken("binary")},
 		"a reserved bit":             {sent: frame(finText|0x40, "1"), end: broken("rsv")},
 		"an unknown kind of frame":   {sent: frame(0x83, "1"), end: broken("opcode")},
 		"a continuation of nothing":  {sent: frame(finMore, "1"), end: broken("continuation")},
