@@ -82,7 +82,7 @@ func (c *consumer) timeoutHint(err error) error {
 		return err
 	}
 	g, means := *f, "the id of a stream"
-	if session.SpecOf(session.Endpoint{Dialect: c.conv.Dialect()}).Later {
+	if session.SpecNamed(c.conv.Dialect()).DeferredResults {
 		means = "a promise of more"
 	}
 	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +

@@ -47,7 +47,7 @@ type job struct {
 
 func runBatch(ctx context.Context, a *app, o *callOptions, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) (err error) {
 	b := &batch{app: a, o: o, print: print, types: newBatchTyper(a, e, nil, cat, o.params)}
-	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).Typed && !o.params.noCheck; o.params.dryRun && !asked {
+	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).TypedParams && !o.params.noCheck; o.params.dryRun && !asked {
 		return b.dryRun(ctx, e)
 	}
 	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
@@ -207,7 +207,7 @@ func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, err
 		return nil, cause(cl.ctx, err)
 	}
 	all, job := []json.RawMessage{}, ""
-	single, later := true, session.SpecOf(session.Endpoint{Dialect: b.conv.Dialect()}).Later
+	single, later := true, session.SpecNamed(b.conv.Dialect()).DeferredResults
 	for {
 		m, err := st.Next(cl.ctx)
 		if errors.Is(err, io.EOF) && job != "" {

@@ -54,7 +54,7 @@ func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage
 
 // dryRun prints the message of each line.
 func (b *batch) dryRun(ctx context.Context, e session.Endpoint) error {
-	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
+	codec := session.SpecOf(e).NewCodec(e.CodecOptions(wire.Options{}))
 	var refused error
 	err := eachLine(ctx, func(n int64, line []byte) error {
 		op, err := b.read(ctx, &job{number: n, line: line})

@@ -8,7 +8,7 @@ import (
 	"rpcx/commands/params"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect/introspect"
+	"rpcx/wire/dialect"
 	"rpcx/wire/session"
 )
 
@@ -16,7 +16,7 @@ import (
 // by what the far side tells. That is asked for when a line needs it, and once:
 // for a module where the dialect tells modules, else for a method.
 type batchTyper struct {
-	spec  session.Spec
+	spec  dialect.Spec
 	conv  session.Conversation // nil: nobody is asked
 	given *catalog.Catalog     // nil: none
 	warn  func(text string)
@@ -37,7 +37,7 @@ func newBatchTyper(a *app, e session.Endpoint, conv session.Conversation, given 
 		spec: session.SpecOf(e), given: given, warn: a.console.Warn,
 		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{},
 	}
-	if given == nil && t.spec.Typed {
+	if given == nil && t.spec.TypedParams {
 		t.conv = conv
 	}
 	return t
@@ -56,9 +56,7 @@ func (t *batchTyper) check(ctx context.Context, method string, given json.RawMes
 			return wire.NewError(wire.CodeInvalidRequest, toFault(err).Error())
 		}
 	}
-	if t.spec.Method != nil {
-		method = t.spec.Method(method)
-	}
+	method = t.spec.OnWire(method)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := t.fits(ctx, method, given)
@@ -78,10 +76,10 @@ func (t *batchTyper) fits(ctx context.Context, method string, given json.RawMess
 		if err != nil {
 			return err
 		}
-		typer, err = params.ForMethod(cat, method, t.warn)
+		typer, err = params.ForMethod(cat, conventions(cat), method, t.warn)
 		if err != nil && t.conv != nil { // the peer's mistake is not the user's
 			t.warn(err.Error() + ": left unchecked")
-			typer, err = params.ForMethod(nil, method, t.warn)
+			typer, err = params.ForMethod(nil, catalog.Conventions{}, method, t.warn)
 		}
 		if err != nil {
 			return wire.NewError(wire.CodeInvalidParams, err.Error())
@@ -113,11 +111,10 @@ func (t *batchTyper) catalog(ctx context.Context, method string) (*catalog.Catal
 
 // key is what the far side is asked for because of a method.
 func (t *batchTyper) key(method string) string {
-	if !t.spec.Modules {
+	if t.spec.ModuleOf == nil {
 		return method
 	}
-	module, _ := introspect.Split(method)
-	return module
+	return t.spec.ModuleOf(method)
 }
 
 // forget has the far side asked again.

@@ -12,7 +12,6 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/ro"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -37,6 +36,7 @@ type answerCache struct {
 	app *app
 	key string
 	no  bool
+	e   session.Endpoint
 }
 
 // cache is where the answer to op may be; nil where none is kept.
@@ -47,10 +47,11 @@ func (c *cacheFlags) cache(ctx context.Context, a *app, e session.Endpoint, op d
 	if op.Kind != dialect.Call {
 		return nil, a.line.usage("--cache goes with one call that has a method and an answer")
 	}
-	if e.Dialect != "ro" {
+	spec := session.SpecOf(e)
+	if spec.AnswerKey == nil {
 		return nil, a.line.usage("--cache belongs to the dialect ro, and this is %s", e.Dialect)
 	}
-	asked, err := ro.CacheKey(op)
+	asked, err := spec.AnswerKey(op)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (c *cacheFlags) cache(ctx context.Context, a *app, e session.Endpoint, op d
 		a.verbose("cache: not used: the request carries an identity (--cache=private does)")
 		return nil, nil
 	}
-	return &answerCache{app: a, key: from.At(asked), no: c.no}, nil
+	return &answerCache{app: a, key: from.At(asked), no: c.no, e: e}, nil
 }
 
 // verbose tells who asked for it.
@@ -126,7 +127,7 @@ func (c *answerCache) find(ctx context.Context, print *format.Pipeline) (bool, e
 	}
 	c.app.verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
 	m := got.Message()
-	ev, err := ro.NewCodec(ro.Options{}).Event(m)
+	ev, err := session.SpecOf(c.e).NewCodec(dialect.CodecOptions{}).Event(m)
 	if err == nil {
 		_, err = print.Print(ctx, m, ev)
 	}
@@ -138,7 +139,7 @@ func (c *answerCache) put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return
 	}
-	age := ro.MaxAge(m.Raw)
+	age := session.SpecOf(c.e).AnswerMaxAge(m.Raw)
 	if age == 0 {
 		c.app.verbose("cache: the answer says no max-age")
 		return

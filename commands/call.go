@@ -89,7 +89,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if err != nil {
 		return err
 	}
-	o.cache.no = o.conn.noCache && e.Dialect != "introspect"
+	o.cache.no = o.conn.noCache && session.SpecOf(e).CachedCatalog == nil
 	if err := o.exclude(a.line, rest); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func fillParams(ctx context.Context, a *app, e session.Endpoint, op *dialect.Op,
 		return err
 	}
 	if p.style != "" {
-		if spec.Styles == nil {
+		if spec.ParamStyles == nil {
 			return a.line.usage("--params-style: %s has one way to send params", spec.Name)
 		}
 		op.Extra = json.RawMessage(`{"params_style":"` + p.style + `"}`)
@@ -196,13 +196,11 @@ func fillParams(ctx context.Context, a *app, e session.Endpoint, op *dialect.Op,
 // readParams reads the arguments after METHOD.
 func readParams(ctx context.Context, a *app, e session.Endpoint, method string, args []string, p paramFlags, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
-		NoCheck: p.noCheck, Stdin: stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).Funcs, Value: session.SpecOf(e).AnyValue,
+		NoCheck: p.noCheck, Stdin: stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).FunctionValues, Value: session.SpecOf(e).ScalarParams,
 	}
 	if cat != nil {
-		if spec := session.SpecOf(e); spec.Method != nil {
-			method = spec.Method(method)
-		}
-		typer, err := params.ForMethod(cat, method, a.console.Warn)
+		method = session.SpecOf(e).OnWire(method)
+		typer, err := params.ForMethod(cat, conventions(cat), method, a.console.Warn)
 		switch {
 		case err != nil && p.catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's
 			a.console.Warn(err.Error() + ": left unchecked")

@@ -39,7 +39,7 @@ func (a *app) endpoint(ctx context.Context, dialect string) (session.Endpoint, [
 	if err == nil {
 		e, err = a.reach(ctx, e)
 	}
-	a.respell = session.SpecOf(e).Respell
+	a.respell = session.SpecOf(e).UserName
 	return e, args[1:], err
 }
 

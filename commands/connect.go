@@ -188,7 +188,7 @@ func outgoing(line []byte, dialect string) ([]byte, error) {
 	switch kind := scan.Type(line); {
 	case kind != 'o' && kind != 'a':
 		return nil, errors.New("a message is an object, or an array of them")
-	case session.SpecOf(session.Endpoint{Dialect: dialect}).Versioned:
+	case session.SpecNamed(dialect).JSONRPCMember:
 		line = versioned(line)
 	}
 	return line, nil

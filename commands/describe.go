@@ -80,7 +80,7 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	}
 	if o.forPeople(a) {
 		var b bytes.Buffer
-		table := func() error { return format.Methods(&b, c, a.out.Width, a.out.Color) }
+		table := func() error { return a.listing(c).Methods(&b) }
 		if modules := modulesOf(c); modules != nil && part == nil {
 			table = func() error { return format.Modules(&b, modules, a.out.Width, a.out.Color) }
 		}
@@ -115,7 +115,7 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 	c, err := discovered(cl.ctx, conv, name)
 	if errors.Is(err, wire.ErrUnsupported) {
 		return nil, &wire.Fault{
-			Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(undescribed[conv.Dialect()], "it has no rpc.discover") + ")",
+			Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(session.SpecNamed(conv.Dialect()).NoDescription, "it has no rpc.discover") + ")",
 			Hint: "write a catalog by hand and give it with --catalog",
 		}
 	}
@@ -126,15 +126,9 @@ func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOp
 	return c, cause(cl.ctx, err)
 }
 
-// undescribed is what a peer lacks that does not describe itself, in dialects
-// that do not ask for rpc.discover.
-var undescribed = map[string]string{"introspect": "no service_schema", "ro": "it has no rpc.describe"}
-
 // showMethod shows one method.
 func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.Pipeline, c *catalog.Catalog, name string) error {
-	if spec := session.SpecOf(session.Endpoint{Dialect: c.Dialect}); spec.Method != nil {
-		name = spec.Method(name)
-	}
+	name = session.SpecNamed(c.Dialect).OnWire(name)
 	m := methodOf(c, name)
 	if m == nil {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
@@ -144,7 +138,7 @@ func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.
 	}
 	if o.forPeople(a) {
 		var b bytes.Buffer
-		if err := format.Method(&b, c, m, a.line.args[0], a.out.Width, a.out.Color); err != nil {
+		if err := a.listing(c).Method(&b, m, a.line.args[0]); err != nil {
 			return err
 		}
 		return say(os.Stdout, b.String())

@@ -17,7 +17,7 @@ func dryRun(e session.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw {
 		return nil // nothing would be sent
 	}
-	codec := session.SpecOf(e).NewCodec(e, wire.Options{})
+	codec := session.SpecOf(e).NewCodec(e.CodecOptions(wire.Options{}))
 	if r, ok := codec.(dialect.Rehearser); ok {
 		r.Rehearse()
 	} else if g, ok := codec.(dialect.Greeter); ok {

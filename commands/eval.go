@@ -163,9 +163,9 @@ func (o *evalOptions) exchange(cl *deadline, a *app, e session.Endpoint, conv se
 
 // noCancelHint adds to a time that ran out that what was asked for goes on over there,
 // where the dialect cannot cancel it.
-func noCancelHint(spec session.Spec, err error, what string) error {
+func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Timeout || !spec.Lingers {
+	if f == nil || f.Kind != wire.Timeout || !spec.NoCancel {
 		return err
 	}
 	g := *f

@@ -33,6 +33,7 @@ var floors = []floor{
 	{"wire/dialect/ro", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
 	{"wire/dialect/scomp", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
 	{"wire/dialect/hotrepl", []string{"wire", "wire/scan", "wire/scratch", "wire/catalog", "wire/dialect"}, nil},
+	{"wire/dialect/all", []string{"wire/dialect", "wire/dialect/*"}, nil},
 	{"wire/serve", []string{"wire", "wire/scan", "wire/jq", "wire/catalog", "wire/dialect", "wire/schema", "wire/hook"}, nil},
 	{"wire/profile", []string{"wire", "wire/catalog", "wire/hook"}, []string{"github.com/pelletier/go-toml/v2"}},
 	{"wire/session", []string{"wire", "wire/*"}, nil},

@@ -43,7 +43,7 @@ func (w *evaluatorFlags) check(l *commandLine, e session.Endpoint, rest []string
 		return l.usage("--cursor goes with --complete")
 	case w.reset && (len(rest) > 0 || file != ""):
 		return l.usage("--reset takes no CODE")
-	case (w.complete || w.reset) && e.Dialect != "" && !session.SpecOf(e).Frames:
+	case (w.complete || w.reset) && e.Dialect != "" && !session.SpecOf(e).LiveEval:
 		return l.usage("--complete and --reset: %s has neither", e.Dialect)
 	}
 	return nil
@@ -60,7 +60,7 @@ func (w *evaluatorFlags) operation(e session.Endpoint, code string, timeout time
 		}
 	case w.reset:
 		op.Method = "reset"
-	case timeout > 0 && session.SpecOf(e).Frames:
+	case timeout > 0 && session.SpecOf(e).LiveEval:
 		op.Extra = timeoutMember(timeout)
 	}
 	return op
@@ -96,9 +96,9 @@ func (w *watchFlags) flags() []cli.Flag {
 // limit is how many values are wanted; 0: any number.
 func (w *watchFlags) operation(l *commandLine, e session.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
-	case !session.SpecOf(e).Frames && e.Dialect != "" && *w != (watchFlags{}):
+	case !session.SpecOf(e).LiveEval && e.Dialect != "" && *w != (watchFlags{}):
 		return false, l.usage("--every and --on-change: %s watches no code", e.Dialect)
-	case !session.SpecOf(e).Frames:
+	case !session.SpecOf(e).LiveEval:
 		return false, nil
 	case len(rest) > 1:
 		f := l.usage("subscribe takes one CODE, not %q too", rest[1])

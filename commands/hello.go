@@ -33,7 +33,7 @@ func (h *handshakeFlags) flags() []cli.Flag {
 // apply fills in what a greeting says of us.
 func (h *handshakeFlags) apply(e *session.Endpoint, o *session.Options) error {
 	if h.noEnvironment || h.shutdown != 0 {
-		if e.Dialect != pluginDialect || e.Socket != "" {
+		if !session.SpecOf(*e).Plugin || e.Socket != "" {
 			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+pluginDialect, nil)
 		}
 		e.NoEnvironment, e.ShutdownTimeout = h.noEnvironment, time.Duration(h.shutdown)
@@ -42,7 +42,7 @@ func (h *handshakeFlags) apply(e *session.Endpoint, o *session.Options) error {
 	if len(h.meta) == 0 && h.resume == "" {
 		return nil
 	}
-	if !session.SpecOf(*e).Introduces {
+	if !session.SpecOf(*e).HandshakeMetadata {
 		what := "the greeting of " + e.Dialect
 		if e.Dialect == "" {
 			what = "what was greeted long ago"

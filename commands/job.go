@@ -161,7 +161,7 @@ func (v jobVerb) operation(ctx context.Context, a *app, o *jobOptions, e session
 		if op.Extra, err = o.ro.extra(a.line, e, o.conn.noCache); err == nil {
 			err = fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 		}
-	case session.SpecOf(e).Frames:
+	case session.SpecOf(e).LiveEval:
 		op.Extra = o.journal.extra()
 	}
 	return op, err
@@ -179,10 +179,10 @@ func (v jobVerb) check(l *commandLine, e session.Endpoint, rest []string) error 
 	}
 	switch jobs := session.SpecOf(e).Jobs; {
 	case e.Dialect == "":
-	case jobs == session.NoJobs:
+	case jobs == dialect.NoJobs:
 		return l.usage("%s has no jobs: use rpcx call", e.Dialect)
-	case v.kind == dialect.JobList && session.SpecOf(e).Frames: // what it lists outlives connections
-	case jobs == session.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
+	case v.kind == dialect.JobList && session.SpecOf(e).LiveEval: // what it lists outlives connections
+	case jobs == dialect.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
 		f := l.usage("a job belongs to its connection, which this command would end")
 		if !hasSecret(nil, l.args[:1]) {
 			f.Fix = []string{"rpcx", "connect", l.args[0], "--session", "work"}

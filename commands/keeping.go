@@ -59,7 +59,7 @@ func (o *connectOptions) hostOptions(a *app, e session.Endpoint) (session.Keep, 
 // watched, that.
 func subscription(e session.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
-	if session.SpecOf(e).Frames {
+	if session.SpecOf(e).LiveEval {
 		method, found = given, false
 	}
 	op := dialect.Op{Kind: dialect.Subscribe, Method: method}

@@ -30,7 +30,7 @@ func (a *app) asksAboutMethod() bool {
 		}
 	}
 	e, err := session.ParseEndpoint(l.args[0], dialect)
-	return err == nil && session.SpecOf(e).Modules
+	return err == nil && session.SpecOf(e).ModuleOf != nil
 }
 
 // methodHelp prints what a method takes, as its far side tells; where that
@@ -58,7 +58,7 @@ func methodHelp(ctx context.Context, a *app, o *clientFlags) error {
 		return help(os.Stdout, a.line)
 	}
 	var b bytes.Buffer
-	if err := format.Method(&b, c, m, a.line.args[0], a.out.Width, a.out.Color); err != nil {
+	if err := a.listing(c).Method(&b, m, a.line.args[0]); err != nil {
 		return err
 	}
 	b.WriteString("\nrpcx " + a.line.cmd.Name + " --help tells of the flags.\n")
@@ -67,7 +67,7 @@ func methodHelp(ctx context.Context, a *app, o *clientFlags) error {
 
 // askAboutMethod is what the far side tells of a method; nil where it does not.
 func askAboutMethod(ctx context.Context, a *app, e session.Endpoint, o *clientFlags, method string) (_ *catalog.Catalog, err error) {
-	if e.Dialect != "" && !session.SpecOf(e).Modules {
+	if e.Dialect != "" && session.SpecOf(e).ModuleOf == nil {
 		return nil, nil
 	}
 	cl := o.time.deadline(ctx, defaultIdle)
@@ -77,7 +77,7 @@ func askAboutMethod(ctx context.Context, a *app, e session.Endpoint, o *clientFl
 		return keptCatalog(a, e, &o.conn, err)
 	}
 	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
-	if !session.SpecOf(session.Endpoint{Dialect: conv.Dialect()}).Modules {
+	if session.SpecNamed(conv.Dialect()).ModuleOf == nil {
 		return nil, nil
 	}
 	c, err := discovered(cl.ctx, conv, method)

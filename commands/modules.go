@@ -8,7 +8,6 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
@@ -16,8 +15,7 @@ import (
 // discovered is what the far side says of name: of a module or a method where
 // the dialect tells module by module, else all; with name "" all.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
-	e := session.Endpoint{Dialect: conv.Dialect()}
-	if name == "" || !session.SpecOf(e).Modules {
+	if name == "" || session.SpecNamed(conv.Dialect()).ModuleOf == nil {
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)
@@ -40,6 +38,20 @@ func keptCatalog(a *app, e session.Endpoint, c *connFlags, err error) (*catalog.
 	}
 	a.console.Warn(f.Error() + ": this is what the peer said earlier, which may be out of date")
 	return kept, nil
+}
+
+// conventions returns what c means beyond its members, as its dialect has it. c
+// may be nil.
+func conventions(c *catalog.Catalog) catalog.Conventions {
+	if c == nil {
+		return catalog.Conventions{}
+	}
+	return session.SpecNamed(c.Dialect).Catalog
+}
+
+// listing shows c to people.
+func (a *app) listing(c *catalog.Catalog) format.Listing {
+	return format.Listing{Catalog: c, Conventions: conventions(c), Width: a.out.Width, Color: a.out.Color}
 }
 
 // moduleOf is the part of c that is the module of that name; nil where there is
@@ -87,8 +99,8 @@ func modulesOf(c *catalog.Catalog) []format.Module {
 
 // methodOf finds a method by its name, in either of the forms that users write.
 func methodOf(c *catalog.Catalog, name string) *catalog.Method {
-	if m := c.Method(name); m != nil || c == nil || c.Dialect != "introspect" {
+	if m := c.Method(name); m != nil || c == nil {
 		return m
 	}
-	return c.Method(introspect.WireName(name))
+	return c.Method(session.SpecNamed(c.Dialect).OnWire(name))
 }

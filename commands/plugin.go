@@ -77,7 +77,7 @@ func (o *pluginOptions) endpoint(ctx context.Context, a *app) (session.Endpoint,
 		}
 	}
 	e, rest, err := a.endpoint(ctx, speaks)
-	if err == nil && e.Dialect != pluginDialect {
+	if err == nil && !session.SpecOf(e).Plugin {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", a.line.args[0], e.Dialect, pluginDialect), nil)
 	}
 	e.NoEnvironment = o.handshake.noEnvironment // --dry-run counts what is said before

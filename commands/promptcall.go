@@ -76,7 +76,7 @@ func (p *prompt) operation(c *promptCall, args []string, cat **catalog.Catalog) 
 	if params.WantStdin(args) {
 		return op, wire.NewFault(wire.Usage, "stdin is the keyboard here: it gives no params", nil)
 	}
-	if *cat == nil && session.SpecOf(e).Typed {
+	if *cat == nil && session.SpecOf(e).TypedParams {
 		if *cat, err = p.conv.Typing(ctx, c.method); err != nil {
 			return op, err
 		}

@@ -36,13 +36,13 @@ func (r *roFlags) flags() []cli.Flag {
 // fresh answer is one of no cache over there, either.
 func (r *roFlags) extra(l *commandLine, e session.Endpoint, fresh bool) (json.RawMessage, error) {
 	cache := ""
-	if fresh && e.Dialect != "introspect" { // where it is about what the peer says it offers
+	if fresh && session.SpecOf(e).CachedCatalog == nil { // where it is about what the peer says it offers
 		cache = "no-cache"
 	}
 	if *r == (roFlags{}) && cache == "" {
 		return nil, nil
 	}
-	if e.Dialect != "ro" && e.Socket == "" {
+	if !session.SpecOf(e).RequestFields && e.Socket == "" {
 		return nil, l.usage("--resource, --target and the like, --plain and --cache belong to the dialect ro, and this is %s", e.Dialect)
 	}
 	g := ro.Given{Resource: r.resource, Verb: r.verb, Subresource: r.subresource, Plain: r.plain, Cache: cache}

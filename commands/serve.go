@@ -95,7 +95,7 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc") {
 		return a.line.usage("%s: has no endpoint that a command could call", scheme)
 	}
-	if (o.frame > 0 || o.files != "") && !session.SpecOf(e).Frames {
+	if (o.frame > 0 || o.files != "") && !session.SpecOf(e).LiveEval {
 		return a.line.usage("--frame and --artifacts: %s has neither", e.Dialect)
 	}
 	so, err := o.session(ctx, a, session.SpecOf(e))
@@ -106,7 +106,7 @@ func runServe(ctx context.Context, a *app, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.silent() && !session.SpecOf(e).Frames { // an evaluator has commands of its own
+	if o.silent() && !session.SpecOf(e).LiveEval { // an evaluator has commands of its own
 		a.console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
 	return a.serve(ctx, s, command, o.hooks.strict)
@@ -155,7 +155,7 @@ func (a *app) serveCommandLine(rest []string) ([]string, error) {
 }
 
 // session are the options of the listener.
-func (o *serveOptions) session(ctx context.Context, a *app, spec session.Spec) (session.Options, error) {
+func (o *serveOptions) session(ctx context.Context, a *app, spec dialect.Spec) (session.Options, error) {
 	so, err := a.sessionOptions(ctx, &o.conn, &o.hooks)
 	if err != nil {
 		return so, err
@@ -187,7 +187,7 @@ func (o *serveOptions) session(ctx context.Context, a *app, spec session.Spec) (
 
 // described is the catalog that we tell where no --catalog is given: that of
 // --hooks FILE, else one of the names that hooks answer.
-func (o *serveOptions) described(spec session.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
+func (o *serveOptions) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.hooks.catalog()
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	if !session.SpecOf(e).Frames && needsConnection(e, cat, rest, o.params) && len(rest) > 0 {
+	if !session.SpecOf(e).LiveEval && needsConnection(e, cat, rest, o.params) && len(rest) > 0 {
 		if err := a.checkName(e, rest[0], true, o.params); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect/ro"
+	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
@@ -78,7 +78,7 @@ func suggestExact(a *app, f *wire.Fault, name string) {
 // suggestSpelling adds the command line in which a method is spelt as the dialect has
 // it, where that is known.
 func suggestSpelling(a *app, err error) error {
-	var better *ro.Respelt
+	var better *dialect.Misspelt
 	f := wire.AsFault(err)
 	if f == nil || !errors.As(err, &better) {
 		return err

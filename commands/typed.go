@@ -29,7 +29,7 @@ func needsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p 
 	switch {
 	case e.Dialect == "":
 		return true
-	case cat != nil || !session.SpecOf(e).Typed || len(args) == 0:
+	case cat != nil || !session.SpecOf(e).TypedParams || len(args) == 0:
 		return false
 	}
 	return !p.noCheck || slices.ContainsFunc(args[1:], params.IsTyped)
@@ -74,7 +74,7 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 // far side tells. e becomes the endpoint with the dialect that is spoken.
 func typing(ctx context.Context, conv session.Conversation, e *session.Endpoint, method string, cat *catalog.Catalog) (*catalog.Catalog, error) {
 	e.Dialect = conv.Dialect()
-	if cat != nil || !session.SpecOf(*e).Typed {
+	if cat != nil || !session.SpecOf(*e).TypedParams {
 		return cat, nil
 	}
 	cat, err := conv.Typing(ctx, method)
@@ -84,7 +84,7 @@ func typing(ctx context.Context, conv session.Conversation, e *session.Endpoint,
 // expectResult demands that results fit what the catalog says method gives. Only
 // dialects whose far side describes itself promise that.
 func (a *app) expectResult(c *consumer, e session.Endpoint, p typedOp, flags paramFlags) error {
-	if flags.noCheck || p.cat == nil || !session.SpecOf(e).Typed {
+	if flags.noCheck || p.cat == nil || !session.SpecOf(e).TypedParams {
 		return nil
 	}
 	var err error

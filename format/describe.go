@@ -8,10 +8,18 @@ import (
 	"rpcx/wire/scan"
 )
 
+// A Listing shows people what a catalog has.
+type Listing struct {
+	Catalog     *catalog.Catalog
+	Conventions catalog.Conventions // of the catalog's dialect
+	Width       int                 // columns to which lines are cut; 0: not cut
+	Color       bool
+}
+
 // Methods writes the table of what a peer offers: each method with its kind,
-// its parameters (those that may be left out in brackets) and its description,
-// cut to width columns (0: not cut).
-func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
+// its parameters (those that may be left out in brackets) and its description.
+func (l Listing) Methods(w io.Writer) error {
+	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
 		b.WriteString(strong(Cut(title, width), color) + "\n")
@@ -23,12 +31,10 @@ func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 		}
 		b.WriteString("\n")
 	}
-	rows := [][]string{append(nameColumns(c, "NAME", "RESOURCE", "VERB"), "KIND", "PARAMS", "DESCRIPTION")}
+	rows := [][]string{append(l.heading(), "KIND", "PARAMS", "DESCRIPTION")}
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		resource, verb := resourceOf(m)
-		rows = append(rows, append(nameColumns(c, m.Name, resource, verb),
-			string(kindOf(m)), summary(parameters(c, m.Params)), CleanLine(m.Description)))
+		rows = append(rows, append(l.nameCells(m), string(kindOf(m)), summary(parameters(c, m.Params)), CleanLine(m.Description)))
 	}
 	if len(rows) == 1 {
 		b.WriteString("no methods\n")
@@ -37,6 +43,24 @@ func Methods(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// heading is above the cells that name a method.
+func (l Listing) heading() []string {
+	if l.Conventions.Resource == nil {
+		return []string{"NAME"}
+	}
+	return []string{"RESOURCE", "VERB"}
+}
+
+// nameCells name a method: whole or, where methods are verbs of resources, in
+// two columns.
+func (l Listing) nameCells(m *catalog.Method) []string {
+	if l.Conventions.Resource == nil {
+		return []string{CleanLine(m.Name)}
+	}
+	resource, verb := l.Conventions.Resource(m)
+	return []string{CleanLine(resource), CleanLine(verb)}
 }
 
 // hostWords are what a host says of itself beside what it offers (hotrepl).
@@ -117,7 +141,8 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 
 // Method writes what one method takes and returns, and an example of a call at
 // endpoint.
-func Method(w io.Writer, c *catalog.Catalog, m *catalog.Method, endpoint string, width int, color bool) error {
+func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
+	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
 	b.WriteString(strong(CleanLine(m.Name), color) + " (" + string(kindOf(m)) + ")\n")
 	for line := range strings.SplitSeq(strings.TrimSpace(Clean(m.Description)), "\n") {
@@ -137,22 +162,26 @@ func Method(w io.Writer, c *catalog.Catalog, m *catalog.Method, endpoint string,
 	if len(m.Effects) > 0 {
 		b.WriteString("\n" + strong("Effects:", color) + " " + CleanLine(strings.Join(m.Effects, ", ")) + "\n")
 	}
-	b.WriteString("\n" + strong("Example:", color) + "\n  " + CleanLine(QuoteAll(Usage(c, m, endpoint))) + "\n")
+	b.WriteString("\n" + strong("Example:", color) + "\n  " + CleanLine(QuoteAll(l.usage(m, endpoint))) + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// Usage is a command line that calls m at endpoint, by words.
-func Usage(c *catalog.Catalog, m *catalog.Method, endpoint string) []string {
+// usage is a command line that calls m at endpoint, by words.
+func (l Listing) usage(m *catalog.Method, endpoint string) []string {
 	words := []string{"rpcx", "call"}
 	switch {
-	case m.Kind == catalog.Stream && c.Dialect != "introspect": // there every call is one
+	case m.Kind == catalog.Stream && !l.Conventions.CallsStream:
 		words[1] = "subscribe"
 	case m.Kind == catalog.Notify:
 		words = append(words, "--notify")
 	}
-	words = append(words, endpoint, typed(c, m))
-	return append(words, m.Example(c)...)
+	typed := m.Name
+	if l.Conventions.Typed != nil {
+		typed = l.Conventions.Typed(m)
+	}
+	words = append(words, endpoint, typed)
+	return append(words, m.Example(l.Catalog, l.Conventions)...)
 }
 
 func section(b *strings.Builder, title string, params []parameter, width int, color bool) {

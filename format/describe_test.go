@@ -54,7 +54,7 @@ bad\u001b[2J  notify                     x\u009by
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := Methods(&out, orderCatalog(t), test.width, test.color); err != nil {
+			if err := (Listing{Catalog: orderCatalog(t), Width: test.width, Color: test.color}).Methods(&out); err != nil {
 				t.Fatal(err)
 			}
 			if out.String() != test.want {
@@ -63,7 +63,7 @@ bad\u001b[2J  notify                     x\u009by
 		})
 	}
 	var out bytes.Buffer
-	if err := Methods(&out, &catalog.Catalog{}, 80, true); err != nil || out.String() != "no methods\n" {
+	if err := (Listing{Catalog: &catalog.Catalog{}, Width: 80, Color: true}).Methods(&out); err != nil || out.String() != "no methods\n" {
 		t.Errorf("of nothing: %q, %v", out.String(), err)
 	}
 }
@@ -121,7 +121,7 @@ Example:
 	} {
 		c := orderCatalog(t)
 		var out bytes.Buffer
-		if err := Method(&out, c, c.Method(name), "ws://h/", 0, false); err != nil {
+		if err := (Listing{Catalog: c}).Method(&out, c.Method(name), "ws://h/"); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {
@@ -192,7 +192,7 @@ Example:
 `,
 	} {
 		var out bytes.Buffer
-		if err := Method(&out, c, c.Method(name), "ws://h/", 0, false); err != nil || out.String() != want {
+		if err := (Listing{Catalog: c, Conventions: catalog.Conventions{CallsStream: true, RunnableExamples: true}}).Method(&out, c.Method(name), "ws://h/"); err != nil || out.String() != want {
 			t.Errorf("%s: %v, got\n%s\nwant\n%s", name, err, out.String(), want)
 		}
 	}
@@ -209,7 +209,7 @@ func FuzzMethod(f *testing.F) {
 		}
 		c := &catalog.Catalog{Methods: []catalog.Method{{Name: "m", Params: json.RawMessage(params), Result: json.RawMessage(def)}}, Defs: map[string]json.RawMessage{"X": json.RawMessage(def)}}
 		var out strings.Builder
-		if Method(&out, c, &c.Methods[0], "e", 80, false) != nil || Methods(&out, c, 80, false) != nil {
+		if (Listing{Catalog: c, Width: 80}).Method(&out, &c.Methods[0], "e") != nil || (Listing{Catalog: c, Width: 80}).Methods(&out) != nil {
 			t.Fatal("failed")
 		}
 		if s := out.String(); Clean(s) != s {

@@ -18,7 +18,7 @@ import (
 // it, or without a catalog, the Typer accepts everything. warn, which may be nil,
 // receives a sentence for each part that stays unchecked. A schema that cannot
 // be used is a usage Fault.
-func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer, error) {
+func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn func(text string)) (Typer, error) {
 	m := c.Method(method)
 	if m == nil || m.Params == nil {
 		return untyped{}, nil
@@ -32,7 +32,7 @@ func ForMethod(c *catalog.Catalog, method string, warn func(text string)) (Typer
 	if err != nil {
 		return nil, wire.NewFault(wire.Usage, "params of "+method+" in the catalog: "+err.Error(), err)
 	}
-	return typer{Schema: s, wraps: c.Dialect == "introspect"}, nil
+	return typer{Schema: s, wraps: conv.WrappedParams}, nil
 }
 
 // ForResult returns the schema of the result of one method of a catalog; nil if

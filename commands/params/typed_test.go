@@ -25,7 +25,7 @@ func typed(t testing.TB, nocheck bool, args ...string) (Result, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typer, err := ForMethod(c, "list", func(w string) { t.Errorf("warning: %s", w) })
+	typer, err := ForMethod(c, catalog.Conventions{}, "list", func(w string) { t.Errorf("warning: %s", w) })
 	if err != nil || typer == nil {
 		t.Fatal(typer, err)
 	}
@@ -105,7 +105,7 @@ func TestParamsWithFunctionsAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typer, err := ForMethod(c, "each", nil)
+	typer, err := ForMethod(c, catalog.Conventions{}, "each", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestMethodsWithoutSchemaAreNotTyped(t *testing.T) {
 	}
 	for _, c := range []*catalog.Catalog{c, nil} {
 		for _, name := range []string{"free", "other"} {
-			typer, err := ForMethod(c, name, nil)
+			typer, err := ForMethod(c, catalog.Conventions{}, name, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	typer, err := ForMethod(c, "list", nil)
+	typer, err := ForMethod(c, catalog.Conventions{}, "list", nil)
 	if err != nil {
 		f.Fatal(err)
 	}

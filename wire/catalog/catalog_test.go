@@ -215,7 +215,7 @@ func TestExamples(t *testing.T) {
 		"forms":   {`{"id":"o_001","by":"bank"}`},
 		"lists":   {`[[true,true],["str",0.5],-1,null]`},
 	} {
-		if got := c.Method(name).Example(c); !slices.Equal(got, want) {
+		if got := c.Method(name).Example(c, catalog.Conventions{}); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
@@ -232,7 +232,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i := range c.Methods {
-			c.Methods[i].Example(c)
+			c.Methods[i].Example(c, catalog.Conventions{})
 		}
 		b, err := c.Marshal()
 		if err != nil {

@@ -17,8 +17,8 @@ func isKey(name string) bool {
 // Example lists the words that may follow METHOD in a call of m: its required
 // params, with values from the schema where it has some and placeholders such
 // as <string> where not; in a catalog that was discovered with values that would
-// do, as far as a schema tells. c gives the $defs; it may be nil.
-func (m *Method) Example(c *Catalog) []string {
+// do, as far as a schema tells (conv). c gives the $defs; it may be nil.
+func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
 	if typeOf(schema) == "array" {
@@ -37,7 +37,7 @@ func (m *Method) Example(c *Catalog) []string {
 		if !isKey(name) {
 			return []string{string((&sampler{doc: doc, left: samplesMost}).of(schema, 0))}
 		}
-		words = append(words, word(name, resolve(scan.Get(properties, name), doc), doc, c.exact()))
+		words = append(words, word(name, resolve(scan.Get(properties, name), doc), doc, conv.RunnableExamples))
 	}
 	return words
 }
@@ -54,9 +54,6 @@ func branching(schema json.RawMessage) bool {
 
 // alternatives are the keywords under which other schemas say more of a value.
 var alternatives = []string{"anyOf", "oneOf", "allOf"}
-
-// exact says that an example is to be a command that works.
-func (c *Catalog) exact() bool { return c != nil && c.Dialect == "introspect" }
 
 // word is one KEY=VALUE.
 func word(name string, schema, doc json.RawMessage, exact bool) string {

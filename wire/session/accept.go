@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
 )
@@ -41,7 +42,7 @@ func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
 	if s.side, err = newSide(SpecOf(e), e, o, true); err != nil {
 		return nil, err
 	}
-	cfg, err := transportConfig(e, o, SpecOf(e).HostBinary)
+	cfg, err := transportConfig(e, o, SpecOf(e).ServerBinary)
 	if err == nil {
 		s.listener, err = transport.Listen(ctx, e.Address, cfg)
 	}
@@ -62,7 +63,7 @@ func (s *Server) Endpoint() string {
 	if s.endpoint.Framing != "" {
 		at = s.endpoint.Framing + "+" + at
 	}
-	if s.endpoint.Dialect != defaultDialect {
+	if s.endpoint.Dialect != all.Default() {
 		at = s.endpoint.Dialect + "+" + at
 	}
 	return at
@@ -87,7 +88,7 @@ func (s *Server) Serve() error {
 // converse serves one connection to its end.
 func (s *Server) converse(conn wire.Conn) {
 	o := peer.Options{Handler: s.side.accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain}
-	p := peer.New(conn, SpecOf(s.endpoint).NewCodec(s.endpoint, s.options.Transport.Options), o)
+	p := peer.New(conn, SpecOf(s.endpoint).NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
 	s.mu.Lock()
 	s.peers[p] = true
 	done := s.done

@@ -27,7 +27,7 @@ type Conversation interface {
 	// Describe asks for what the far side offers.
 	Describe(ctx context.Context) (*catalog.Catalog, error)
 	// Typing is the catalog by which the params of method are typed, where the
-	// dialect's greeting or its discovery tells it (Spec.Typed); else nil.
+	// dialect's greeting or its discovery tells it (Spec.TypedParams); else nil.
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 	// Dialect is the name of the dialect that is spoken.
 	Dialect() string

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/framing"
 	"rpcx/wire/profile"
 	"rpcx/wire/serve"
@@ -102,7 +103,7 @@ func (e *Endpoint) target(rest string) error {
 		return nil
 	}
 	if e.Dialect == "" {
-		e.Dialect = defaultDialect
+		e.Dialect = all.Default()
 	}
 	var err error
 	if e.Address, err = transport.Parse(rest); err != nil {
@@ -134,7 +135,7 @@ func (e *Endpoint) demo(name string) error {
 	}
 	its := c.Dialect
 	if its == "" {
-		its = defaultDialect
+		its = all.Default()
 	}
 	if e.Dialect != "" && e.Dialect != its {
 		return usage("demo:%s speaks %s, not %s", name, its, e.Dialect)
@@ -188,7 +189,7 @@ func (e Endpoint) String() string {
 	if e.Framing != "" {
 		s = e.Framing + "+" + s
 	}
-	if e.Dialect != defaultDialect {
+	if e.Dialect != all.Default() {
 		s = e.Dialect + "+" + s
 	}
 	return s

@@ -199,7 +199,7 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 		return err
 	}
 	m := wire.Message{Kind: wire.Response}
-	if !SpecOf(Endpoint{Dialect: h.conv.Dialect()}).Frames {
+	if !SpecOf(Endpoint{Dialect: h.conv.Dialect()}).LiveEval {
 		m, err = h.answer(ctx, st, op.Method)
 	}
 	switch {

@@ -13,7 +13,6 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/peer"
 )
 
@@ -53,11 +52,11 @@ func keepFor(codec dialect.Codec, e Endpoint, o Options) {
 // KeptCatalog is what e said of itself in an earlier conversation with options
 // like these, for when it cannot be asked; nil where nothing is kept.
 func KeptCatalog(e Endpoint, o Options) *catalog.Catalog {
-	file := keptFile(e, o)
-	if file == "" || e.Dialect != "introspect" {
+	file, read := keptFile(e, o), SpecOf(e).CachedCatalog
+	if file == "" || read == nil {
 		return nil
 	}
-	c, _ := received(introspect.CatalogOf(readKept(file)), nil)
+	c, _ := received(read(readKept(file)), nil)
 	return c
 }
 

@@ -47,7 +47,7 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 		return nil, err
 	}
 	d := &direct{endpoint: e, o: o, side: s, done: make(chan struct{})}
-	d.newCodec = func() dialect.Codec { return spec.NewCodec(e, o.Transport.Options) }
+	d.newCodec = func() dialect.Codec { return spec.NewCodec(e.CodecOptions(o.Transport.Options)) }
 	d.dial, d.jitter = d.connect, fullJitter
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	switch {
@@ -61,7 +61,7 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 }
 
 // checkDuplex refuses what HTTP POST cannot carry.
-func checkDuplex(spec Spec, e Endpoint) error {
+func checkDuplex(spec dialect.Spec, e Endpoint) error {
 	if isHTTP(e) && spec.Duplex {
 		return usage("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
 	}
@@ -147,6 +147,6 @@ func startDemo(e Endpoint) (wire.Conn, []func() error, error) {
 		return nil, nil, err
 	}
 	here, there := transport.Pair()
-	demo := peer.New(there, SpecOf(e).NewCodec(e, wire.Options{}), peer.Options{Handler: server.accept})
+	demo := peer.New(there, SpecOf(e).NewCodec(e.CodecOptions(wire.Options{})), peer.Options{Handler: server.accept})
 	return here, []func() error{demo.Close, server.Close}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/peer"
 )
 
@@ -99,7 +100,7 @@ func (o Options) onlyFunctions(e Endpoint) error {
 
 // answering makes the side that answers functions of ours.
 func (r *remote) answering(e Endpoint, o Options) error {
-	e.Dialect = defaultDialect // of the socket
+	e.Dialect = all.Default() // of the socket
 	s, err := newSide(SpecOf(e), e, o, false)
 	if err != nil {
 		return err

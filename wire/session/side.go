@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"rpcx/wire"
@@ -13,7 +14,7 @@ import (
 // A side is what answers the far side: hooks and, as a server, a catalog,
 // behind the dialect's server. One side serves all connections of a listener.
 type side struct {
-	spec     Spec
+	spec     dialect.Spec
 	endpoint Endpoint
 	table    *hook.Table
 	server   dialect.Server
@@ -28,7 +29,7 @@ type side struct {
 
 // newSide makes the answering side. serving says that we are the server: the
 // catalog is told to whoever asks.
-func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
+func newSide(spec dialect.Spec, e Endpoint, o Options, serving bool) (*side, error) {
 	s := &side{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}, funcs: &functions{}}
 	if o.keep != nil {
 		s.funcs = o.keep.sock.functions
@@ -44,7 +45,7 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 		}
 	}
 	var err error
-	if s.table, err = hook.NewTable(ho, spec.hooks(o.Hooks)...); err != nil {
+	if s.table, err = hook.NewTable(ho, forHooks(spec, o.Hooks)...); err != nil {
 		return nil, err
 	}
 	if s.runtime, err = newRuntime(spec, o); err != nil {
@@ -55,15 +56,24 @@ func newSide(spec Spec, e Endpoint, o Options, serving bool) (*side, error) {
 		known = o.Offers
 	}
 	backend := serve.New(serve.Options{
-		Catalog: known, Hooks: s.table, Allow: spec.names(o.Allow), Deny: spec.names(o.Deny), Name: spec.HookName,
+		Catalog: known, Hooks: s.table, Allow: spec.AllForHooks(o.Allow), Deny: spec.AllForHooks(o.Deny), Name: spec.HookName,
 		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
 	})
 	s.server = spec.NewServer(withFunctions{backend, s.funcs})
 	return s, nil
 }
 
+// forHooks returns entries under the names that the dialect gives them.
+func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
+	out := slices.Clone(entries)
+	for i := range out {
+		out[i].Pattern = spec.ForHooks(out[i].Pattern)
+	}
+	return out
+}
+
 // newRuntime is what evaluates code here; nil where nothing does.
-func newRuntime(spec Spec, o Options) (dialect.Runtime, error) {
+func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil
 	}
@@ -92,10 +102,10 @@ func (h *sideHandler) Close() error {
 }
 
 // answers says whether a hook answers method.
-func (s *side) answers(method string) bool { return s.table.Match(s.spec.hookName(method)) }
+func (s *side) answers(method string) bool { return s.table.Match(s.spec.ForHooks(method)) }
 
 // parks says whether calls of method wait in the inbox.
-func (s *side) parks(method string) bool { return s.table.Parks(s.spec.hookName(method)) }
+func (s *side) parks(method string) bool { return s.table.Parks(s.spec.ForHooks(method)) }
 
 // talkBack gives the hooks of one connection the way back to it: its endpoint,
 // bound when first asked for. suspend frees the slot of a hook that waits.

@@ -127,9 +127,9 @@ func (d *discovered) catalog(note func(string)) *catalog.Catalog {
 	return c
 }
 
-// CatalogOf returns the catalog of a discovery cache entry, or nil if the entry
+// cachedCatalog returns the catalog of a discovery cache entry, or nil if the entry
 // cannot be read.
-func CatalogOf(kept json.RawMessage) *catalog.Catalog {
+func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	d := readDiscovered(kept)
 	if d == nil {
 		return nil

@@ -135,7 +135,7 @@ func FuzzCatalog(f *testing.F) {
 		for _, m := range k.modules() {
 			k.Schemas[m.Namespace] = json.RawMessage(schema)
 		}
-		c := CatalogOf(k.json())
+		c := cachedCatalog(k.json())
 		if c == nil {
 			t.Fatal("what was written cannot be read")
 		}

@@ -36,10 +36,10 @@ const serviceModule = "service"
 // ignores it: items belong to a stream by their subscription id alone.
 const itemMethod = "service_subscription"
 
-// Styles are the values of --params-style, the default first: an object is sent
+// paramStyles are the values of --params-style, the default first: an object is sent
 // as the only element of an array, as it is, or as its values alone (which the
 // caller, who knows the schema, has put in order).
-var Styles = []string{"wrapped", "object", "positional"}
+var paramStyles = []string{"wrapped", "object", "positional"}
 
 // Options are what a codec needs. The zero value is usable.
 type Options struct {
@@ -63,7 +63,7 @@ func NewCodec(o Options) dialect.Codec {
 }
 
 // Encode returns the message for op. op.Extra may hold "params_style", one of
-// Styles.
+// paramStyles.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe, dialect.Notify:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
 
@@ -67,20 +68,13 @@ func Parse(typed string) (Address, error) {
 		f := refused("%q: a dot is no part of a resource, subresource or verb", name)
 		if better := slashed(segments, verb); better != "" {
 			f.Hint = "did you mean " + better + "?"
-			f.Err = &Respelt{Method: better}
+			f.Err = &dialect.Misspelt{Method: better}
 		}
 		return Address{}, f
 	}
 	a.Method = a.name()
 	return a, nil
 }
-
-// A Respelt is the cause of a usage Fault for a misspelt path, and holds the
-// right spelling, so that the command line can offer it as a fix.
-type Respelt struct{ Method string }
-
-// Error names the better spelling.
-func (r *Respelt) Error() string { return "it is spelt " + r.Method }
 
 // cutLast is like strings.Cut, but cuts at the last sep.
 func cutLast(s string, sep byte) (before, after string, found bool) {

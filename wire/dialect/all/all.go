@@ -1,0 +1,58 @@
+// Package all is the table of dialects: a line for each. Adding a dialect is its
+// folder below wire/dialect and its line here.
+package all
+
+import (
+	"slices"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/hotrepl"
+	"rpcx/wire/dialect/introspect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/ro"
+	"rpcx/wire/dialect/scomp"
+	"rpcx/wire/dialect/scriptling"
+)
+
+// Specs returns the table. The first row is the dialect of an endpoint that
+// names none.
+func Specs() []dialect.Spec {
+	return []dialect.Spec{
+		jsonrpc.Spec(),
+		jsonrpc.Spec1(),
+		introspect.Spec(),
+		scriptling.Spec(),
+		ro.Spec(),
+		scomp.Spec(),
+		hotrepl.Spec(),
+	}
+}
+
+// Default is the name of the dialect of an endpoint that names none.
+func Default() string { return Specs()[0].Name }
+
+// Find returns the row of a name; false where there is none.
+func Find(name string) (dialect.Spec, bool) {
+	specs := Specs()
+	i := slices.IndexFunc(specs, func(s dialect.Spec) bool { return s.Name == name })
+	if i < 0 {
+		return dialect.Spec{}, false
+	}
+	return specs[i], true
+}
+
+// Named returns the row of a name, and a Spec without any property for a name
+// that is not in the table, such as "".
+func Named(name string) dialect.Spec {
+	s, _ := Find(name)
+	return s
+}
+
+// Names returns the names of the table, in its order.
+func Names() []string {
+	var names []string
+	for _, s := range Specs() {
+		names = append(names, s.Name)
+	}
+	return names
+}

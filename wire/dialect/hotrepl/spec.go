@@ -1,0 +1,21 @@
+package hotrepl
+
+import (
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// Spec is this dialect's row in the table of dialects.
+func Spec() dialect.Spec {
+	return dialect.Spec{
+		Name:         "hotrepl",
+		NewCodec:     func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		NewServer:    NewServer,
+		ServerBinary: wire.BinaryIgnore,
+		Duplex:       true,
+		TypedParams:  true,
+		Evals:        true,
+		LiveEval:     true,
+		Jobs:         dialect.OwnJobs,
+	}
+}

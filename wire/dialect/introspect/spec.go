@@ -1,0 +1,30 @@
+package introspect
+
+import (
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+)
+
+// Spec is this dialect's row in the table of dialects.
+func Spec() dialect.Spec {
+	return dialect.Spec{
+		Name:          "introspect",
+		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		NewServer:     NewServer,
+		JSONRPCMember: true,
+		TypedParams:   true,
+		ParamStyles:   paramStyles,
+		CheckName:     CheckName,
+		Method:        WireName,
+		ModuleOf:      moduleOf,
+		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
+		NoDescription: "no service_schema",
+		CachedCatalog: cachedCatalog,
+	}
+}
+
+// moduleOf returns the module of a method's name on the wire.
+func moduleOf(method string) string {
+	module, _ := Split(method)
+	return module
+}

@@ -1,0 +1,32 @@
+package jsonrpc
+
+import "rpcx/wire/dialect"
+
+// Spec is the row of JSON-RPC 2.0 in the table of dialects.
+func Spec() dialect.Spec {
+	s := spec("jsonrpc", V2)
+	s.JSONRPCMember = true
+	return s
+}
+
+// Spec1 is the row of JSON-RPC 1.0.
+func Spec1() dialect.Spec { return spec("jsonrpc1", V1) }
+
+func spec(name string, v Version) dialect.Spec {
+	return dialect.Spec{
+		Name: name,
+		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
+			return NewCodec(Options{Version: v, CancelMethod: cancelMethod(o.Framing), MaxDepth: o.MaxDepth})
+		},
+		NewServer: func(b dialect.Backend) dialect.Server { return NewServer(v, b) },
+	}
+}
+
+// cancelMethod returns the notification that gives up a pending call: JSON-RPC
+// has none, the Language Server Protocol does, and its framing tells it.
+func cancelMethod(framing string) string {
+	if framing == "lsp" {
+		return lspCancel
+	}
+	return ""
+}

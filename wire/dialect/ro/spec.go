@@ -1,0 +1,82 @@
+package ro
+
+import (
+	"strings"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Spec is this dialect's row in the table of dialects.
+func Spec() dialect.Spec {
+	return dialect.Spec{
+		Name:            "ro",
+		NewCodec:        func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		NewServer:       NewServer,
+		JSONRPCMember:   true,
+		RequestFields:   true,
+		CheckName:       CheckName,
+		Method:          Method,
+		UserName:        Respell,
+		HookName:        Name,
+		WireName:        WireName,
+		Jobs:            dialect.OwnJobs,
+		NoCancel:        true,
+		DeferredResults: true,
+		Catalog:         catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
+		NoDescription:   "it has no rpc.describe",
+		AnswerKey:       CacheKey,
+		AnswerMaxAge:    MaxAge,
+	}
+}
+
+// resourceAndVerb splits a name such as repo.issue.get; one without a verb is
+// all resource.
+func resourceAndVerb(m *catalog.Method) (resource, verb string) {
+	if n := strings.Count(m.Name, "."); n < 1 || n > 2 || strings.HasPrefix(m.Name, "rpc.") {
+		return m.Name, ""
+	}
+	i := strings.LastIndexByte(m.Name, '.')
+	return m.Name[:i], m.Name[i+1:]
+}
+
+// typedForm is a method as a user types it: PATH:VERB, with the target and the
+// parent that the method's hints give as examples.
+func typedForm(m *catalog.Method) string {
+	resource, verb := resourceAndVerb(m)
+	if verb == "" {
+		return m.Name
+	}
+	hint := func(name string) string {
+		val := scan.Get(m.Hints, name)
+		text, ok := scan.Text(val)
+		if !ok {
+			text = string(val)
+		}
+		if !isSegment(text) {
+			return ""
+		}
+		return text
+	}
+	target := hint("target")
+	if name, sub, ok := strings.Cut(resource, "."); ok {
+		resource = name + "/" + hint("parent") + "/" + sub
+	}
+	if target != "" {
+		resource += "/" + target
+	}
+	return resource + ":" + verb
+}
+
+// isSegment reports whether text can be shown as a segment of a path: a word of
+// letters, digits and _ . - that begins with no sign.
+func isSegment(text string) bool {
+	for i, c := range []byte(text) {
+		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '.' && c != '-') {
+			return false
+		}
+	}
+	return text != ""
+}

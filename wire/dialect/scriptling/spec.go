@@ -1,0 +1,20 @@
+package scriptling
+
+import "rpcx/wire/dialect"
+
+// Spec is this dialect's row in the table of dialects.
+func Spec() dialect.Spec {
+	return dialect.Spec{
+		Name: "scriptling",
+		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
+			return NewCodec(Options{
+				OneWay: o.OneWay, NoEnvironment: o.NoEnvironment, ShutdownTimeout: o.ShutdownTimeout, MaxDepth: o.MaxDepth,
+			})
+		},
+		NewServer:      NewServer,
+		Framing:        "concat",
+		JSONRPCMember:  true,
+		FunctionValues: true,
+		Plugin:         true,
+	}
+}

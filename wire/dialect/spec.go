@@ -1,0 +1,117 @@
+package dialect
+
+import (
+	"encoding/json"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// Spec is one row of the table of dialects (see wire/dialect/all): all that the
+// rest of rpcx knows of the dialect. Code outside wire/dialect asks for one of
+// these properties and never compares with a dialect's name, so that a dialect
+// comes and goes with its folder and its row. Only the first three are
+// required; the zero value of the others is what most dialects are.
+type Spec struct {
+	Name      string
+	NewCodec  func(o CodecOptions) Codec // makes the codec for one connection
+	NewServer func(b Backend) Server     // makes the answering side, one for a listener
+
+	// How messages travel.
+
+	Framing       string      // of byte streams whose endpoint names none; "": line
+	Subprotocols  []string    // offered on WebSocket
+	Binary        wire.Binary // what a binary message means to a client
+	ServerBinary  wire.Binary // what it means to a server
+	Duplex        bool        // both sides send unasked, which HTTP POST cannot carry
+	JSONRPCMember bool        // messages have the member "jsonrpc":"2.0"
+
+	// Names of methods. A nil function keeps the name as it is.
+
+	CheckName func(method string, subscribe bool) error // refuses what cannot be a method, with a usage Fault
+	Method    func(typed string) string                 // the name on the wire of what a user typed
+	UserName  func(typed, method string) string         // a method of the wire, spelt as a user would who typed typed
+	HookName  func(method string) string                // what hooks and policies call a method of the wire; takes patterns
+	WireName  func(hookName string) string              // the inverse of HookName
+	ModuleOf  func(method string) string                // the module of a method; nil: the peer is not asked by module
+
+	// Parameters.
+
+	ParamStyles    []string // how an object of params can be sent (--params-style), the usual way first; nil: one way
+	ScalarParams   bool     // params may be any JSON value, not only an object or an array
+	FunctionValues bool     // params can hold functions (key@on=NAME)
+	RequestFields  bool     // a request has fields beside method and params: resource, target, verb and the like
+	TypedParams    bool     // Conversation.Typing tells by which schemas params are typed
+
+	// What can be done beside calls.
+
+	Jobs              Jobs // what `rpcx job` can do
+	Evals             bool // the peer evaluates code
+	LiveEval          bool // its evaluator also completes code, resets, and watches code; commands may be jobs
+	Plugin            bool // the peer is a plugin: `rpcx plugin` speaks it
+	HandshakeMetadata bool // the greeting says who we are and which session to resume (--meta, --resume)
+	NoCancel          bool // a call that we give up runs on at the peer
+	DeferredResults   bool // the result of a call may come after its response, as the stream's one data item
+
+	// Catalogs and caches.
+
+	Catalog       catalog.Conventions                              // what a catalog of this dialect means beyond its members
+	NoDescription string                                           // what a peer lacks that cannot be described, as a clause; "": it has no rpc.discover
+	CachedCatalog func(discovery json.RawMessage) *catalog.Catalog // the catalog in what a DiscoveryCacher kept; nil function: nothing is kept
+	AnswerKey     func(op Op) (json.RawMessage, error)             // what an answer depends on; nil: answers are not cached (--cache)
+	AnswerMaxAge  func(answer []byte) time.Duration                // how long an answer may be kept; 0: not at all
+}
+
+// CodecOptions are what the endpoint and the limits of a connection say to its
+// codec. The zero value is usable.
+type CodecOptions struct {
+	MaxDepth int    // the greatest nesting that is read; 0: wire.DefaultMaxDepth
+	Framing  string // as the endpoint names it; "": its transport's own
+	OneWay   bool   // the peer cannot call back: HTTP POST
+
+	NoEnvironment   bool          // of plugins: no environment.open and environment.close
+	ShutdownTimeout time.Duration // of plugins: the bound of plugin.shutdown; 0: the dialect's own
+}
+
+// Jobs says how far a dialect has jobs.
+type Jobs int
+
+// How far jobs go.
+const (
+	NoJobs  Jobs = iota
+	OwnJobs      // a job belongs to the connection that started it
+	AnyJobs      // a job outlives its connection
+)
+
+// ForHooks returns what hooks and policies call a method of the wire.
+func (s Spec) ForHooks(method string) string {
+	if s.HookName == nil {
+		return method
+	}
+	return s.HookName(method)
+}
+
+// AllForHooks is ForHooks of each pattern.
+func (s Spec) AllForHooks(patterns []string) []string {
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = s.ForHooks(p)
+	}
+	return out
+}
+
+// OnWire returns the name on the wire of what a user typed as a method.
+func (s Spec) OnWire(typed string) string {
+	if s.Method == nil {
+		return typed
+	}
+	return s.Method(typed)
+}
+
+// Misspelt is the cause of a usage Fault of CheckName that knows which method
+// was meant.
+type Misspelt struct{ Method string }
+
+// Error names the better spelling.
+func (m *Misspelt) Error() string { return "it is spelt " + m.Method }
