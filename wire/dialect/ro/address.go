@@ -202,20 +202,13 @@ func Respell(typed, method string) string {
 // WireName returns the wire name of a method that is named as in Name.
 func WireName(name string) string { return strings.Replace(name, ":", ".", 1) }
 
-// members appends the structured fields as members of a request, a comma before
-// each.
-func (a Address) members(b []byte) []byte {
-	add := func(name string, val []byte) {
-		if val != nil {
-			b = append(append(append(append(b, `,"`...), name...), `":`...), val...)
-		}
-	}
-	add("resource", value(a.Resource))
-	add("parent", a.Parent)
-	add("subresource", value(a.Subresource))
-	add("target", a.Target)
-	add("verb", value(a.Verb))
-	return b
+// addTo adds the structured fields as members of a request.
+func (a Address) addTo(o *scan.Object) {
+	o.SomeText("resource", a.Resource)
+	o.Add("parent", a.Parent)
+	o.SomeText("subresource", a.Subresource)
+	o.Add("target", a.Target)
+	o.SomeText("verb", a.Verb)
 }
 
 // targetText returns the text of a target token. 42 and "42" name the same

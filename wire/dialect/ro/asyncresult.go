@@ -60,14 +60,17 @@ type asyncResult struct {
 // runs gets an ordinary error response instead.
 func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request, kind catalog.Kind) error {
 	resource, target, requestID := h.results(a, in.Msg.ID)
-	at := append(append(scan.AppendQuoted([]byte(`"resource":`), resource), `,"target":`...), target...)
-	l := &asyncResult{in: in, stream: wire.ID(target), job: kind == catalog.Job, extra: append(append([]byte{'{'}, at...), '}')}
-	if requestID != nil {
-		l.extra = append(append(append(l.extra[:len(l.extra)-1], `,"request_id":`...), requestID...), '}')
+	var accepted, extra scan.Object
+	accepted.Text("status", "accepted")
+	for _, o := range []*scan.Object{&accepted, &extra} {
+		o.Text("resource", resource)
+		o.Add("target", target)
 	}
+	extra.Add("request_id", requestID)
+	l := &asyncResult{in: in, stream: wire.ID(target), job: kind == catalog.Job, extra: extra.End()}
 	req.Begin = func() error {
 		in.Answered = true
-		return in.Emit(wire.Event{Kind: wire.Data, Data: append(append([]byte(`{"status":"accepted",`), at...), '}')})
+		return in.Emit(wire.Event{Kind: wire.Data, Data: accepted.End()})
 	}
 	req.Stream, req.Emit = true, l.event
 	_, err := h.respond(ctx, a, req)
@@ -123,44 +126,37 @@ func (l *asyncResult) say(final bool, result json.RawMessage) error {
 
 // underway encodes a progress event as a pending result.
 func underway(ev wire.Event) json.RawMessage {
-	b := []byte(`{"status":"pending"`)
+	var o scan.Object
+	o.Text("status", "pending")
 	if f, err := strconv.ParseFloat(string(ev.Fraction), 64); err == nil {
-		b = strconv.AppendFloat(append(b, `,"progress":`...), f*100, 'f', -1, 64)
+		o.Add("progress", strconv.AppendFloat(nil, f*100, 'f', -1, 64))
 	}
-	if ev.Message != "" {
-		b = scan.AppendQuoted(append(b, `,"message":`...), ev.Message)
-	}
-	return append(b, '}')
+	o.SomeText("message", ev.Message)
+	return o.End()
 }
 
 // withStatus returns a value as a result object with the status s. An object that
 // has a status of its own stays as it is; a value that is no object becomes the
 // named member.
 func withStatus(s, member string, val json.RawMessage) json.RawMessage {
-	b := append(append([]byte(`{"status":"`), s...), '"')
-	switch {
-	case status(val) != "":
+	if status(val) != "" {
 		return val
-	case scan.Type(val) != 'o':
-		if len(val) > 0 {
-			b = append(append(append(append(b, `,"`...), member...), `":`...), val...)
-		}
-		return append(b, '}')
 	}
-	if scan.Get(val, "status") != nil {
-		b = append(append(append(b, `,"`...), member...), `":`...)
-		return append(append(b, val...), '}')
+	var o scan.Object
+	o.Text("status", s)
+	if scan.Type(val) != 'o' || scan.Get(val, "status") != nil {
+		o.Add(member, val)
+	} else {
+		o.Members(val)
 	}
-	for key, v := range each(val) {
-		b = append(scan.AppendQuoted(append(b, ','), key), ':')
-		b = append(b, v...)
-	}
-	return append(b, '}')
+	return o.End()
 }
 
 // failed encodes an error as the result of a return.
 func failed(e *wire.Error) json.RawMessage {
-	b := scan.AppendQuoted([]byte(`{"status":"error","message":`), e.Message)
-	b = append(append(b, `,"error":`...), e.JSON()...)
-	return append(b, '}')
+	var o scan.Object
+	o.Text("status", "error")
+	o.Text("message", e.Message)
+	o.Add("error", e.JSON())
+	return o.End()
 }

@@ -18,14 +18,13 @@ func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := scan.AppendQuoted([]byte(`{"method":`), a.Method)
+	var o scan.Object
+	o.Text("method", a.Method)
 	if a.Resource != "" {
-		b = a.members(b)
+		a.addTo(&o)
 	}
-	if op.Params != nil {
-		b = scan.Compact(append(b, `,"params":`...), op.Params)
-	}
-	return append(b, '}'), nil
+	o.Compact("params", op.Params)
+	return o.End(), nil
 }
 
 // longest bounds for how long an answer is kept, whatever the peer says.

@@ -80,9 +80,7 @@ func hasMoreResults(kind dialect.OpKind, body []byte) bool {
 	case 't', '0':
 		return true
 	case 'o':
-		m := scan.ReadObject(body, 2*wire.DefaultMaxDepth)
-		_, _, some := m.Next()
-		return !some
+		return scan.Count(body) == 0
 	}
 	return false
 }

@@ -47,8 +47,8 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 		r.document(doc)
 	case 'a':
 		r.list(either, "", doc)
-		if r.rest != nil {
-			r.c.Extra = closed(member(nil, "resources", closed(r.rest)))
+		if !r.rest.Empty() {
+			r.c.Extra = scan.Pair("resources", r.rest.End())
 		}
 	}
 	if !r.found {
@@ -60,15 +60,15 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 // A reader collects the methods of one description.
 type reader struct {
 	c     *catalog.Catalog
-	found bool   // a list of resources or methods was there, be it empty
-	rest  []byte // an open object: what is said about each resource beside its verbs
+	found bool        // a list of resources or methods was there, be it empty
+	rest  scan.Object // what is said about each resource beside its verbs
 }
 
 // document reads a description that is an object: what it says about the peer,
 // and its lists.
 func (r *reader) document(doc []byte) {
-	var rest []byte
-	for key, val := range each(doc) {
+	var rest scan.Object
+	for key, val := range scan.Named(doc) {
 		text, isText := scan.Text(val)
 		switch {
 		case key == "resources":
@@ -86,23 +86,25 @@ func (r *reader) document(doc []byte) {
 		case key == "description" && isText:
 			r.c.Info.Description = text
 		default:
-			rest = member(rest, key, val)
+			rest.Add(key, val)
 		}
 	}
-	if !r.found && allLists(closed(rest)) { // then each member can only be a resource
-		r.list(either, "", closed(rest))
-		rest = nil
+	said := rest.EndOrNil()
+	if !r.found && allLists(said) { // then each member can only be a resource
+		r.list(either, "", said)
+		rest, said = scan.Object{}, nil
 	}
-	if r.rest != nil {
-		rest = member(rest, "resources", closed(r.rest))
+	if !r.rest.Empty() {
+		rest.Add("resources", r.rest.End())
+		said = rest.End()
 	}
-	r.c.Extra = closed(rest)
+	r.c.Extra = said
 }
 
 // allLists reports whether all members of obj, which may be nil, are arrays or
 // objects.
 func allLists(obj []byte) bool {
-	for _, val := range each(obj) {
+	for _, val := range scan.Named(obj) {
 		if t := scan.Type(val); t != 'o' && t != 'a' {
 			return false
 		}
@@ -111,8 +113,8 @@ func allLists(obj []byte) bool {
 }
 
 func (r *reader) info(val []byte) {
-	var rest []byte
-	for key, val := range each(val) {
+	var rest scan.Object
+	for key, val := range scan.Named(val) {
 		text, _ := scan.Text(val)
 		switch key {
 		case "name", "title":
@@ -122,10 +124,10 @@ func (r *reader) info(val []byte) {
 		case "description":
 			r.c.Info.Description = text
 		default:
-			rest = member(rest, key, val)
+			rest.Add(key, val)
 		}
 	}
-	r.c.Info.Extra = closed(rest)
+	r.c.Info.Extra = rest.EndOrNil()
 }
 
 // entries is what the entries of a list describe.
@@ -143,7 +145,7 @@ func (r *reader) list(of entries, prefix string, val []byte) {
 	r.found = true
 	switch scan.Type(val) {
 	case 'a':
-		for v := range elements(val) {
+		for v := range scan.Elements(val) {
 			if text, ok := scan.Text(v); ok {
 				r.entry(of, prefix, text, nil)
 			} else if scan.Type(v) == 'o' {
@@ -151,7 +153,7 @@ func (r *reader) list(of entries, prefix string, val []byte) {
 			}
 		}
 	case 'o':
-		for key, v := range each(val) {
+		for key, v := range scan.Named(val) {
 			r.entry(of, prefix, key, v)
 		}
 	}
@@ -206,7 +208,7 @@ var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": ver
 
 // nested reports whether an object lists verbs or subresources.
 func nested(obj []byte) bool {
-	for key := range each(obj) {
+	for key := range scan.Named(obj) {
 		if _, ok := inside[key]; ok {
 			return true
 		}
@@ -217,12 +219,12 @@ func nested(obj []byte) bool {
 // resource reads the description of a resource: its lists, the verbs that are
 // members of it, and the rest.
 func (r *reader) resource(name string, val []byte) {
-	var rest []byte
+	var rest scan.Object
 	before := len(r.c.Methods)
 	if text, ok := scan.Text(val); ok {
-		rest = member(nil, "description", scan.AppendQuoted(nil, text))
+		rest.Text("description", text)
 	}
-	for key, v := range each(val) {
+	for key, v := range scan.Named(val) {
 		of, lists := inside[key]
 		where, known := places[key]
 		switch {
@@ -231,14 +233,14 @@ func (r *reader) resource(name string, val []byte) {
 		case !known && scan.Type(v) == 'o' && !nested(val):
 			r.entry(verbs, name, key, v)
 		case where != "name":
-			rest = member(rest, key, v)
+			rest.Add(key, v)
 		}
 	}
 	switch {
-	case rest != nil:
-		r.rest = member(r.rest, name, closed(rest))
+	case !rest.Empty():
+		r.rest.Add(name, rest.End())
 	case len(r.c.Methods) == before: // keep at least that the resource exists
-		r.rest = member(r.rest, name, []byte(`{}`))
+		r.rest.Add(name, []byte(`{}`))
 	}
 }
 
@@ -246,7 +248,7 @@ func (r *reader) resource(name string, val []byte) {
 // parts of one method's description.
 func manyVerbs(obj []byte) bool {
 	some := false
-	for key, val := range each(obj) {
+	for key, val := range scan.Named(obj) {
 		t := scan.Type(val)
 		if _, known := places[key]; known || t != 'o' && t != 's' && t != '0' {
 			return false
@@ -269,18 +271,18 @@ var places = map[string]string{
 // method reads the description of one method; val may be a text, or nil.
 func (r *reader) method(name string, val []byte) {
 	m := catalog.Method{Name: name}
-	var rest []byte
+	var rest scan.Object
 	if text, ok := scan.Text(val); ok {
 		m.Description = text
 	}
 	if scan.Type(val) == 'o' {
-		for key, v := range each(val) {
+		for key, v := range scan.Named(val) {
 			if !place(&m, places[key], v) {
-				rest = member(rest, key, v)
+				rest.Add(key, v)
 			}
 		}
 	}
-	m.Extra = closed(rest)
+	m.Extra = rest.EndOrNil()
 	r.c.Methods = append(r.c.Methods, m)
 }
 

@@ -2,7 +2,6 @@ package ro
 
 import (
 	"encoding/json"
-	"iter"
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -33,7 +32,7 @@ func schemaOf(val []byte) json.RawMessage {
 		return nil
 	}
 	empty := true
-	for key, v := range each(val) {
+	for key, v := range scan.Named(val) {
 		_, named := scan.Text(v)
 		if empty = false; schemaWords[key] && (key != "type" || !named || typeNamed(v) != nil) {
 			return val
@@ -42,15 +41,15 @@ func schemaOf(val []byte) json.RawMessage {
 	if empty {
 		return val
 	}
-	var props []byte
-	for key, v := range each(val) {
+	var props scan.Object
+	for key, v := range scan.Named(val) {
 		s := schemaOf(v)
 		if s == nil {
 			s = json.RawMessage(`{}`)
 		}
-		props = member(props, strings.TrimSuffix(key, "?"), s)
+		props.Add(strings.TrimSuffix(key, "?"), s)
 	}
-	return object(props, nil)
+	return object(&props, nil)
 }
 
 // typeNamed returns the schema for the name of a type; nil for an unknown name.
@@ -72,8 +71,9 @@ func typeNamed(val []byte) json.RawMessage {
 // fromList returns the schema for parameters that are listed in an array; nil if
 // an element has no name.
 func fromList(val []byte) json.RawMessage {
-	var props, required []byte
-	for v := range elements(val) {
+	var props scan.Object
+	var required scan.Array
+	for v := range scan.Elements(val) {
 		name, ok := scan.Text(v)
 		s := json.RawMessage(`{}`)
 		if !ok {
@@ -86,131 +86,88 @@ func fromList(val []byte) json.RawMessage {
 				s = given
 			}
 			if string(scan.Get(v, "required")) == "true" {
-				required = append(scan.AppendQuoted(required, name), ',')
+				required.Text(name)
 			}
 		}
-		props = member(props, name, s)
+		props.Add(name, s)
 	}
-	return object(props, required)
+	return object(&props, required.EndOrNil())
 }
 
-// object returns the schema of an object. required holds quoted names, a comma
-// after each.
-func object(props, required []byte) json.RawMessage {
-	if props == nil {
-		return json.RawMessage(`{"type":"object"}`)
+// object is the schema of an object with these properties; required may be nil.
+func object(props *scan.Object, required []byte) json.RawMessage {
+	var o scan.Object
+	o.Text("type", "object")
+	if !props.Empty() {
+		o.Add("properties", props.End())
+		o.Add("required", required)
 	}
-	b := append([]byte(`{"type":"object","properties":`), closed(props)...)
-	if len(required) > 0 {
-		b = append(append(append(b, `,"required":[`...), required[:len(required)-1]...), ']')
-	}
-	return append(b, '}')
-}
-
-// member appends a member to an object that has no closing brace yet; nil is an
-// empty one.
-func member(obj []byte, key string, val []byte) []byte {
-	if obj == nil {
-		obj = []byte{'{'}
-	} else {
-		obj = append(obj, ',')
-	}
-	return append(append(scan.AppendQuoted(obj, key), ':'), val...)
-}
-
-// closed ends the object that member has built; nil if it is empty.
-func closed(obj []byte) json.RawMessage {
-	if obj == nil {
-		return nil
-	}
-	return append(obj[:len(obj):len(obj)], '}')
-}
-
-// elements iterates over the elements of a valid array.
-func elements(arr []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for val := range scan.Elements(arr) {
-			if !yield(val) {
-				return
-			}
-		}
-	}
+	return o.End()
 }
 
 // described is a resource in our own answer to rpc.describe.
 type described struct {
 	name  string // of a subresource without the resource's
 	said  json.RawMessage
-	verbs []byte // members of an array, a comma before each
+	verbs scan.Array
 	subs  []*described
 }
 
 // json encodes the resource with its verbs and subresources.
 func (d *described) json() []byte {
-	b := member(nil, "name", scan.AppendQuoted(nil, d.name))
-	for key, val := range each(d.said) {
+	var o scan.Object
+	o.Text("name", d.name)
+	for key, val := range scan.Named(d.said) {
 		if _, ours := inside[key]; !ours && key != "name" {
-			b = member(b, key, val)
+			o.Add(key, val)
 		}
 	}
-	b = member(b, "verbs", array(d.verbs))
+	o.Add("verbs", d.verbs.End())
 	if d.subs != nil {
-		b = member(b, "subresources", list(d.subs))
+		o.Add("subresources", list(d.subs))
 	}
-	return closed(b)
+	return o.End()
 }
 
 // list encodes resources as an array.
 func list(all []*described) []byte {
-	var b []byte
+	var a scan.Array
 	for _, d := range all {
-		b = append(append(b, ','), d.json()...)
+		a.Add(d.json())
 	}
-	return array(b)
-}
-
-// array makes an array of elements that have a comma before each.
-func array(elements []byte) []byte {
-	if len(elements) == 0 {
-		return []byte("[]")
-	}
-	b := append([]byte{'['}, elements[1:]...)
-	return append(b, ']')
+	return a.End()
 }
 
 // Description returns the result of rpc.describe for c. Methods that belong to no
 // resource are listed under "methods".
 func Description(c *catalog.Catalog) json.RawMessage {
 	var all []*described
-	var others []byte
+	var others scan.Array
 	said := scan.Get(c.Extra, "resources")
 	for i := range c.Methods {
 		m := &c.Methods[i]
 		a := dotted(WireName(m.Name))
 		if a.Verb == "" {
-			others = append(append(others, ','), verbOf(m, m.Name)...)
+			others.Add(verbOf(m, m.Name))
 			continue
 		}
 		at := find(&all, a.Resource, a.Resource, said)
 		if a.Subresource != "" {
 			at = find(&at.subs, a.Subresource, resourceOf(a), said)
 		}
-		at.verbs = append(append(at.verbs, ','), verbOf(m, a.Verb)...)
+		at.verbs.Add(verbOf(m, a.Verb))
 	}
-	b := member(nil, "ro-jrpc", []byte(`"1.0"`))
+	var o scan.Object
+	o.Text("ro-jrpc", "1.0")
 	if c.Info.Name != "" || c.Info.Version != "" || c.Info.Description != "" {
-		if info, err := marshal(c.Info); err == nil {
-			b = member(b, "info", info)
-		}
+		o.Value("info", c.Info)
 	}
-	b = member(b, "resources", list(all))
-	if others != nil {
-		b = member(b, "methods", array(others))
+	o.Add("resources", list(all))
+	o.Add("methods", others.EndOrNil())
+	if c.Defs != nil {
+		o.Value("$defs", c.Defs)
 	}
-	if defs, err := marshal(c.Defs); c.Defs != nil && err == nil {
-		b = member(b, "$defs", defs)
-	}
-	return closed(b)
+	return o.End()
 }
 
 // find returns the resource of that name, added if it is new. full is its name
@@ -230,23 +187,16 @@ func find(all *[]*described, name, full string, said []byte) *described {
 func verbOf(m *catalog.Method, verb string) json.RawMessage {
 	out := *m
 	out.Name, out.Extra, out.Run = verb, nil, ""
-	b, err := marshal(out)
+	b, err := scan.Marshal(out)
 	if err != nil {
 		return json.RawMessage(`{}`)
 	}
-	for key, val := range each(m.Extra) {
+	var o scan.Object
+	o.Inside(b)
+	for key, val := range scan.Named(m.Extra) {
 		if _, known := places[key]; !known {
-			b = append(member(b[:len(b)-1], key, val), '}')
+			o.Add(key, val)
 		}
 	}
-	return b
-}
-
-// marshal is json.Marshal without escaping for HTML.
-func marshal(v any) (json.RawMessage, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return json.RawMessage(strings.TrimSuffix(b.String(), "\n")), err
+	return o.End()
 }

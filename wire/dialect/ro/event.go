@@ -39,8 +39,8 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 
 // beyond adds to ev what a message says beside its result.
 func beyond(ev *wire.Event, m wire.Message) {
-	var rest []byte
-	for key, val := range each(m.Raw) {
+	var rest scan.Object
+	for key, val := range scan.Named(m.Raw) {
 		switch key {
 		case "jsonrpc", "id", "request_id", "method", "verb", "result", "error":
 		case "target":
@@ -48,11 +48,11 @@ func beyond(ev *wire.Event, m wire.Message) {
 				ev.Job = scan.AppendQuoted(nil, text)
 			}
 		default:
-			rest = member(rest, key, val)
+			rest.Add(key, val)
 		}
 	}
-	if rest != nil {
-		ev.Extra = closed(rest)
+	if !rest.Empty() {
+		ev.Extra = rest.End()
 	}
 	if m.Method == "" && ev.Kind == wire.Progress { // a response may name the job inside its result
 		if _, target := namedIn(m.Raw, m.Body); target != "" {
@@ -67,7 +67,7 @@ func progress(body []byte) wire.Event {
 	if scan.Type(body) != 'o' {
 		return ev
 	}
-	for key, val := range each(body) {
+	for key, val := range scan.Named(body) {
 		switch key {
 		case "progress", "percent", "percentage":
 			ev.Fraction = fraction(val)

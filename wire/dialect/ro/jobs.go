@@ -132,18 +132,17 @@ func (j *jobs) named(name string) (job, error) {
 
 // line encodes what is known about a job as one JSON object.
 func (j *job) line() json.RawMessage {
-	b := scan.AppendQuoted([]byte(`{"job":`), j.name)
-	b = scan.AppendQuoted(append(b, `,"status":`...), j.state)
-	b = scan.AppendQuoted(append(b, `,"method":`...), j.method)
+	var o scan.Object
+	o.Text("job", j.name)
+	o.Text("status", j.state)
+	o.Text("method", j.method)
 	err := j.last.Err
 	if j.lost != nil {
 		err = wire.NewError(wire.CodeServer, j.lost.Error())
 	}
-	if len(j.last.Body) > 0 {
-		b = append(append(b, `,"result":`...), j.last.Body...)
-	}
+	o.Add("result", j.last.Body)
 	if err != nil {
-		b = append(append(b, `,"error":`...), err.JSON()...)
+		o.Add("error", err.JSON())
 	}
-	return append(b, '}')
+	return o.End()
 }

@@ -38,18 +38,13 @@ func encodeAsyncResult(ev wire.Event) []byte {
 		verb = verbReturn
 	}
 	resource, _ := scan.Text(scan.Get(ev.Extra, "resource"))
-	b := scan.AppendQuoted([]byte(`{"jsonrpc":"2.0","method":`), resource+"."+verb)
-	b = scan.AppendQuoted(append(b, `,"resource":`...), resource)
-	b = scan.AppendQuoted(append(b, `,"verb":`...), verb)
-	for _, name := range []string{"target", "result", "request_id"} {
-		val := scan.Get(ev.Extra, name)
-		if name == "result" {
-			val = ev.Data
-		}
-		if val != nil {
-			b = append(append(append(b, `,"`...), name...), `":`...)
-			b = scan.Compact(b, val)
-		}
-	}
-	return append(b, '}')
+	var o scan.Object
+	o.Text("jsonrpc", "2.0")
+	o.Text("method", resource+"."+verb)
+	o.Text("resource", resource)
+	o.Text("verb", verb)
+	o.Compact("target", scan.Get(ev.Extra, "target"))
+	o.Compact("result", ev.Data)
+	o.Compact("request_id", scan.Get(ev.Extra, "request_id"))
+	return o.End()
 }

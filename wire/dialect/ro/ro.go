@@ -15,7 +15,6 @@ package ro
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"strings"
 
 	"rpcx/wire"
@@ -213,27 +212,10 @@ func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 	if a, err = Resolve(op.Method, g); err != nil {
 		return a, nil, err
 	}
-	var b []byte
+	var o scan.Object
 	if a.Resource != "" {
-		b = a.members(b)
+		a.addTo(&o)
 	}
-	if g.Cache != "" {
-		b = scan.AppendQuoted(append(b, `,"cache":`...), g.Cache)
-	}
-	if len(b) > 0 {
-		b[0] = '{'
-		b = append(b, '}')
-	}
-	return a, b, nil
-}
-
-// each iterates over the members of a valid object. Escapes in keys are undone.
-func each(obj []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		for key, val := range scan.Members(obj) {
-			if !yield(scan.Key(key), val) {
-				return
-			}
-		}
-	}
+	o.SomeText("cache", g.Cache)
+	return a, o.EndOrNil(), nil
 }

@@ -140,7 +140,7 @@ func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address
 		return result, err
 	}
 	in.Answered = true
-	extra := append(append([]byte(`{"cache":`), m.Cache...), '}')
+	extra := scan.Pair("cache", m.Cache)
 	return nil, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result, Extra: extra})
 }
 
@@ -164,31 +164,18 @@ func (h *handler) unknown(a Address) error {
 // input returns the JSON object that a hook gets: the request's fields and its
 // params, with only the members that the request had.
 func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
-	var b []byte
-	add := func(name string, val []byte) {
-		if val != nil {
-			b = append(append(append(append(b, `,"`...), name...), `":`...), val...)
-		}
-	}
-	add("resource", value(a.Resource))
-	add("verb", value(a.Verb))
-	add("subresource", value(a.Subresource))
-	add("target", f.target)
-	add("parent", f.parent)
-	add("params", params)
-	add("meta", f.meta)
-	add("cache", f.cache)
-	if f.result != nil { // an async result that belongs to no call of ours
-		add("result", f.result)
-	}
-	if f.requestID != nil {
-		add("request_id", f.requestID)
-	}
-	if b == nil {
-		return json.RawMessage(`{}`)
-	}
-	b[0] = '{'
-	return append(b, '}')
+	var o scan.Object
+	o.SomeText("resource", a.Resource)
+	o.SomeText("verb", a.Verb)
+	o.SomeText("subresource", a.Subresource)
+	o.Add("target", f.target)
+	o.Add("parent", f.parent)
+	o.Add("params", params)
+	o.Add("meta", f.meta)
+	o.Add("cache", f.cache)
+	o.Add("result", f.result) // of an async result that belongs to no call of ours
+	o.Add("request_id", f.requestID)
+	return o.End()
 }
 
 // resourceOf returns the resource that a addresses, with its subresource.
