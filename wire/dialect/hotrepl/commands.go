@@ -19,14 +19,11 @@ func (e envelope) Error() string { return e.message }
 
 // list answers a commands_list with the summaries of all commands.
 func (s *server) list(t task) {
-	b := []byte{'['}
+	var all scan.Array
 	for i := range s.b.Catalog().Methods {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, summary(&s.b.Catalog().Methods[i]).end()...)
+		all.Add(summary(&s.b.Catalog().Methods[i]).end())
 	}
-	t.h.send(build(typeListResult).id(t.msg.ID).raw("commands", append(b, ']')).end())
+	t.h.send(build(typeListResult).id(t.msg.ID).raw("commands", all.End()).end())
 }
 
 // summary begins a command's entry in a list; a descriptor goes on with it.
@@ -73,8 +70,10 @@ func (s *server) schema(schema json.RawMessage) json.RawMessage {
 		return schema
 	}
 	all, _ := json.Marshal(defs)
-	b := member(append([]byte(nil), schema[:len(schema)-1]...), "$defs", all)
-	return append(b, '}')
+	var o scan.Object
+	o.Inside(schema)
+	o.Compact("$defs", all)
+	return o.End()
 }
 
 func (s *server) unknown(name string) envelope {

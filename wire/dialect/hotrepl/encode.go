@@ -2,7 +2,6 @@ package hotrepl
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"rpcx/wire"
@@ -11,25 +10,38 @@ import (
 
 // A builder writes one message, or an object inside one, member by member. Each
 // method returns it with one more member.
-type builder []byte
+type builder struct{ o scan.Object }
 
 // build begins a message of that type, or with "" an object without a type.
 func build(kind string) builder {
-	if kind == "" {
-		return builder{'{'}
-	}
-	return builder(text([]byte{'{'}, "type", kind))
+	var b builder
+	b.o.SomeText("type", kind)
+	return b
 }
 
-func (b builder) end() json.RawMessage               { return append(json.RawMessage(b), '}') }
-func (b builder) raw(key string, val []byte) builder { return builder(member(b, key, val)) }
-func (b builder) text(key, val string) builder       { return builder(text(b, key, val)) }
-func (b builder) id(id wire.ID) builder              { return b.raw("id", id) }
+func (b builder) end() json.RawMessage { return b.o.End() }
+
+func (b builder) raw(key string, val []byte) builder {
+	b.o.Compact(key, val)
+	return b
+}
+
+func (b builder) text(key, val string) builder {
+	b.o.Text(key, val)
+	return b
+}
+
+func (b builder) id(id wire.ID) builder { return b.raw("id", id) }
+
 func (b builder) int(key string, n int) builder {
-	return b.raw(key, strconv.AppendInt(nil, int64(n), 10))
+	b.o.Int(key, int64(n))
+	return b
 }
 
-func (b builder) bool(key string, yes bool) builder { return b.raw(key, strconv.AppendBool(nil, yes)) }
+func (b builder) bool(key string, yes bool) builder {
+	b.o.Bool(key, yes)
+	return b
+}
 
 func (b builder) duration(begun time.Time) builder {
 	return b.int("durationMs", int(time.Since(begun)/time.Millisecond))

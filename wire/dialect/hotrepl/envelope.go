@@ -2,7 +2,6 @@ package hotrepl
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -41,24 +40,14 @@ type envelope struct {
 
 // json returns the envelope as an object.
 func (e envelope) json() []byte {
-	b := text([]byte{'{'}, "kind", e.kind)
-	b = text(b, "code", e.code)
-	b = text(b, "message", e.message)
-	b = strconv.AppendBool(append(b, `,"retryable":`...), e.retryable)
-	if e.details != nil {
-		b = member(b, "details", e.details)
-	}
-	return append(b, '}')
+	return build("").text("kind", e.kind).text("code", e.code).text("message", e.message).
+		bool("retryable", e.retryable).raw("details", e.details).end()
 }
 
 // errorMessage returns an "error" message, for what cannot be answered by a type
 // of its own. id is nil where none could be read.
 func errorMessage(id wire.ID, e envelope) []byte {
-	b := text([]byte{'{'}, "type", typeError)
-	if id != nil {
-		b = member(b, "id", id)
-	}
-	return append(member(b, "error", e.json()), '}')
+	return build(typeError).id(id).raw("error", e.json()).end()
 }
 
 // readError reads an envelope. Members that are missing or malformed are left

@@ -88,7 +88,7 @@ func about(e *dialect.EvalError) json.RawMessage {
 	if e.Stack != "" {
 		b = b.text("stack", e.Stack)
 	}
-	if len(b) == 1 {
+	if b.o.Empty() {
 		return nil
 	}
 	return b.end()
@@ -103,15 +103,14 @@ func (s *server) cut(value json.RawMessage) json.RawMessage {
 	if scan.Type(value) != 'a' {
 		return value
 	}
-	n, b := 0, []byte{'['}
+	var kept scan.Array
+	n := 0
 	for val := range scan.Elements(value) {
 		if n == s.cfg.limits.MaxEnumerableElements {
-			return append(b, ']')
+			return kept.End()
 		}
-		if n++; n > 1 {
-			b = append(b, ',')
-		}
-		b = append(b, val...)
+		n++
+		kept.Add(val)
 	}
 	return value
 }

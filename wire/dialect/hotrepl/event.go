@@ -2,6 +2,7 @@ package hotrepl
 
 import (
 	"encoding/json"
+	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -97,31 +98,17 @@ func progressEvent(ev *wire.Event, progress []byte) {
 // beside returns the members of a message that no field of the event holds, as
 // an object; nil if there are none. placed names further ones to leave out.
 func beside(raw []byte, placed ...string) json.RawMessage {
-	var b []byte
-	in := scan.ReadObject(raw, 2*wire.DefaultMaxDepth)
-next:
-	for key, val, ok := in.Next(); ok; key, val, ok = in.Next() {
+	var o scan.Object
+	for key, val := range scan.Members(raw) {
 		switch string(key) {
 		case "type", "id", "hasValue", "stdout", "final", "seq", "jobId":
 			continue
 		}
-		for _, name := range placed {
-			if string(key) == name {
-				continue next
-			}
+		if !slices.Contains(placed, string(key)) {
+			o.CompactMember(key, val)
 		}
-		if b == nil {
-			b = []byte{'{'}
-		} else {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), key...), `":`...)
-		b = scan.Compact(b, val)
 	}
-	if b == nil {
-		return nil
-	}
-	return append(b, '}')
+	return o.EndOrNil()
 }
 
 // recoverable marks, in Extra, an error after which the stream goes on.

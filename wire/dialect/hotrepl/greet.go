@@ -177,7 +177,7 @@ func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMess
 
 // descriptor asks for one command (command_describe).
 func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name string) (json.RawMessage, error) {
-	body, err := ask(ctx, caller, typeDescribe, append(text([]byte{'{'}, "name", name), '}'))
+	body, err := ask(ctx, caller, typeDescribe, build("").text("name", name).end())
 	if err != nil {
 		return nil, err
 	}
@@ -221,13 +221,13 @@ func (c *codec) empty() *catalog.Catalog {
 	host := scan.Get(h.raw, "host")
 	cat.Info.Name, _ = scan.Text(scan.Get(host, "name"))
 	cat.Info.Version, _ = scan.Text(scan.Get(host, "version"))
-	var b []byte
-	for key, val := range scan.Members(h.raw) {
-		if string(key) != "type" {
-			b = member(b, scan.Key(key), val)
+	var extra scan.Object
+	for name, val := range scan.Named(h.raw) {
+		if name != "type" {
+			extra.Compact(name, val)
 		}
 	}
-	cat.Extra = append(append([]byte{'{'}, b...), '}')
+	cat.Extra = extra.End()
 	return cat
 }
 
@@ -236,7 +236,7 @@ func (c *codec) empty() *catalog.Catalog {
 func method(d json.RawMessage) catalog.Method {
 	d = append(json.RawMessage(nil), d...)
 	m := catalog.Method{Kind: catalog.Call}
-	var rest []byte
+	var rest scan.Object
 	for key, val := range scan.Members(d) {
 		switch string(key) {
 		case "name":
@@ -252,11 +252,9 @@ func method(d json.RawMessage) catalog.Method {
 		case "outputSchema":
 			m.Result = val
 		default:
-			rest = member(rest, scan.Key(key), val)
+			rest.Compact(scan.Key(key), val)
 		}
 	}
-	if rest != nil {
-		m.Extra = append(append([]byte{'{'}, rest...), '}')
-	}
+	m.Extra = rest.EndOrNil()
 	return m
 }

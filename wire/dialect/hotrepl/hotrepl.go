@@ -137,7 +137,7 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 		if code == "" {
 			code = op.Method
 		}
-		return c.request(typeSubscribe, text(nil, "code", code), op.Extra), nil
+		return c.request(typeSubscribe, build("").text("code", code).end(), op.Extra), nil
 	case dialect.Call:
 		return c.call(op)
 	case dialect.Cancel, dialect.Unsub:
@@ -158,9 +158,9 @@ func (c *codec) evaluator(op dialect.Op) wire.Message {
 	case typeReset:
 		return c.request(typeReset, nil, nil)
 	case typeComplete:
-		return c.request(typeComplete, text(nil, "code", op.Code), op.Extra)
+		return c.request(typeComplete, build("").text("code", op.Code).end(), op.Extra)
 	}
-	return c.request(typeEval, text(nil, "code", op.Code), op.Extra)
+	return c.request(typeEval, build("").text("code", op.Code).end(), op.Extra)
 }
 
 func (c *codec) call(op dialect.Op) (wire.Message, error) {
@@ -171,7 +171,7 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 	case scan.Type(args) != 'o':
 		return wire.Message{}, wire.NewFault(wire.Usage, "a command of hotrepl takes an object: key=value, or one JSON object", nil)
 	}
-	return c.request(typeCall, member(text(nil, "name", op.Method), "args", args), op.Extra), nil
+	return c.request(typeCall, build("").text("name", op.Method).raw("args", args).end(), op.Extra), nil
 }
 
 // cancel writes the cancel of an eval, subscription or command that is pending.
@@ -180,7 +180,7 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	if of := op.Of; of == nil || len(op.OfID) == 0 || of.Kind != dialect.Eval && of.Kind != dialect.Subscribe && of.Kind != dialect.Call {
 		return wire.Message{}, wire.ErrUnsupported
 	}
-	m := c.request(typeCancel, member(nil, "targetId", op.OfID), nil)
+	m := c.request(typeCancel, scan.Pair("targetId", op.OfID), nil)
 	m.ID = nil
 	return m, nil
 }
@@ -226,21 +226,18 @@ func (c *codec) rawMessage(msg json.RawMessage) wire.Message {
 	return m
 }
 
-// request writes a message with a fresh id, members, and those of extra.
-func (c *codec) request(kind string, members []byte, extra json.RawMessage) wire.Message {
+// request writes a message with a fresh id: the members of about, then those of
+// extra. Both are objects or nil.
+func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message {
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
-	b := text([]byte{'{'}, "type", kind)
-	b = member(b, "id", id)
-	if len(members) > 0 {
-		b = append(append(b, ','), members...)
-	}
+	b := build(kind).id(id)
+	b.o.Inside(about)
 	for key, val := range scan.Members(extra) {
-		b = append(append(append(b, ',', '"'), key...), '"', ':')
-		b = scan.Compact(b, val)
+		b.o.CompactMember(key, val)
 	}
 	return wire.Message{
-		Kind: wire.Request, ID: id, Method: kind, Raw: append(b, '}'), Final: kind != typeSubscribe && kind != typeCall,
+		Kind: wire.Request, ID: id, Method: kind, Raw: b.end(), Final: kind != typeSubscribe && kind != typeCall,
 	}
 }
 
@@ -269,18 +266,6 @@ func asked(kind string) bool {
 	}
 	return false
 }
-
-// member appends a member to an object that is not closed, or to members alone.
-func member(b []byte, key string, val []byte) []byte {
-	if len(b) > 0 && b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	b = append(scan.AppendQuoted(b, key), ':')
-	return scan.Compact(b, val)
-}
-
-// text is member with a string.
-func text(b []byte, key, val string) []byte { return member(b, key, scan.AppendQuoted(nil, val)) }
 
 // number returns the whole part of a number; 0 if val is none or negative, and
 // at most math.MaxInt32. JSON may write a whole number with a fraction or an

@@ -108,7 +108,7 @@ func (p *poll) more(ctx context.Context) error {
 	return p.answer(p.ask(ctx, typeStatus, p.about()))
 }
 
-func (p *poll) about() json.RawMessage { return append(member([]byte{'{'}, "jobId", p.job), '}') }
+func (p *poll) about() json.RawMessage { return scan.Pair("jobId", p.job) }
 
 // ask sends a message and waits for its answer, at most answerTimeout.
 func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
@@ -202,31 +202,26 @@ func (p *poll) Cancel(ctx context.Context) error {
 
 // report returns what is known of a job as one object, as users see it.
 func report(ev wire.Event) json.RawMessage {
-	b := []byte{'{'}
-	add := func(key string, val []byte) {
-		if val != nil {
-			b = member(b, key, val)
-		}
-	}
 	status := scan.Get(ev.Extra, "status")
 	if status == nil && ev.Kind == wire.Progress {
 		status = []byte(`"running"`)
 	}
-	add("job", ev.Job)
-	add("state", scan.Get(ev.Extra, "state"))
-	add("status", status)
+	var o scan.Object
+	o.Compact("job", ev.Job)
+	o.Compact("state", scan.Get(ev.Extra, "state"))
+	o.Compact("status", status)
 	switch {
 	case ev.Err != nil:
-		add("error", ev.Err.JSON())
+		o.Compact("error", ev.Err.JSON())
 	case ev.Kind == wire.Progress:
-		add("progress", ev.Data)
+		o.Compact("progress", ev.Data)
 	default:
-		add("output", ev.Data)
+		o.Compact("output", ev.Data)
 	}
-	for key, val := range scan.Members(ev.Extra) {
-		if k := string(key); k != "state" && k != "status" {
-			add(scan.Key(key), val)
+	for name, val := range scan.Named(ev.Extra) {
+		if name != "state" && name != "status" {
+			o.Compact(name, val)
 		}
 	}
-	return append(b, '}')
+	return o.End()
 }

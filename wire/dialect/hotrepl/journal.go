@@ -71,14 +71,11 @@ func (j *journal) newest(kind string, n int) []byte {
 	}
 	j.mu.Unlock()
 	slices.SortFunc(all, func(a, b kept) int { return b.number - a.number })
-	b := []byte{'['}
-	for i, e := range all[:min(n, len(all))] {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, e.json(e.of)...)
+	var list scan.Array
+	for _, e := range all[:min(n, len(all))] {
+		list.Add(e.json(e.of))
 	}
-	return append(b, ']')
+	return list.End()
 }
 
 func (e entry) json(kind string) []byte {
