@@ -211,8 +211,12 @@ func Pair(name string, val []byte) []byte {
 	return o.End()
 }
 
-// Without is a copy of obj without the members of these names.
+// Without is obj without the members of these names; obj itself where it has
+// none of them.
 func Without(obj []byte, names ...string) []byte {
+	if !slices.ContainsFunc(names, func(name string) bool { return Get(obj, name) != nil }) {
+		return obj
+	}
 	o := AppendObject(make([]byte, 0, len(obj)))
 	o.Members(obj, names...)
 	return o.End()

@@ -14,48 +14,42 @@ import (
 // schema carries the definitions that it refers to, because on the wire it
 // stands alone.
 func bindings(c *catalog.Catalog) json.RawMessage {
-	b := []byte{'['}
+	var all scan.Array
 	if c != nil {
 		for i := range c.Methods {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(b, binding(c, &c.Methods[i])...)
+			all.Add(binding(c, &c.Methods[i]))
 		}
 	}
-	return append(b, ']')
+	return all.End()
 }
 
 func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
-	b := appendAbout(member([]byte{'{'}, "name", scan.AppendQuoted(nil, m.Name)), c, m)
+	var o scan.Object
+	o.Text("name", m.Name)
+	addAbout(&o, c, m)
 	if len(m.Effects) > 0 {
 		effects, _ := json.Marshal(m.Effects)
-		b = member(b, "effects", effects)
+		o.Add("effects", effects)
 	}
-	if m.Hints != nil {
-		b = member(b, "hints", m.Hints)
-	}
-	for key, val := range members(m.Extra) {
+	o.Add("hints", m.Hints)
+	for key, val := range scan.Named(m.Extra) {
 		if !slices.Contains(bindingWords, key) {
-			b = member(b, key, val)
+			o.Add(key, val)
 		}
 	}
-	return append(b, '}')
+	return o.End()
 }
 
-// appendAbout appends the members that bindings and function values have in
-// common: description, input and output.
-func appendAbout(b []byte, c *catalog.Catalog, m *catalog.Method) []byte {
-	if m.Description != "" {
-		b = member(b, "description", scan.AppendQuoted(nil, m.Description))
-	}
+// addAbout adds the members that bindings and function values have in common:
+// description, input and output.
+func addAbout(o *scan.Object, c *catalog.Catalog, m *catalog.Method) {
+	o.SomeText("description", m.Description)
 	if m.Params != nil {
-		b = member(b, "input", withDefs(c, m.Params))
+		o.Add("input", withDefs(c, m.Params))
 	}
 	if m.Result != nil {
-		b = member(b, "output", withDefs(c, m.Result))
+		o.Add("output", withDefs(c, m.Result))
 	}
-	return b
 }
 
 // bindingWords are the members of a binding that a catalog has fields for; any
@@ -65,11 +59,12 @@ var bindingWords = []string{"name", "description", "input", "output", "effects",
 // withDefs returns schema with the definitions of c that it refers to, directly
 // or through others.
 func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
-	defs, seen := []byte{'{'}, map[string]bool{}
+	var defs scan.Object
+	seen := map[string]bool{}
 	own := scan.Get(schema, "$defs")
-	for name, def := range members(own) {
+	for name, def := range scan.Named(own) {
 		seen[name] = true
-		defs = member(defs, name, def)
+		defs.Add(name, def)
 	}
 	var add func(schema json.RawMessage)
 	add = func(schema json.RawMessage) {
@@ -79,21 +74,20 @@ func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 				return
 			}
 			seen[name] = true
-			defs = member(defs, name, c.Defs[name])
+			defs.Add(name, c.Defs[name])
 			add(c.Defs[name])
 		})
 	}
-	if add(schema); len(defs) == 1 || scan.Type(schema) != 'o' {
+	if add(schema); defs.Empty() || scan.Type(schema) != 'o' {
 		return schema
 	}
 	if own != nil {
-		return scan.Splice(schema, "$defs", append(defs, '}'))
+		return scan.Splice(schema, "$defs", defs.End())
 	}
-	b := []byte{'{'}
-	for key, val := range members(schema) {
-		b = member(b, key, val)
-	}
-	return append(member(b, "$defs", append(defs, '}')), '}')
+	var o scan.Object
+	o.Members(schema)
+	o.Add("$defs", defs.End())
+	return o.End()
 }
 
 // eachRef calls found with the value of each $ref in a schema.

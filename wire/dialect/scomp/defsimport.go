@@ -38,8 +38,8 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 		scopes: append([]json.RawMessage{scan.Get(schema, "$defs"), beside}, r.more...),
 		defs:   map[string]json.RawMessage{}, names: map[string]string{},
 	}
-	whole := without(schema, "$id") // with an $id, "#/$defs/…" would no longer mean the catalog's
-	out := without(whole, "$defs")
+	whole := scan.Without(schema, "$id") // with an $id, "#/$defs/…" would no longer mean the catalog's
+	out := scan.Without(whole, "$defs")
 	if d.find(out, false); d.anchor {
 		out = whole
 		d.find(out, false)
@@ -50,7 +50,7 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 		return out
 	}
 	r.define(d.root, out)
-	return append(member([]byte{'{'}, schemaRef, scan.AppendQuoted(nil, defRef(d.root))), '}')
+	return scan.Pair(schemaRef, scan.AppendQuoted(nil, defRef(d.root)))
 }
 
 // find collects the definitions that schema refers to, directly or through

@@ -114,14 +114,13 @@ func evalError(e *dialect.EvalError) *wire.Error {
 	case kind == "":
 		kind = kindEval
 	}
-	data := member([]byte{'{'}, "kind", scan.AppendQuoted(nil, kind))
-	if e.Stack != "" {
-		data = member(data, "stack", scan.AppendQuoted(nil, e.Stack))
-	}
+	var data scan.Object
+	data.Text("kind", kind)
+	data.SomeText("stack", e.Stack)
 	if e.Cause != nil {
-		data = member(data, "error", e.Cause.JSON())
+		data.Add("error", e.Cause.JSON())
 	}
 	out := wire.NewError(wire.CodeServer, e.Message)
-	out.Data = append(data, '}')
+	out.Data = data.End()
 	return out
 }

@@ -99,43 +99,38 @@ func check(body json.RawMessage) error {
 // hello returns the params of our handshake: bindings, and metadata with who we
 // are and the session to resume.
 func (c *codec) hello() json.RawMessage {
-	metadata := []byte{'{'}
+	var metadata scan.Object
 	if scan.Get(c.intro.Metadata, "client") == nil {
-		metadata = member(metadata, "client", identity(c.intro.Info))
+		metadata.Add("client", identity(c.intro.Info))
 	}
 	resume := cmp.Or(c.intro.Last, c.intro.Resume)
-	for key, val := range members(c.intro.Metadata) {
+	for key, val := range scan.Named(c.intro.Metadata) {
 		if key != resumeWord || resume == "" {
-			metadata = member(metadata, key, val)
+			metadata.Add(key, val)
 		}
 	}
-	if resume != "" {
-		metadata = member(metadata, resumeWord, scan.AppendQuoted(nil, resume))
-	}
-	return hello(bindings(c.intro.Offers), append(metadata, '}'), "")
+	metadata.SomeText(resumeWord, resume)
+	return hello(bindings(c.intro.Offers), metadata.End(), "")
 }
 
 // hello writes either side's part of a handshake; session is the server's
 // sessionId, "" for a client.
 func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
-	b := member([]byte{'{'}, "protocol", scan.AppendQuoted(nil, protocol))
-	if session != "" {
-		b = member(b, sessionWord, scan.AppendQuoted(nil, session))
-	}
-	return append(member(member(b, "bindings", bindings), "metadata", metadata), '}')
+	var o scan.Object
+	o.Text("protocol", protocol)
+	o.SomeText(sessionWord, session)
+	o.Add("bindings", bindings)
+	o.Add("metadata", metadata)
+	return o.End()
 }
 
 // identity returns name and version as an object, for metadata.client or
 // metadata.server.
 func identity(i catalog.Info) json.RawMessage {
-	b := []byte{'{'}
-	if i.Name != "" {
-		b = member(b, "name", scan.AppendQuoted(nil, i.Name))
-	}
-	if i.Version != "" {
-		b = member(b, "version", scan.AppendQuoted(nil, i.Version))
-	}
-	return append(b, '}')
+	var o scan.Object
+	o.SomeText("name", i.Name)
+	o.SomeText("version", i.Version)
+	return o.End()
 }
 
 // Describe returns what the peer declared in the handshake, be it client or

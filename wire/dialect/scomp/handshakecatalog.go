@@ -15,19 +15,17 @@ func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
 	r := newReader()
 	metadata := scan.Get(body, "metadata")
 	r.more = []json.RawMessage{scan.Get(body, "$defs"), scan.Get(metadata, "$defs")}
-	for val := range elements(scan.Get(body, "bindings")) {
+	for val := range scan.Elements(scan.Get(body, "bindings")) {
 		r.method(val)
 	}
 	r.c.Info = info(body, metadata, who)
-	rest := []byte{'{'}
-	for key, val := range members(body) {
+	var rest scan.Object
+	for key, val := range scan.Named(body) {
 		if !slices.Contains([]string{"protocol", sessionWord, "bindings", "metadata", "$defs"}, key) {
-			rest = member(rest, key, val)
+			rest.Add(key, val)
 		}
 	}
-	if len(rest) > 1 {
-		r.c.Extra = append(rest, '}')
-	}
+	r.c.Extra = rest.EndOrNil()
 	return r.c
 }
 
@@ -35,21 +33,17 @@ func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
 func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
 	i := catalog.Info{Name: text(scan.Get(self, "name")), Version: text(scan.Get(self, "version"))}
-	about := []byte{'{'}
-	if session := scan.Get(body, sessionWord); session != nil {
-		about = member(about, sessionWord, session)
-	}
-	for key, val := range members(metadata) {
+	var about scan.Object
+	about.Add(sessionWord, scan.Get(body, sessionWord))
+	for key, val := range scan.Named(metadata) {
 		if key == who {
-			val = without(without(val, "name"), "version")
+			val = scan.Without(val, "name", "version")
 		}
 		if key != "$defs" && (key != who || string(val) != "{}") {
-			about = member(about, key, val)
+			about.Add(key, val)
 		}
 	}
-	if len(about) > 1 {
-		i.Extra = append(about, '}')
-	}
+	i.Extra = about.EndOrNil()
 	return i
 }
 
@@ -74,8 +68,8 @@ func (r *reader) method(val json.RawMessage) {
 	if m.Name == "" {
 		return
 	}
-	rest := []byte{'{'}
-	for key, v := range members(val) {
+	var rest scan.Object
+	for key, v := range scan.Named(val) {
 		switch key {
 		case "name", "$defs":
 		case "description":
@@ -89,25 +83,9 @@ func (r *reader) method(val json.RawMessage) {
 		case "hints":
 			m.Hints = v
 		default:
-			rest = member(rest, key, v)
+			rest.Add(key, v)
 		}
 	}
-	if len(rest) > 1 {
-		m.Extra = append(rest, '}')
-	}
+	m.Extra = rest.EndOrNil()
 	r.c.Methods = append(r.c.Methods, m)
-}
-
-// without returns obj without the member key.
-func without(obj json.RawMessage, key string) json.RawMessage {
-	if scan.Get(obj, key) == nil {
-		return obj
-	}
-	b := []byte{'{'}
-	for k, val := range members(obj) {
-		if k != key {
-			b = member(b, k, val)
-		}
-	}
-	return append(b, '}')
 }

@@ -2,38 +2,11 @@ package scomp
 
 import (
 	"encoding/json"
-	"iter"
 	"strconv"
 	"strings"
 
 	"rpcx/wire/scan"
 )
-
-// deep is the nesting limit for values that were checked against the user's
-// limit when they were decoded.
-const deep = 1 << 16
-
-// members yields the members of an object; none for anything else.
-func members(obj []byte) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) {
-		for key, val := range scan.Members(obj) {
-			if !yield(scan.Key(key), val) {
-				return
-			}
-		}
-	}
-}
-
-// elements yields the elements of an array; none for anything else.
-func elements(list []byte) iter.Seq[json.RawMessage] {
-	return func(yield func(json.RawMessage) bool) {
-		for val := range scan.Elements(list) {
-			if !yield(val) {
-				return
-			}
-		}
-	}
-}
 
 // firstOf returns the value of the first of words that is a member of obj; nil
 // if none is.
@@ -50,7 +23,7 @@ func firstOf(obj []byte, words []string) json.RawMessage {
 // that decoding took where a name occurs twice.
 func lastMember(msg []byte, name string) json.RawMessage {
 	var last json.RawMessage
-	for key, val := range members(msg) {
+	for key, val := range scan.Named(msg) {
 		if key == name {
 			last = val
 		}
@@ -62,14 +35,6 @@ func lastMember(msg []byte, name string) json.RawMessage {
 func text(val []byte) string {
 	s, _ := scan.Text(val)
 	return s
-}
-
-// member appends a member to an object that is not closed yet.
-func member(b []byte, key string, val []byte) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	return append(append(scan.AppendQuoted(b, key), ':'), val...)
 }
 
 // put returns doc with the value at a JSON pointer replaced by val; ok is false
@@ -104,21 +69,16 @@ func putElement(list []byte, token, rest string, val []byte) (out []byte, ok boo
 	if err != nil {
 		return nil, false
 	}
-	out = []byte{'['}
+	var all scan.Array
 	i := 0
-	for inner := range elements(list) {
-		if i > 0 {
-			out = append(out, ',')
-		}
+	for inner := range scan.Elements(list) {
 		if i == n {
-			changed, fits := put(inner, rest, val)
-			if !fits {
+			if inner, ok = put(inner, rest, val); !ok {
 				return nil, false
 			}
-			inner, ok = changed, true
 		}
-		out = append(out, inner...)
+		all.Add(inner)
 		i++
 	}
-	return append(out, ']'), ok
+	return all.End(), ok
 }

@@ -11,7 +11,7 @@ import (
 // that it can free them before the connection closes.
 func (c *codec) Leave(ctx context.Context, caller dialect.Caller) error {
 	for _, id := range c.refs.held() {
-		params := append(member([]byte{'{'}, releasedSpellings[0], scan.AppendQuoted(nil, id)), '}')
+		params := scan.Pair(releasedSpellings[0], scan.AppendQuoted(nil, id))
 		if err := caller.Notify(ctx, dialect.Op{Kind: dialect.Own, Method: releaseWord, Params: params}); err != nil {
 			return err
 		}

@@ -62,11 +62,12 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	r.last++
 	id := "f" + strconv.Itoa(r.last)
 	r.ours[id] = name
-	value := member([]byte{'{'}, functionSpellings[0], scan.AppendQuoted(nil, id))
+	var value scan.Object
+	value.Text(functionSpellings[0], id)
 	if m := known.Method(name); m != nil {
-		value = appendAbout(value, known, m)
+		addAbout(&value, known, m)
 	}
-	return append(value, '}')
+	return value.End()
 }
 
 // answers returns the hook that answers the function of ours with that id.
@@ -89,7 +90,7 @@ func (r *refs) release(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.ours, refID(firstOf(params, releasedSpellings)))
-	for id := range elements(scan.Get(params, releasedListWord)) {
+	for id := range scan.Elements(scan.Get(params, releasedListWord)) {
 		delete(r.ours, refID(id))
 	}
 }

@@ -126,7 +126,7 @@ func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.NewError(wire.CodeServer,
 			"an eval of this connection is pending, and this one would wait behind it").WithData(map[string]string{"kind": kindEval})
 	}
-	m, err := c.request(dialect.Call, evalWord, evalWord, append(scan.AppendQuoted([]byte(`{"code":`), op.Code), '}'))
+	m, err := c.request(dialect.Call, evalWord, evalWord, scan.Pair("code", scan.AppendQuoted(nil, op.Code)))
 	if err == nil {
 		c.evals[string(m.ID)] = true
 	}
@@ -147,8 +147,10 @@ func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	if input == nil {
 		input = json.RawMessage("{}") // no parameter was given: an object without members
 	}
-	b := member([]byte{'{'}, word, scan.AppendQuoted(nil, name))
-	return append(member(b, inputSpellings[0], input), '}'), nil
+	var o scan.Object
+	o.Text(word, name)
+	o.Add(inputSpellings[0], input)
+	return o.End(), nil
 }
 
 // Opened reports that every call ends with its one answer: there are no streams.
@@ -169,7 +171,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 		if len(data) == 0 {
 			data = null
 		}
-		ev.Data = append(member([]byte{'{'}, wrap, data), '}')
+		ev.Data = scan.Pair(wrap, data)
 	}
 	return c.Codec.Reply(req, ev)
 }
@@ -200,16 +202,9 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 	if value == nil {
 		return result, nil
 	}
-	rest := []byte{'{'}
-	for key, val := range members(result) {
-		if key != word {
-			rest = member(rest, key, val)
-		}
-	}
-	if len(rest) == 1 {
-		return value, nil
-	}
-	return value, append(rest, '}')
+	var rest scan.Object
+	rest.Members(result, word)
+	return value, rest.EndOrNil()
 }
 
 // wordOf returns the wire method of a peer's request.

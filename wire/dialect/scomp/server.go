@@ -1,7 +1,6 @@
 package scomp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"sync"
@@ -117,21 +116,20 @@ func (s *server) hello(session string) json.RawMessage {
 	if cat == nil {
 		cat = &catalog.Catalog{}
 	}
-	self := bytes.TrimSuffix(identity(cat.Info), []byte("}"))
-	for key, val := range members(scan.Get(cat.Info.Extra, "server")) {
-		self = member(self, key, val)
-	}
-	metadata := member([]byte{'{'}, "server", append(self, '}'))
+	var self, metadata scan.Object
+	self.Inside(identity(cat.Info))
+	self.Members(scan.Get(cat.Info.Extra, "server"))
+	metadata.Add("server", self.End())
 	if s.runtime != nil && scan.Get(cat.Info.Extra, "runtime") == nil {
 		about, _ := json.Marshal(s.runtime.About())
-		metadata = member(metadata, "runtime", about)
+		metadata.Add("runtime", about)
 	}
-	for key, val := range members(cat.Info.Extra) { // what a catalog has beside name and version is sent unchanged
+	for key, val := range scan.Named(cat.Info.Extra) { // what a catalog has beside name and version is sent unchanged
 		if key != "server" && key != sessionWord {
-			metadata = member(metadata, key, val)
+			metadata.Add(key, val)
 		}
 	}
-	return hello(bindings(cat), append(metadata, '}'), session)
+	return hello(bindings(cat), metadata.End(), session)
 }
 
 // invoke answers an invoke of a binding or function of ours. scomp has no

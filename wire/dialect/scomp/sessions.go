@@ -100,7 +100,7 @@ type declared struct {
 
 func (d *declared) read(bindings []byte) {
 	d.known = map[string]bool{}
-	for b := range elements(bindings) {
+	for b := range scan.Elements(bindings) {
 		name := text(scan.Get(b, "name"))
 		if name != "" && !d.known[name] && len(d.names) < maxDeclared {
 			d.known[name] = true
