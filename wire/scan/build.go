@@ -24,6 +24,9 @@ func (o *Object) next() {
 	if !o.opened {
 		o.opened, c = true, '{'
 	}
+	if o.b == nil {
+		o.b = make([]byte, 0, 64)
+	}
 	o.b = append(o.b, c)
 }
 
@@ -75,6 +78,15 @@ func (o *Object) Members(obj []byte, but ...string) {
 			o.Member(key, val)
 		}
 	}
+}
+
+// Append adds a member whose value write appends to the bytes that it is given.
+// An error is write's, and the object is void then.
+func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error {
+	o.key(name)
+	b, err := write(o.b)
+	o.b = b
+	return err
 }
 
 // Inside adds what stands between the braces of obj as it stands there, but on

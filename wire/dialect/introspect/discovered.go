@@ -1,7 +1,6 @@
 package introspect
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -45,13 +44,11 @@ func readDiscovered(raw json.RawMessage) *discovered {
 }
 
 func (d *discovered) json() json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(d) != nil {
+	b, err := scan.Marshal(d)
+	if err != nil {
 		return nil
 	}
-	return b.Bytes()
+	return b
 }
 
 func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
@@ -99,7 +96,7 @@ func (d *discovered) module(namespace string) *listedModule {
 // about each inconsistency between the list and the schemas.
 func (d *discovered) catalog(note func(string)) *catalog.Catalog {
 	c := &catalog.Catalog{Catalog: 1, Dialect: "introspect", Methods: []catalog.Method{}}
-	var told []byte
+	var told scan.Array
 	for _, m := range d.modules() {
 		var s schemaReader
 		if raw := d.Schemas[m.Namespace]; raw != nil {
@@ -118,12 +115,9 @@ func (d *discovered) catalog(note func(string)) *catalog.Catalog {
 			}
 			c.Methods = append(c.Methods, entry)
 		}
-		if told != nil {
-			told = append(told, ',')
-		}
-		told = append(told, without(m.raw, "methods")...)
+		told.Add(scan.Without(m.raw, "methods"))
 	}
-	c.Extra = json.RawMessage(`{"modules":[` + string(told) + `]}`)
+	c.Extra = scan.Pair("modules", told.End())
 	return c
 }
 
@@ -135,19 +129,4 @@ func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 		return nil
 	}
 	return d.catalog(func(string) {})
-}
-
-// without returns a copy of a JSON object that lacks one member.
-func without(obj json.RawMessage, key string) json.RawMessage {
-	b := []byte{'{'}
-	for member, val := range scan.Members(obj) {
-		if scan.IsKey(member, key) {
-			continue
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(append(b, '"'), member...), `":`...), val...)
-	}
-	return append(b, '}')
 }

@@ -17,7 +17,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 		return c.Codec.Event(m)
 	}
 	kind := c.texts.text(scan.Get(m.Body, "type"))
-	ev := wire.Event{Final: m.Final}
+	ev := event{Event: wire.Event{Final: m.Final}}
 	switch kind {
 	case typeData:
 		c.data(&ev, m.Body)
@@ -35,8 +35,14 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 			ev.Topic = kind
 		}
 	}
-	ev.Extra = closed(ev.Extra)
-	return ev, nil
+	ev.Extra = ev.rest.EndOrNil()
+	return ev.Event, nil
+}
+
+// An event is what a user sees, as it is read member by member.
+type event struct {
+	wire.Event
+	rest scan.Object // becomes its Extra
 }
 
 // isEvent reports whether an item has a member that only events of the protocol
@@ -47,34 +53,14 @@ func isEvent(item []byte) bool {
 
 // other handles a member that the event's own type does not use: provenance
 // becomes Source, anything else is kept in Extra.
-func other(ev *wire.Event, key, val []byte) {
+func other(ev *event, key, val []byte) {
 	switch string(key) {
 	case "type":
 	case "provenance":
 		ev.Source = provenance(val)
 	default:
-		ev.Extra = keep(ev.Extra, key, val)
+		ev.rest.CompactMember(key, val)
 	}
-}
-
-// closed ends the object that keep has built.
-func closed(extra json.RawMessage) json.RawMessage {
-	if extra == nil {
-		return nil
-	}
-	return append(extra, '}')
-}
-
-// keep appends a member to an object that has no closing brace yet; nil is an
-// empty one.
-func keep(extra json.RawMessage, key, val []byte) json.RawMessage {
-	if extra == nil {
-		extra = append(make(json.RawMessage, 0, 48+len(key)+len(val)), '{')
-	} else {
-		extra = append(extra, ',')
-	}
-	extra = append(append(append(extra, '"'), key...), `":`...)
-	return scan.Compact(extra, val)
 }
 
 // provenance returns the list of modules an event came through, which is an
@@ -87,7 +73,7 @@ func provenance(val []byte) json.RawMessage {
 }
 
 // data reads a data event. One without a payload is shown whole.
-func (c *codec) data(ev *wire.Event, item []byte) {
+func (c *codec) data(ev *event, item []byte) {
 	for key, val := range scan.Members(item) {
 		switch string(key) {
 		case "data":
@@ -105,7 +91,7 @@ func (c *codec) data(ev *wire.Event, item []byte) {
 	}
 }
 
-func (c *codec) progress(ev *wire.Event, item []byte) {
+func (c *codec) progress(ev *event, item []byte) {
 	ev.Kind = wire.Progress
 	for key, val := range scan.Members(item) {
 		took := false
@@ -139,7 +125,7 @@ func fraction(val []byte) json.RawMessage {
 }
 
 // failure reads an error event. Its "recoverable" stays in Extra.
-func (c *codec) failure(ev *wire.Event, item []byte) {
+func (c *codec) failure(ev *event, item []byte) {
 	ev.Kind, ev.Err = wire.Failure, &wire.Error{}
 	for key, val := range scan.Members(item) {
 		took := true
@@ -201,7 +187,7 @@ func reason(e *wire.Error, val []byte) {
 
 // guidance reads a guidance event. The kind of error becomes Topic; what it is
 // about and what it suggests stays in Extra.
-func (c *codec) guidance(ev *wire.Event, item []byte) {
+func (c *codec) guidance(ev *event, item []byte) {
 	ev.Kind = wire.Guidance
 	for key, val := range scan.Members(item) {
 		took := false
@@ -221,7 +207,7 @@ func (c *codec) guidance(ev *wire.Event, item []byte) {
 }
 
 // end reads a done event.
-func end(ev *wire.Event, item []byte) {
+func end(ev *event, item []byte) {
 	ev.Kind = wire.Done
 	for key, val := range scan.Members(item) {
 		other(ev, key, val)

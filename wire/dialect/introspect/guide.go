@@ -77,7 +77,7 @@ func (mc *moduleCatalog) guided(err error, method string, some bool) []string {
 func (mc *moduleCatalog) guideToModule(namespace, method string) []string {
 	guide := []string{"error_kind", `"module_not_found"`, "module", quoted(namespace)}
 	if near := catalog.Nearest(method, mc.names()); near != "" && method != moduleSchemaMethod {
-		return append(append(guide, "action", `"try_method"`), mc.suggestion(near)...)
+		return slices.Concat(guide, []string{"action", `"try_method"`}, mc.suggestion(near))
 	}
 	return append(guide, "action", `"call_service_schema"`)
 }
@@ -89,7 +89,7 @@ func (mc *moduleCatalog) guideToMethod(module, name string, names []string) []st
 	guide := []string{"error_kind", `"method_not_found"`, "module", quoted(module), "method", quoted(name), "available_methods", array(others)}
 	switch near := catalog.Closest(name, others); {
 	case near != "":
-		return append(append(guide, "action", `"try_method"`), mc.suggestion(module+"_"+near)...)
+		return slices.Concat(guide, []string{"action", `"try_method"`}, mc.suggestion(module+"_"+near))
 	case mc.module(module) == nil:
 		return append(guide, "action", `"call_service_schema"`)
 	}
@@ -109,7 +109,7 @@ func (mc *moduleCatalog) guideToParams(method, reason string) []string {
 	if mc.catalog.Method(method) == nil {
 		return append(guide, "action", `"call_service_schema"`)
 	}
-	return append(append(guide, "action", `"try_method"`), mc.suggestion(method)...)
+	return slices.Concat(guide, []string{"action", `"try_method"`}, mc.suggestion(method))
 }
 
 // suggestion returns the guidance members that suggest a method, with its schema

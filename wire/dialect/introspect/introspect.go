@@ -92,7 +92,7 @@ func styled(params json.RawMessage, style string) json.RawMessage {
 	case style == "object" || scan.Type(params) != 'o':
 		return params
 	}
-	return append(append(json.RawMessage{'['}, params...), ']')
+	return scan.ArrayOf(params)
 }
 
 // unsubscribeOf returns the method that ends a stream of method: derived by the

@@ -41,20 +41,20 @@ func modern(schema []byte) []byte {
 // mapped is an array or an object with other members in place of its own, which
 // keep their order; another value is returned as it is.
 func mapped(value []byte, change func(key string, val []byte) (string, []byte)) []byte {
-	var b []byte
 	switch scan.Type(value) {
 	case 'a':
+		var a scan.Array
 		for val := range scan.Elements(value) {
 			_, val = change("", val)
-			b = append(append(b, ','), val...)
+			a.Add(val)
 		}
-		return append(append([]byte{'['}, bytes.TrimPrefix(b, []byte(","))...), ']')
+		return a.End()
 	case 'o':
-		for key, val := range scan.Members(value) {
-			name, val := change(scan.Key(key), val)
-			b = append(append(scan.AppendQuoted(append(b, ','), name), ':'), val...)
+		var o scan.Object
+		for name, val := range scan.Named(value) {
+			o.Add(change(name, val))
 		}
-		return append(append([]byte{'{'}, bytes.TrimPrefix(b, []byte(","))...), '}')
+		return o.End()
 	}
 	return value
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -36,7 +35,7 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 		variants = scan.Get(schema, "anyOf")
 	}
 	if variants == nil {
-		variants = append(append([]byte{'['}, schema...), ']')
+		variants = scan.ArrayOf(schema)
 	}
 	for val := range scan.Elements(variants) {
 		v := s.resolve(val)
@@ -64,10 +63,8 @@ func free(name string, val json.RawMessage, namespace string, taken map[string]j
 // renamed returns a schema whose references use the names that free gives.
 func renamed(schema, namespace string, taken map[string]json.RawMessage) string {
 	for _, key := range []string{"definitions", "$defs"} {
-		in := scan.ReadObject(scan.Get([]byte(schema), key), wire.DefaultMaxDepth)
 		var pairs []string
-		for k, val, ok := in.Next(); ok; k, val, ok = in.Next() {
-			name := scan.Key(k)
+		for name, val := range scan.Named(scan.Get([]byte(schema), key)) {
 			if other := free(name, val, namespace, taken); other != name {
 				from, to := strings.TrimSuffix(quoted("#/$defs/"+name), `"`), strings.TrimSuffix(quoted("#/$defs/"+other), `"`)
 				pairs = append(pairs, from+`"`, to+`"`, from+"/", to+"/")
@@ -109,11 +106,7 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	method := scan.Get(scan.Get(v, "properties"), "method")
 	name, ok := scan.Text(scan.Get(method, "const"))
 	if !ok {
-		in := scan.ReadArray(scan.Get(method, "enum"), wire.DefaultMaxDepth)
-		_, first, _ := in.Next()
-		if _, _, more := in.Next(); !more {
-			name, ok = scan.Text(first)
-		}
+		name, ok = scan.Text(scan.Sole(scan.Get(method, "enum")))
 	}
 	if ok {
 		return s.short(name)
@@ -187,7 +180,7 @@ func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 		return
 	}
 	if entry.Description != "" {
-		v = without(v, "description")
+		v = scan.Without(v, "description")
 	}
 	entry.Params = withoutMethod(v)
 }
@@ -212,7 +205,7 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 		return v
 	}
 	if properties := scan.Get(v, "properties"); scan.Type(properties) == 'o' {
-		v = scan.Splice(v, "properties", without(properties, "method"))
+		v = scan.Splice(v, "properties", scan.Without(properties, "method"))
 	}
 	var required []string
 	if json.Unmarshal(scan.Get(v, "required"), &required) == nil && len(required) > 0 {
@@ -224,16 +217,16 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 		}
 		b, _ := json.Marshal(kept)
 		if v = scan.Splice(v, "required", b); len(kept) == 0 {
-			v = without(v, "required")
+			v = scan.Without(v, "required")
 		}
 	}
 	if parts := scan.Get(v, "allOf"); scan.Type(parts) == 'a' {
-		var all []byte
+		var all scan.Array
 		for part := range scan.Elements(parts) {
-			all = append(append(all, ','), withoutMethod(part)...)
+			all.Add(withoutMethod(part))
 		}
-		if all != nil {
-			v = scan.Splice(v, "allOf", append(append([]byte{'['}, all[1:]...), ']'))
+		if list := all.EndOrNil(); list != nil {
+			v = scan.Splice(v, "allOf", list)
 		}
 	}
 	return v

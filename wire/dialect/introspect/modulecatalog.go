@@ -126,18 +126,17 @@ func (mc *moduleCatalog) list() json.RawMessage {
 // schema returns the module's JSON Schema: one oneOf variant for each method,
 // and the definitions that the variants refer to.
 func (m *module) schema() json.RawMessage {
-	var b []byte
+	var variants scan.Array
 	for i, entry := range m.methods {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, variant(m.names[i], entry)...)
+		variants.Add(variant(m.names[i], entry))
 	}
-	doc := `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":` + quoted(title(m.namespace)) + `,"oneOf":[` + string(b) + `]`
-	if defs := m.parent.definitions(b); defs != nil {
-		doc += `,"$defs":` + string(defs)
-	}
-	return json.RawMessage(doc + "}")
+	all := variants.End()
+	var doc scan.Object
+	doc.Text("$schema", "https://json-schema.org/draft/2020-12/schema")
+	doc.Text("title", title(m.namespace))
+	doc.Add("oneOf", all)
+	doc.Add("$defs", m.parent.definitions(all))
+	return doc.End()
 }
 
 // title makes a schema title from a namespace: StorageMethods for storage.
@@ -188,15 +187,12 @@ func isPlain(schema []byte) bool {
 
 // before returns a JSON array with element put in front of the others.
 func before(array, element []byte) []byte {
-	rest := scan.Trim(array)
-	if len(rest) == 0 {
-		rest = []byte("[]")
+	var a scan.Array
+	a.Add(element)
+	for val := range scan.Elements(array) {
+		a.Add(val)
 	}
-	b := append([]byte{'['}, element...)
-	if rest = scan.Trim(rest[1:]); rest[0] != ']' {
-		b = append(b, ',')
-	}
-	return append(b, rest...)
+	return a.End()
 }
 
 // definitions returns the catalog's $defs that schemas refer to, directly or

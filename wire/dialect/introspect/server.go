@@ -153,9 +153,7 @@ func (h *handler) moduleSchema(params json.RawMessage, out *streamWriter) error 
 	case 'o':
 		name, _ = scan.Text(scan.Get(first, "namespace"))
 	case 'a':
-		in := scan.ReadArray(first, wire.DefaultMaxDepth)
-		_, val, _ := in.Next()
-		name, _ = scan.Text(val)
+		name, _ = scan.Text(scan.First(first))
 	}
 	m := h.server.modules().module(name)
 	switch {
@@ -176,15 +174,13 @@ func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
 	if kind, _ := scan.Text(scan.Get(entryParams(entry), "type")); kind == "array" {
 		return params
 	}
-	in := scan.ReadArray(params, wire.DefaultMaxDepth)
-	_, first, ok := in.Next()
-	if !ok {
+	if scan.Count(params) == 0 {
 		return json.RawMessage("{}")
 	}
-	if _, _, more := in.Next(); more || scan.Type(first) != 'o' {
-		return params
+	if sole := scan.Sole(params); scan.Type(sole) == 'o' {
+		return sole
 	}
-	return first
+	return params
 }
 
 func entryParams(entry *catalog.Method) json.RawMessage {
@@ -197,8 +193,7 @@ func entryParams(entry *catalog.Method) json.RawMessage {
 // unsubscribe ends a stream of this connection and answers whether there was
 // one. mine is false if method is no unsubscribe method for it.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
-	in := scan.ReadArray(params, wire.DefaultMaxDepth)
-	_, id, _ := in.Next()
+	id := scan.First(params)
 	if scan.Type(params) == 'o' {
 		id = scan.Get(params, "subscription")
 	}

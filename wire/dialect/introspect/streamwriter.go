@@ -19,8 +19,8 @@ type streamWriter struct {
 	emit        func(wire.Event) error
 	cancel      context.CancelFunc
 	contentType string // for data without a content type of its own
-	head        string // the bytes of each item up to its type
-	tail        string // the bytes after the type, up to the provenance
+	hash        string // the service hash in each item
+	source      []byte // the provenance in each item
 
 	mu    sync.Mutex
 	items bool // an item was written
@@ -37,8 +37,8 @@ func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) err
 	out := &streamWriter{
 		method: method, id: newID(), emit: emit, cancel: cancel,
 		contentType: strings.TrimSuffix(module+"."+name, "."),
-		head:        `{"service_hash":"` + mc.hash + `","type":"`,
-		tail:        `","provenance":` + string(source),
+		hash:        mc.hash,
+		source:      source,
 	}
 	if entry := mc.catalog.Method(method); entry != nil && len(entry.Events) == 1 {
 		for contentType := range entry.Events {
@@ -57,15 +57,14 @@ func (w *streamWriter) item(kind string, members ...string) error {
 		return context.Canceled
 	}
 	w.items = true
-	b := append(append(append(make([]byte, 0, 256), w.head...), kind...), w.tail...)
+	o := scan.AppendObject(make([]byte, 0, 256))
+	o.Text("service_hash", w.hash)
+	o.Text("type", kind)
+	o.Add("provenance", w.source)
 	for i := 0; i < len(members); i += 2 {
-		if members[i+1] != "" {
-			b = append(append(append(b, `,"`...), members[i]...), `":`...)
-			b = append(b, members[i+1]...)
-		}
+		o.Add(members[i], []byte(members[i+1]))
 	}
-	b = append(b, '}')
-	return w.emit(wire.Event{Kind: wire.Data, Stream: w.id, Data: b})
+	return w.emit(wire.Event{Kind: wire.Data, Stream: w.id, Data: o.End()})
 }
 
 // event writes one event of a hook. After an unrecoverable error it returns

@@ -203,7 +203,11 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 		return result, nil
 	}
 	var rest scan.Object
-	rest.Members(result, word)
+	for name, val := range scan.Named(result) {
+		if name != word {
+			rest.Add(name, val)
+		}
+	}
 	return value, rest.EndOrNil()
 }
 

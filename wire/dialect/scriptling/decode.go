@@ -182,11 +182,18 @@ func (c *codec) called(m *wire.Message) {
 
 // plainArguments returns args and kwargs of a call as plain JSON, for a hook.
 func plainArguments(params []byte) (json.RawMessage, error) {
-	b, err := plainItems([]byte(`{"args":`), scan.Get(params, "args"))
-	if err == nil {
-		b, err = plainEntries(append(b, `,"kwargs":`...), scan.Get(params, "kwargs"))
+	args, err := plainItems(nil, scan.Get(params, "args"))
+	if err != nil {
+		return nil, err
 	}
-	return append(b, '}'), err
+	kwargs, err := plainEntries(nil, scan.Get(params, "kwargs"))
+	if err != nil {
+		return nil, err
+	}
+	var o scan.Object
+	o.Add("args", args)
+	o.Add("kwargs", kwargs)
+	return o.End(), nil
 }
 
 // latest returns the id of the user's latest pending call, which the peer is

@@ -35,8 +35,7 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 		}
 		return scalar(b, "int", val), nil
 	case 'a':
-		b, err := e.parts(append(b, `{"type":"list","items":`...), val, pointer)
-		return append(b, '}'), err
+		return e.container(b, "list", "items", val, pointer)
 	}
 	return e.object(b, val, pointer)
 }
@@ -62,11 +61,21 @@ func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 		if !ok {
 			return nil, doubt(key, `an object with the strings "library", "class" and "id"`)
 		}
-		b = append(b, `{"type":"remote","remote":`...)
-		return append(r.append(b), '}'), nil
+		return transport(b, "remote", "remote", r.append(nil)), nil
 	}
-	b, err := e.parts(append(b, `{"type":"dict","entries":`...), val, pointer)
-	return append(b, '}'), err
+	return e.container(b, "dict", "entries", val, pointer)
+}
+
+// container appends a Value of that type, whose member holds the Values of val's
+// parts.
+func (e encoder) container(b []byte, kind, member string, val []byte, pointer string) ([]byte, error) {
+	o := scan.AppendObject(b)
+	o.Text("type", kind)
+	err := o.Append(member, func(b []byte) ([]byte, error) { return e.parts(b, val, pointer) })
+	if err != nil {
+		return nil, err
+	}
+	return o.End(), nil
 }
 
 // below is a part's pointer; "" where nobody asks for it.
@@ -98,11 +107,17 @@ func soleKey(obj []byte) (string, []byte) {
 }
 
 func scalar(b []byte, kind string, val []byte) []byte {
-	b = append(append(append(b, `{"type":"`...), kind...), `","value":`...)
-	return append(append(b, val...), '}')
+	return transport(b, kind, "value", val)
 }
 
 func appendCallback(b []byte, id string) []byte {
-	b = append(b, `{"type":"callback","callback":{"id":`...)
-	return append(scan.AppendQuoted(b, id), "}}"...)
+	return transport(b, "callback", "callback", scan.Pair("id", scan.AppendQuoted(nil, id)))
+}
+
+// transport appends a Value of that type with one member.
+func transport(b []byte, kind, member string, val []byte) []byte {
+	o := scan.AppendObject(b)
+	o.Text("type", kind)
+	o.Add(member, val)
+	return o.End()
 }

@@ -20,13 +20,13 @@ func logEvent(params []byte) wire.Event {
 	ev.Message, _ = scan.Text(scan.Get(params, "message"))
 	args, err := plainItems(nil, scan.Get(params, "args"))
 	if err != nil {
-		ev.Extra = append(append([]byte(`{"args":`), scan.Compact(nil, scan.Get(params, "args"))...), '}')
+		ev.Extra = scan.Pair("args", scan.Compact(nil, scan.Get(params, "args")))
 		return ev
 	}
 	if pairs, ok := named(args); ok {
 		ev.Extra = pairs
 	} else if string(args) != "[]" {
-		ev.Extra = append(append([]byte(`{"args":`), args...), '}')
+		ev.Extra = scan.Pair("args", args)
 	}
 	return ev
 }
@@ -50,26 +50,21 @@ var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 // named makes an object of an array of alternating keys and values; ok is false
 // if it is none, or a key occurs twice.
 func named(args []byte) (obj json.RawMessage, ok bool) {
-	b := []byte{'{'}
+	var o scan.Object
+	list := scan.List(args)
+	if len(list)%2 != 0 {
+		return nil, false
+	}
 	seen := map[string]bool{}
-	m := scan.ReadArray(args, wire.DefaultMaxDepth)
-	for {
-		_, key, more := m.Next()
-		if !more {
-			break
-		}
-		name, isText := scan.Text(key)
-		_, val, paired := m.Next()
-		if !isText || !paired || seen[name] {
+	for pair := range slices.Chunk(list, 2) {
+		name, isText := scan.Text(pair[0])
+		if !isText || seen[name] {
 			return nil, false
 		}
 		seen[name] = true
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, key...), ':'), val...)
+		o.Add(name, pair[1])
 	}
-	return append(b, '}'), len(seen) > 0
+	return o.End(), len(seen) > 0
 }
 
 // checkLog returns what is wrong with the params of a host.log.

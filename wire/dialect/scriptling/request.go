@@ -53,18 +53,16 @@ func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
 
 // function makes a function.call of a call of a plugin's function.
 func (r *request) function() error {
-	b := scan.AppendQuoted([]byte(`{"name":`), r.method)
-	var err error
-	switch scan.Type(r.params) {
-	case 'a':
-		b, err = r.arguments(append(b, `,"args":`...), r.params, "")
-	case 'o':
-		b, err = r.arguments(append(b, `,"kwargs":`...), r.params, "")
+	var o scan.Object
+	o.Text("name", r.method)
+	if member := map[byte]string{'a': "args", 'o': "kwargs"}[scan.Type(r.params)]; member != "" {
+		arguments, err := r.arguments(nil, r.params, "")
+		if err != nil {
+			return err
+		}
+		o.Add(member, arguments)
 	}
-	if err != nil {
-		return err
-	}
-	r.method, r.params = methodCall, append(b, '}')
+	r.method, r.params = methodCall, o.End()
 	return r.allUsed()
 }
 

@@ -57,13 +57,13 @@ func toCatalog(said json.RawMessage) (*catalog.Catalog, error) {
 	c.Info.Version, _ = scan.Text(scan.Get(library, "version"))
 	c.Info.Description, _ = scan.Text(scan.Get(library, "description"))
 	c.Info.Extra = without(library, "name", "version", "description")
-	for f := range elements(scan.Get(sch, "functions")) {
+	for f := range objects(scan.Get(sch, "functions")) {
 		c.Methods = append(c.Methods, toMethod("", f))
 	}
-	for cl := range elements(scan.Get(sch, "classes")) {
+	for cl := range objects(scan.Get(sch, "classes")) {
 		name, _ := scan.Text(scan.Get(cl, "name"))
 		c.Classes = append(c.Classes, slices.Clone(cl))
-		for m := range elements(scan.Get(cl, "methods")) {
+		for m := range objects(scan.Get(cl, "methods")) {
 			c.Methods = append(c.Methods, toMethod(name+".", m))
 		}
 	}
@@ -88,28 +88,21 @@ func toMethod(prefix string, val []byte) catalog.Method {
 // toConstants returns the constants as an object of plain values; nil if there
 // are none.
 func toConstants(list []byte) (json.RawMessage, error) {
-	b := []byte{'{'}
-	for val := range elements(list) {
+	var o scan.Object
+	for val := range objects(list) {
 		name, ok := scan.Text(scan.Get(val, "name"))
 		if !ok {
 			continue
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		var err error
-		if b, err = plain(append(scan.AppendQuoted(b, name), ':'), scan.Get(val, "value")); err != nil {
+		if err := o.Append(name, func(b []byte) ([]byte, error) { return plain(b, scan.Get(val, "value")) }); err != nil {
 			return nil, fmt.Errorf("%s: %w", clip(name), err)
 		}
 	}
-	if len(b) == 1 {
-		return nil, nil
-	}
-	return append(b, '}'), nil
+	return o.EndOrNil(), nil
 }
 
-// elements yields the elements of an array that are objects.
-func elements(array []byte) func(yield func([]byte) bool) {
+// objects yields the elements of an array that are objects.
+func objects(array []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		if scan.Type(array) != 'a' {
 			return
@@ -128,20 +121,13 @@ func without(obj []byte, keys ...string) json.RawMessage {
 	if scan.Type(obj) != 'o' {
 		return nil
 	}
-	b := []byte{'{'}
+	var o scan.Object
 	for key, v := range scan.Members(obj) {
-		if slices.Contains(keys, scan.Key(key)) || string(v) == `""` {
-			continue
+		if !slices.Contains(keys, scan.Key(key)) && string(v) != `""` {
+			o.Member(key, v)
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(append(b, '"'), key...), `":`...), v...)
 	}
-	if len(b) == 1 {
-		return nil
-	}
-	return append(b, '}')
+	return o.EndOrNil()
 }
 
 // fromCatalog returns the schema of a catalog that we serve. A method whose name

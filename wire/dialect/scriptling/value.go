@@ -44,10 +44,11 @@ func readRef(val []byte) (r ref, ok bool) {
 }
 
 func (r ref) append(b []byte) []byte {
-	b = scan.AppendQuoted(append(b, `{"library":`...), r.library)
-	b = scan.AppendQuoted(append(b, `,"class":`...), r.class)
-	b = scan.AppendQuoted(append(b, `,"id":`...), r.id)
-	return append(b, '}')
+	o := scan.AppendObject(b)
+	o.Text("library", r.library)
+	o.Text("class", r.class)
+	o.Text("id", r.id)
+	return o.End()
 }
 
 // plain appends the plain JSON of the transport Value val. An error says what is
@@ -96,7 +97,9 @@ func plain(b, val []byte) ([]byte, error) {
 
 // plain appends the reference as users see and write it.
 func (r ref) plain(b []byte) []byte {
-	return append(r.append(append(b, `{"`+remoteKey+`":`...)), '}')
+	o := scan.AppendObject(b)
+	o.Add(remoteKey, r.append(nil))
+	return o.End()
 }
 
 func plainCallback(b, val []byte) ([]byte, error) {
@@ -104,8 +107,9 @@ func plainCallback(b, val []byte) ([]byte, error) {
 	if scan.Type(val) != 'o' || !ok {
 		return nil, fmt.Errorf("a transport value of type callback holds %s", excerpt(val))
 	}
-	b = scan.AppendQuoted(append(b, `{"`+callbackKey+`":`...), id)
-	return append(b, '}'), nil
+	o := scan.AppendObject(b)
+	o.Text(callbackKey, id)
+	return o.End(), nil
 }
 
 // plainItems appends the plain JSON of an array of Values, which may be absent.
