@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	params := testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                scriptCommands,
 		RequireExplicitExec: true,
@@ -75,7 +75,12 @@ func TestScripts(t *testing.T) {
 			env.Defer(func() { nothingLeft(t, env.WorkDir) })
 			return os.MkdirAll(run, 0o700)
 		},
-	})
+	}
+	if *snapshot != "" {
+		testscript.RunT(recorded{t}, params)
+	} else {
+		testscript.Run(t, params)
+	}
 }
 
 // nothingLeft demands that a script has left no process and no socket behind.
