@@ -51,7 +51,7 @@ func (c *consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, er
 	}
 	c.grace.failed = true
 	if !met {
-		c.grace.outcome = c.explain(rpcFault(c.method, ev.Err))
+		c.grace.outcome = c.advice.explain(rpcFault(c.method, ev.Err))
 	}
 	grace := c.grace.wait
 	if grace == 0 {

@@ -16,7 +16,7 @@ import (
 // `help`; so flags are told from arguments here, by the same table of flags,
 // and the library is handed both in an order that it cannot mistake.
 type commandLine struct {
-	cmd     *cli.Command
+	cmd     *Command
 	words   []string // all, as they were given
 	path    []string // the command's words
 	flags   []string // each with its value: --name=value
@@ -24,6 +24,9 @@ type commandLine struct {
 	dash    int // how many arguments stood before "--"; -1: there was none
 	help    bool
 	version bool
+
+	common []Flag          // those that may stand before the command
+	all    func() *Command // makes the whole tree
 }
 
 // argv is the line for the library. Arguments never reach its parser as they
@@ -39,12 +42,10 @@ var multiValue = map[string][]string{
 	"reply": {"an id", "a value"}, "reject": {"an id", "a code", "a text"},
 }
 
-// optionalValue are flags whose value may be left out, with what it is then.
-var optionalValue = map[string]string{"cache": cacheKinds[0]}
-
-// parse takes words (without the program's name) apart.
-func parse(root *cli.Command, words []string) (*commandLine, error) {
-	l := &commandLine{cmd: root, words: words, dash: -1}
+// parse takes words (without the program's name) apart. common are the flags of
+// every command, which may stand before it; all makes the tree with all commands.
+func parse(root *Command, words []string, common []Flag, all func() *Command) (*commandLine, error) {
+	l := &commandLine{cmd: root, words: words, dash: -1, common: common, all: all}
 	for i := 0; i < len(words); {
 		word := words[i]
 		i++
@@ -120,7 +121,7 @@ func (l *commandLine) long(name, value string, given bool, rest []string) (int, 
 	if f == nil || len(name) < 2 {
 		return 0, l.unknown("--" + name)
 	}
-	if alone, ok := optionalValue[name]; ok && !given {
+	if alone, ok := loneValue(f); ok && !given {
 		value, given = alone, true
 	}
 	switch {
@@ -182,10 +183,10 @@ func (l *commandLine) add(name, value string, given bool) {
 
 // lookup finds a flag of the command; of any command, as long as none was
 // named, so that common flags may stand before the command.
-func (l *commandLine) lookup(name string) cli.Flag {
+func (l *commandLine) lookup(name string) Flag {
 	flags := l.cmd.Flags
 	if len(l.path) == 0 {
-		flags = (&commonFlags{}).flags()
+		flags = l.common
 	}
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {
@@ -202,7 +203,7 @@ func (l *commandLine) unknown(word string) error {
 		names = append(names, longFirst(known.Names())[0])
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	switch near, has := catalog.Nearest(name, names), ownerOf(tree(&app{}), "rpcx", name); {
+	switch near, has := catalog.Nearest(name, names), ownerOf(l.all(), "rpcx", name); {
 	case len(name) < 2:
 	case has != "":
 		f.Message += " here"
@@ -214,10 +215,10 @@ func (l *commandLine) unknown(word string) error {
 }
 
 // ownerOf is the first command below c, which is called path, that has a flag.
-func ownerOf(c *cli.Command, path, flag string) string {
+func ownerOf(c *Command, path, flag string) string {
 	for _, sub := range c.Commands {
 		name := path + " " + sub.Name
-		if slices.ContainsFunc(sub.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+		if slices.ContainsFunc(sub.Flags, func(f Flag) bool { return slices.Contains(f.Names(), flag) }) {
 			return name
 		}
 		if found := ownerOf(sub, name, flag); found != "" {
@@ -233,7 +234,7 @@ func (l *commandLine) usage(format string, args ...any) *wire.Fault {
 	return f
 }
 
-func takesValue(f cli.Flag) bool {
+func takesValue(f Flag) bool {
 	d, ok := f.(cli.DocGenerationFlag)
 	return ok && d.TakesValue()
 }

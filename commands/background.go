@@ -40,7 +40,7 @@ type startEvent struct {
 }
 
 // runSession opens a session; in its own process it keeps it.
-func runSession(ctx context.Context, a *app, o *connectOptions) error {
+func runSession(ctx context.Context, a *app, o *keepOptions) error {
 	e, _, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func runSession(ctx context.Context, a *app, o *connectOptions) error {
 	if err != nil {
 		return err
 	}
-	if a.startup != nil {
+	if a.parent != nil {
 		return a.runHost(ctx, o, e, k)
 	}
 	cl := newDeadline(ctx, o.time.timeout.or(0), 0)

@@ -24,7 +24,7 @@ const (
 // line for each.
 type batch struct {
 	app   *app
-	o     *callOptions
+	o     batchOptions
 	conv  session.Conversation
 	print *format.Pipeline
 	types *batchTyper
@@ -45,27 +45,35 @@ type job struct {
 	answer json.RawMessage // nil: the batch was ended before there was one
 }
 
-func runBatch(ctx context.Context, a *app, o *callOptions, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) (err error) {
+// batchOptions are what `call --batch` was given.
+type batchOptions struct {
+	client    *clientFlags
+	params    paramFlags
+	jobs      int64
+	unordered bool
+}
+
+func runBatch(ctx context.Context, a *app, o batchOptions, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) (err error) {
 	b := &batch{app: a, o: o, print: print, types: newBatchTyper(a, e, nil, cat, o.params)}
 	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).TypedParams && !o.params.noCheck; o.params.dryRun && !asked {
 		return b.dryRun(ctx, e)
 	}
-	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
+	cl := newDeadline(ctx, o.client.time.timeout.or(0), 0)
 	defer cl.stop()
-	if b.conv, err = a.open(cl.ctx, e, &o.clientFlags, cat, false); err != nil {
+	if b.conv, err = a.open(cl.ctx, e, o.client, cat, false); err != nil {
 		return err
 	}
 	e.Dialect = b.conv.Dialect()
 	b.types = newBatchTyper(a, e, b.conv, cat, o.params)
 	if o.params.dryRun {
 		err = b.dryRun(cl.ctx, e)
-		return errors.Join(err, closing(ctx, b.conv, &o.hooks, err))
+		return errors.Join(err, closing(ctx, b.conv, &o.client.hooks, err))
 	}
 	err = errors.Join(b.run(cl.ctx), print.Finish())
 	if b.failed {
 		err = errors.Join(err, errBatch())
 	}
-	return errors.Join(err, closing(ctx, b.conv, &o.hooks, err))
+	return errors.Join(err, closing(ctx, b.conv, &o.client.hooks, err))
 }
 
 // errBatch is the outcome where some calls of many were answered with errors,
@@ -200,7 +208,7 @@ func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessa
 
 // result makes one call; a stream's data become an array, and a job is waited for.
 func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
-	cl := newDeadline(ctx, 0, b.o.time.idle.or(defaultIdle))
+	cl := newDeadline(ctx, 0, b.o.client.time.idle.or(defaultIdle))
 	defer cl.stop()
 	st, err := b.conv.Open(cl.ctx, op)
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 )
 
 // runChild is the process of a session: it is what its starter's words say.
-func runChild(a *app) int {
+func runChild(a *app, run func(a *app, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rpcx: this is for rpcx connect --session alone")
@@ -43,9 +43,9 @@ func runChild(a *app) int {
 	}
 	args := append([]string{"rpcx"}, b.words...)
 	a.detect(args)
-	a.startup = b
+	a.parent = b
 	a.console = format.NewConsole(b, format.ConsoleOptions{JSON: jsonErrors(args)})
-	err = a.run(b.words)
+	err = run(a, b.words)
 	if err == nil {
 		return 0
 	}
@@ -112,8 +112,11 @@ func (b *startup) send(n startEvent) bool {
 	return err == nil
 }
 
-// ready says that the session is, and lets the starter go.
-func (b *startup) ready() {
+// Gone is closed when the launching command has ended.
+func (b *startup) Gone() <-chan struct{} { return b.parentGone }
+
+// Ready says that the session is live, and lets the launching command end.
+func (b *startup) Ready() {
 	b.send(startEvent{Live: true})
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -121,8 +124,8 @@ func (b *startup) ready() {
 	b.out = nil
 }
 
-// lines is the log.
-func (b *startup) lines() []string {
+// Log returns the last lines that were said since the session is live.
+func (b *startup) Log() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.log)
@@ -130,13 +133,13 @@ func (b *startup) lines() []string {
 
 // runHost is the session, until its end. Its starter's end before it is live
 // ends it.
-func (a *app) runHost(ctx context.Context, o *connectOptions, e session.Endpoint, k session.Keep) error {
+func (a *app) runHost(ctx context.Context, o *keepOptions, e session.Endpoint, k session.Keep) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := make(chan struct{})
 	go func() {
 		select {
-		case <-a.startup.parentGone:
+		case <-a.parent.Gone():
 			select {
 			case <-live:
 			default:
@@ -154,10 +157,10 @@ func (a *app) runHost(ctx context.Context, o *connectOptions, e session.Endpoint
 	}
 	so.Reconnect = o.reconnect.options(a, &o.conn)
 	k.Answers = answersOf(e, so.Transport)
-	k.Log = a.startup.lines
+	k.Log = a.parent.Log
 	k.Live = func() {
 		close(live)
-		a.startup.ready()
+		a.parent.Ready()
 	}
 	return session.Host(ctx, e, so, k)
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -25,9 +23,9 @@ type cacheFlags struct {
 // cacheKinds are the values of --cache; alone it is the first.
 var cacheKinds = []string{"shared", "private"}
 
-func (c *cacheFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		generic(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", enum{&c.keep, cacheKinds}),
+func (c *cacheFlags) flags() []Flag {
+	return []Flag{
+		generic(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", optionalEnum{enum{&c.keep, cacheKinds}}),
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire"
@@ -38,9 +36,9 @@ type callOptions struct {
 
 const defaultIdle = 60 * time.Second
 
-func callCommand(a *app) *cli.Command {
+func callCommand(a *app) *Command {
 	o := &callOptions{}
-	flags := append([]cli.Flag{
+	flags := append([]Flag{
 		graceFlag(&o.grace),
 		retryFlag(&o.retry),
 		boolean("", "notify", "n", "send a notification: no answer is expected", &o.notify),
@@ -49,7 +47,7 @@ func callCommand(a *app) *cli.Command {
 		boolean("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
 	}, slices.Concat(o.params.flags(), o.ro.flags(), o.cache.flags())...)
-	return &cli.Command{
+	return &Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
 		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
@@ -64,7 +62,7 @@ func callCommand(a *app) *cli.Command {
 			{"Assert in CI", "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}},
 		Flags:  append(flags, o.flags(a, idleCall)...),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runCall(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runCall(ctx, a, o) },
 	}
 }
 
@@ -102,7 +100,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 		return err
 	}
 	if o.batch {
-		return runBatch(ctx, a, o, e, cat, print)
+		return runBatch(ctx, a, batchOptions{&o.clientFlags, o.params, o.jobs, o.unordered}, e, cat, print)
 	}
 	o.hooks.functions = params.FuncNames(rest)
 	if o.rawRequest == "" && needsConnection(e, cat, rest, o.params) {

@@ -8,8 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -18,18 +16,17 @@ import (
 
 // connectOptions are what `connect` was given.
 type connectOptions struct {
-	clientFlags
-	session sessionFlags
-	params  paramFlags
+	keepOptions
+	params paramFlags
 }
 
-func connectCommand(a *app) *cli.Command {
+func connectCommand(a *app) *Command {
 	o := &connectOptions{}
-	flags := []cli.Flag{
+	flags := []Flag{
 		text(groupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.catalog),
 		boolean(groupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.noCheck),
 	}
-	return &cli.Command{
+	return &Command{
 		Name:        "connect",
 		Usage:       "converse: messages from stdin to the peer, the peer's to stdout; keep sessions",
 		ArgsUsage:   "[ENDPOINT]",
@@ -39,7 +36,7 @@ func connectCommand(a *app) *cli.Command {
 			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
 		Flags:  slices.Concat(flags, o.session.flags(), o.reconnect.flags(), o.flags(a, idleNone)),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runConnect(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runConnect(ctx, a, o) },
 	}
 }
 
@@ -60,7 +57,7 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 		if err != nil {
 			return err
 		}
-		return d.run(ctx, a, o)
+		return d.run(ctx, a, &o.keepOptions)
 	}
 	e, rest, err := a.endpoint(ctx, o.conn.dialect)
 	if err != nil {
@@ -87,9 +84,9 @@ func runConnect(ctx context.Context, a *app, o *connectOptions) error {
 	switch {
 	case err != nil:
 	case format.Interactive(os.Stdin, a.out) && !o.out.null:
-		err = (&prompt{
+		err = runPrompt(promptOptions{
 			app: a, endpoint: e, conv: conv, pipe: pipe, print: print, deadline: cl, params: o.params, catalog: cat,
-		}).run()
+		})
 	default:
 		err = (&connection{app: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
 	}

@@ -75,7 +75,10 @@ func (c *consumer) end(err error) error {
 	if c.grace.failed {
 		return c.finish()
 	}
-	c.unheeded()
+	if ev := c.advice.unheeded(); ev != nil {
+		c.app.console.Event(*ev)
+	}
+	c.advice = nil
 	if errors.Is(err, io.EOF) {
 		if c.failed {
 			return errBatch()
@@ -132,7 +135,9 @@ func (c *consumer) message(m wire.Message) (stop bool, err error) {
 	}
 	c.answers.put(m)
 	if ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil {
-		c.advised(&ev)
+		var shown wire.Event
+		c.advice, shown = newAdvice(c.app.line, c.method, c.cat, &ev)
+		c.app.console.Event(shown)
 	} else {
 		c.app.console.Event(ev)
 	}
@@ -191,7 +196,7 @@ func (c *consumer) failure(ctx context.Context, ev wire.Event) (stop bool, err e
 	if met || err != nil {
 		return !c.many, err
 	}
-	f := c.explain(rpcFault(c.method, ev.Err))
+	f := c.advice.explain(rpcFault(c.method, ev.Err))
 	if c.many {
 		c.failed = true
 		c.app.console.Error(f, statusOf(f.Kind).code)

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -23,13 +21,13 @@ type describeOptions struct {
 	form string
 }
 
-func describeCommand(a *app) *cli.Command {
+func describeCommand(a *app) *Command {
 	o := &describeOptions{}
-	flags := []cli.Flag{
+	flags := []Flag{
 		boolean("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
 		generic("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", enum{&o.form, describeForms}),
 	}
-	return &cli.Command{
+	return &Command{
 		Name:        "describe",
 		Usage:       "show what a peer offers",
 		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
@@ -41,7 +39,7 @@ func describeCommand(a *app) *cli.Command {
 			{"A catalog that serve can read", "rpcx describe demo:orders > catalog.json"},
 		}},
 		Flags:  append(flags, o.flags(a, idleCall)...),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runDescribe(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runDescribe(ctx, a, o) },
 	}
 }
 
@@ -67,7 +65,7 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	if len(rest) == 1 {
 		name = rest[0]
 	}
-	c, err := fetchCatalog(ctx, a, e, o, name)
+	c, err := fetchCatalog(ctx, a, e, &o.clientFlags, name)
 	if err != nil {
 		return err
 	}
@@ -93,7 +91,7 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.printJSON(ctx, print, b)
+	return printJSON(ctx, print, b)
 }
 
 // forPeople says that a table is wanted.
@@ -103,11 +101,11 @@ func (o *describeOptions) forPeople(a *app) bool {
 
 // fetchCatalog asks what the peer offers; where name is given, of that alone if
 // it can be asked so.
-func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *describeOptions, name string) (_ *catalog.Catalog, err error) {
+func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *clientFlags, name string) (_ *catalog.Catalog, err error) {
 	cl := o.time.deadline(ctx, defaultIdle)
 	defer cl.stop()
 	a.heard = cl.touch // a service is asked module by module
-	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, false)
+	conv, err := a.open(cl.ctx, e, o, nil, false)
 	if err != nil {
 		return keptCatalog(a, e, &o.conn, err)
 	}
@@ -147,10 +145,10 @@ func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.
 	if err != nil {
 		return err
 	}
-	return o.printJSON(ctx, print, b)
+	return printJSON(ctx, print, b)
 }
 
-func (o *describeOptions) printJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
+func printJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	_, err := print.Print(ctx, wire.Message{Raw: b}, wire.Event{Kind: wire.Data, Data: b})
 	return errors.Join(err, print.Finish())
 }

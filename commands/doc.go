@@ -92,7 +92,7 @@ func flagDoc(f cli.Flag) (FlagDoc, bool) {
 	}
 	arg, usage := unquote(g.GetUsage())
 	d.Usage, d.Env = usage, g.GetEnvVars()
-	if _, alone := optionalValue[d.Names[0]]; alone || !g.TakesValue() {
+	if _, alone := loneValue(f); alone || !g.TakesValue() {
 		return d, true
 	}
 	d.Arg = arg

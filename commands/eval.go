@@ -8,8 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -26,14 +24,14 @@ type evalOptions struct {
 	retry     int64
 }
 
-func evalCommand(a *app) *cli.Command {
+func evalCommand(a *app) *Command {
 	o := &evalOptions{}
-	flags := append(o.evaluator.flags(), []cli.Flag{
+	flags := append(o.evaluator.flags(), []Flag{
 		retryFlag(&o.retry),
 		text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
 		boolean("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
 	}...)
-	return &cli.Command{
+	return &Command{
 		Name:        "eval",
 		Usage:       "evaluate code on the peer and print its value",
 		ArgsUsage:   "ENDPOINT CODE",
@@ -45,7 +43,7 @@ func evalCommand(a *app) *cli.Command {
 			{"Code from a file, or from stdin", `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
 		}},
 		Flags:  append(flags, o.flags(a, idleCall)...),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runEval(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runEval(ctx, a, o) },
 	}
 }
 

@@ -41,7 +41,7 @@ func TestDefect(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &app{started: time.Now()} // whose console, for the warning of that file, is missing
-	f := worst(a.run([]string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
+	f := worst(run(a, []string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
 	if f == nil || statusOf(f.Kind).code != 70 || !strings.HasPrefix(f.Error(), "a defect of rpcx: ") {
 		t.Errorf("the failure is %v", f)
 	}

@@ -25,7 +25,35 @@ const (
 	groupInbox      = "The inbox of a session"
 )
 
-func boolean(group, name, short, usage string, to *bool) cli.Flag {
+// Command and Flag are the library's, which nothing else imports.
+type (
+	Command = cli.Command
+	Flag    = cli.Flag
+)
+
+// groupOf returns the heading under which help lists f.
+func groupOf(f Flag) string {
+	if c, ok := f.(cli.CategorizableFlag); ok {
+		return c.GetCategory()
+	}
+	return ""
+}
+
+// loneValue returns the value of a flag that may be given without one; false
+// where f has no such value.
+func loneValue(f Flag) (string, bool) {
+	g, ok := f.(*cli.GenericFlag)
+	if !ok {
+		return "", false
+	}
+	v, ok := g.Value.(interface{ LoneValue() string })
+	if !ok {
+		return "", false
+	}
+	return v.LoneValue(), true
+}
+
+func boolean(group, name, short, usage string, to *bool) Flag {
 	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
 		f.Aliases = []string{short}
@@ -33,7 +61,7 @@ func boolean(group, name, short, usage string, to *bool) cli.Flag {
 	return f
 }
 
-func text(group, name, short, usage string, to *string) cli.Flag {
+func text(group, name, short, usage string, to *string) Flag {
 	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
 		f.Aliases = []string{short}
@@ -41,7 +69,7 @@ func text(group, name, short, usage string, to *string) cli.Flag {
 	return f
 }
 
-func list(group, name, short, usage string, to *[]string) cli.Flag {
+func list(group, name, short, usage string, to *[]string) Flag {
 	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
 		f.Aliases = []string{short}
@@ -49,11 +77,11 @@ func list(group, name, short, usage string, to *[]string) cli.Flag {
 	return f
 }
 
-func generic(group, name, usage string, to cli.Value) cli.Flag {
+func generic(group, name, usage string, to cli.Value) Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
 
-func number(group, name, usage string, least int64, to *int64) cli.Flag {
+func number(group, name, usage string, least int64, to *int64) Flag {
 	return generic(group, name, usage, boundedInt{to, least})
 }
 
@@ -67,8 +95,8 @@ type commonFlags struct {
 // errorForms are the values of --errors and RPCX_ERRORS.
 var errorForms = []string{"text", "json"}
 
-func (c *commonFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (c *commonFlags) flags() []Flag {
+	return []Flag{
 		boolean(groupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.verbose),
 		generic(groupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", enum{&c.errors, errorForms}),
 		generic(groupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", enum{&c.color, []string{"auto", "always", "never"}}),
@@ -94,7 +122,7 @@ type connFlags struct {
 	noCache      bool
 }
 
-func (c *connFlags) flags() []cli.Flag {
+func (c *connFlags) flags() []Flag {
 	c.noise = -1
 	return append(c.sharedFlags(),
 		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.noise),
@@ -108,8 +136,8 @@ func (c *connFlags) flags() []cli.Flag {
 }
 
 // sharedFlags are those that a listener has too.
-func (c *connFlags) sharedFlags() []cli.Flag {
-	return []cli.Flag{
+func (c *connFlags) sharedFlags() []Flag {
+	return []Flag{
 		text(groupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, scomp, introspect, ro, scriptling, hotrepl", &c.dialect),
 		list(groupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		text(groupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
@@ -134,8 +162,8 @@ const (
 	idleNone   = "give up when nothing comes for `DURATION` (unbounded)"
 )
 
-func (t *timeFlags) flags(idle string) []cli.Flag {
-	return []cli.Flag{
+func (t *timeFlags) flags(idle string) []Flag {
+	return []Flag{
 		generic(groupTime, "timeout", "give up after `DURATION`, whatever comes", &t.timeout),
 		generic(groupTime, "idle", idle, &t.idle),
 	}
@@ -161,9 +189,9 @@ type outFlags struct {
 	expectCount int64
 }
 
-func (o *outFlags) flags() []cli.Flag {
+func (o *outFlags) flags() []Flag {
 	o.expectCount = -1
-	return []cli.Flag{
+	return []Flag{
 		text(groupOutput, "jq", "q", "print what the jq program `EXPR` makes of each value", &o.jq),
 		boolean(groupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
 		list(groupOutput, "arg", "", "`NAME VALUE`: $NAME is the text VALUE in every jq program", &o.args),
@@ -194,8 +222,8 @@ type hookFlags struct {
 	functions map[string]bool // those that are function values (key@on=NAME); set by the command
 }
 
-func (h *hookFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (h *hookFlags) flags() []Flag {
+	return []Flag{
 		list(groupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (see HOOKS)", &h.on),
 		list(groupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.files),
 		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", positiveDuration{&h.timeout}),
@@ -205,7 +233,7 @@ func (h *hookFlags) flags() []cli.Flag {
 }
 
 // graceFlag bounds the wait for the end of a stream in which an error came.
-func graceFlag(to *duration) cli.Flag {
+func graceFlag(to *duration) Flag {
 	return generic("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", positiveDuration{to})
 }
 
@@ -217,8 +245,8 @@ type paramFlags struct {
 	style   string
 }
 
-func (p *paramFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (p *paramFlags) flags() []Flag {
+	return []Flag{
 		text(groupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.catalog),
 		boolean(groupParams, "no-check", "", "send parameters that the catalog refuses, as strings", &p.noCheck),
 		boolean(groupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &p.dryRun),
@@ -237,9 +265,9 @@ type clientFlags struct {
 	hooks     hookFlags
 }
 
-func (c *clientFlags) flags(a *app, idle string) []cli.Flag {
-	var all []cli.Flag
-	for _, group := range [][]cli.Flag{
+func (c *clientFlags) flags(a *app, idle string) []Flag {
+	var all []Flag
+	for _, group := range [][]Flag{
 		c.out.flags(), c.conn.flags(), c.handshake.flags(), c.time.flags(idle), c.hooks.flags(), a.common.flags(),
 	} {
 		all = append(all, group...)

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/session"
@@ -25,9 +23,9 @@ type evaluatorFlags struct {
 	reset    bool
 }
 
-func (w *evaluatorFlags) flags() []cli.Flag {
+func (w *evaluatorFlags) flags() []Flag {
 	w.cursor = -1
-	return []cli.Flag{
+	return []Flag{
 		boolean("", "complete", "", "print how CODE could go on in place of evaluating it (hotrepl)", &w.complete),
 		number("", "cursor", "with --complete, `N` is the place in CODE (its end)", 0, &w.cursor),
 		boolean("", "reset", "", "have the peer forget what code has set; takes no CODE (hotrepl)", &w.reset),
@@ -85,8 +83,8 @@ type watchFlags struct {
 	onChange bool
 }
 
-func (w *watchFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (w *watchFlags) flags() []Flag {
+	return []Flag{
 		number("", "every", "METHOD is code, evaluated every `FRAMES` frames (1; hotrepl)", 1, &w.every),
 		boolean("", "on-change", "", "only values that are not the last one (hotrepl)", &w.onChange),
 	}
@@ -118,7 +116,7 @@ func (w *watchFlags) operation(l *commandLine, e session.Endpoint, op *dialect.O
 }
 
 // retryFlag says how often a call is made again.
-func retryFlag(to *int64) cli.Flag {
+func retryFlag(to *int64) Flag {
 	return number("", "retry", "make the call again, up to `N` times, when the peer says that it failed but may be made again (retryable)", 0, to)
 }
 

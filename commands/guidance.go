@@ -24,13 +24,14 @@ type advice struct {
 	told bool // by the failure that it belongs to
 }
 
-// advised takes a guidance event: it gets a fix, and is shown with the methods
-// and the parameters that the peer names.
-func (c *consumer) advised(ev *wire.Event) {
-	g := guidance{line: c.app.line, method: introspect.WireName(c.method), kind: ev.Topic, cat: c.cat, extra: ev.Extra}
-	c.advice = &advice{kind: ev.Topic}
-	if len(c.app.line.args) > 1 {
-		c.advice.fix, c.advice.hint = g.fix(ev.Action)
+// newAdvice takes a guidance event of a call of method: it gets a fix. What is
+// returned beside the advice is the event as it is shown: with the methods and the
+// parameters that the peer names.
+func newAdvice(line *commandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*advice, wire.Event) {
+	g := guidance{line: line, method: introspect.WireName(method), kind: ev.Topic, cat: cat, extra: ev.Extra}
+	a := &advice{kind: ev.Topic}
+	if len(line.args) > 1 {
+		a.fix, a.hint = g.fix(ev.Action)
 	}
 	shown := *ev
 	if shown.Message == "" {
@@ -42,8 +43,8 @@ func (c *consumer) advised(ev *wire.Event) {
 	if takes := format.Takes(g.get("method_schema")); takes != "" {
 		shown.Message += "; " + g.wanted() + " takes " + takes
 	}
-	c.app.console.Event(shown)
-	ev.Fix = c.advice.fix
+	ev.Fix = a.fix
+	return a, shown
 }
 
 // shortList is a dozen names at most.
@@ -55,21 +56,22 @@ func shortList(names []string) string {
 }
 
 // explain adds to a failure what the peer has advised just before.
-func (c *consumer) explain(f *wire.Fault) *wire.Fault {
-	if c.advice == nil || f.Hint != "" || f.Fix != nil {
+func (a *advice) explain(f *wire.Fault) *wire.Fault {
+	if a == nil || f.Hint != "" || f.Fix != nil {
 		return f
 	}
-	c.advice.told = true
-	f.Hint, f.Fix = c.advice.hint, c.advice.fix
+	a.told = true
+	f.Hint, f.Fix = a.hint, a.fix
 	return f
 }
 
-// unheeded shows the fix of guidance that no failure followed.
-func (c *consumer) unheeded() {
-	if c.advice != nil && !c.advice.told && c.advice.fix != nil {
-		c.app.console.Event(wire.Event{Kind: wire.Guidance, Message: c.advice.hint, Fix: c.advice.fix})
+// unheeded is the fix of guidance that no failure followed, as an event; nil:
+// there is none.
+func (a *advice) unheeded() *wire.Event {
+	if a == nil || a.told || a.fix == nil {
+		return nil
 	}
-	c.advice = nil
+	return &wire.Event{Kind: wire.Guidance, Message: a.hint, Fix: a.fix}
 }
 
 // guidance is a guidance event on a command line.

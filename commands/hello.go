@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/commands/params"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -21,8 +19,8 @@ type handshakeFlags struct {
 	shutdown      duration
 }
 
-func (h *handshakeFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (h *handshakeFlags) flags() []Flag {
+	return []Flag{
 		list(groupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
 		text(groupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
 		boolean(groupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.noEnvironment),

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/session"
 )
 
-func runNext(ctx context.Context, a *app, o *connectOptions) error {
+func runNext(ctx context.Context, a *app, o *keepOptions) error {
 	print, err := a.printer(session.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func parkedID(flag, text string) (int64, error) {
 	return id, nil
 }
 
-func runReply(ctx context.Context, a *app, o *connectOptions) error {
+func runReply(ctx context.Context, a *app, o *keepOptions) error {
 	text, value, _ := strings.Cut(o.session.reply, "=")
 	id, err := parkedID("--reply", text)
 	if err != nil {
@@ -71,7 +71,7 @@ func runReply(ctx context.Context, a *app, o *connectOptions) error {
 	return cause(cl.ctx, c.Reply(cl.ctx, id, raw))
 }
 
-func runReject(ctx context.Context, a *app, o *connectOptions) error {
+func runReject(ctx context.Context, a *app, o *keepOptions) error {
 	words := strings.SplitN(o.session.reject, "=", 3)
 	id, err := parkedID("--reject", words[0])
 	if err != nil {

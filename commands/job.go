@@ -6,8 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -63,8 +61,8 @@ const (
 	argsJob    = "ENDPOINT JOB"
 )
 
-func jobCommand(a *app) *cli.Command {
-	c := &cli.Command{
+func jobCommand(a *app) *Command {
+	c := &Command{
 		Name:        "job",
 		Usage:       "long work, whose result comes later",
 		ArgsUsage:   "run|start|status|wait|cancel|list ...",
@@ -92,7 +90,7 @@ type jobOptions struct {
 	retry   int64
 }
 
-func (v jobVerb) command(a *app) *cli.Command {
+func (v jobVerb) command(a *app) *Command {
 	o := &jobOptions{}
 	flags := o.flags(a, idleNone)
 	description := v.description
@@ -107,11 +105,11 @@ func (v jobVerb) command(a *app) *cli.Command {
 	case dialect.JobList:
 		flags = append(o.journal.flags(), flags...)
 	}
-	return &cli.Command{
+	return &Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
 		Metadata: map[string]any{examplesKey: []Example{v.example}},
 		Flags:    flags,
-		Action:   func(ctx context.Context, _ *cli.Command) error { return v.run(ctx, a, o) },
+		Action:   func(ctx context.Context, _ *Command) error { return v.run(ctx, a, o) },
 	}
 }
 

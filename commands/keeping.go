@@ -16,7 +16,7 @@ import (
 )
 
 // hostOptions reads what a session is to be like. e is its endpoint.
-func (o *connectOptions) hostOptions(a *app, e session.Endpoint) (session.Keep, error) {
+func (o *keepOptions) hostOptions(a *app, e session.Endpoint) (session.Keep, error) {
 	k := session.Keep{
 		Name:         o.session.session,
 		Patience:     o.time.timeout.or(defaultIdle),
@@ -82,7 +82,7 @@ func subscription(e session.Endpoint, given string) (dialect.Op, error) {
 
 // fingerprint tells whether two sessions are the same: their endpoints, dialects,
 // hooks and subscriptions. What depends on the folder counts with it.
-func (o *connectOptions) fingerprint(e session.Endpoint) (string, error) {
+func (o *keepOptions) fingerprint(e session.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)
 	if local || len(e.Address.Command) > 0 || len(o.hooks.on) > 0 || len(o.hooks.files) > 0 {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -29,8 +27,8 @@ type pluginOptions struct {
 
 const groupPlugin = "Plugin"
 
-func (o *pluginOptions) flags(a *app) []cli.Flag {
-	flags := []cli.Flag{
+func (o *pluginOptions) flags(a *app) []Flag {
+	flags := []Flag{
 		generic(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", enum{&o.logLevel, format.LogLevels}),
 		boolean(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.handshake.noEnvironment),
 		boolean(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
@@ -41,16 +39,15 @@ func (o *pluginOptions) flags(a *app) []cli.Flag {
 
 // pluginsOnly are the flags that mean something to a plugin: others are for
 // other dialects.
-func pluginsOnly(flags []cli.Flag) []cli.Flag {
-	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
-		c, ok := f.(cli.CategorizableFlag)
+func pluginsOnly(flags []Flag) []Flag {
+	return slices.DeleteFunc(flags, func(f Flag) bool {
 		return slices.Contains([]string{"dialect", "subprotocol", "runtime"}, f.Names()[0]) ||
-			ok && slices.Contains([]string{groupGreeting, groupKept}, c.GetCategory())
+			slices.Contains([]string{groupGreeting, groupKept}, groupOf(f))
 	})
 }
 
-func pluginCommand(a *app) *cli.Command {
-	return &cli.Command{
+func pluginCommand(a *app) *Command {
+	return &Command{
 		Name:        "plugin",
 		Usage:       "drive a Scriptling plugin, or be one",
 		ArgsUsage:   "describe|call|new|method|get|set|destroy|run|serve ...",

@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -21,13 +19,13 @@ type pluginDescribeOptions struct {
 	catalog bool
 }
 
-func pluginDescribeCommand(a *app) *cli.Command {
+func pluginDescribeCommand(a *app) *Command {
 	o := &pluginDescribeOptions{}
-	flags := []cli.Flag{
+	flags := []Flag{
 		boolean("", "json", "", "print JSON on a terminal too", &o.json),
 		boolean("", "as-catalog", "", "print the catalog, as rpcx describe does", &o.catalog),
 	}
-	return &cli.Command{
+	return &Command{
 		Name: "describe", Usage: "show what a plugin offers", ArgsUsage: "ENDPOINT",
 		Description: `The library, its functions (with their source where the plugin gives it), classes,
 properties and constants: tables on a terminal, JSON elsewhere.`,
@@ -35,7 +33,7 @@ properties and constants: tables on a terminal, JSON elsewhere.`,
 			{"The functions of the embedded plugin", "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
 		}},
 		Flags:  append(flags, o.pluginOptions.flags(a)...),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runPluginDescribe(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runPluginDescribe(ctx, a, o) },
 	}
 }
 
@@ -51,12 +49,11 @@ func runPluginDescribe(ctx context.Context, a *app, o *pluginDescribeOptions) er
 	if err != nil {
 		return err
 	}
-	d := &describeOptions{clientFlags: o.clientFlags, json: o.json}
-	c, err := fetchCatalog(ctx, a, e, d, "")
+	c, err := fetchCatalog(ctx, a, e, &o.clientFlags, "")
 	if err != nil {
 		return err
 	}
-	if d.forPeople(a) && !o.catalog {
+	if !o.json && o.out.forPeople(a) && !o.catalog {
 		var b bytes.Buffer
 		if err := format.Plugin(&b, c, a.out.Width, a.out.Color); err != nil {
 			return err
@@ -70,7 +67,7 @@ func runPluginDescribe(ctx context.Context, a *app, o *pluginDescribeOptions) er
 	if err != nil {
 		return err
 	}
-	return d.printJSON(ctx, print, b)
+	return printJSON(ctx, print, b)
 }
 
 // pluginSchema is a catalog in the words of the plugin protocol.

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/session"
@@ -20,10 +18,10 @@ type pluginRunOptions struct {
 	file string
 }
 
-func pluginRunCommand(a *app) *cli.Command {
+func pluginRunCommand(a *app) *Command {
 	o := &pluginRunOptions{}
-	flags := []cli.Flag{text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
-	return &cli.Command{
+	flags := []Flag{text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
+	return &Command{
 		Name: "run", Usage: "perform several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
 		Description: `STEPS holds a JSON object for each step. Its call, new, method, get or set is the name of
 the function, class, method or property; its destroy the name of the step that made the
@@ -35,7 +33,7 @@ by --on NAME=ANSWER. Each step's result is one line; the first that fails ends t
 			{"An object, and a method of it", `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 		}},
 		Flags:  append(flags, o.pluginOptions.flags(a)...),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runPluginRun(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runPluginRun(ctx, a, o) },
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/hook"
@@ -22,10 +20,10 @@ type pluginServeOptions struct {
 	description string
 }
 
-func pluginServeCommand(a *app) *cli.Command {
+func pluginServeCommand(a *app) *Command {
 	o := &pluginServeOptions{}
-	var flags []cli.Flag
-	for _, group := range [][]cli.Flag{
+	var flags []Flag
+	for _, group := range [][]Flag{
 		{
 			text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, in place of stdin and stdout", &o.listen),
 			text(groupPlugin, "name", "", "the library is called `NAME` (that of the catalog, else plugin)", &o.name),
@@ -36,14 +34,14 @@ func pluginServeCommand(a *app) *cli.Command {
 	} {
 		flags = append(flags, group...)
 	}
-	return &cli.Command{
+	return &Command{
 		Name: "serve", Usage: "be a plugin, made of hooks", ArgsUsage: "[-- COMMAND ARGS...]",
 		Description: pluginServeDescription,
 		Metadata: map[string]any{examplesKey: []Example{
 			{"A plugin of one function, driven by rpcx itself", `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
 		}},
 		Flags:  pluginsOnly(flags),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runPluginServe(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runPluginServe(ctx, a, o) },
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire"
@@ -71,8 +69,8 @@ and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json, k
 key:@=FILE and key@on=NAME are by name.`
 
 // pluginVerbs are the commands of the table.
-func pluginVerbs(a *app) []*cli.Command {
-	var all []*cli.Command
+func pluginVerbs(a *app) []*Command {
+	var all []*Command
 	for _, v := range pluginVerbTable {
 		all = append(all, v.command(a))
 	}
@@ -86,7 +84,7 @@ type verbOptions struct {
 	dryRun bool
 }
 
-func (v pluginVerb) command(a *app) *cli.Command {
+func (v pluginVerb) command(a *app) *Command {
 	o := &verbOptions{}
 	usage := "ENDPOINT " + strings.Join(v.words, " ")
 	about := v.about
@@ -94,15 +92,15 @@ func (v pluginVerb) command(a *app) *cli.Command {
 		usage += " [ARGS...] [key=value...]"
 		about += "\n\n" + argumentsDescription
 	}
-	flags := []cli.Flag{
+	flags := []Flag{
 		boolean(groupPlugin, "values", "", "give and show transport Values as they stand, such as {\"type\":\"int\",\"value\":1}", &o.values),
 		boolean(groupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
 	}
-	return &cli.Command{
+	return &Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: usage, Description: about,
 		Metadata: map[string]any{examplesKey: v.examples},
 		Flags:    append(flags, o.pluginOptions.flags(a)...),
-		Action:   func(ctx context.Context, _ *cli.Command) error { return v.run(ctx, a, o) },
+		Action:   func(ctx context.Context, _ *Command) error { return v.run(ctx, a, o) },
 	}
 }
 

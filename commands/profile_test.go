@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire/profile"
 )
 
@@ -14,12 +12,9 @@ import (
 func TestProfileKeysAreFlags(t *testing.T) {
 	keys := profile.Keys()
 	known := map[string]bool{"endpoint": true}
-	_ = tree(&app{}).Walk(func(cmd *cli.Command) error {
+	_ = tree(&app{}).Walk(func(cmd *Command) error {
 		for _, f := range cmd.Flags {
-			name, group := f.Names()[0], ""
-			if c, ok := f.(cli.CategorizableFlag); ok {
-				group = c.GetCategory()
-			}
+			name, group := f.Names()[0], groupOf(f)
 			known[name] = true
 			reaches := group == groupConnection || group == groupTime || group == groupHooks || group == groupGreeting
 			if reaches && cmd.Name != "serve" && !slices.Contains(keys, name) && !slices.Contains(notInProfiles, name) {

@@ -16,9 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// A prompt is a conversation on a terminal: what is typed is called or sent, what
-// comes is printed above the line that is being edited.
-type prompt struct {
+// promptOptions are what a prompt works with.
+type promptOptions struct {
 	app      *app
 	endpoint session.Endpoint
 	conv     session.Conversation
@@ -27,9 +26,19 @@ type prompt struct {
 	deadline *deadline
 	params   paramFlags
 	catalog  *catalog.Catalog // of --catalog; may be nil
-	screen   *format.Prompt
-	past     *history
-	fatal    chan error
+}
+
+// runPrompt converses on the terminal until the user leaves or the conversation
+// ends.
+func runPrompt(o promptOptions) error { return (&prompt{promptOptions: o}).run() }
+
+// A prompt is a conversation on a terminal: what is typed is called or sent, what
+// comes is printed above the line that is being edited.
+type prompt struct {
+	promptOptions
+	screen *format.Prompt
+	past   *history
+	fatal  chan error
 
 	completer completer
 

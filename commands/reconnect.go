@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -16,8 +14,8 @@ type reconnectFlags struct {
 	limit duration
 }
 
-func (r *reconnectFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (r *reconnectFlags) flags() []Flag {
+	return []Flag{
 		boolean(groupConnection, "reconnect", "", "when the connection is lost, dial again, subscribe again and say so with a gap event", &r.on),
 		generic(groupConnection, "reconnect-for", "--reconnect, given up `DURATION` after the loss; 0 is never (5m)", &r.limit),
 	}

@@ -3,8 +3,6 @@ package commands
 import (
 	"encoding/json"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire"
 	"rpcx/wire/dialect/ro"
 	"rpcx/wire/scan"
@@ -19,8 +17,8 @@ type roFlags struct {
 	plain                       bool
 }
 
-func (r *roFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (r *roFlags) flags() []Flag {
+	return []Flag{
 		text(groupRO, "resource", "", "the `RESOURCE`, beside a dotted METHOD", &r.resource),
 		text(groupRO, "target", "", "the `TARGET`, as a string: which one of the resource", &r.target),
 		text(groupRO, "target-json", "", "the target as `JSON`: a number, say", &r.targetJSON),

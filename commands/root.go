@@ -28,7 +28,7 @@ var version = ""
 type app struct {
 	common  commonFlags
 	line    *commandLine
-	startup *startup                          // of the process of a session; nil elsewhere
+	parent  launcher                          // of the process of a session; nil elsewhere
 	respell func(typed, method string) string // a method of the wire as a user would type it in place of typed; nil: as it is
 	profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	console *format.Console
@@ -43,14 +43,25 @@ type app struct {
 	reload  atomic.Pointer[func() bool] // takes a SIGHUP; nil: nothing does
 }
 
+// A launcher is the command that started this process, which is to hold a
+// session.
+type launcher interface {
+	// Gone is closed when that command has ended.
+	Gone() <-chan struct{}
+	// Ready lets that command end: the session is live.
+	Ready()
+	// Log returns the last lines that this process had to say since.
+	Log() []string
+}
+
 // Main runs rpcx with the arguments of a process and returns its exit status.
 func Main(args []string) int {
 	a := &app{started: time.Now()}
 	if len(args) == 3 && args[1] == backgroundWord {
-		return runChild(a)
+		return runChild(a, run)
 	}
 	a.detect(args)
-	err := a.run(args[1:])
+	err := run(a, args[1:])
 	if err == nil {
 		return 0
 	}
@@ -67,7 +78,7 @@ func Main(args []string) int {
 }
 
 // run parses and executes. A panic is a defect of ours and says so.
-func (a *app) run(words []string) (err error) {
+func run(a *app, words []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", r), nil)
@@ -77,7 +88,7 @@ func (a *app) run(words []string) (err error) {
 		}
 	}()
 	root := tree(a, words...)
-	a.line, err = parse(root, words)
+	a.line, err = parse(root, words, (&commonFlags{}).flags(), func() *Command { return tree(&app{}) })
 	switch {
 	case err != nil:
 		return err
@@ -94,8 +105,7 @@ func (a *app) run(words []string) (err error) {
 	ctx, stop := signals(context.Background(), a.stdout.restore, a.hungUp)
 	defer stop()
 	a.signal = ctx
-	cli.FlagStringer = shortest
-	err = root.Run(ctx, a.line.argv())
+	err = execute(ctx, root, a.line)
 	a.reached.Leave()
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
 		err = errors.Join(err, cause)
@@ -103,14 +113,20 @@ func (a *app) run(words []string) (err error) {
 	return err
 }
 
+// execute runs the command that l names.
+func execute(ctx context.Context, root *Command, l *commandLine) error {
+	cli.FlagStringer = shortest
+	return root.Run(ctx, l.argv())
+}
+
 // shortest names a flag for the library's own help, which nobody sees: what it
 // would say there costs more than a call.
-func shortest(f cli.Flag) string { return f.Names()[0] }
+func shortest(f Flag) string { return f.Names()[0] }
 
 // A command is one of the program's.
 type command struct {
 	name string
-	make func(*app) *cli.Command
+	make func(*app) *Command
 }
 
 // all are the commands, in the order of the help.
@@ -128,8 +144,8 @@ var all = []command{
 // tree is the command tree, made anew for each run since the library keeps
 // state in it. Where words, the command line, begin with a command, the others
 // are left out: most of a tree is flags that this run has no use for.
-func tree(a *app, words ...string) *cli.Command {
-	root := &cli.Command{
+func tree(a *app, words ...string) *Command {
+	root := &Command{
 		Name:        "rpcx",
 		Usage:       "call, stream and answer JSON-RPC that talks back",
 		Description: rootDescription,
@@ -161,12 +177,12 @@ config.toml, @ alone $RPCX_ENDPOINT.`
 
 // harden makes the library behave: nothing on stdout but data, no exit inside
 // it, no splitting at commas.
-func harden(root *cli.Command) {
-	root.ExitErrHandler = func(context.Context, *cli.Command, error) {}
-	_ = root.Walk(func(c *cli.Command) error {
+func harden(root *Command) {
+	root.ExitErrHandler = func(context.Context, *Command, error) {}
+	_ = root.Walk(func(c *Command) error {
 		c.HideHelp, c.HideHelpCommand, c.HideVersion = true, true, true
 		c.DisableSliceFlagSeparator = true
-		c.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+		c.OnUsageError = func(_ context.Context, cmd *Command, err error, _ bool) error {
 			f := wire.NewFault(wire.Usage, flagError(err), err)
 			f.Hint = "see " + strings.TrimSpace(cmd.FullName()) + " --help"
 			return f

@@ -7,8 +7,6 @@ import (
 	"net"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/commands/artifacts"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
@@ -24,8 +22,8 @@ type saveFlags struct {
 	most  size
 }
 
-func (s *saveFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (s *saveFlags) flags() []Flag {
+	return []Flag{
 		text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, each checked against its sha256 and size", &s.dir),
 		text(groupFiles, "artifact-root", "", "artifacts that are files of this machine may be read below `DIR`", &s.root),
 		list(groupFiles, "artifact-host", "", "artifacts may be fetched from `HOST[:PORT]`, beside the endpoint's own", &s.hosts),
@@ -67,9 +65,9 @@ type journalFlags struct {
 	limit int64
 }
 
-func (j *journalFlags) flags() []cli.Flag {
+func (j *journalFlags) flags() []Flag {
 	j.limit = -1
-	return []cli.Flag{
+	return []Flag{
 		generic("", "kind", "`eval|command`: only these (hotrepl)", enum{&j.kind, []string{"eval", "command"}}),
 		number("", "limit", "at most `N` entries, the newest (hotrepl)", 0, &j.limit),
 	}

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
@@ -36,9 +34,9 @@ type serveOptions struct {
 	files   string
 }
 
-func serveCommand(a *app) *cli.Command {
+func serveCommand(a *app) *Command {
 	o := &serveOptions{}
-	return &cli.Command{
+	return &Command{
 		Name:        "serve",
 		Usage:       "answer calls: a server in any dialect, made of hooks",
 		ArgsUsage:   "LISTEN [-- COMMAND ARGS...]",
@@ -49,13 +47,13 @@ func serveCommand(a *app) *cli.Command {
 			{"A folder of scripts, each named for the method it answers", "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
 		}},
 		Flags:  o.flags(a),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runServe(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runServe(ctx, a, o) },
 	}
 }
 
-func (o *serveOptions) flags(a *app) []cli.Flag {
-	var flags []cli.Flag
-	for _, group := range [][]cli.Flag{
+func (o *serveOptions) flags(a *app) []Flag {
+	var flags []Flag
+	for _, group := range [][]Flag{
 		o.hooks.flags(),
 		{
 			text(groupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.catalog),

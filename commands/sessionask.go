@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/session"
 )
 
-func runStatus(ctx context.Context, a *app, o *connectOptions) error {
+func runStatus(ctx context.Context, a *app, o *keepOptions) error {
 	print, err := a.printer(session.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func printValues(ctx context.Context, print *format.Pipeline, values ...json.Raw
 	return print.Finish()
 }
 
-func runList(ctx context.Context, a *app, o *connectOptions) error {
+func runList(ctx context.Context, a *app, o *keepOptions) error {
 	all, err := session.List(ctx)
 	if err != nil {
 		return cause(ctx, err)
@@ -74,7 +74,7 @@ func runList(ctx context.Context, a *app, o *connectOptions) error {
 	return printValues(ctx, print, lines...)
 }
 
-func runClose(ctx context.Context, a *app, o *connectOptions) error {
+func runClose(ctx context.Context, a *app, o *keepOptions) error {
 	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
 	return a.closeSession(cl.ctx, o.session.close)
@@ -89,7 +89,7 @@ func (a *app) closeSession(ctx context.Context, name string) error {
 	return cause(ctx, err)
 }
 
-func runCloseAll(ctx context.Context, a *app, o *connectOptions) error {
+func runCloseAll(ctx context.Context, a *app, o *keepOptions) error {
 	cl := newDeadline(ctx, o.time.timeout.or(0), 0)
 	defer cl.stop()
 	all, err := session.List(cl.ctx)

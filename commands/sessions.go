@@ -5,10 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire/session"
 )
+
+// keepOptions are what `connect` was given of sessions, and of the connection that
+// one is to hold.
+type keepOptions struct {
+	clientFlags
+	session sessionFlags
+}
 
 // sessionFlags say what `connect` is to do with sessions.
 type sessionFlags struct {
@@ -33,8 +38,8 @@ type sessionFlags struct {
 	reject  string
 }
 
-func (k *sessionFlags) flags() []cli.Flag {
-	return []cli.Flag{
+func (k *sessionFlags) flags() []Flag {
+	return []Flag{
 		text(groupSession, "session", "", "keep the connection in the background as @`NAME`, and return when it is live", &k.session),
 		boolean(groupSession, "ensure", "", "with --session: be content with a live session of that name, endpoint, dialect and hooks", &k.ensure),
 		generic(groupSession, "idle-exit", "with --session: end it when no command was attached for `DURATION`; 0 never (1h)", &k.idleExit),
@@ -66,7 +71,7 @@ type action struct {
 	flag   string
 	with   []string
 	args   int // how many arguments it takes: the endpoint, or none
-	run    func(ctx context.Context, a *app, o *connectOptions) error
+	run    func(ctx context.Context, a *app, o *keepOptions) error
 	silent bool // it prints nothing
 }
 
@@ -123,9 +128,8 @@ func (l *commandLine) action() (*action, error) {
 // name values for jq are for hooks too.
 func (l *commandLine) refuseOutput(deed string) error {
 	for _, known := range l.cmd.Flags {
-		c, ok := known.(cli.CategorizableFlag)
-		name := longFirst(known.Names())[0]
-		prints := ok && (c.GetCategory() == groupOutput || c.GetCategory() == groupExpect)
+		name, group := longFirst(known.Names())[0], groupOf(known)
+		prints := group == groupOutput || group == groupExpect
 		if prints && name != "arg" && name != "argjson" && l.has(name) {
 			f := l.usage("--%s says what is printed, and --%s prints nothing", name, deed)
 			f.Hint = "give it to a command that uses the session"
@@ -141,7 +145,7 @@ func (a *app) attach(ctx context.Context, name string) (*session.Control, error)
 }
 
 // attachFirst reaches the session that the first argument names.
-func (a *app) attachFirst(ctx context.Context, o *connectOptions) (*session.Control, *deadline, error) {
+func (a *app) attachFirst(ctx context.Context, o *keepOptions) (*session.Control, *deadline, error) {
 	if len(a.line.args) == 0 {
 		return nil, nil, a.line.usage("whose inbox? Name the session as @NAME")
 	}

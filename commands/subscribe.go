@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -31,9 +29,9 @@ type subscribeOptions struct {
 	watch       watchFlags
 }
 
-func subscribeCommand(a *app) *cli.Command {
+func subscribeCommand(a *app) *Command {
 	o := &subscribeOptions{since: -1}
-	flags := append([]cli.Flag{
+	flags := append([]Flag{
 		number("", "count", "stop after `N` values", 1, &o.count),
 		text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
 		generic("", "for", "stop after `DURATION`", positiveDuration{&o.lasts}),
@@ -43,7 +41,7 @@ func subscribeCommand(a *app) *cli.Command {
 		text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		graceFlag(&o.grace),
 	}, slices.Concat(o.watch.flags(), o.params.flags(), o.ro.flags())...)
-	return &cli.Command{
+	return &Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
 		ArgsUsage:   "ENDPOINT [METHOD [PARAMS...]]",
@@ -57,7 +55,7 @@ func subscribeCommand(a *app) *cli.Command {
 			{"Notifications of one method, with nothing sent", "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}},
 		Flags:  append(append(flags, o.reconnect.flags()...), o.flags(a, idleStream)...),
-		Action: func(ctx context.Context, _ *cli.Command) error { return runSubscribe(ctx, a, o) },
+		Action: func(ctx context.Context, _ *Command) error { return runSubscribe(ctx, a, o) },
 	}
 }
 

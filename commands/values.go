@@ -98,6 +98,12 @@ func (c enum) Get() any { return *c.to }
 
 func (c enum) String() string { return "" }
 
+// An optionalEnum is an enum whose first word is meant by the flag alone.
+type optionalEnum struct{ enum }
+
+// LoneValue returns the value of the flag alone.
+func (e optionalEnum) LoneValue() string { return e.words[0] }
+
 // A size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
 type size int
 
