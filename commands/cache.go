@@ -25,7 +25,7 @@ var cacheKinds = []string{"shared", "private"}
 
 func (c *cacheFlags) flags() []Flag {
 	return []Flag{
-		generic(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", optionalEnum{enum{&c.keep, cacheKinds}}),
+		newOptionalEnum(groupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
 	}
 }
 

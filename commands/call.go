@@ -53,13 +53,13 @@ func callCommand(a *app) *Command {
 		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
 		Description: callDescription + "\n\n" + paramsDescription,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"A call of the embedded demo", "rpcx call demo:orders getOrder id=o_001"},
-			{"One member of a result, without quotes", "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
-			{"Answer the peer when it calls back", `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
-			{"A verb of a resource, in RO-JRPC", "rpcx call demo:ro repo/99/issue/7:get"},
-			{"What a method takes, where the peer tells (introspect)", "rpcx call demo:introspect storage_tree_create --help"},
-			{"What would be sent", "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
-			{"Assert in CI", "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
+			{Says: "A call of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_001"},
+			{Says: "One member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
+			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
+			{Says: "A verb of a resource, in RO-JRPC", Command: "rpcx call demo:ro repo/99/issue/7:get"},
+			{Says: "What a method takes, where the peer tells (introspect)", Command: "rpcx call demo:introspect storage_tree_create --help"},
+			{Says: "What would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
+			{Says: "Assert in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}},
 		Flags:  append(flags, o.flags(a, idleCall)...),
 		Action: func(ctx context.Context, _ *Command) error { return runCall(ctx, a, o) },
@@ -100,7 +100,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 		return err
 	}
 	if o.batch {
-		return runBatch(ctx, a, batchOptions{&o.clientFlags, o.params, o.jobs, o.unordered}, e, cat, print)
+		return runBatch(ctx, a, batchOptions{client: &o.clientFlags, params: o.params, jobs: o.jobs, unordered: o.unordered}, e, cat, print)
 	}
 	o.hooks.functions = params.FuncNames(rest)
 	if o.rawRequest == "" && needsConnection(e, cat, rest, o.params) {
@@ -127,7 +127,7 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 		return errors.Join(err, print.Finish())
 	}
 	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
-		return typedOp{op, cat}, nil
+		return typedOp{op: op, cat: cat}, nil
 	})
 }
 

@@ -32,8 +32,8 @@ func connectCommand(a *app) *Command {
 		ArgsUsage:   "[ENDPOINT]",
 		Description: connectDescription,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"Two messages, and what comes of them", `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
-			{"A language server, whose own requests are answered by a hook", `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
+			{Says: "Two messages, and what comes of them", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
+			{Says: "A language server, whose own requests are answered by a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
 		Flags:  slices.Concat(flags, o.session.flags(), o.reconnect.flags(), o.flags(a, idleNone)),
 		Action: func(ctx context.Context, _ *Command) error { return runConnect(ctx, a, o) },

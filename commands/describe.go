@@ -25,7 +25,7 @@ func describeCommand(a *app) *Command {
 	o := &describeOptions{}
 	flags := []Flag{
 		boolean("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
-		generic("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", enum{&o.form, describeForms}),
+		newEnum("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", &o.form, describeForms),
 	}
 	return &Command{
 		Name:        "describe",
@@ -33,10 +33,10 @@ func describeCommand(a *app) *Command {
 		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"The methods of the demo", "rpcx describe demo:orders"},
-			{"One method, with an example", "rpcx describe demo:orders getOrder"},
-			{"The modules of a service that has some, and one of them", "rpcx describe demo:introspect storage"},
-			{"A catalog that serve can read", "rpcx describe demo:orders > catalog.json"},
+			{Says: "The methods of the demo", Command: "rpcx describe demo:orders"},
+			{Says: "One method, with an example", Command: "rpcx describe demo:orders getOrder"},
+			{Says: "The modules of a service that has some, and one of them", Command: "rpcx describe demo:introspect storage"},
+			{Says: "A catalog that serve can read", Command: "rpcx describe demo:orders > catalog.json"},
 		}},
 		Flags:  append(flags, o.flags(a, idleCall)...),
 		Action: func(ctx context.Context, _ *Command) error { return runDescribe(ctx, a, o) },

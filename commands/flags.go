@@ -85,6 +85,22 @@ func number(group, name, usage string, least int64, to *int64) Flag {
 	return generic(group, name, usage, boundedInt{to, least})
 }
 
+// positive makes a flag for a duration that cannot be nothing.
+func positive(group, name, usage string, to *duration) Flag {
+	return generic(group, name, usage, positiveDuration{to})
+}
+
+// newEnum makes a flag whose value is one of words.
+func newEnum(group, name, usage string, to *string, words []string) Flag {
+	return generic(group, name, usage, enum{to, words})
+}
+
+// newOptionalEnum makes a flag whose value is one of words, the first where none
+// is given.
+func newOptionalEnum(group, name, usage string, to *string, words []string) Flag {
+	return generic(group, name, usage, optionalEnum{enum{to, words}})
+}
+
 // commonFlags are every command's.
 type commonFlags struct {
 	verbose bool
@@ -98,8 +114,8 @@ var errorForms = []string{"text", "json"}
 func (c *commonFlags) flags() []Flag {
 	return []Flag{
 		boolean(groupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.verbose),
-		generic(groupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", enum{&c.errors, errorForms}),
-		generic(groupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", enum{&c.color, []string{"auto", "always", "never"}}),
+		newEnum(groupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", &c.errors, errorForms),
+		newEnum(groupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", &c.color, []string{"auto", "always", "never"}),
 	}
 }
 
@@ -128,7 +144,7 @@ func (c *connFlags) flags() []Flag {
 		number(groupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.noise),
 		list(groupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
 		boolean(groupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
-		generic(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", positiveDuration{&c.connect}),
+		positive(groupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
 		boolean(groupKept, "refresh", "", "ask the peer anew what it offers, and keep that (introspect)", &c.refresh),
 		boolean(groupKept, "no-cache", "", "ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)", &c.noCache),
 		text(groupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
@@ -226,7 +242,7 @@ func (h *hookFlags) flags() []Flag {
 	return []Flag{
 		list(groupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (see HOOKS)", &h.on),
 		list(groupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.files),
-		generic(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", positiveDuration{&h.timeout}),
+		positive(groupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", &h.timeout),
 		number(groupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
 		boolean(groupHooks, "strict-hooks", "", "status 8 when any hook fails here, not only one that the answer depends on", &h.strict),
 	}
@@ -234,7 +250,7 @@ func (h *hookFlags) flags() []Flag {
 
 // graceFlag bounds the wait for the end of a stream in which an error came.
 func graceFlag(to *duration) Flag {
-	return generic("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", positiveDuration{to})
+	return positive("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", to)
 }
 
 // paramFlags say how parameters are read.
@@ -250,7 +266,7 @@ func (p *paramFlags) flags() []Flag {
 		text(groupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.catalog),
 		boolean(groupParams, "no-check", "", "send parameters that the catalog refuses, as strings", &p.noCheck),
 		boolean(groupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &p.dryRun),
-		generic(groupParams, "params-style", "`wrapped|object|positional`: send params as the one element of an array (the usual), as an object, or as values alone (introspect)", enum{&p.style, []string{"wrapped", "object", "positional"}}),
+		newEnum(groupParams, "params-style", "`wrapped|object|positional`: send params as the one element of an array (the usual), as an object, or as values alone (introspect)", &p.style, []string{"wrapped", "object", "positional"}),
 	}
 }
 

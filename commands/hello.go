@@ -24,7 +24,7 @@ func (h *handshakeFlags) flags() []Flag {
 		list(groupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
 		text(groupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
 		boolean(groupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.noEnvironment),
-		generic(groupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", positiveDuration{&h.shutdown}),
+		positive(groupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", &h.shutdown),
 	}
 }
 

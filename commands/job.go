@@ -27,32 +27,32 @@ var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
 		"Progress goes to stderr, the last result to stdout. A job that fails is status 1.", dialect.JobRun,
-		Example{"An upload of the demo", "rpcx job run demo:ro attachment:create filename=report.pdf"},
+		Example{Says: "An upload of the demo", Command: "rpcx job run demo:ro attachment:create filename=report.pdf"},
 	},
 	{
 		"start", "start a job and say which it is", argsMethod,
 		"The job goes on when the command has ended: what is printed has its name as \"job\".", dialect.JobStart,
-		Example{"A job of a session", "rpcx job start @work attachment:create filename=report.pdf"},
+		Example{Says: "A job of a session", Command: "rpcx job start @work attachment:create filename=report.pdf"},
 	},
 	{
 		"status", "say how a job stands", argsJob,
 		"", dialect.JobStatus,
-		Example{"How a job stands", "rpcx job status @work job-123"},
+		Example{Says: "How a job stands", Command: "rpcx job status @work job-123"},
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
 		"Progress goes to stderr, the last result to stdout, also when the job is over already. A\njob that failed is status 1.", dialect.JobWait,
-		Example{"The result of a job", "rpcx job wait @work job-123"},
+		Example{Says: "The result of a job", Command: "rpcx job wait @work job-123"},
 	},
 	{
 		"cancel", "give up a job", argsJob,
 		"", dialect.JobCancel,
-		Example{"A job that nobody wants", "rpcx job cancel @work job-123"},
+		Example{Says: "A job that nobody wants", Command: "rpcx job cancel @work job-123"},
 	},
 	{
 		"list", "list the jobs that are known", "ENDPOINT",
 		"A HotRepl host lists its journal in their place: what was evaluated and called lately.", dialect.JobList,
-		Example{"The jobs of a session", "rpcx job list @work"},
+		Example{Says: "The jobs of a session", Command: "rpcx job list @work"},
 	},
 }
 
@@ -144,7 +144,7 @@ func (v jobVerb) run(ctx context.Context, a *app, o *jobOptions) error {
 		return dryRun(e, op)
 	}
 	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
-		return typedOp{op, cat}, nil
+		return typedOp{op: op, cat: cat}, nil
 	})
 }
 

@@ -29,10 +29,10 @@ const groupPlugin = "Plugin"
 
 func (o *pluginOptions) flags(a *app) []Flag {
 	flags := []Flag{
-		generic(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", enum{&o.logLevel, format.LogLevels}),
+		newEnum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", &o.logLevel, format.LogLevels),
 		boolean(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.handshake.noEnvironment),
 		boolean(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
-		generic(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", positiveDuration{&o.handshake.shutdown}),
+		positive(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", &o.handshake.shutdown),
 	}
 	return pluginsOnly(append(flags, o.clientFlags.flags(a, idleCall)...))
 }

@@ -30,7 +30,7 @@ func pluginDescribeCommand(a *app) *Command {
 		Description: `The library, its functions (with their source where the plugin gives it), classes,
 properties and constants: tables on a terminal, JSON elsewhere.`,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"The functions of the embedded plugin", "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
+			{Says: "The functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
 		}},
 		Flags:  append(flags, o.pluginOptions.flags(a)...),
 		Action: func(ctx context.Context, _ *Command) error { return runPluginDescribe(ctx, a, o) },

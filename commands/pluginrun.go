@@ -30,7 +30,7 @@ kwargs are the arguments, of set one, the value. as names a step: {"$step":NAME}
 for its result in the arguments of later ones. {"$on":NAME} there is a callback, answered
 by --on NAME=ANSWER. Each step's result is one line; the first that fails ends the run.`,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"An object, and a method of it", `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
+			{Says: "An object, and a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 		}},
 		Flags:  append(flags, o.pluginOptions.flags(a)...),
 		Action: func(ctx context.Context, _ *Command) error { return runPluginRun(ctx, a, o) },

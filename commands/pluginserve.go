@@ -38,7 +38,7 @@ func pluginServeCommand(a *app) *Command {
 		Name: "serve", Usage: "be a plugin, made of hooks", ArgsUsage: "[-- COMMAND ARGS...]",
 		Description: pluginServeDescription,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"A plugin of one function, driven by rpcx itself", `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
+			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
 		}},
 		Flags:  pluginsOnly(flags),
 		Action: func(ctx context.Context, _ *Command) error { return runPluginServe(ctx, a, o) },

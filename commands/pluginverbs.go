@@ -32,20 +32,20 @@ var pluginVerbTable = []pluginVerb{
 		name: "call", usage: "call a function", words: []string{"FUNC"}, free: true, method: "function.call",
 		about: "The function's result goes to stdout.",
 		examples: []Example{
-			{"A function of the embedded plugin", "rpcx plugin call demo:scriptling greet Ada"},
-			{"A callback, answered by a hook", `rpcx plugin call demo:scriptling map '[1,2]' @on=twice --on 'twice=jq:.args[0] * 2'`},
+			{Says: "A function of the embedded plugin", Command: "rpcx plugin call demo:scriptling greet Ada"},
+			{Says: "A callback, answered by a hook", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=twice --on 'twice=jq:.args[0] * 2'`},
 		},
 	},
 	{
 		name: "new", usage: "make an object of a class", words: []string{"CLASS"}, free: true, method: "object.new",
 		about:    "The object's reference goes to stdout. Without a session the object lives no longer than the command.",
-		examples: []Example{{"The reference of a new object", "rpcx plugin new demo:scriptling Config"}},
+		examples: []Example{{Says: "The reference of a new object", Command: "rpcx plugin new demo:scriptling Config"}},
 	},
 	{
 		name: "method", usage: "call a method of an object", words: []string{"REF", "METHOD"}, free: true, method: "object.call_method", object: true,
 		about: "REF is the id of an object, or its reference as plugin new prints it.",
 		examples: []Example{
-			{"In a session, where objects last", `rpcx connect scriptling+exec:./plugin --session p
+			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session p
 rpcx plugin method @p "$(rpcx plugin new @p Config)" get color
 rpcx connect --close p`},
 		},

@@ -150,8 +150,8 @@ func tree(a *app, words ...string) *Command {
 		Usage:       "call, stream and answer JSON-RPC that talks back",
 		Description: rootDescription,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"What the embedded server offers", "rpcx describe demo:orders"},
-			{"A call of it", "rpcx call demo:orders getOrder id=o_001"},
+			{Says: "What the embedded server offers", Command: "rpcx describe demo:orders"},
+			{Says: "A call of it", Command: "rpcx call demo:orders getOrder id=o_001"},
 		}},
 	}
 	named := func(c command) bool { return len(words) > 0 && words[0] == c.name }

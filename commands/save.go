@@ -68,7 +68,7 @@ type journalFlags struct {
 func (j *journalFlags) flags() []Flag {
 	j.limit = -1
 	return []Flag{
-		generic("", "kind", "`eval|command`: only these (hotrepl)", enum{&j.kind, []string{"eval", "command"}}),
+		newEnum("", "kind", "`eval|command`: only these (hotrepl)", &j.kind, []string{"eval", "command"}),
 		number("", "limit", "at most `N` entries, the newest (hotrepl)", 0, &j.limit),
 	}
 }

@@ -42,9 +42,9 @@ func serveCommand(a *app) *Command {
 		ArgsUsage:   "LISTEN [-- COMMAND ARGS...]",
 		Description: serveDescription,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"A server of one method, on a free port", `rpcx serve ws://127.0.0.1:0/ --on 'add=jq:.[0] + .[1]'`},
-			{"A server for as long as a test runs", `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
-			{"A folder of scripts, each named for the method it answers", "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
+			{Says: "A server of one method, on a free port", Command: `rpcx serve ws://127.0.0.1:0/ --on 'add=jq:.[0] + .[1]'`},
+			{Says: "A server for as long as a test runs", Command: `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
+			{Says: "A folder of scripts, each named for the method it answers", Command: "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
 		}},
 		Flags:  o.flags(a),
 		Action: func(ctx context.Context, _ *Command) error { return runServe(ctx, a, o) },
@@ -58,7 +58,7 @@ func (o *serveOptions) flags(a *app) []Flag {
 		{
 			text(groupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.catalog),
 			text(groupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.runtime),
-			generic(groupHooks, "frame", "a simulated frame lasts `DURATION` (16ms; hotrepl)", positiveDuration{&o.frame}),
+			positive(groupHooks, "frame", "a simulated frame lasts `DURATION` (16ms; hotrepl)", &o.frame),
 			text(groupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.files),
 			list(groupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			list(groupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
@@ -285,7 +285,7 @@ func commandStatus(name string, err error) error {
 	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		code = 128 + int(ws.Signal())
 	}
-	return exitStatus{code, fmt.Sprintf("%s ended with status %d", name, code)}
+	return exitStatus{code: code, text: fmt.Sprintf("%s ended with status %d", name, code)}
 }
 
 // exitStatus is an error that is nothing but a status of its own: that of the

@@ -52,8 +52,8 @@ func (k *sessionFlags) flags() []Flag {
 		boolean(groupSession, "close-all", "", "end every session of this user", &k.closeAll),
 		boolean(groupInbox, "next", "", "with @NAME: claim the oldest call that `--on NAME=inbox` has parked, and print it as one line", &k.next),
 		text(groupInbox, "method", "", "with --next: only calls of the method `NAME`", &k.method),
-		generic(groupInbox, "for", "with --next: wait for `DURATION` at most (status 124 then; unbounded)", positiveDuration{&k.waitFor}),
-		generic(groupInbox, "lease", "with --next: others can claim the call again when it is not answered after `DURATION` (60s)", positiveDuration{&k.lease}),
+		positive(groupInbox, "for", "with --next: wait for `DURATION` at most (status 124 then; unbounded)", &k.waitFor),
+		positive(groupInbox, "lease", "with --next: others can claim the call again when it is not answered after `DURATION` (60s)", &k.lease),
 		text(groupInbox, "reply", "", "`ID VALUE`: answer a parked call of @NAME with a JSON value (- reads it from stdin)", &k.reply),
 		text(groupInbox, "reject", "", "`ID CODE TEXT`: answer a parked call of @NAME with an error", &k.reject),
 	}

@@ -34,7 +34,7 @@ func subscribeCommand(a *app) *Command {
 	flags := append([]Flag{
 		number("", "count", "stop after `N` values", 1, &o.count),
 		text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
-		generic("", "for", "stop after `DURATION`", positiveDuration{&o.lasts}),
+		positive("", "for", "stop after `DURATION`", &o.lasts),
 		text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
 		number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
@@ -47,12 +47,12 @@ func subscribeCommand(a *app) *Command {
 		ArgsUsage:   "ENDPOINT [METHOD [PARAMS...]]",
 		Description: subscribeDescription + "\n\n" + paramsDescription,
 		Metadata: map[string]any{examplesKey: []Example{
-			{"Three events of the demo's stream", "rpcx subscribe demo:orders watchOrders --count 3"},
-			{"Code that is watched, every second frame of a HotRepl host", "rpcx subscribe demo:hotrepl 'setState(($state // 0) + 1)' --every 2 --count 3"},
-			{"New heads of an Ethereum node, their numbers only", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
-			{"The same for days: dead peers are found, lost connections made again", `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
-			{"What comes of one target in RO-JRPC, with nothing sent", "rpcx subscribe ro+ws://localhost:8080/ session/session-9"},
-			{"Notifications of one method, with nothing sent", "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
+			{Says: "Three events of the demo's stream", Command: "rpcx subscribe demo:orders watchOrders --count 3"},
+			{Says: "Code that is watched, every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 0) + 1)' --every 2 --count 3"},
+			{Says: "New heads of an Ethereum node, their numbers only", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
+			{Says: "The same for days: dead peers are found, lost connections made again", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
+			{Says: "What comes of one target in RO-JRPC, with nothing sent", Command: "rpcx subscribe ro+ws://localhost:8080/ session/session-9"},
+			{Says: "Notifications of one method, with nothing sent", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}},
 		Flags:  append(append(flags, o.reconnect.flags()...), o.flags(a, idleStream)...),
 		Action: func(ctx context.Context, _ *Command) error { return runSubscribe(ctx, a, o) },
@@ -114,7 +114,7 @@ func runSubscribe(ctx context.Context, a *app, o *subscribeOptions) error {
 		o.first = &op
 	}
 	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
-		return typedOp{op, cat}, nil
+		return typedOp{op: op, cat: cat}, nil
 	})
 }
 

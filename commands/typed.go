@@ -54,14 +54,14 @@ func prepare(ctx context.Context, conv session.Conversation, e *session.Endpoint
 	}
 	op, err := read(cat)
 	if err == nil || cat == nil || cat == given || params.WantStdin(args) {
-		return typedOp{op, cat}, err
+		return typedOp{op: op, cat: cat}, err
 	}
 	now, nerr := conv.Typing(ctx, args[0])
 	if nerr != nil || now == nil || sameCatalog(now, cat) {
-		return typedOp{op, cat}, err
+		return typedOp{op: op, cat: cat}, err
 	}
 	op, err = read(now)
-	return typedOp{op, now}, err
+	return typedOp{op: op, cat: now}, err
 }
 
 func sameCatalog(a, b *catalog.Catalog) bool {
