@@ -5,11 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
+	"rpcx/commands/batch"
+	"rpcx/commands/cmdline"
+	"rpcx/commands/dialects"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
 	"rpcx/commands/params"
+	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -20,39 +25,37 @@ import (
 
 // callOptions are what `call` was given.
 type callOptions struct {
-	clientFlags
-	params     paramFlags
-	ro         roFlags
-	cache      cacheFlags
-	answers    *answerCache // nil: none are kept
+	options.Client
+	params     options.Params
+	ro         dialects.RO
+	cache      dialects.Cache
+	answers    *dialects.AnswerCache // nil: none are kept
 	notify     bool
 	batch      bool
 	jobs       int64
 	unordered  bool
 	rawRequest string
-	grace      duration
+	grace      cmdline.Duration
 	retry      int64
 }
 
-const defaultIdle = 60 * time.Second
-
-func callCommand(a *app) *Command {
+func callCommand(a *env.Env) *cmdline.Command {
 	o := &callOptions{}
-	flags := append([]Flag{
-		graceFlag(&o.grace),
-		retryFlag(&o.retry),
-		boolean("", "notify", "n", "send a notification: no answer is expected", &o.notify),
-		boolean("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
-		number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
-		boolean("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
-		text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
-	}, slices.Concat(o.params.flags(), o.ro.flags(), o.cache.flags())...)
-	return &Command{
+	flags := append([]cmdline.Flag{
+		options.GraceFlag(&o.grace),
+		request.RetryFlag(&o.retry),
+		cmdline.Bool("", "notify", "n", "send a notification: no answer is expected", &o.notify),
+		cmdline.Bool("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
+		cmdline.Number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
+		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
+		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
+	}, slices.Concat(o.params.Flags(), o.ro.Flags(), o.cache.Flags())...)
+	return &cmdline.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
 		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
 		Description: callDescription + "\n\n" + paramsDescription,
-		Metadata: map[string]any{examplesKey: []Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "A call of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_001"},
 			{Says: "One member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
 			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
@@ -61,8 +64,8 @@ func callCommand(a *app) *Command {
 			{Says: "What would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{Says: "Assert in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}},
-		Flags:  append(flags, o.flags(a, idleCall)...),
-		Action: func(ctx context.Context, _ *Command) error { return runCall(ctx, a, o) },
+		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runCall(ctx, a, o) },
 	}
 }
 
@@ -79,36 +82,36 @@ nests and a[] appends; or JSON: one object or array is the params whole, several
 are positional; - reads the params whole from stdin. Words with spaces, quotes, $ or []
 want quotes of the shell.`
 
-func runCall(ctx context.Context, a *app, o *callOptions) error {
-	if a.line.help {
-		return methodHelp(ctx, a, &o.clientFlags)
+func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
+	if a.Line.WantsHelp {
+		return methodHelp(ctx, a, &o.Client)
 	}
-	e, rest, err := a.endpoint(ctx, o.conn.dialect)
+	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
-	o.cache.no = o.conn.noCache && session.SpecOf(e).CachedCatalog == nil
-	if err := o.exclude(a.line, rest); err != nil {
+	o.cache.Fresh = o.Conn.NoCache && session.SpecOf(e).CachedCatalog == nil
+	if err := o.exclude(a.Line, rest); err != nil {
 		return err
 	}
-	print, err := a.printer(e, &o.out, format.Options{})
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalog(o.params.catalog)
+	cat, err := options.LoadCatalog(o.params.Catalog)
 	if err != nil {
 		return err
 	}
 	if o.batch {
-		return runBatch(ctx, a, batchOptions{client: &o.clientFlags, params: o.params, jobs: o.jobs, unordered: o.unordered}, e, cat, print)
+		return batch.Run(ctx, a, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, cat, print)
 	}
-	o.hooks.functions = params.FuncNames(rest)
-	if o.rawRequest == "" && needsConnection(e, cat, rest, o.params) {
-		if err := a.checkName(e, rest[0], false, o.params); err != nil {
+	o.Hooks.Functions = params.FuncNames(rest)
+	if o.rawRequest == "" && request.NeedsConnection(e, cat, rest, o.params) {
+		if err := request.CheckName(a, e, rest[0], false, o.params); err != nil {
 			return err
 		}
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (typedOp, error) {
-			return prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (request.TypedOp, error) {
+			return request.Prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
 				return o.operation(ctx, a, e, rest, cat)
 			})
 		})
@@ -117,45 +120,45 @@ func runCall(ctx context.Context, a *app, o *callOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.params.dryRun {
-		return dryRun(e, op)
+	if o.params.DryRun {
+		return request.DryRun(e, op)
 	}
-	if o.answers, err = o.cache.cache(ctx, a, e, op, &o.conn); err != nil {
+	if o.answers, err = o.cache.For(ctx, a, e, op, &o.Conn); err != nil {
 		return err
 	}
-	if found, err := o.answers.find(ctx, print); found {
+	if found, err := o.answers.Find(ctx, print); found {
 		return errors.Join(err, print.Finish())
 	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
-		return typedOp{op: op, cat: cat}, nil
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (request.TypedOp, error) {
+		return request.TypedOp{Op: op, Cat: cat}, nil
 	})
 }
 
 // exclude refuses what makes no sense together.
-func (o *callOptions) exclude(l *commandLine, rest []string) error {
+func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	switch {
 	case o.batch && (o.notify || o.rawRequest != "" || len(rest) > 0):
-		return l.usage("--batch takes its calls from stdin alone")
-	case o.batch && (o.out.raw || o.out.expectError != ""):
-		return l.usage("--raw and --expect-error go with one call, not with --batch")
+		return l.Usage("--batch takes its calls from stdin alone")
+	case o.batch && (o.Out.Raw || o.Out.ExpectError != ""):
+		return l.Usage("--raw and --expect-error go with one call, not with --batch")
 	case o.rawRequest != "" && (o.notify || len(rest) > 0):
-		return l.usage("--raw-request is the whole message: no method, no params")
+		return l.Usage("--raw-request is the whole message: no method, no params")
 	case !o.batch && o.rawRequest == "" && (len(rest) == 0 || rest[0] == ""):
-		return l.usage("a method is missing")
+		return l.Usage("a method is missing")
 	case !o.batch && (o.unordered || o.jobs != 0):
-		return l.usage("--jobs and --unordered go with --batch")
-	case o.batch && (o.cache != (cacheFlags{}) || o.ro != (roFlags{})):
-		return l.usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
+		return l.Usage("--jobs and --unordered go with --batch")
+	case o.batch && (o.cache != (dialects.Cache{}) || o.ro != (dialects.RO{})):
+		return l.Usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
 	case o.batch && o.retry > 0:
-		return l.usage("--retry goes with one call, not with --batch")
-	case o.jobs > maxJobs:
-		return l.usage("--jobs: at most %d calls are kept in flight", maxJobs)
+		return l.Usage("--retry goes with one call, not with --batch")
+	case o.jobs > batch.MaxJobs:
+		return l.Usage("--jobs: at most %d calls are kept in flight", batch.MaxJobs)
 	}
 	return nil
 }
 
 // operation is what is to be sent.
-func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (o *callOptions) operation(ctx context.Context, a *env.Env, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	if o.rawRequest != "" {
 		msg, err := rawRequest(ctx, o.rawRequest)
 		return dialect.Op{Kind: dialect.Raw, Params: msg}, err
@@ -164,55 +167,14 @@ func (o *callOptions) operation(ctx context.Context, a *app, e session.Endpoint,
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	if op.Extra, err = o.ro.extra(a.line, e, o.conn.noCache); err != nil {
+	if op.Extra, err = o.ro.Extra(a.Line, e, o.Conn.NoCache); err != nil {
 		return op, err
 	}
-	if err := fillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {
+	if err := request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {
 		return op, err
 	}
-	op.Known, err = o.hooks.describing(slices.Collect(maps.Values(op.Funcs)))
+	op.Known, err = o.Hooks.Describing(slices.Collect(maps.Values(op.Funcs)))
 	return op, err
-}
-
-// fillParams reads the arguments after METHOD into op.
-func fillParams(ctx context.Context, a *app, e session.Endpoint, op *dialect.Op, args []string, p paramFlags, cat *catalog.Catalog) error {
-	spec := session.SpecOf(e)
-	if err := a.checkName(e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
-		return err
-	}
-	if p.style != "" {
-		if spec.ParamStyles == nil {
-			return a.line.usage("--params-style: %s has one way to send params", spec.Name)
-		}
-		op.Extra = json.RawMessage(`{"params_style":"` + p.style + `"}`)
-	}
-	r, err := readParams(ctx, a, e, op.Method, args, p, cat)
-	op.Params, op.Funcs = r.Params, r.Funcs
-	return err
-}
-
-// readParams reads the arguments after METHOD.
-func readParams(ctx context.Context, a *app, e session.Endpoint, method string, args []string, p paramFlags, cat *catalog.Catalog) (params.Result, error) {
-	po := params.Options{
-		NoCheck: p.noCheck, Stdin: stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).FunctionValues, Value: session.SpecOf(e).ScalarParams,
-	}
-	if cat != nil {
-		method = session.SpecOf(e).OnWire(method)
-		typer, err := params.ForMethod(cat, conventions(cat), method, a.console.Warn)
-		switch {
-		case err != nil && p.catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's
-			a.console.Warn(err.Error() + ": left unchecked")
-		case err != nil:
-			return params.Result{}, suggestMethod(a, err, method, cat)
-		default:
-			po.Typer = typer
-		}
-	}
-	r, err := params.Parse(args, po)
-	if err == nil && p.style == "positional" {
-		r.Params = params.Positional(r.Params, po.Typer)
-	}
-	return r, suggestParams(a.line, err)
 }
 
 // rawRequest reads --raw-request.
@@ -220,11 +182,11 @@ func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 	msg := []byte(given)
 	if given == "-" {
 		var err error
-		if msg, err = readStdin(ctx); err != nil {
+		if msg, err = env.ReadStdin(ctx); err != nil {
 			return nil, err
 		}
 	}
-	msg = trimBlank(msg)
+	msg = env.TrimBlank(msg)
 	if err := scan.Valid(msg, wire.DefaultMaxDepth); err != nil {
 		return nil, wire.NewFault(wire.Usage, "--raw-request is no JSON: "+err.Error(), err)
 	}
@@ -235,47 +197,47 @@ func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 }
 
 // converse makes the call that ready prepares.
-func (o *callOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready prepareFunc) error {
-	cl := o.time.deadline(ctx, defaultIdle)
-	return a.converse(ctx, cl, e, &o.clientFlags, cat, func(conv session.Conversation) error {
+func (o *callOptions) converse(ctx context.Context, a *env.Env, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready request.PrepareFunc) error {
+	cl := o.Time.Deadline(ctx, options.DefaultIdle)
+	return request.Converse(ctx, a, cl, e, &o.Client, cat, func(conv session.Conversation) error {
 		return o.exchange(cl, a, e, conv, print, ready)
 	})
 }
 
 // exchange is what becomes of the call on a connection.
-func (o *callOptions) exchange(cl *deadline, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready prepareFunc) error {
-	p, err := ready(cl.ctx, conv)
+func (o *callOptions) exchange(cl *env.Deadline, a *env.Env, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready request.PrepareFunc) error {
+	p, err := ready(cl.Ctx, conv)
 	e.Dialect = conv.Dialect()
 	switch {
 	case err != nil:
 		return err
-	case o.params.dryRun:
-		return dryRun(e, p.op)
-	case p.op.Kind == dialect.Notify:
-		return cause(cl.ctx, conv.Notify(cl.ctx, p.op))
+	case o.params.DryRun:
+		return request.DryRun(e, p.Op)
+	case p.Op.Kind == dialect.Notify:
+		return env.Cause(cl.Ctx, conv.Notify(cl.Ctx, p.Op))
 	}
-	err = a.retry(cl.ctx, o.retry, func() error {
-		st, err := conv.Open(cl.ctx, p.op)
+	err = request.Retry(cl.Ctx, a, o.retry, func() error {
+		st, err := conv.Open(cl.Ctx, p.Op)
 		if err != nil || st == nil {
-			return cause(cl.ctx, err)
+			return env.Cause(cl.Ctx, err)
 		}
-		c := o.consumer(a, conv, st, print, cl, p.op)
-		c.cat = p.cat
-		if err := a.expectResult(c, e, p, o.params); err != nil {
+		c := o.consumer(a, conv, st, print, cl, p.Op)
+		c.Cat = p.Cat
+		if err := request.ExpectResult(a, c, e, p, o.params); err != nil {
 			return err
 		}
-		return noCancelHint(session.SpecOf(e), c.waited(c.run()), "what was called")
+		return request.NoCancelHint(session.SpecOf(e), c.Waited(c.Run()), "what was called")
 	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		suggest(a, f, p.cat)
+		request.Suggest(a, f, p.Cat)
 		return errors.Join(err, print.Flush())
 	}
 	return errors.Join(err, print.Finish())
 }
 
-func (o *callOptions) consumer(a *app, conv session.Conversation, st dialect.Stream, print *format.Pipeline, cl *deadline, op dialect.Op) *consumer {
+func (o *callOptions) consumer(a *env.Env, conv session.Conversation, st dialect.Stream, print *format.Pipeline, cl *env.Deadline, op dialect.Op) *request.Consumer {
 	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
-	c := &consumer{app: a, conv: conv, stream: st, print: print, deadline: cl, method: op.Method, many: many, answers: o.answers}
-	c.grace.wait = time.Duration(o.grace)
+	c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: op.Method, Many: many, Answers: o.answers}
+	c.Grace.Wait = time.Duration(o.grace)
 	return c
 }

@@ -8,35 +8,40 @@ import (
 	"os"
 	"slices"
 
+	"rpcx/commands/cmdline"
+	"rpcx/commands/daemon"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/prompt"
+	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
 // connectOptions are what `connect` was given.
 type connectOptions struct {
-	keepOptions
-	params paramFlags
+	daemon.Options
+	params options.Params
 }
 
-func connectCommand(a *app) *Command {
+func connectCommand(a *env.Env) *cmdline.Command {
 	o := &connectOptions{}
-	flags := []Flag{
-		text(groupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.catalog),
-		boolean(groupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.noCheck),
+	flags := []cmdline.Flag{
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.Catalog),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.NoCheck),
 	}
-	return &Command{
+	return &cmdline.Command{
 		Name:        "connect",
 		Usage:       "converse: messages from stdin to the peer, the peer's to stdout; keep sessions",
 		ArgsUsage:   "[ENDPOINT]",
 		Description: connectDescription,
-		Metadata: map[string]any{examplesKey: []Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Two messages, and what comes of them", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{Says: "A language server, whose own requests are answered by a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  slices.Concat(flags, o.session.flags(), o.reconnect.flags(), o.flags(a, idleNone)),
-		Action: func(ctx context.Context, _ *Command) error { return runConnect(ctx, a, o) },
+		Flags:  slices.Concat(flags, o.Session.Flags(), o.Reconnect.Flags(), o.Flags(a, options.IdleNone)),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runConnect(ctx, a, o) },
 	}
 }
 
@@ -52,54 +57,54 @@ Where both are a terminal there is a prompt: METHOD key=value is a call, with th
 of rpcx call, and a message in JSON is sent as it stands. What comes is printed above the
 line. Ctrl-C cancels the latest call, Ctrl-D leaves (see PROMPT in rpcx(1)).`
 
-func runConnect(ctx context.Context, a *app, o *connectOptions) error {
-	if d, err := a.line.action(); d != nil || err != nil {
+func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
+	if d, err := daemon.FindAction(a.Line); d != nil || err != nil {
 		if err != nil {
 			return err
 		}
-		return d.run(ctx, a, &o.keepOptions)
+		return d.Run(ctx, a, &o.Options)
 	}
-	e, rest, err := a.endpoint(ctx, o.conn.dialect)
+	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return a.line.usage("connect takes an endpoint and nothing else, not %q", rest[0])
+		return a.Line.Usage("connect takes an endpoint and nothing else, not %q", rest[0])
 	}
-	print, err := a.printer(e, &o.out, format.Options{})
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalog(o.params.catalog)
+	cat, err := options.LoadCatalog(o.params.Catalog)
 	if err != nil {
 		return err
 	}
-	cl := o.time.deadline(ctx, 0)
-	defer cl.stop()
-	conv, err := a.open(cl.ctx, e, &o.clientFlags, nil, true)
+	cl := o.Time.Deadline(ctx, 0)
+	defer cl.Stop()
+	conv, err := request.Open(cl.Ctx, a, e, &o.Client, nil, true)
 	if err != nil {
 		return err
 	}
 	pipe, err := conv.Raw()
 	switch {
 	case err != nil:
-	case format.Interactive(os.Stdin, a.out) && !o.out.null:
-		err = runPrompt(promptOptions{
-			app: a, endpoint: e, conv: conv, pipe: pipe, print: print, deadline: cl, params: o.params, catalog: cat,
+	case format.Interactive(os.Stdin, a.Stdout) && !o.Out.Null:
+		err = prompt.Run(prompt.Options{
+			App: a, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
 		})
 	default:
 		err = (&connection{app: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
 	}
-	err = errors.Join(err, closing(ctx, conv, &o.hooks, err))
+	err = errors.Join(err, request.Closing(ctx, conv, &o.Hooks, err))
 	return errors.Join(err, print.Finish())
 }
 
 // A connection joins stdin and stdout to a conversation.
 type connection struct {
-	app      *app
+	app      *env.Env
 	pipe     session.RawPipe
 	print    *format.Pipeline
-	deadline *deadline
+	deadline *env.Deadline
 	dialect  string
 }
 
@@ -111,22 +116,22 @@ func (c *connection) run() error {
 	select {
 	case err := <-fed:
 		if f := wire.AsFault(err); err == nil || f != nil && f.Kind == wire.Usage {
-			err = errors.Join(err, c.pipe.Finish(c.deadline.ctx))
+			err = errors.Join(err, c.pipe.Finish(c.deadline.Ctx))
 		}
 		c.pipe.Stop()
-		return errors.Join(cause(c.deadline.ctx, err), <-printed)
+		return errors.Join(env.Cause(c.deadline.Ctx, err), <-printed)
 	case err := <-printed:
 		return errors.Join(err, c.pipe.Err())
-	case <-c.deadline.ctx.Done():
+	case <-c.deadline.Ctx.Done():
 		c.pipe.Stop()
 		<-printed
-		return cause(c.deadline.ctx, c.deadline.ctx.Err())
+		return env.Cause(c.deadline.Ctx, c.deadline.Ctx.Err())
 	}
 }
 
 // show prints what comes in.
 func (c *connection) show() error {
-	ctx, done := withFarewell(c.deadline.ctx)
+	ctx, done := env.WithFarewell(c.deadline.Ctx)
 	defer done()
 	for {
 		m, idle, err := c.pipe.Recv()
@@ -134,7 +139,7 @@ func (c *connection) show() error {
 			c.print.Idle()
 			return nil
 		}
-		c.deadline.touch()
+		c.deadline.Touch()
 		stop, err := c.print.Print(ctx, m, wire.Event{Kind: wire.Data, Data: m.Raw})
 		if err != nil || stop {
 			c.pipe.Stop()
@@ -150,12 +155,12 @@ func (c *connection) show() error {
 // and the rest goes on.
 func (c *connection) feed() error {
 	var refused error
-	err := eachLine(c.deadline.ctx, func(n int64, line []byte) error {
+	err := env.EachLine(c.deadline.Ctx, func(n int64, line []byte) error {
 		err := c.send(n, line)
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 			return err
 		}
-		c.app.console.Warn(err.Error())
+		c.app.Console.Warn(err.Error())
 		refused = wire.NewFault(wire.Usage, "a line of stdin was not sent", nil)
 		return nil
 	})
@@ -166,53 +171,15 @@ func (c *connection) feed() error {
 }
 
 func (c *connection) send(n int64, line []byte) error {
-	msg, err := outgoing(line, c.dialect)
+	msg, err := request.Outgoing(line, c.dialect)
 	if err != nil {
 		return lineFault(n, err.Error())
 	}
-	err = c.pipe.Send(c.deadline.ctx, msg)
+	err = c.pipe.Send(c.deadline.Ctx, msg)
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage {
 		return lineFault(n, f.Message)
 	}
 	return err
-}
-
-// outgoing is the message that a line of the user's stands for.
-func outgoing(line []byte, dialect string) ([]byte, error) {
-	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
-		return nil, err
-	}
-	switch kind := scan.Type(line); {
-	case kind != 'o' && kind != 'a':
-		return nil, errors.New("a message is an object, or an array of them")
-	case session.SpecNamed(dialect).JSONRPCMember:
-		line = versioned(line)
-	}
-	return line, nil
-}
-
-// versioned is msg with "jsonrpc" in each request, notification and answer that
-// lacks it.
-func versioned(msg []byte) []byte {
-	if scan.Type(msg) == 'a' {
-		out := []byte{'['}
-		for val := range scan.Elements(msg) {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, versioned(val)...)
-		}
-		return append(out, ']')
-	}
-	if scan.Type(msg) != 'o' || scan.Get(msg, "jsonrpc") != nil {
-		return msg
-	}
-	for _, member := range []string{"method", "result", "error"} {
-		if scan.Get(msg, member) != nil {
-			return scan.Splice(msg, "jsonrpc", []byte(`"2.0"`))
-		}
-	}
-	return msg
 }
 
 func lineFault(n int64, what string) error {

@@ -2,12 +2,15 @@ package commands
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
+	"rpcx/commands/cmdline"
+	"rpcx/commands/dialects"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -16,30 +19,30 @@ import (
 
 // describeOptions are what `describe` was given.
 type describeOptions struct {
-	clientFlags
+	options.Client
 	json bool
 	form string
 }
 
-func describeCommand(a *app) *Command {
+func describeCommand(a *env.Env) *cmdline.Command {
 	o := &describeOptions{}
-	flags := []Flag{
-		boolean("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
-		newEnum("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", &o.form, describeForms),
+	flags := []cmdline.Flag{
+		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
+		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", &o.form, describeForms),
 	}
-	return &Command{
+	return &cmdline.Command{
 		Name:        "describe",
 		Usage:       "show what a peer offers",
 		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
-		Metadata: map[string]any{examplesKey: []Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "The methods of the demo", Command: "rpcx describe demo:orders"},
 			{Says: "One method, with an example", Command: "rpcx describe demo:orders getOrder"},
 			{Says: "The modules of a service that has some, and one of them", Command: "rpcx describe demo:introspect storage"},
 			{Says: "A catalog that serve can read", Command: "rpcx describe demo:orders > catalog.json"},
 		}},
-		Flags:  append(flags, o.flags(a, idleCall)...),
-		Action: func(ctx context.Context, _ *Command) error { return runDescribe(ctx, a, o) },
+		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, a, o) },
 	}
 }
 
@@ -49,15 +52,15 @@ the dialect introspect for their modules; what these say is kept below $XDG_CACH
 Those of the dialect ro are asked with rpc.describe; those of scomp have said it in
 the handshake.`
 
-func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
-	e, rest, err := a.endpoint(ctx, o.conn.dialect)
+func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
+	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 1 {
-		return a.line.usage("describe takes one method, not %q too", rest[1])
+		return a.Line.Usage("describe takes one method, not %q too", rest[1])
 	}
-	print, err := a.printer(e, &o.out, format.Options{})
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -65,11 +68,11 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	if len(rest) == 1 {
 		name = rest[0]
 	}
-	c, err := fetchCatalog(ctx, a, e, &o.clientFlags, name)
+	c, err := request.FetchCatalog(ctx, a, e, &o.Client, name)
 	if err != nil {
 		return err
 	}
-	part := moduleOf(c, name)
+	part := dialects.ModuleOf(c, name)
 	switch {
 	case name != "" && part == nil:
 		return o.showMethod(ctx, a, print, c, name)
@@ -78,77 +81,47 @@ func runDescribe(ctx context.Context, a *app, o *describeOptions) error {
 	}
 	if o.forPeople(a) {
 		var b bytes.Buffer
-		table := func() error { return a.listing(c).Methods(&b) }
-		if modules := modulesOf(c); modules != nil && part == nil {
-			table = func() error { return format.Modules(&b, modules, a.out.Width, a.out.Color) }
+		table := func() error { return request.Listing(a, c).Methods(&b) }
+		if modules := dialects.ModulesOf(c); modules != nil && part == nil {
+			table = func() error { return format.Modules(&b, modules, a.Stdout.Width, a.Stdout.Color) }
 		}
 		if err := table(); err != nil {
 			return err
 		}
-		return say(os.Stdout, b.String())
+		return cmdline.Print(os.Stdout, b.String())
 	}
 	b, err := describeAs(o.form, c, nil)
 	if err != nil {
 		return err
 	}
-	return printJSON(ctx, print, b)
+	return request.PrintJSON(ctx, print, b)
 }
 
 // forPeople says that a table is wanted.
-func (o *describeOptions) forPeople(a *app) bool {
-	return o.form == "" && !o.json && o.out.forPeople(a)
-}
-
-// fetchCatalog asks what the peer offers; where name is given, of that alone if
-// it can be asked so.
-func fetchCatalog(ctx context.Context, a *app, e session.Endpoint, o *clientFlags, name string) (_ *catalog.Catalog, err error) {
-	cl := o.time.deadline(ctx, defaultIdle)
-	defer cl.stop()
-	a.heard = cl.touch // a service is asked module by module
-	conv, err := a.open(cl.ctx, e, o, nil, false)
-	if err != nil {
-		return keptCatalog(a, e, &o.conn, err)
-	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
-	c, err := discovered(cl.ctx, conv, name)
-	if errors.Is(err, wire.ErrUnsupported) {
-		return nil, &wire.Fault{
-			Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(session.SpecNamed(conv.Dialect()).NoDescription, "it has no rpc.discover") + ")",
-			Hint: "write a catalog by hand and give it with --catalog",
-		}
-	}
-	var rpc *wire.Error
-	if errors.As(err, &rpc) {
-		err = rpcFault("describe", rpc)
-	}
-	return c, cause(cl.ctx, err)
+func (o *describeOptions) forPeople(a *env.Env) bool {
+	return o.form == "" && !o.json && o.Out.ForPeople(a)
 }
 
 // showMethod shows one method.
-func (o *describeOptions) showMethod(ctx context.Context, a *app, print *format.Pipeline, c *catalog.Catalog, name string) error {
+func (o *describeOptions) showMethod(ctx context.Context, a *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	name = session.SpecNamed(c.Dialect).OnWire(name)
-	m := methodOf(c, name)
+	m := dialects.MethodOf(c, name)
 	if m == nil {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
-		f.Fix = a.line.withArgs(a.line.args[:1])
-		suggestName(a, f, name, c.Names())
+		f.Fix = a.Line.WithArgs(a.Line.Args[:1])
+		request.SuggestName(a, f, name, c.Names())
 		return f
 	}
 	if o.forPeople(a) {
 		var b bytes.Buffer
-		if err := a.listing(c).Method(&b, m, a.line.args[0]); err != nil {
+		if err := request.Listing(a, c).Method(&b, m, a.Line.Args[0]); err != nil {
 			return err
 		}
-		return say(os.Stdout, b.String())
+		return cmdline.Print(os.Stdout, b.String())
 	}
 	b, err := describeAs(o.form, c, m)
 	if err != nil {
 		return err
 	}
-	return printJSON(ctx, print, b)
-}
-
-func printJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
-	_, err := print.Print(ctx, wire.Message{Raw: b}, wire.Event{Kind: wire.Data, Data: b})
-	return errors.Join(err, print.Finish())
+	return request.PrintJSON(ctx, print, b)
 }

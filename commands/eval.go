@@ -8,6 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rpcx/commands/cmdline"
+	"rpcx/commands/dialects"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -17,33 +22,33 @@ import (
 
 // evalOptions are what `eval` was given.
 type evalOptions struct {
-	clientFlags
-	evaluator evaluatorFlags
+	options.Client
+	evaluator dialects.Evaluator
 	file      string
 	dryRun    bool
 	retry     int64
 }
 
-func evalCommand(a *app) *Command {
+func evalCommand(a *env.Env) *cmdline.Command {
 	o := &evalOptions{}
-	flags := append(o.evaluator.flags(), []Flag{
-		retryFlag(&o.retry),
-		text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
-		boolean("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
+	flags := append(o.evaluator.Flags(), []cmdline.Flag{
+		request.RetryFlag(&o.retry),
+		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
+		cmdline.Bool("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
 	}...)
-	return &Command{
+	return &cmdline.Command{
 		Name:        "eval",
 		Usage:       "evaluate code on the peer and print its value",
 		ArgsUsage:   "ENDPOINT CODE",
 		Description: evalDescription,
-		Metadata: map[string]any{examplesKey: []Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "A value that code computes with a binding of the demo", Command: `rpcx eval demo:scomp 'getOrder({id:"o_001"}) | .total'`},
 			{Says: "The code calls back, and a hook answers", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
 			{Says: "How code could go on, on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`},
 			{Says: "Code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
 		}},
-		Flags:  append(flags, o.flags(a, idleCall)...),
-		Action: func(ctx context.Context, _ *Command) error { return runEval(ctx, a, o) },
+		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runEval(ctx, a, o) },
 	}
 }
 
@@ -55,28 +60,28 @@ up again. Code that fails is status 1, its stack is shown on stderr. A HotRepl h
 what code has set itself, and has one client at a time: eval without a session evicts
 whoever was connected.`
 
-func runEval(ctx context.Context, a *app, o *evalOptions) error {
-	e, rest, err := a.endpoint(ctx, o.conn.dialect)
+func runEval(ctx context.Context, a *env.Env, o *evalOptions) error {
+	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	if err := checkEvals(e); err != nil {
 		return err
 	}
-	if err := o.evaluator.check(a.line, e, rest, o.file); err != nil {
+	if err := o.evaluator.Check(a.Line, e, rest, o.file); err != nil {
 		return err
 	}
-	code, err := o.code(ctx, a.line, rest)
+	code, err := o.code(ctx, a.Line, rest)
 	if err != nil {
 		return err
 	}
-	print, err := a.printer(e, &o.out, format.Options{})
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
-	op := o.evaluator.operation(e, code, time.Duration(o.time.timeout))
+	op := o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
 	if o.dryRun {
-		return dryRun(e, op)
+		return request.DryRun(e, op)
 	}
 	return o.converse(ctx, a, e, op, print)
 }
@@ -94,28 +99,28 @@ func checkEvals(e session.Endpoint) error {
 }
 
 // code reads the code from where it is.
-func (o *evalOptions) code(ctx context.Context, l *commandLine, rest []string) (string, error) {
+func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []string) (string, error) {
 	var code []byte
 	var err error
 	switch {
-	case o.evaluator.reset:
+	case o.evaluator.Reset:
 		return "", nil
 	case len(rest) > 1:
-		f := l.usage("eval takes one CODE, not %q too", rest[1])
+		f := l.Usage("eval takes one CODE, not %q too", rest[1])
 		f.Hint = "quote it for the shell: '…'"
 		return "", f
 	case len(rest) == 1 && o.file != "":
-		return "", l.usage("the code is given twice: as an argument and with -f")
+		return "", l.Usage("the code is given twice: as an argument and with -f")
 	case len(rest) == 1 && rest[0] != "-":
 		code = []byte(rest[0])
 	case len(rest) == 1 || o.file == "-":
-		code, err = readStdin(ctx)
+		code, err = env.ReadStdin(ctx)
 	case o.file != "":
 		if code, err = os.ReadFile(o.file); err != nil {
 			return "", wire.NewFault(wire.Usage, "reading the code: "+err.Error(), err)
 		}
 	default:
-		f := l.usage("the code is missing")
+		f := l.Usage("the code is missing")
 		f.Hint = "give it as an argument, with -f FILE, or as - for stdin"
 		return "", f
 	}
@@ -129,49 +134,34 @@ func (o *evalOptions) code(ctx context.Context, l *commandLine, rest []string) (
 }
 
 // converse evaluates op.
-func (o *evalOptions) converse(ctx context.Context, a *app, e session.Endpoint, op dialect.Op, print *format.Pipeline) error {
-	cl := newDeadline(ctx, o.evaluator.bound(op, o.time.timeout.or(0)), o.time.idle.or(defaultIdle))
-	a.heard = cl.touch // what the code calls back counts as a message of it
-	return a.converse(ctx, cl, e, &o.clientFlags, nil, func(conv session.Conversation) error {
+func (o *evalOptions) converse(ctx context.Context, a *env.Env, e session.Endpoint, op dialect.Op, print *format.Pipeline) error {
+	cl := env.NewDeadline(ctx, o.evaluator.Bound(op, o.Time.Timeout.Or(0)), o.Time.Idle.Or(options.DefaultIdle))
+	a.Heard = cl.Touch // what the code calls back counts as a message of it
+	return request.Converse(ctx, a, cl, e, &o.Client, nil, func(conv session.Conversation) error {
 		return o.exchange(cl, a, e, conv, op, print)
 	})
 }
 
 // exchange is what becomes of the evaluation on a connection.
-func (o *evalOptions) exchange(cl *deadline, a *app, e session.Endpoint, conv session.Conversation, op dialect.Op, print *format.Pipeline) error {
+func (o *evalOptions) exchange(cl *env.Deadline, a *env.Env, e session.Endpoint, conv session.Conversation, op dialect.Op, print *format.Pipeline) error {
 	if e.Dialect = conv.Dialect(); !session.SpecOf(e).Evals {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
-	if err := o.evaluator.check(a.line, e, nil, ""); err != nil {
+	if err := o.evaluator.Check(a.Line, e, nil, ""); err != nil {
 		return err
 	}
-	err := a.retry(cl.ctx, o.retry, func() error {
-		st, err := conv.Open(cl.ctx, op)
+	err := request.Retry(cl.Ctx, a, o.retry, func() error {
+		st, err := conv.Open(cl.Ctx, op)
 		if err != nil {
-			return cause(cl.ctx, err)
+			return env.Cause(cl.Ctx, err)
 		}
-		c := &consumer{app: a, conv: conv, stream: st, print: print, deadline: cl, method: op.Method}
-		return noCancelHint(session.SpecOf(e), c.run(), "the eval")
+		c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: op.Method}
+		return request.NoCancelHint(session.SpecOf(e), c.Run(), "the eval")
 	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		return errors.Join(withStack(f), print.Flush())
 	}
 	return errors.Join(err, print.Finish())
-}
-
-// noCancelHint adds to a time that ran out that what was asked for goes on over there,
-// where the dialect cannot cancel it.
-func noCancelHint(spec dialect.Spec, err error, what string) error {
-	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Timeout || !spec.NoCancel {
-		return err
-	}
-	g := *f
-	g.Hint = what + " may still run there: " + spec.Name + " has no way to cancel it"
-	if f.Hint != "" {
-		g.Hint += "; " + f.Hint
-	}
-	return &g
 }
 
 // maxTrace is how many lines of a stack are shown.

@@ -8,28 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"rpcx/wire"
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
 )
-
-// TestWorst: of several failures the worst is the status, wherever it stands.
-func TestWorst(t *testing.T) {
-	// As section 3 of the design has them, 130 standing for the signals.
-	order := []int{70, 74, 130, 2, 127, 126, 6, 3, 5, 7, 124, 9, 8, 4, 1}
-	kinds := map[int]wire.FaultKind{}
-	for _, s := range statuses {
-		kinds[s.code] = s.kind
-	}
-	for i, bad := range order {
-		for _, better := range order[i+1:] {
-			a, b := wire.NewFault(kinds[bad], "a", nil), wire.NewFault(kinds[better], "b", nil)
-			for _, err := range []error{errors.Join(a, b), errors.Join(b, a), errors.Join(nil, errors.Join(b, a), b)} {
-				if got := statusOf(worst(err).Kind).code; got != bad {
-					t.Errorf("%d beside %d: status %d", bad, better, got)
-				}
-			}
-		}
-	}
-}
 
 // TestDefect: a panic is a failure like any other, which says whose fault it is.
 func TestDefect(t *testing.T) {
@@ -40,22 +21,9 @@ func TestDefect(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{started: time.Now()} // whose console, for the warning of that file, is missing
-	f := worst(run(a, []string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
-	if f == nil || statusOf(f.Kind).code != 70 || !strings.HasPrefix(f.Error(), "a defect of rpcx: ") {
+	a := &env.Env{Started: time.Now()} // whose console, for the warning of that file, is missing
+	f := cmdline.Worst(run(a, []string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
+	if f == nil || cmdline.StatusOf(f.Kind).Code != 70 || !strings.HasPrefix(f.Error(), "a defect of rpcx: ") {
 		t.Errorf("the failure is %v", f)
-	}
-}
-
-// TestStatuses: the numbers are an interface; each is there once.
-func TestStatuses(t *testing.T) {
-	want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 70, 74, 124, 126, 127, 130, 141, 143}
-	for i, s := range statuses {
-		if i >= len(want) || s.code != want[i] {
-			t.Errorf("row %d of the table is %d", i, s.code)
-		}
-	}
-	if got := statusOf("unheard of").code; got != 70 {
-		t.Errorf("an unknown failure has status %d", got)
 	}
 }

@@ -6,11 +6,16 @@ import (
 	"errors"
 	"slices"
 
+	"rpcx/commands/artifacts"
+	"rpcx/commands/cmdline"
+	"rpcx/commands/dialects"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -18,7 +23,7 @@ import (
 type jobVerb struct {
 	name, usage, args, description string
 	kind                           dialect.OpKind
-	example                        Example
+	example                        cmdline.Example
 }
 
 // jobVerbs are the commands of `job`, by what they take: METHOD with its params,
@@ -27,32 +32,32 @@ var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
 		"Progress goes to stderr, the last result to stdout. A job that fails is status 1.", dialect.JobRun,
-		Example{Says: "An upload of the demo", Command: "rpcx job run demo:ro attachment:create filename=report.pdf"},
+		cmdline.Example{Says: "An upload of the demo", Command: "rpcx job run demo:ro attachment:create filename=report.pdf"},
 	},
 	{
 		"start", "start a job and say which it is", argsMethod,
 		"The job goes on when the command has ended: what is printed has its name as \"job\".", dialect.JobStart,
-		Example{Says: "A job of a session", Command: "rpcx job start @work attachment:create filename=report.pdf"},
+		cmdline.Example{Says: "A job of a session", Command: "rpcx job start @work attachment:create filename=report.pdf"},
 	},
 	{
 		"status", "say how a job stands", argsJob,
 		"", dialect.JobStatus,
-		Example{Says: "How a job stands", Command: "rpcx job status @work job-123"},
+		cmdline.Example{Says: "How a job stands", Command: "rpcx job status @work job-123"},
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
 		"Progress goes to stderr, the last result to stdout, also when the job is over already. A\njob that failed is status 1.", dialect.JobWait,
-		Example{Says: "The result of a job", Command: "rpcx job wait @work job-123"},
+		cmdline.Example{Says: "The result of a job", Command: "rpcx job wait @work job-123"},
 	},
 	{
 		"cancel", "give up a job", argsJob,
 		"", dialect.JobCancel,
-		Example{Says: "A job that nobody wants", Command: "rpcx job cancel @work job-123"},
+		cmdline.Example{Says: "A job that nobody wants", Command: "rpcx job cancel @work job-123"},
 	},
 	{
 		"list", "list the jobs that are known", "ENDPOINT",
 		"A HotRepl host lists its journal in their place: what was evaluated and called lately.", dialect.JobList,
-		Example{Says: "The jobs of a session", Command: "rpcx job list @work"},
+		cmdline.Example{Says: "The jobs of a session", Command: "rpcx job list @work"},
 	},
 }
 
@@ -61,8 +66,8 @@ const (
 	argsJob    = "ENDPOINT JOB"
 )
 
-func jobCommand(a *app) *Command {
-	c := &Command{
+func jobCommand(a *env.Env) *cmdline.Command {
+	c := &cmdline.Command{
 		Name:        "job",
 		Usage:       "long work, whose result comes later",
 		ArgsUsage:   "run|start|status|wait|cancel|list ...",
@@ -82,189 +87,161 @@ prints its journal.`
 
 // jobOptions are what one command of `job` was given.
 type jobOptions struct {
-	clientFlags
-	params  paramFlags
-	ro      roFlags
-	files   saveFlags
-	journal journalFlags
+	options.Client
+	params  options.Params
+	ro      dialects.RO
+	files   artifacts.Flags
+	journal dialects.Journal
 	retry   int64
 }
 
-func (v jobVerb) command(a *app) *Command {
+func (v jobVerb) command(a *env.Env) *cmdline.Command {
 	o := &jobOptions{}
-	flags := o.flags(a, idleNone)
+	flags := o.Flags(a, options.IdleNone)
 	description := v.description
 	if v.args == argsMethod {
-		flags = slices.Concat(o.params.flags(), o.ro.flags(), flags)
-		flags = append(flags, retryFlag(&o.retry))
+		flags = slices.Concat(o.params.Flags(), o.ro.Flags(), flags)
+		flags = append(flags, request.RetryFlag(&o.retry))
 		description += "\n\n" + paramsDescription
 	}
 	switch v.kind {
 	case dialect.JobRun, dialect.JobWait, dialect.JobStatus:
-		flags = append(o.files.flags(), flags...)
+		flags = append(o.files.Flags(), flags...)
 	case dialect.JobList:
-		flags = append(o.journal.flags(), flags...)
+		flags = append(o.journal.Flags(), flags...)
 	}
-	return &Command{
+	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
-		Metadata: map[string]any{examplesKey: []Example{v.example}},
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{v.example}},
 		Flags:    flags,
-		Action:   func(ctx context.Context, _ *Command) error { return v.run(ctx, a, o) },
+		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, a, o) },
 	}
 }
 
-func (v jobVerb) run(ctx context.Context, a *app, o *jobOptions) error {
-	e, rest, err := a.endpoint(ctx, o.conn.dialect)
+func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
+	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
-	if err := v.check(a.line, e, rest); err != nil {
+	if err := v.check(a.Line, e, rest); err != nil {
 		return err
 	}
-	print, err := a.printer(e, &o.out, format.Options{})
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalog(o.params.catalog)
+	cat, err := options.LoadCatalog(o.params.Catalog)
 	if err != nil {
 		return err
 	}
 	read := func(cat *catalog.Catalog) (dialect.Op, error) { return v.operation(ctx, a, o, e, rest, cat) }
-	if v.args == argsMethod && needsConnection(e, cat, rest, o.params) {
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (typedOp, error) {
-			return prepare(ctx, conv, &e, rest, cat, read)
+	if v.args == argsMethod && request.NeedsConnection(e, cat, rest, o.params) {
+		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (request.TypedOp, error) {
+			return request.Prepare(ctx, conv, &e, rest, cat, read)
 		})
 	}
 	op, err := read(cat)
 	if err != nil {
 		return err
 	}
-	if o.params.dryRun {
+	if o.params.DryRun {
 		op.Kind = dialect.Call
-		return dryRun(e, op)
+		return request.DryRun(e, op)
 	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (typedOp, error) {
-		return typedOp{op: op, cat: cat}, nil
+	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (request.TypedOp, error) {
+		return request.TypedOp{Op: op, Cat: cat}, nil
 	})
 }
 
 // operation is what is to be done.
-func (v jobVerb) operation(ctx context.Context, a *app, o *jobOptions, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op.Kind = v.kind
 	switch {
 	case v.args == argsJob:
 		op.Job = rest[0]
 	case v.args == argsMethod:
 		op.Method = rest[0]
-		if op.Extra, err = o.ro.extra(a.line, e, o.conn.noCache); err == nil {
-			err = fillParams(ctx, a, e, &op, rest[1:], o.params, cat)
+		if op.Extra, err = o.ro.Extra(a.Line, e, o.Conn.NoCache); err == nil {
+			err = request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 		}
 	case session.SpecOf(e).LiveEval:
-		op.Extra = o.journal.extra()
+		op.Extra = o.journal.Extra()
 	}
 	return op, err
 }
 
 // check refuses what the command does not take, and jobs where there are none.
-func (v jobVerb) check(l *commandLine, e session.Endpoint, rest []string) error {
+func (v jobVerb) check(l *cmdline.CommandLine, e session.Endpoint, rest []string) error {
 	switch {
 	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):
-		return l.usage("a method is missing")
+		return l.Usage("a method is missing")
 	case v.args == argsJob && len(rest) != 1:
-		return l.usage("job %s takes one JOB", v.name)
+		return l.Usage("job %s takes one JOB", v.name)
 	case v.args == "ENDPOINT" && len(rest) > 0:
-		return l.usage("job list takes an endpoint alone, not %q too", rest[0])
+		return l.Usage("job list takes an endpoint alone, not %q too", rest[0])
 	}
 	switch jobs := session.SpecOf(e).Jobs; {
 	case e.Dialect == "":
 	case jobs == dialect.NoJobs:
-		return l.usage("%s has no jobs: use rpcx call", e.Dialect)
+		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
 	case v.kind == dialect.JobList && session.SpecOf(e).LiveEval: // what it lists outlives connections
 	case jobs == dialect.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
-		f := l.usage("a job belongs to its connection, which this command would end")
-		if !hasSecret(nil, l.args[:1]) {
-			f.Fix = []string{"rpcx", "connect", l.args[0], "--session", "work"}
+		f := l.Usage("a job belongs to its connection, which this command would end")
+		if !cmdline.HasSecret(nil, l.Args[:1]) {
+			f.Fix = []string{"rpcx", "connect", l.Args[0], "--session", "work"}
 		}
-		f.Hint = "open a session: rpcx connect " + wire.Quote(l.args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
+		f.Hint = "open a session: rpcx connect " + wire.Quote(l.Args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
 		return f
 	}
 	return nil
 }
 
 // converse does op.
-func (o *jobOptions) converse(ctx context.Context, a *app, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready prepareFunc) error {
-	cl := o.time.deadline(ctx, 0)
-	return a.converse(ctx, cl, e, &o.clientFlags, cat, func(conv session.Conversation) error {
+func (o *jobOptions) converse(ctx context.Context, a *env.Env, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready request.PrepareFunc) error {
+	cl := o.Time.Deadline(ctx, 0)
+	return request.Converse(ctx, a, cl, e, &o.Client, cat, func(conv session.Conversation) error {
 		return o.exchange(cl, a, e, conv, print, ready)
 	})
 }
 
 // exchange is what becomes of op on a connection.
-func (o *jobOptions) exchange(cl *deadline, a *app, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready prepareFunc) error {
-	p, err := ready(cl.ctx, conv)
+func (o *jobOptions) exchange(cl *env.Deadline, a *env.Env, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready request.PrepareFunc) error {
+	p, err := ready(cl.Ctx, conv)
 	e.Dialect = conv.Dialect()
 	switch {
 	case err != nil:
 		return err
-	case o.params.dryRun:
-		p.op.Kind = dialect.Call
-		return dryRun(e, p.op)
+	case o.params.DryRun:
+		p.Op.Kind = dialect.Call
+		return request.DryRun(e, p.Op)
 	}
 	var last json.RawMessage
-	err = a.retry(cl.ctx, o.retry, func() error {
-		st, err := conv.Open(cl.ctx, p.op)
+	err = request.Retry(cl.Ctx, a, o.retry, func() error {
+		st, err := conv.Open(cl.Ctx, p.Op)
 		if err != nil {
-			return cause(cl.ctx, err)
+			return env.Cause(cl.Ctx, err)
 		}
-		c := &consumer{app: a, conv: conv, stream: st, print: print, deadline: cl, method: p.op.Method, keepLast: o.files.dir != ""}
-		if p.op.Job != "" {
-			c.method = p.op.Job
+		c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: p.Op.Method, KeepLast: o.files.Dir != ""}
+		if p.Op.Job != "" {
+			c.Method = p.Op.Job
 		}
-		if p.op.Kind == dialect.JobRun {
-			c.within = "output"
-			if err := a.expectResult(c, e, p, o.params); err != nil {
+		if p.Op.Kind == dialect.JobRun {
+			c.Within = "output"
+			if err := request.ExpectResult(a, c, e, p, o.params); err != nil {
 				return err
 			}
 		}
-		err = noCancelHint(session.SpecOf(e), c.run(), "the job")
-		last = c.last
+		err = request.NoCancelHint(session.SpecOf(e), c.Run(), "the job")
+		last = c.Last
 		return err
 	})
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		suggest(a, f, p.cat)
+		request.Suggest(a, f, p.Cat)
 		return errors.Join(err, print.Flush())
 	}
 	if err == nil {
 		print.Idle()
-		err = o.files.save(cl.ctx, a, e, last)
+		err = o.files.Save(cl.Ctx, a, e, last)
 	}
 	return errors.Join(err, print.Finish())
-}
-
-// waited goes on with a call that was answered by a job: it is waited for.
-func (c *consumer) waited(err error) error {
-	if err != nil || c.job == "" {
-		return err
-	}
-	st, err := c.conv.Open(c.deadline.ctx, waitFor(c.job))
-	if err != nil {
-		return cause(c.deadline.ctx, err)
-	}
-	c.stream = st
-	return c.run()
-}
-
-// waitFor is the operation that waits for a job which a call has begun.
-func waitFor(job string) dialect.Op {
-	return dialect.Op{Kind: dialect.JobWait, Job: job, Extra: json.RawMessage(`{"bare":true}`)}
-}
-
-// startedJob is the job that an event says was begun by the call that it answers;
-// "" for none.
-func startedJob(m wire.Message, ev wire.Event) string {
-	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
-		return ""
-	}
-	job, _ := scan.Text(ev.Job)
-	return job
 }

@@ -7,6 +7,11 @@ import (
 	"os"
 	"strings"
 
+	"rpcx/commands/cmdline"
+	"rpcx/commands/dialects"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -15,28 +20,28 @@ import (
 
 // asksAboutMethod says that --help stands behind a method whose far side may
 // tell what it takes.
-func (a *app) asksAboutMethod() bool {
-	l := a.line
-	if l.cmd.Name != "call" && l.cmd.Name != "subscribe" || len(l.path) != 1 || len(l.args) < 2 {
+func asksAboutMethod(a *env.Env) bool {
+	l := a.Line
+	if l.Cmd.Name != "call" && l.Cmd.Name != "subscribe" || len(l.Path) != 1 || len(l.Args) < 2 {
 		return false
 	}
-	if strings.HasPrefix(l.args[0], "@") {
+	if strings.HasPrefix(l.Args[0], "@") {
 		return true
 	}
 	dialect := ""
-	for _, f := range l.flags {
+	for _, f := range l.Flags {
 		if value, ok := strings.CutPrefix(f, "--dialect="); ok {
 			dialect = value
 		}
 	}
-	e, err := session.ParseEndpoint(l.args[0], dialect)
+	e, err := session.ParseEndpoint(l.Args[0], dialect)
 	return err == nil && session.SpecOf(e).ModuleOf != nil
 }
 
 // methodHelp prints what a method takes, as its far side tells; where that
 // cannot be had, the help of the command.
-func methodHelp(ctx context.Context, a *app, o *clientFlags) error {
-	e, rest, err := a.endpoint(ctx, o.conn.dialect)
+func methodHelp(ctx context.Context, a *env.Env, o *options.Client) error {
+	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
@@ -44,45 +49,45 @@ func methodHelp(ctx context.Context, a *app, o *clientFlags) error {
 	c, err := askAboutMethod(ctx, a, e, o, rest[0])
 	switch {
 	case err != nil:
-		a.console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + toFault(err).Error())
+		a.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
 	case c != nil:
-		if m = methodOf(c, rest[0]); m == nil {
+		if m = dialects.MethodOf(c, rest[0]); m == nil {
 			text := "the peer has no method " + format.CleanLine(rest[0])
 			if near := catalog.Nearest(rest[0], c.Names()); near != "" {
 				text += ": did you mean " + format.CleanLine(near) + "?"
 			}
-			a.console.Warn(text)
+			a.Console.Warn(text)
 		}
 	}
 	if m == nil {
-		return help(os.Stdout, a.line)
+		return cmdline.Help(os.Stdout, a.Line)
 	}
 	var b bytes.Buffer
-	if err := a.listing(c).Method(&b, m, a.line.args[0]); err != nil {
+	if err := request.Listing(a, c).Method(&b, m, a.Line.Args[0]); err != nil {
 		return err
 	}
-	b.WriteString("\nrpcx " + a.line.cmd.Name + " --help tells of the flags.\n")
-	return say(os.Stdout, b.String())
+	b.WriteString("\nrpcx " + a.Line.Cmd.Name + " --help tells of the flags.\n")
+	return cmdline.Print(os.Stdout, b.String())
 }
 
 // askAboutMethod is what the far side tells of a method; nil where it does not.
-func askAboutMethod(ctx context.Context, a *app, e session.Endpoint, o *clientFlags, method string) (_ *catalog.Catalog, err error) {
+func askAboutMethod(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, method string) (_ *catalog.Catalog, err error) {
 	if e.Dialect != "" && session.SpecOf(e).ModuleOf == nil {
 		return nil, nil
 	}
-	cl := o.time.deadline(ctx, defaultIdle)
-	defer cl.stop()
-	conv, err := a.open(cl.ctx, e, o, nil, false)
+	cl := o.Time.Deadline(ctx, options.DefaultIdle)
+	defer cl.Stop()
+	conv, err := request.Open(cl.Ctx, a, e, o, nil, false)
 	if err != nil {
-		return keptCatalog(a, e, &o.conn, err)
+		return request.KeptCatalog(a, e, &o.Conn, err)
 	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &o.hooks, err)) }()
+	defer func() { err = errors.Join(err, request.Closing(ctx, conv, &o.Hooks, err)) }()
 	if session.SpecNamed(conv.Dialect()).ModuleOf == nil {
 		return nil, nil
 	}
-	c, err := discovered(cl.ctx, conv, method)
+	c, err := request.Discovered(cl.Ctx, conv, method)
 	if errors.Is(err, wire.ErrUnsupported) {
 		return nil, wire.NewFault(wire.RPCError, "it does not describe itself", nil)
 	}
-	return c, cause(cl.ctx, err)
+	return c, env.Cause(cl.Ctx, err)
 }

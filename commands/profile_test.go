@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
 	"rpcx/wire/profile"
 )
 
@@ -12,11 +14,11 @@ import (
 func TestProfileKeysAreFlags(t *testing.T) {
 	keys := profile.Keys()
 	known := map[string]bool{"endpoint": true}
-	_ = tree(&app{}).Walk(func(cmd *Command) error {
+	_ = tree(&env.Env{}).Walk(func(cmd *cmdline.Command) error {
 		for _, f := range cmd.Flags {
-			name, group := f.Names()[0], groupOf(f)
+			name, group := f.Names()[0], cmdline.GroupOf(f)
 			known[name] = true
-			reaches := group == groupConnection || group == groupTime || group == groupHooks || group == groupGreeting
+			reaches := group == cmdline.GroupConnection || group == cmdline.GroupTime || group == cmdline.GroupHooks || group == cmdline.GroupGreeting
 			if reaches && cmd.Name != "serve" && !slices.Contains(keys, name) && !slices.Contains(notInProfiles, name) {
 				t.Errorf("%s --%s cannot be set in a profile: add it to keys of wire/profile and to the manual, or to notInProfiles", cmd.Name, name)
 			}

@@ -43,9 +43,9 @@ func thenNothing(status int) int {
 	var err error
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
 		err = goleak.Find(
-			goleak.IgnoreAnyFunction("rpcx/commands.readAll"),
-			goleak.IgnoreAnyFunction("rpcx/commands.(*prompt).listen"),
-			goleak.IgnoreAnyFunction("rpcx/commands.(*prompt).listen.func1"),
+			goleak.IgnoreAnyFunction("rpcx/commands/env.readAll"),
+			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen"),
+			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen.func1"),
 			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it lingers for half a second
 		)
 		if err == nil {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"rpcx/commands/cmdline"
 )
 
 // While code is moved, testdata/snapshot holds for each script what every command
@@ -182,8 +184,8 @@ func TestSnapshot(t *testing.T) {
 		t.Skip("asked for by scripts/snapshot")
 	}
 	var all []entry
-	var help func(d Doc, words ...string)
-	help = func(d Doc, words ...string) {
+	var help func(d cmdline.Doc, words ...string)
+	help = func(d cmdline.Doc, words ...string) {
 		out, err := exec.Command("rpcx", append(words, "--help")...).CombinedOutput()
 		all = append(all, entry{strings.Join(append(words, "--help"), " "), fmt.Sprintf("%s%v\n", out, err)})
 		for _, sub := range d.Commands {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rpcx/commands"
+	"rpcx/commands/cmdline"
 )
 
 // bashHead takes the line apart by itself: no word of it is ever evaluated, no
@@ -134,14 +134,14 @@ complete -F _rpcx rpcx
 `
 
 // bashCompletion is completions/rpcx.bash.
-func bashCompletion(root commands.Doc, vals values) []byte {
+func bashCompletion(root cmdline.Doc, vals values) []byte {
 	var b bytes.Buffer
 	b.WriteString(bashHead)
 	fmt.Fprintf(&b, "\n_rpcx_transports=%s\n_rpcx_prefixes=%s\n",
 		quoted(strings.Join(transports(), " ")), quoted(strings.Join(prefixes(), " ")))
 
 	b.WriteString("\n# Sets what the command with the path $1 has.\n_rpcx_command() {\n\tcase $1 in\n")
-	walk(root, nil, func(path []string, d commands.Doc) {
+	walk(root, nil, func(path []string, d cmdline.Doc) {
 		var subs, flags []string
 		for _, s := range d.Commands {
 			subs = append(subs, s.Name)

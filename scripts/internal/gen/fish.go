@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rpcx/commands"
+	"rpcx/commands/cmdline"
 )
 
 // fishHead: __rpcx_at is true where the words of the command so far, flags
@@ -49,7 +49,7 @@ complete -c rpcx -f
 `
 
 // fishCompletion is completions/rpcx.fish.
-func fishCompletion(root commands.Doc, vals values) []byte {
+func fishCompletion(root cmdline.Doc, vals values) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, fishHead, strings.ReplaceAll(strings.Join(prefixes(), "|"), "+", `\+`), strings.Join(append(transports(), prefixes()...), " "))
 	var valued []string
@@ -57,12 +57,12 @@ func fishCompletion(root commands.Doc, vals values) []byte {
 		valued = append(valued, r.flags...)
 	}
 	fmt.Fprintf(&b, "set -g __rpcx_valued %s\n", strings.Join(valued, " "))
-	walk(root, nil, func(path []string, d commands.Doc) { fishCommand(&b, path, d, vals) })
+	walk(root, nil, func(path []string, d cmdline.Doc) { fishCommand(&b, path, d, vals) })
 	return b.Bytes()
 }
 
 // fishCommand writes the completions of one command.
-func fishCommand(b *bytes.Buffer, path []string, d commands.Doc, vals values) {
+func fishCommand(b *bytes.Buffer, path []string, d cmdline.Doc, vals values) {
 	at := quoted(strings.TrimSpace("__rpcx_at " + strings.Join(path, " ")))
 	in := quoted("__rpcx_in " + strings.Join(path, " "))
 	if len(path) == 0 {
@@ -81,7 +81,7 @@ func fishCommand(b *bytes.Buffer, path []string, d commands.Doc, vals values) {
 }
 
 // fishFlag is the part of a line that names a flag and its value.
-func fishFlag(f commands.FlagDoc, vals values) string {
+func fishFlag(f cmdline.FlagDoc, vals values) string {
 	var s strings.Builder
 	for _, n := range f.Names {
 		if len(n) == 1 {

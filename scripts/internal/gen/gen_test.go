@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rpcx/commands"
+	"rpcx/commands/cmdline"
 )
 
 func TestGeneratedFilesAreFresh(t *testing.T) {
@@ -71,7 +71,7 @@ $ rpcx call`}}
 }
 
 func TestBlocks(t *testing.T) {
-	root := commands.Doc{Name: "rpcx", Commands: []commands.Doc{{Name: "call", Args: "A|B", Usage: "calls"}}}
+	root := cmdline.Doc{Name: "rpcx", Commands: []cmdline.Doc{{Name: "call", Args: "A|B", Usage: "calls"}}}
 	got, err := fillBlocks([]byte("a\n<!-- gen:commands -->\nold\n<!-- end -->\nb\n"), root, nil, nil)
 	want := "a\n<!-- gen:commands -->\n| command | what it does |\n| --- | --- |\n| `call A\\|B` | calls |\n<!-- end -->\nb\n"
 	if err != nil || string(got) != want {
@@ -101,7 +101,7 @@ func TestManualPrintsWhatIsWritten(t *testing.T) {
 }
 
 func TestZshFlagsAreQuoted(t *testing.T) {
-	got := zshFlag(commands.FlagDoc{Names: []string{"jq", "q"}, Arg: "EXPR", Usage: "it's [a]: b"}, values{})
+	got := zshFlag(cmdline.FlagDoc{Names: []string{"jq", "q"}, Arg: "EXPR", Usage: "it's [a]: b"}, values{})
 	want := `'(--jq -q)'{--jq=,-q+}'[it'\''s \[a\]\: b]:EXPR: '`
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -109,16 +109,16 @@ func TestZshFlagsAreQuoted(t *testing.T) {
 }
 
 func TestAFlagMeansTheSameEverywhere(t *testing.T) {
-	flag := func(arg string) commands.Doc {
-		return commands.Doc{Name: arg, Flags: []commands.FlagDoc{{Names: []string{"x"}, Arg: arg}}}
+	flag := func(arg string) cmdline.Doc {
+		return cmdline.Doc{Name: arg, Flags: []cmdline.FlagDoc{{Names: []string{"x"}, Arg: arg}}}
 	}
 	for _, other := range []string{"a|b", ""} {
-		_, err := newValues(commands.Doc{Commands: []commands.Doc{flag(other), flag("FILE")}})
+		_, err := newValues(cmdline.Doc{Commands: []cmdline.Doc{flag(other), flag("FILE")}})
 		if err == nil || !strings.Contains(err.Error(), "-x") {
 			t.Errorf("FILE and %q: got %v", other, err)
 		}
 	}
-	if _, err := newValues(commands.Doc{Commands: []commands.Doc{flag("FILE"), flag("FILE")}}); err != nil {
+	if _, err := newValues(cmdline.Doc{Commands: []cmdline.Doc{flag("FILE"), flag("FILE")}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	"rpcx/commands"
+	"rpcx/commands/cmdline"
 )
 
 func main() {
@@ -81,7 +82,7 @@ func generate() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	man, err := manual(root, commands.ExitStatuses(), examples)
+	man, err := manual(root, cmdline.ExitStatuses(), examples)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func generate() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := fillBlocks(readme, root, commands.ExitStatuses(), examples)
+	text, err := fillBlocks(readme, root, cmdline.ExitStatuses(), examples)
 	if err != nil {
 		return nil, err
 	}

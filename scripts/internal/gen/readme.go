@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rpcx/commands"
+	"rpcx/commands/cmdline"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 // fillBlocks replaces what stands between "<!-- gen:NAME -->" and "<!-- end
 // -->". NAME is commands (a table), statuses (a table), examples (all of them),
 // or example TITLE.
-func fillBlocks(text []byte, root commands.Doc, statuses []commands.StatusDoc, examples []example) ([]byte, error) {
+func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) ([]byte, error) {
 	var out bytes.Buffer
 	rest := string(text)
 	for {
@@ -42,7 +42,7 @@ func fillBlocks(text []byte, root commands.Doc, statuses []commands.StatusDoc, e
 	}
 }
 
-func readmeBlock(name string, root commands.Doc, statuses []commands.StatusDoc, examples []example) (string, error) {
+func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) (string, error) {
 	var b strings.Builder
 	switch title, one := strings.CutPrefix(name, "example "); {
 	case one:
@@ -62,7 +62,7 @@ func readmeBlock(name string, root commands.Doc, statuses []commands.StatusDoc, 
 		}
 	case name == "commands":
 		b.WriteString("| command | what it does |\n| --- | --- |\n")
-		walk(root, nil, func(path []string, d commands.Doc) {
+		walk(root, nil, func(path []string, d cmdline.Doc) {
 			if len(d.Commands) == 0 {
 				fmt.Fprintf(&b, "| `%s %s` | %s |\n", strings.Join(path, " "), cell(d.Args), cell(d.Usage))
 			}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rpcx/commands"
+	"rpcx/commands/cmdline"
 )
 
 // topics holds the parts of the manual that are not in the command tree, one
@@ -106,7 +106,7 @@ func (p *page) entries(lines []string) {
 }
 
 // manual is man/rpcx.1.
-func manual(root commands.Doc, statuses []commands.StatusDoc, examples []example) ([]byte, error) {
+func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) ([]byte, error) {
 	p := &page{}
 	p.line(".\\\" Made by scripts/gen; do not edit.")
 	p.line(`.TH RPCX 1 "" "rpcx" "User Commands"`)
@@ -115,7 +115,7 @@ func manual(root commands.Doc, statuses []commands.StatusDoc, examples []example
 	p.line(".SH DESCRIPTION")
 	p.prose(root.Description)
 	p.line(".SH COMMANDS")
-	walk(root, nil, func(path []string, d commands.Doc) {
+	walk(root, nil, func(path []string, d cmdline.Doc) {
 		if len(d.Commands) == 0 {
 			p.command(path, d)
 		}
@@ -129,7 +129,7 @@ func manual(root commands.Doc, statuses []commands.StatusDoc, examples []example
 		p.line(".TP\n\\fB%d\\fR %s\n%s", s.Code, literal(s.Name), literal(s.Meaning))
 	}
 	p.line(".SH EXAMPLES")
-	walk(root, nil, func(path []string, d commands.Doc) {
+	walk(root, nil, func(path []string, d cmdline.Doc) {
 		if len(path) == 0 {
 			return // the commands have them too
 		}
@@ -149,7 +149,7 @@ func manual(root commands.Doc, statuses []commands.StatusDoc, examples []example
 }
 
 // command writes what belongs to one command alone.
-func (p *page) command(path []string, d commands.Doc) {
+func (p *page) command(path []string, d cmdline.Doc) {
 	p.line(".SS rpcx %s %s", literal(strings.Join(path, " ")), literal(d.Args))
 	p.line("%s.", inline(upper(d.Usage)))
 	p.prose(d.Description)
@@ -173,15 +173,15 @@ const optionsIntro = "Flags may stand anywhere before `--`, as `--flag VALUE` or
 
 // options writes the flags that commands share, each once, with the commands
 // that have it where not all that have the group do.
-func (p *page) options(root commands.Doc) {
+func (p *page) options(root cmdline.Doc) {
 	type entry struct {
-		flag commands.FlagDoc
+		flag cmdline.FlagDoc
 		of   []string
 	}
 	var order []string
 	groups := map[string][]entry{}
 	having := map[string][]string{}
-	walk(root, nil, func(path []string, d commands.Doc) {
+	walk(root, nil, func(path []string, d cmdline.Doc) {
 		name := strings.Join(path, " ")
 		for _, f := range d.Flags {
 			if f.Group == "" {
@@ -218,7 +218,7 @@ func (p *page) options(root commands.Doc) {
 }
 
 // flag writes one option; only names the commands that have it.
-func (p *page) flag(f commands.FlagDoc, only string) {
+func (p *page) flag(f cmdline.FlagDoc, only string) {
 	var names []string
 	for _, n := range f.Names {
 		names = append(names, `\fB`+literal(dashed(n))+`\fR`)

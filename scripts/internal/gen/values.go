@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rpcx/commands"
+	"rpcx/commands/cmdline"
 	"rpcx/wire/framing"
 	"rpcx/wire/serve"
 	"rpcx/wire/session"
@@ -57,10 +57,10 @@ type values map[string]value
 // newValues reads the values of all flags below root. A flag's name means the
 // same in every command, which is checked, so that a completion need not know
 // which command it is in.
-func newValues(root commands.Doc) (values, error) {
+func newValues(root cmdline.Doc) (values, error) {
 	all, seen := values{}, map[string]string{}
 	var err error
-	walk(root, nil, func(_ []string, d commands.Doc) {
+	walk(root, nil, func(_ []string, d cmdline.Doc) {
 		for _, f := range d.Flags {
 			key := "none"
 			if f.Arg != "" {
@@ -105,7 +105,7 @@ func dashed(name string) string {
 
 // walk calls do for d and everything below it, with the words of its path
 // after the program's own name.
-func walk(d commands.Doc, path []string, do func(path []string, d commands.Doc)) {
+func walk(d cmdline.Doc, path []string, do func(path []string, d cmdline.Doc)) {
 	do(path, d)
 	for _, sub := range d.Commands {
 		walk(sub, append(slices.Clone(path), sub.Name), do)
@@ -114,16 +114,16 @@ func walk(d commands.Doc, path []string, do func(path []string, d commands.Doc))
 
 // flagsOf are all flags of a command as they are typed, with those that the
 // program answers itself.
-func flagsOf(path []string, d commands.Doc) []commands.FlagDoc {
-	all := append(slices.Clone(d.Flags), commands.FlagDoc{Names: []string{"help", "h"}, Usage: "show help"})
+func flagsOf(path []string, d cmdline.Doc) []cmdline.FlagDoc {
+	all := append(slices.Clone(d.Flags), cmdline.FlagDoc{Names: []string{"help", "h"}, Usage: "show help"})
 	if len(path) == 0 {
-		all = append(all, commands.FlagDoc{Names: []string{"version"}, Usage: "show the version"})
+		all = append(all, cmdline.FlagDoc{Names: []string{"version"}, Usage: "show the version"})
 	}
 	return all
 }
 
 // takesEndpoint says whether a command's first argument is an endpoint.
-func takesEndpoint(d commands.Doc) bool {
+func takesEndpoint(d cmdline.Doc) bool {
 	return strings.HasPrefix(d.Args, "ENDPOINT") || strings.HasPrefix(d.Args, "LISTEN")
 }
 

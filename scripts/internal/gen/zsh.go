@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rpcx/commands"
+	"rpcx/commands/cmdline"
 )
 
 const zshHead = `#compdef rpcx
@@ -26,17 +26,17 @@ _rpcx_endpoint() {
 `
 
 // zshCompletion is completions/_rpcx.
-func zshCompletion(root commands.Doc, vals values) []byte {
+func zshCompletion(root cmdline.Doc, vals values) []byte {
 	var b bytes.Buffer
 	b.WriteString(zshHead)
-	walk(root, nil, func(path []string, d commands.Doc) { zshCommand(&b, path, d, vals) })
+	walk(root, nil, func(path []string, d cmdline.Doc) { zshCommand(&b, path, d, vals) })
 	fmt.Fprintf(&b, "typeset -g _rpcx_transports=%s\ntypeset -g _rpcx_prefixes=%s\n\n_rpcx \"$@\"\n",
 		quoted(strings.Join(transports(), " ")), quoted(strings.Join(prefixes(), " ")))
 	return b.Bytes()
 }
 
 // zshCommand writes the function of one command.
-func zshCommand(b *bytes.Buffer, path []string, d commands.Doc, vals values) {
+func zshCommand(b *bytes.Buffer, path []string, d cmdline.Doc, vals values) {
 	fmt.Fprintf(b, "%s() {\n", zshName(path))
 	if len(d.Commands) > 0 {
 		b.WriteString("  local state line\n  typeset -A opt_args\n")
@@ -59,7 +59,7 @@ func zshCommand(b *bytes.Buffer, path []string, d commands.Doc, vals values) {
 
 // zshSubcommands writes what becomes of the words after a command that has
 // others below it.
-func zshSubcommands(b *bytes.Buffer, path []string, d commands.Doc) {
+func zshSubcommands(b *bytes.Buffer, path []string, d cmdline.Doc) {
 	b.WriteString("  case $state in\n  command)\n    local -a names=(\n")
 	for _, s := range d.Commands {
 		fmt.Fprintf(b, "      %s\n", quoted(s.Name+":"+s.Usage))
@@ -74,7 +74,7 @@ func zshSubcommands(b *bytes.Buffer, path []string, d commands.Doc) {
 func zshName(path []string) string { return strings.Join(append([]string{"_rpcx"}, path...), "_") }
 
 // zshFlag is one specification of _arguments.
-func zshFlag(f commands.FlagDoc, vals values) string {
+func zshFlag(f cmdline.FlagDoc, vals values) string {
 	var names []string
 	for _, n := range f.Names {
 		names = append(names, dashed(n))

@@ -1,0 +1,61 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+const groupFiles = "Artifacts"
+
+// Flags say what becomes of the files that a job has made.
+type Flags struct {
+	Dir   string
+	root  string
+	hosts []string
+	most  cmdline.Size
+}
+
+func (s *Flags) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, each checked against its sha256 and size", &s.Dir),
+		cmdline.Text(groupFiles, "artifact-root", "", "artifacts that are files of this machine may be read below `DIR`", &s.root),
+		cmdline.List(groupFiles, "artifact-host", "", "artifacts may be fetched from `HOST[:PORT]`, beside the endpoint's own", &s.hosts),
+		cmdline.Generic(groupFiles, "max-artifact", "an artifact has at most `SIZE` bytes (1G)", &s.most),
+	}
+}
+
+// Save saves the artifacts that a job's last words tell of, where that is wanted.
+func (s *Flags) Save(ctx context.Context, a *env.Env, e session.Endpoint, last json.RawMessage) error {
+	announced := scan.Get(last, "artifacts")
+	if s.Dir == "" || announced == nil {
+		return nil
+	}
+	saver := &Saver{
+		Dir: s.Dir, Root: s.root, MaxSize: int64(s.most), Hosts: s.hosts,
+		Saved: func(path string, n int64) { a.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
+	}
+	if at := e.Far().Address; at.Host != "" {
+		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
+	}
+	return env.Cause(ctx, saver.Save(ctx, announced))
+}
+
+// withPort is an endpoint's host with its port.
+func withPort(scheme, host string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	port := "80"
+	if scheme == "wss" || scheme == "https" {
+		port = "443"
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), port)
+}

@@ -1,0 +1,85 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// id is what the answer to a line is known by: its own id, else its number.
+func (j *job) id() []byte {
+	if scan.Valid(j.line, wire.DefaultMaxDepth) == nil && scan.Type(j.line) == 'o' {
+		if given := scan.Get(j.line, "id"); given != nil {
+			return given
+		}
+	}
+	return strconv.AppendInt(nil, j.number, 10)
+}
+
+// read takes a line apart. What is wrong with it is an error as a peer would
+// answer it.
+func (b *batch) read(ctx context.Context, j *job) (op dialect.Op, err error) {
+	if err := scan.Valid(j.line, wire.DefaultMaxDepth); err != nil || scan.Type(j.line) != 'o' {
+		return op, wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.number)
+	}
+	method, ok := scan.Text(scan.Get(j.line, "method"))
+	if !ok {
+		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.number)
+	}
+	op = dialect.Op{Kind: dialect.Call, Method: method, Params: scan.Get(j.line, "params")}
+	if t := scan.Type(op.Params); op.Params != nil && t != 'o' && t != 'a' {
+		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.number)
+	}
+	return op, b.types.check(ctx, method, op.Params)
+}
+
+// answerLine is {"id":ID,MEMBER:VALUE} on one line.
+func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage {
+	if value == nil {
+		value = json.RawMessage("null")
+	}
+	line := append([]byte(`{"id":`), id...)
+	line = append(append(append(line, `,"`...), member...), `":`...)
+	return scan.Compact(line, append(bytes.Clone(value), '}'))
+}
+
+// dryRun prints the message of each line.
+func (b *batch) dryRun(ctx context.Context, e session.Endpoint) error {
+	codec := session.SpecOf(e).NewCodec(e.CodecOptions(wire.Options{}))
+	var refused error
+	err := env.EachLine(ctx, func(n int64, line []byte) error {
+		op, err := b.read(ctx, &job{number: n, line: line})
+		if wire.AsFault(err) != nil {
+			return err
+		}
+		if err != nil {
+			text := wire.AsError(err).Message
+			if !strings.HasPrefix(text, "line ") {
+				text = fmt.Sprintf("line %d: %s", n, text)
+			}
+			b.app.Console.Warn(text)
+			refused = wire.NewFault(wire.Usage, "some lines would not be sent", nil)
+			return nil
+		}
+		m, err := codec.Encode(op)
+		if err != nil {
+			return err
+		}
+		return cmdline.Print(os.Stdout, string(m.Raw)+"\n")
+	})
+	if err == nil {
+		err = refused
+	}
+	return err
+}

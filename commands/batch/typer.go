@@ -1,0 +1,132 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/params"
+	"rpcx/commands/request"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// A typer checks the lines of a batch by the catalog that was given, else
+// by what the far side tells. That is asked for when a line needs it, and once:
+// for a module where the dialect tells modules, else for a method.
+type typer struct {
+	spec  dialect.Spec
+	conv  session.Conversation // nil: nobody is asked
+	given *catalog.Catalog     // nil: none
+	warn  func(text string)
+
+	mu     sync.Mutex // held while the far side is asked: whoever comes second finds the answer
+	told   map[string]*catalog.Catalog
+	twice  map[string]bool         // was asked for again
+	typers map[string]params.Typer // by method
+}
+
+// newTyper makes the checks of a batch; nil: nothing is checked. conv may
+// be nil.
+func newTyper(a *env.Env, e session.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
+	if p.NoCheck {
+		return nil
+	}
+	t := &typer{
+		spec: session.SpecOf(e), given: given, warn: a.Console.Warn,
+		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{},
+	}
+	if given == nil && t.spec.TypedParams {
+		t.conv = conv
+	}
+	return t
+}
+
+// check refuses a method that cannot be one, and params that it does not take,
+// with the error that is the line's answer. Where they do not fit what the far
+// side told, it is asked once more: that may be what it said to an earlier
+// process.
+func (t *typer) check(ctx context.Context, method string, given json.RawMessage) error {
+	if t == nil {
+		return nil
+	}
+	if t.spec.CheckName != nil {
+		if err := t.spec.CheckName(method, false); err != nil {
+			return wire.NewError(wire.CodeInvalidRequest, cmdline.ToFault(err).Error())
+		}
+	}
+	method = t.spec.OnWire(method)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.fits(ctx, method, given)
+	if key := t.key(method); wire.AsFault(err) == nil && err != nil && t.conv != nil && !t.twice[key] {
+		t.twice[key] = true
+		t.forget(key)
+		err = t.fits(ctx, method, given)
+	}
+	return err
+}
+
+// fits checks params by what is known of a method.
+func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) error {
+	typer := t.typers[method]
+	if typer == nil {
+		cat, err := t.catalog(ctx, method)
+		if err != nil {
+			return err
+		}
+		typer, err = params.ForMethod(cat, request.Conventions(cat), method, t.warn)
+		if err != nil && t.conv != nil { // the peer's mistake is not the user's
+			t.warn(err.Error() + ": left unchecked")
+			typer, err = params.ForMethod(nil, catalog.Conventions{}, method, t.warn)
+		}
+		if err != nil {
+			return wire.NewError(wire.CodeInvalidParams, err.Error())
+		}
+		t.typers[method] = typer
+	}
+	if err := typer.Check(given); err != nil {
+		return wire.NewError(wire.CodeInvalidParams, err.Error())
+	}
+	return nil
+}
+
+// catalog is what is known of a method; nil where nothing is.
+func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
+	if t.conv == nil {
+		return t.given, nil
+	}
+	key := t.key(method)
+	if cat, ok := t.told[key]; ok {
+		return cat, nil
+	}
+	cat, err := t.conv.Typing(ctx, method)
+	if err != nil {
+		return nil, env.Cause(ctx, err)
+	}
+	t.told[key] = cat
+	return cat, nil
+}
+
+// key is what the far side is asked for because of a method.
+func (t *typer) key(method string) string {
+	if t.spec.ModuleOf == nil {
+		return method
+	}
+	return t.spec.ModuleOf(method)
+}
+
+// forget has the far side asked again.
+func (t *typer) forget(key string) {
+	delete(t.told, key)
+	for method := range t.typers {
+		if t.key(method) == key {
+			delete(t.typers, method)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// Package cmdline is the command line: flags and their values, what was given
+// taken apart, the help and the manual made of it, the table of exit statuses, and
+// the lines that rpcx proposes in place of one that failed. It alone imports the
+// library for command lines.
+package cmdline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// A CommandLine is a command line taken apart. The library's own parsing ends at an
+// argument such as -1, takes ' -x' for a flag and prints help for the argument
+// `help`; so flags are told from arguments here, by the same table of flags,
+// and the library is handed both in an order that it cannot mistake.
+type CommandLine struct {
+	Cmd          *Command
+	Words        []string // all, as they were given
+	Path         []string // the command's words
+	Flags        []string // each with its value: --name=value
+	Args         []string
+	Dash         int // how many arguments stood before "--"; -1: there was none
+	WantsHelp    bool
+	WantsVersion bool
+
+	common []Flag          // those that may stand before the command
+	all    func() *Command // makes the whole tree
+}
+
+// argv is the line for the library. Arguments never reach its parser as they
+// are: they follow "--".
+func (l *CommandLine) argv() []string {
+	argv := append([]string{"rpcx"}, l.Path...)
+	return append(append(append(argv, l.Flags...), "--"), l.Args...)
+}
+
+// multiValue are flags that take more words than one, as in jq: --arg NAME VALUE.
+var multiValue = map[string][]string{
+	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
+	"reply": {"an id", "a value"}, "reject": {"an id", "a code", "a text"},
+}
+
+// Parse takes words (without the program's name) apart. common are the flags of
+// every command, which may stand before it; all makes the tree with all commands.
+func Parse(root *Command, words []string, common []Flag, all func() *Command) (*CommandLine, error) {
+	l := &CommandLine{Cmd: root, Words: words, Dash: -1, common: common, all: all}
+	for i := 0; i < len(words); {
+		word := words[i]
+		i++
+		switch {
+		case word == "--":
+			l.Dash = len(l.Args)
+			l.Args = append(l.Args, words[i:]...)
+			i = len(words)
+		case isFlag(word):
+			n, err := l.flag(word, words[i:])
+			if err != nil {
+				return l, err
+			}
+			i += n
+		case len(l.Cmd.Commands) > 0:
+			if err := l.descend(word); err != nil {
+				return l, err
+			}
+		default:
+			l.Args = append(l.Args, word)
+		}
+	}
+	return l, nil
+}
+
+// isFlag says that a word looks like a flag: -1 and ' -x' do not, -0 is one.
+func isFlag(word string) bool {
+	return word == "-0" || len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
+}
+
+// descend goes to the subcommand that word names.
+func (l *CommandLine) descend(word string) error {
+	if word == "help" && l.Cmd.Name == "rpcx" {
+		l.WantsHelp = true
+		return nil
+	}
+	var names []string
+	for _, sub := range l.Cmd.Commands {
+		if sub.Name == word {
+			l.Cmd, l.Path = sub, append(l.Path, word)
+			return nil
+		}
+		names = append(names, sub.Name)
+	}
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command %q", word), nil)
+	f.Hint = strings.Join(append(append([]string{"see", "rpcx"}, l.Path...), "--help"), " ")
+	if near := catalog.Nearest(word, names); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	}
+	return f
+}
+
+// flag reads one word of flags and returns how many of the following words it
+// took.
+func (l *CommandLine) flag(word string, rest []string) (int, error) {
+	if name, ok := strings.CutPrefix(word, "--"); ok {
+		name, value, given := strings.Cut(name, "=")
+		return l.long(name, value, given, rest)
+	}
+	return l.short(word[1:], rest)
+}
+
+func (l *CommandLine) long(name, value string, given bool, rest []string) (int, error) {
+	switch name {
+	case "help":
+		l.WantsHelp = true
+		return 0, nil
+	case "version":
+		l.WantsVersion = true
+		return 0, nil
+	}
+	f := l.Lookup(name)
+	if f == nil || len(name) < 2 {
+		return 0, l.unknown("--" + name)
+	}
+	if alone, ok := loneValue(f); ok && !given {
+		value, given = alone, true
+	}
+	switch {
+	case !takesValue(f) && given && value != "true" && value != "false":
+		return 0, l.Usage("--%s takes no value", name)
+	case !takesValue(f) || given:
+		l.add(name, value, given)
+		return 0, nil
+	}
+	return l.take(name, rest)
+}
+
+// take gives a flag the following word, or the following ones as NAME=VALUE.
+func (l *CommandLine) take(name string, rest []string) (int, error) {
+	need, what := 1, "a value"
+	if words := multiValue[name]; words != nil {
+		need = len(words)
+		what = strings.Join(words[:need-1], ", ") + " and " + words[need-1]
+	}
+	if len(rest) < need {
+		return 0, l.Usage("--%s needs %s", name, what)
+	}
+	l.add(name, strings.Join(rest[:need], "="), true)
+	return need, nil
+}
+
+// short reads a bundle of one-letter flags, the last of which may take the rest
+// of the word, or the next one, as its value.
+func (l *CommandLine) short(letters string, rest []string) (int, error) {
+	for i, r := range letters {
+		name := string(r)
+		if name == "h" {
+			l.WantsHelp = true
+			continue
+		}
+		f := l.Lookup(name)
+		if f == nil {
+			return 0, l.unknown("-" + letters)
+		}
+		if !takesValue(f) {
+			l.add(f.Names()[0], "", false)
+			continue
+		}
+		if value := letters[i+len(name):]; value != "" {
+			l.add(f.Names()[0], strings.TrimPrefix(value, "="), true)
+			return 0, nil
+		}
+		return l.take(f.Names()[0], rest)
+	}
+	return 0, nil
+}
+
+func (l *CommandLine) add(name, value string, given bool) {
+	if given {
+		name += "=" + value
+	}
+	l.Flags = append(l.Flags, "--"+name)
+}
+
+// Lookup finds a flag of the command; of any command, as long as none was
+// named, so that common flags may stand before the command.
+func (l *CommandLine) Lookup(name string) Flag {
+	flags := l.Cmd.Flags
+	if len(l.Path) == 0 {
+		flags = l.common
+	}
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func (l *CommandLine) unknown(word string) error {
+	f := l.Usage("there is no flag %s", word)
+	var names []string
+	for _, known := range l.Cmd.Flags {
+		names = append(names, LongFirst(known.Names())[0])
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	switch near, has := catalog.Nearest(name, names), ownerOf(l.all(), "rpcx", name); {
+	case len(name) < 2:
+	case has != "":
+		f.Message += " here"
+		f.Hint = has + " has it"
+	case near != "":
+		f.Hint = "did you mean --" + near + "?"
+	}
+	return f
+}
+
+// ownerOf is the first command below c, which is called path, that has a flag.
+func ownerOf(c *Command, path, flag string) string {
+	for _, sub := range c.Commands {
+		name := path + " " + sub.Name
+		if slices.ContainsFunc(sub.Flags, func(f Flag) bool { return slices.Contains(f.Names(), flag) }) {
+			return name
+		}
+		if found := ownerOf(sub, name, flag); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
+	f := wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
+	f.Hint = "see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " ")
+	return f
+}
+
+func takesValue(f Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}

@@ -1,0 +1,137 @@
+package cmdline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// A Doc describes one command with everything below it, as plain data: the
+// manual, the completions and the README are made from it (scripts/gen), and
+// nothing else of the program needs it.
+type Doc struct {
+	Name        string
+	Aliases     []string
+	Usage       string // one phrase
+	Args        string // what follows the name, as the help shows it: "ENDPOINT METHOD [PARAMS...]"
+	Description string // paragraphs parted by blank lines; indented lines stand as they are
+	Flags       []FlagDoc
+	Commands    []Doc
+	Examples    []Example
+}
+
+// A FlagDoc describes one flag.
+type FlagDoc struct {
+	Names    []string // without dashes, the long name first
+	Arg      string   // what stands for its value: "FILE", "N", "auto|always|never"; "": it takes none
+	Usage    string   // with the backquotes around Arg taken away, or without Arg where it stood before a colon
+	Group    string   // the heading it stands under; "": none
+	Env      []string // the variables that set it
+	Default  string
+	Repeated bool // it may be given more than once
+}
+
+// An Example is a command line that works, with what it shows.
+type Example struct {
+	Says    string
+	Command string
+}
+
+// A StatusDoc is one row of the table of exit statuses.
+type StatusDoc struct {
+	Code    int
+	Name    string
+	Meaning string
+}
+
+// ExamplesKey is where a cli.Command's Metadata holds its []Example.
+const ExamplesKey = "examples"
+
+// DocOf describes cmd and its visible subcommands and flags. A flag's Arg is
+// the backquoted word of its usage, as in cli's own help: alternatives in lower
+// case, parted by "|", are the values that completion offers, and FILE and DIR
+// are completed as such.
+func DocOf(cmd *cli.Command) Doc {
+	d := Doc{
+		Name:        cmd.Name,
+		Aliases:     cmd.Aliases,
+		Usage:       cmd.Usage,
+		Args:        cmd.ArgsUsage,
+		Description: strings.TrimSpace(cmd.Description),
+	}
+	d.Examples, _ = cmd.Metadata[ExamplesKey].([]Example)
+	for _, f := range cmd.Flags {
+		if fd, ok := flagDoc(f); ok {
+			d.Flags = append(d.Flags, fd)
+		}
+	}
+	for _, sub := range cmd.Commands {
+		if !sub.Hidden {
+			d.Commands = append(d.Commands, DocOf(sub))
+		}
+	}
+	return d
+}
+
+// flagDoc describes one flag; false when it is hidden.
+func flagDoc(f cli.Flag) (FlagDoc, bool) {
+	if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
+		return FlagDoc{}, false
+	}
+	d := FlagDoc{Names: LongFirst(f.Names())}
+	if c, ok := f.(cli.CategorizableFlag); ok {
+		d.Group = c.GetCategory()
+	}
+	if m, ok := f.(cli.DocGenerationMultiValueFlag); ok {
+		d.Repeated = m.IsMultiValueFlag()
+	}
+	g, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return d, true
+	}
+	arg, usage := unquote(g.GetUsage())
+	d.Usage, d.Env = usage, g.GetEnvVars()
+	if _, alone := loneValue(f); alone || !g.TakesValue() {
+		return d, true
+	}
+	d.Arg = arg
+	if d.Arg == "" {
+		d.Arg = "VALUE"
+	}
+	d.Default = g.GetDefaultText()
+	return d, true
+}
+
+// unquote takes the backquotes out of a usage text and returns the word that
+// stood between the first two. A word that begins the text and has a colon
+// behind it is no part of the sentence.
+func unquote(usage string) (arg, text string) {
+	before, rest, ok := strings.Cut(usage, "`")
+	if !ok {
+		return "", usage
+	}
+	arg, after, ok := strings.Cut(rest, "`")
+	if !ok {
+		return "", usage
+	}
+	if own, ok := strings.CutPrefix(after, ": "); ok && before == "" {
+		return arg, own
+	}
+	return arg, before + arg + after
+}
+
+// LongFirst puts names of one letter behind the others.
+func LongFirst(names []string) []string {
+	out := slices.Clone(names)
+	slices.SortStableFunc(out, func(a, b string) int {
+		switch {
+		case len(a) > 1 && len(b) == 1:
+			return -1
+		case len(a) == 1 && len(b) > 1:
+			return 1
+		}
+		return 0
+	})
+	return out
+}

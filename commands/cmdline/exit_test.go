@@ -1,0 +1,41 @@
+package cmdline
+
+import (
+	"errors"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// TestWorst: of several failures the worst is the status, wherever it stands.
+func TestWorst(t *testing.T) {
+	// As section 3 of the design has them, 130 standing for the signals.
+	order := []int{70, 74, 130, 2, 127, 126, 6, 3, 5, 7, 124, 9, 8, 4, 1}
+	kinds := map[int]wire.FaultKind{}
+	for _, s := range statuses {
+		kinds[s.Code] = s.kind
+	}
+	for i, bad := range order {
+		for _, better := range order[i+1:] {
+			a, b := wire.NewFault(kinds[bad], "a", nil), wire.NewFault(kinds[better], "b", nil)
+			for _, err := range []error{errors.Join(a, b), errors.Join(b, a), errors.Join(nil, errors.Join(b, a), b)} {
+				if got := StatusOf(Worst(err).Kind).Code; got != bad {
+					t.Errorf("%d beside %d: status %d", bad, better, got)
+				}
+			}
+		}
+	}
+}
+
+// TestStatuses: the numbers are an interface; each is there once.
+func TestStatuses(t *testing.T) {
+	want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 70, 74, 124, 126, 127, 130, 141, 143}
+	for i, s := range statuses {
+		if i >= len(want) || s.Code != want[i] {
+			t.Errorf("row %d of the table is %d", i, s.Code)
+		}
+	}
+	if got := StatusOf("unheard of").Code; got != 70 {
+		t.Errorf("an unknown failure has status %d", got)
+	}
+}

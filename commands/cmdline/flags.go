@@ -1,0 +1,72 @@
+package cmdline
+
+import (
+	"github.com/urfave/cli/v3"
+)
+
+// Groups of flags that commands share. Each is a struct that the library fills
+// and a method that makes the flags anew.
+
+const (
+	GroupCommon     = "Common"
+	GroupConnection = "Connection"
+	GroupGreeting   = "Greeting the peer"
+	GroupTime       = "Time"
+	GroupOutput     = "Output"
+	GroupExpect     = "Expectations"
+	GroupHooks      = "Answering the peer"
+	GroupParams     = "Parameters"
+	GroupListen     = "Listening"
+	GroupKept       = "What is kept"
+	GroupRO         = "RO-JRPC"
+	GroupSession    = "Sessions"
+	GroupInbox      = "The inbox of a session"
+)
+
+func Bool(group, name, short, usage string, to *bool) Flag {
+	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
+	if short != "" {
+		f.Aliases = []string{short}
+	}
+	return f
+}
+
+func Text(group, name, short, usage string, to *string) Flag {
+	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
+	if short != "" {
+		f.Aliases = []string{short}
+	}
+	return f
+}
+
+func List(group, name, short, usage string, to *[]string) Flag {
+	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
+	if short != "" {
+		f.Aliases = []string{short}
+	}
+	return f
+}
+
+func Generic(group, name, usage string, to cli.Value) Flag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
+}
+
+func Number(group, name, usage string, least int64, to *int64) Flag {
+	return Generic(group, name, usage, boundedInt{to, least})
+}
+
+// PositiveDuration makes a flag for a duration that cannot be nothing.
+func PositiveDuration(group, name, usage string, to *Duration) Flag {
+	return Generic(group, name, usage, positiveDuration{to})
+}
+
+// Enum makes a flag whose value is one of words.
+func Enum(group, name, usage string, to *string, words []string) Flag {
+	return Generic(group, name, usage, enum{to, words})
+}
+
+// OptionalEnum makes a flag whose value is one of words, the first where none
+// is given.
+func OptionalEnum(group, name, usage string, to *string, words []string) Flag {
+	return Generic(group, name, usage, optionalEnum{enum{to, words}})
+}

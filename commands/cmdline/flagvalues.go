@@ -1,0 +1,137 @@
+package cmdline
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Duration is a flag's value: "10s", "1m30s", or a bare number of seconds.
+// 0 is none given; a given zero is unbounded.
+type Duration time.Duration
+
+// unbounded is a bound that was given as 0.
+const unbounded Duration = -1
+
+func (d *Duration) Set(text string) error {
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		v, err = time.ParseDuration(text + "s")
+	}
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is no duration: write 500ms, 10s or 2m", text)
+	}
+	*d = Duration(v)
+	if v == 0 {
+		*d = unbounded
+	}
+	return nil
+}
+
+func (d *Duration) Get() any { return time.Duration(*d) }
+
+func (d *Duration) String() string {
+	if d == nil || *d == 0 {
+		return ""
+	}
+	return max(time.Duration(*d), 0).String()
+}
+
+// Or is the duration, or what holds where none was given.
+func (d Duration) Or(usual time.Duration) time.Duration {
+	if d == 0 {
+		return usual
+	}
+	return time.Duration(d)
+}
+
+// A positiveDuration is a duration that cannot be nothing.
+type positiveDuration struct{ *Duration }
+
+func (s positiveDuration) Set(text string) error {
+	if err := s.Duration.Set(text); err != nil {
+		return err
+	}
+	if *s.Duration == unbounded {
+		return fmt.Errorf("%q is no time at all", text)
+	}
+	return nil
+}
+
+// A boundedInt is a flag's whole number, of at least a least one.
+type boundedInt struct {
+	to    *int64
+	least int64
+}
+
+func (w boundedInt) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < w.least {
+		return fmt.Errorf("%q is no whole number of at least %d", text, w.least)
+	}
+	*w.to = n
+	return nil
+}
+
+func (w boundedInt) Get() any { return *w.to }
+
+// String shows no default: the usage text of each flag says it.
+func (w boundedInt) String() string { return "" }
+
+// An enum is a flag's value that is one of a few words.
+type enum struct {
+	to    *string
+	words []string
+}
+
+func (c enum) Set(text string) error {
+	if !slices.Contains(c.words, text) {
+		return fmt.Errorf("%q is none of %s", text, strings.Join(c.words, ", "))
+	}
+	*c.to = text
+	return nil
+}
+
+func (c enum) Get() any { return *c.to }
+
+func (c enum) String() string { return "" }
+
+// An optionalEnum is an enum whose first word is meant by the flag alone.
+type optionalEnum struct{ enum }
+
+// LoneValue returns the value of the flag alone.
+func (e optionalEnum) LoneValue() string { return e.words[0] }
+
+// A Size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
+type Size int
+
+func (s *Size) Set(text string) error {
+	upper := strings.ToUpper(text)
+	upper = strings.TrimSuffix(strings.TrimSuffix(upper, "B"), "I")
+	shift := 0
+	for i, unit := range []string{"K", "M", "G"} {
+		if rest, ok := strings.CutSuffix(upper, unit); ok {
+			upper, shift = rest, 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(upper, 10, 32)
+	if err != nil || n < 1 || n<<shift>>shift != n {
+		return fmt.Errorf("%q is no size: write 1000, 64K or 64M", text)
+	}
+	*s = Size(n << shift)
+	return nil
+}
+
+func (s *Size) Get() any { return int(*s) }
+
+func (s *Size) String() string {
+	if s == nil || *s == 0 {
+		return ""
+	}
+	if *s%(1<<20) == 0 {
+		return strconv.Itoa(int(*s)>>20) + "M"
+	}
+	return strconv.Itoa(int(*s))
+}

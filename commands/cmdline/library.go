@@ -1,0 +1,73 @@
+package cmdline
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"rpcx/wire"
+)
+
+// Command and Flag are the library's, which nothing else imports.
+type (
+	Command = cli.Command
+	Flag    = cli.Flag
+)
+
+// GroupOf returns the heading under which help lists f.
+func GroupOf(f Flag) string {
+	if c, ok := f.(cli.CategorizableFlag); ok {
+		return c.GetCategory()
+	}
+	return ""
+}
+
+// loneValue returns the value of a flag that may be given without one; false
+// where f has no such value.
+func loneValue(f Flag) (string, bool) {
+	g, ok := f.(*cli.GenericFlag)
+	if !ok {
+		return "", false
+	}
+	v, ok := g.Value.(interface{ LoneValue() string })
+	if !ok {
+		return "", false
+	}
+	return v.LoneValue(), true
+}
+
+// Execute runs the command that l names.
+func Execute(ctx context.Context, root *Command, l *CommandLine) error {
+	cli.FlagStringer = shortest
+	return root.Run(ctx, l.argv())
+}
+
+// shortest names a flag for the library's own help, which nobody sees: what it
+// would say there costs more than a call.
+func shortest(f Flag) string { return f.Names()[0] }
+
+// Harden makes the library behave: nothing on stdout but data, no exit inside
+// it, no splitting at commas.
+func Harden(root *Command) {
+	root.ExitErrHandler = func(context.Context, *Command, error) {}
+	_ = root.Walk(func(c *Command) error {
+		c.HideHelp, c.HideHelpCommand, c.HideVersion = true, true, true
+		c.DisableSliceFlagSeparator = true
+		c.OnUsageError = func(_ context.Context, cmd *Command, err error, _ bool) error {
+			f := wire.NewFault(wire.Usage, flagError(err), err)
+			f.Hint = "see " + strings.TrimSpace(cmd.FullName()) + " --help"
+			return f
+		}
+		return nil
+	})
+}
+
+// flagError is what the library says of a flag's value, in our words: it says
+// `invalid value "x" for flag -name: …`.
+func flagError(err error) string {
+	if _, said, ok := strings.Cut(err.Error(), " for flag -"); ok {
+		return "--" + said
+	}
+	return err.Error()
+}

@@ -1,0 +1,170 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/dialects"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+// A startup is what the process of a session has of its starter, until the session
+// is live; from then on what it has to say goes to its log.
+type startup struct {
+	mu         sync.Mutex
+	out        *os.File // nil: it is live
+	log        []string // the last lines
+	words      []string
+	parentGone chan struct{} // closed when the starter goes
+}
+
+// logLines is how many lines a session keeps of what it had to say; logWidth is
+// how many bytes of each.
+const (
+	logLines = 50
+	logWidth = 500
+)
+
+// Main is the process of a session: it is what its starter's words say.
+func Main(a *env.Env, run func(a *env.Env, words []string) error) int {
+	b, err := readStartup()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rpcx: this is for rpcx connect --session alone")
+		return cmdline.StatusOf(wire.Usage).Code
+	}
+	args := append([]string{"rpcx"}, b.words...)
+	a.Detect(args)
+	a.Parent = b
+	a.Console = format.NewConsole(b, format.ConsoleOptions{JSON: env.JSONErrors(args)})
+	err = run(a, b.words)
+	if err == nil {
+		return 0
+	}
+	f := cmdline.Worst(err)
+	b.send(startEvent{Fault: session.FaultJSON(f)})
+	return cmdline.StatusOf(f.Kind).Code
+}
+
+// readStartup reads the orders.
+func readStartup() (*startup, error) {
+	in, out := inheritedFile(requestFD), inheritedFile(eventFD)
+	if in == nil || out == nil {
+		return nil, errors.New("no starter")
+	}
+	r := bufio.NewReader(in)
+	line, err := r.ReadBytes('\n')
+	var o startRequest
+	if err == nil {
+		err = json.Unmarshal(line, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &startup{out: out, words: o.Words, parentGone: make(chan struct{})}
+	go func() {
+		_, _ = r.ReadByte()
+		in.Close()
+		close(b.parentGone)
+	}()
+	return b, nil
+}
+
+// Write takes lines for stderr.
+func (b *startup) Write(p []byte) (int, error) {
+	if b.send(startEvent{Stderr: p}) {
+		return len(p), nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for line := range bytes.Lines(p) {
+		text := string(bytes.TrimRight(line, "\n"))
+		if len(text) > logWidth {
+			text = strings.ToValidUTF8(text[:logWidth], "") + "…"
+		}
+		b.log = append(b.log, text)
+	}
+	if n := len(b.log); n > logLines {
+		b.log = slices.Clone(b.log[n-logLines:])
+	}
+	return len(p), nil
+}
+
+// send says n to the starter; false when that listens no more.
+func (b *startup) send(n startEvent) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.out == nil {
+		return false
+	}
+	line, err := json.Marshal(n)
+	if err == nil {
+		_, err = b.out.Write(append(line, '\n'))
+	}
+	return err == nil
+}
+
+// Gone is closed when the launching command has ended.
+func (b *startup) Gone() <-chan struct{} { return b.parentGone }
+
+// Ready says that the session is live, and lets the launching command end.
+func (b *startup) Ready() {
+	b.send(startEvent{Live: true})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_ = b.out.Close()
+	b.out = nil
+}
+
+// Log returns the last lines that were said since the session is live.
+func (b *startup) Log() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.log)
+}
+
+// runHost is the session, until its end. Its starter's end before it is live
+// ends it.
+func runHost(ctx context.Context, a *env.Env, o *Options, e session.Endpoint, k session.Keep) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	live := make(chan struct{})
+	go func() {
+		select {
+		case <-a.Parent.Gone():
+			select {
+			case <-live:
+			default:
+				cancel(wire.NewFault(wire.Interrupted, "the starter has gone", nil))
+			}
+		case <-live:
+		}
+	}()
+	so, err := options.ForSession(ctx, a, &o.Conn, &o.Hooks)
+	if err != nil {
+		return err
+	}
+	if err := o.Handshake.Apply(&e, &so); err != nil {
+		return err
+	}
+	so.Reconnect = o.Reconnect.Options(a, &o.Conn)
+	k.Answers = dialects.AnswersOf(e, so.Transport)
+	k.Log = a.Parent.Log
+	k.Live = func() {
+		close(live)
+		a.Parent.Ready()
+	}
+	return session.Host(ctx, e, so, k)
+}

@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/profile"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// hostOptions reads what a session is to be like. e is its endpoint.
+func (o *Options) hostOptions(a *env.Env, e session.Endpoint) (session.Keep, error) {
+	k := session.Keep{
+		Name:         o.Session.session,
+		Patience:     o.Time.Timeout.Or(options.DefaultIdle),
+		IdleExit:     max(o.Session.idleExit.Or(defaultIdleExit), 0),
+		InboxTimeout: max(o.Session.inboxTimeout.Or(defaultInboxTimeout), 0),
+	}
+	if err := session.CheckName(k.Name); err != nil {
+		return k, err
+	}
+	if names, err := profile.Names(); err != nil {
+		return k, err
+	} else if slices.Contains(names, k.Name) {
+		return k, wire.NewFault(wire.Usage, fmt.Sprintf("%s is a profile's name, so no session can have it", k.Name), nil)
+	}
+	if e.Socket != "" {
+		return k, a.Line.Usage("a session needs a connection of its own: %s is one already", e)
+	}
+	if e.Address.Scheme == "stdio" {
+		return k, a.Line.Usage("stdio: cannot go to the background")
+	}
+	if o.Session.inboxDefault != "" {
+		k.InboxDefault = json.RawMessage(strings.TrimSpace(o.Session.inboxDefault))
+		if err := scan.Valid(k.InboxDefault, wire.DefaultMaxDepth); err != nil {
+			return k, wire.NewFault(wire.Usage, "--inbox-default is no JSON: "+err.Error(), err)
+		}
+	}
+	for _, s := range o.Session.subscribe {
+		op, err := subscription(e, s)
+		if err != nil {
+			return k, err
+		}
+		k.Subscribe = append(k.Subscribe, op)
+	}
+	var err error
+	k.Fingerprint, err = o.fingerprint(e)
+	return k, err
+}
+
+// subscription reads METHOD, or METHOD and its params as JSON; where code is
+// watched, that.
+func subscription(e session.Endpoint, given string) (dialect.Op, error) {
+	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
+	if session.SpecOf(e).LiveEval {
+		method, found = given, false
+	}
+	op := dialect.Op{Kind: dialect.Subscribe, Method: method}
+	if method == "" {
+		return op, wire.NewFault(wire.Usage, "--subscribe needs a method", nil)
+	}
+	if found {
+		op.Params = json.RawMessage(strings.TrimSpace(params))
+		if err := scan.Valid(op.Params, wire.DefaultMaxDepth); err != nil {
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: the params are no JSON: %v", wire.Quote(given), err), err)
+			f.Hint = `write METHOD, or "METHOD JSON"`
+			return op, f
+		}
+		if t := scan.Type(op.Params); t != 'o' && t != 'a' {
+			return op, wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: params are an object or an array", wire.Quote(given)), nil)
+		}
+	}
+	return op, nil
+}
+
+// fingerprint tells whether two sessions are the same: their endpoints, dialects,
+// hooks and subscriptions. What depends on the folder counts with it.
+func (o *Options) fingerprint(e session.Endpoint) (string, error) {
+	here := ""
+	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)
+	if local || len(e.Address.Command) > 0 || len(o.Hooks.On) > 0 || len(o.Hooks.Files) > 0 {
+		var err error
+		if here, err = os.Getwd(); err != nil {
+			return "", err
+		}
+	}
+	return session.Fingerprint(e, here, o.Hooks.On, o.Hooks.Files, o.Session.subscribe), nil
+}

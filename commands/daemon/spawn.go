@@ -1,0 +1,167 @@
+// Package daemon is what connect does for sessions: it starts the process that holds
+// one, is that process, and asks one how it is, for its inbox, and to end.
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/commands/request"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+// A session lives in a process of its own. The command that opens it starts
+// rpcx anew, hands it its own words through a pipe, where nobody else sees them,
+// and returns when that says that the session is live.
+
+// BackgroundWord, before a session's name, is the command line of such a process.
+const BackgroundWord = "session:"
+
+// The descriptors that the starter gives it, beside the three that lead nowhere.
+const (
+	requestFD = 3 // its words, and then nothing until the starter goes
+	eventFD   = 4 // what it has to say until the session is live
+)
+
+// A startRequest is what the process is to do.
+type startRequest struct {
+	Words []string `json:"words"`
+}
+
+// A startEvent is a line of what it says.
+type startEvent struct {
+	Stderr []byte          `json:"stderr,omitempty"`
+	Fault  json.RawMessage `json:"fault,omitempty"`
+	Live   bool            `json:"live,omitempty"`
+}
+
+// runSession opens a session; in its own process it keeps it.
+func runSession(ctx context.Context, a *env.Env, o *Options) error {
+	e, _, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+	if err != nil {
+		return err
+	}
+	k, err := o.hostOptions(a, e)
+	if err != nil {
+		return err
+	}
+	if a.Parent != nil {
+		return runHost(ctx, a, o, e, k)
+	}
+	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
+	defer cl.Stop()
+	for tries := 0; ; tries++ {
+		if o.Session.ensure {
+			if same, err := sameSession(cl.Ctx, k); same || err != nil {
+				return env.Cause(cl.Ctx, err)
+			}
+		}
+		err := spawn(cl.Ctx, a, k.Name)
+		f := wire.AsFault(err)
+		if o.Session.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
+			continue // another was faster
+		}
+		return env.Cause(cl.Ctx, err)
+	}
+}
+
+// sameSession says whether the session lives and is the same. One that is
+// another is a Conflict.
+func sameSession(ctx context.Context, k session.Keep) (bool, error) {
+	c, err := session.Attach(ctx, k.Name)
+	if err == nil {
+		defer c.Detach()
+		err = c.Live(ctx)
+	}
+	switch f := wire.AsFault(err); {
+	case session.IsAbsent(err), f != nil && f.Kind == wire.Closed:
+		return false, nil // it is gone, or goes
+	case err != nil:
+		return false, err
+	}
+	if c.Fingerprint() != k.Fingerprint {
+		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks or subscriptions (%s)", k.Name, c.Endpoint()), nil)
+		f.Hint = "rpcx connect --close " + k.Name + " ends it"
+		return false, f
+	}
+	return true, nil
+}
+
+// spawn starts the process and waits until its session is live. When ctx ends
+// before, the process does, too.
+func spawn(ctx context.Context, a *env.Env, name string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return wire.NewFault(wire.Internal, "finding the program: "+err.Error(), err)
+	}
+	ordersIn, ordersOut, err := os.Pipe()
+	if err != nil {
+		return wire.NewFault(wire.IO, err.Error(), err)
+	}
+	defer ordersOut.Close()
+	newsIn, newsOut, err := os.Pipe()
+	if err != nil {
+		ordersIn.Close()
+		return wire.NewFault(wire.IO, err.Error(), err)
+	}
+	defer newsIn.Close()
+	cmd := exec.Command(exe, BackgroundWord, name)
+	cmd.Args[0] = os.Args[0]
+	cmd.ExtraFiles = []*os.File{ordersIn, newsOut}
+	cmd.SysProcAttr = detached()
+	closeOnExec()
+	err = cmd.Start()
+	ordersIn.Close()
+	newsOut.Close()
+	if err != nil {
+		return wire.NewFault(wire.IO, "starting the session's process: "+err.Error(), err)
+	}
+	line, _ := json.Marshal(startRequest{a.Line.Words})
+	_, _ = ordersOut.Write(append(line, '\n'))
+	stop := context.AfterFunc(ctx, func() {
+		_ = ordersOut.Close() // it takes that for our end
+		time.AfterFunc(env.FarewellLimit, func() { _ = newsIn.Close() })
+	})
+	defer stop()
+	live, err := awaitReady(a, newsIn)
+	if live {
+		_ = cmd.Process.Release()
+		return nil
+	}
+	_ = ordersOut.Close()
+	died := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return err
+	}
+	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was live: %v", died), died)
+}
+
+// awaitReady shows what the process says until its session is live, or never will be.
+func awaitReady(a *env.Env, from io.Reader) (live bool, err error) {
+	in := bufio.NewReader(from)
+	for {
+		line, rerr := in.ReadBytes('\n')
+		var n startEvent
+		if rerr != nil || json.Unmarshal(line, &n) != nil {
+			return false, nil
+		}
+		switch {
+		case n.Live:
+			return true, nil
+		case n.Fault != nil:
+			return false, session.FaultFrom(n.Fault)
+		}
+		_, _ = os.Stderr.Write(n.Stderr)
+	}
+}

@@ -1,0 +1,110 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+func runStatus(ctx context.Context, a *env.Env, o *Options) error {
+	print, err := options.NewPrinter(a, session.Endpoint{}, &o.Out, format.Options{})
+	if err != nil {
+		return err
+	}
+	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
+	defer cl.Stop()
+	c, err := attach(cl.Ctx, a, o.Session.status)
+	if err != nil {
+		return env.Cause(cl.Ctx, err)
+	}
+	defer c.Detach()
+	status, err := c.Status(cl.Ctx)
+	if err != nil {
+		return env.Cause(cl.Ctx, err)
+	}
+	return printValues(ctx, print, status)
+}
+
+// printValues prints values of our own, each as a line.
+func printValues(ctx context.Context, print *format.Pipeline, values ...json.RawMessage) error {
+	for _, v := range values {
+		stop, err := print.Print(ctx, wire.Message{Raw: v}, wire.Event{Kind: wire.Data, Data: v})
+		if err != nil {
+			return errors.Join(err, print.Flush())
+		}
+		if stop {
+			break
+		}
+	}
+	return print.Finish()
+}
+
+func runList(ctx context.Context, a *env.Env, o *Options) error {
+	all, err := session.List(ctx)
+	if err != nil {
+		return env.Cause(ctx, err)
+	}
+	if o.Out.ForPeople(a) && !o.Out.Pretty {
+		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
+		for _, s := range all {
+			age := ""
+			if s.Started != "" { // it says how it is
+				age = time.Duration(s.Age * float64(time.Second)).Round(time.Second).String()
+			}
+			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
+		}
+		return cmdline.Print(os.Stdout, format.Table(rows, a.Stdout.Width, a.Stdout.Color))
+	}
+	print, err := options.NewPrinter(a, session.Endpoint{}, &o.Out, format.Options{})
+	if err != nil {
+		return err
+	}
+	lines := make([]json.RawMessage, 0, len(all))
+	for _, s := range all {
+		lines = append(lines, s.JSON())
+	}
+	return printValues(ctx, print, lines...)
+}
+
+func runClose(ctx context.Context, a *env.Env, o *Options) error {
+	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
+	defer cl.Stop()
+	return closeSession(cl.Ctx, a, o.Session.close)
+}
+
+func closeSession(ctx context.Context, a *env.Env, name string) error {
+	c, err := attach(ctx, a, name)
+	if err == nil {
+		defer c.Detach()
+		err = c.End(ctx)
+	}
+	return env.Cause(ctx, err)
+}
+
+func runCloseAll(ctx context.Context, a *env.Env, o *Options) error {
+	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
+	defer cl.Stop()
+	all, err := session.List(cl.Ctx)
+	if err != nil {
+		return env.Cause(cl.Ctx, err)
+	}
+	errs := make([]error, len(all))
+	var closing sync.WaitGroup
+	for i, s := range all {
+		closing.Go(func() { errs[i] = closeSession(cl.Ctx, a, s.Name) })
+	}
+	closing.Wait()
+	errs = slices.DeleteFunc(errs, session.IsAbsent) // it ended meanwhile
+	return errors.Join(errs...)
+}

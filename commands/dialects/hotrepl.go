@@ -1,0 +1,146 @@
+// Package dialects has the flags and the output that belong to one dialect, a file
+// for each.
+package dialects
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// hostGrace is how much longer than the host we wait for an eval that has run out
+// of its time there.
+const hostGrace = 2 * time.Second
+
+// Evaluator are what a HotRepl host's evaluator can be asked beside a value.
+type Evaluator struct {
+	complete bool
+	cursor   int64
+	Reset    bool
+}
+
+func (w *Evaluator) Flags() []cmdline.Flag {
+	w.cursor = -1
+	return []cmdline.Flag{
+		cmdline.Bool("", "complete", "", "print how CODE could go on in place of evaluating it (hotrepl)", &w.complete),
+		cmdline.Number("", "cursor", "with --complete, `N` is the place in CODE (its end)", 0, &w.cursor),
+		cmdline.Bool("", "reset", "", "have the peer forget what code has set; takes no CODE (hotrepl)", &w.Reset),
+	}
+}
+
+// Check refuses what makes no sense together, or in the endpoint's dialect.
+func (w *Evaluator) Check(l *cmdline.CommandLine, e session.Endpoint, rest []string, file string) error {
+	switch {
+	case w.complete && w.Reset:
+		return l.Usage("--complete and --reset are two things")
+	case w.cursor >= 0 && !w.complete:
+		return l.Usage("--cursor goes with --complete")
+	case w.Reset && (len(rest) > 0 || file != ""):
+		return l.Usage("--reset takes no CODE")
+	case (w.complete || w.Reset) && e.Dialect != "" && !session.SpecOf(e).LiveEval:
+		return l.Usage("--complete and --reset: %s has neither", e.Dialect)
+	}
+	return nil
+}
+
+// Operation is what is asked of the evaluator; timeout is how long it may take.
+func (w *Evaluator) Operation(e session.Endpoint, code string, timeout time.Duration) dialect.Op {
+	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
+	switch {
+	case w.complete:
+		op.Method = "complete"
+		if w.cursor >= 0 {
+			op.Extra = json.RawMessage(fmt.Sprintf(`{"cursor":%d}`, w.cursor))
+		}
+	case w.Reset:
+		op.Method = "reset"
+	case timeout > 0 && session.SpecOf(e).LiveEval:
+		op.Extra = timeoutMember(timeout)
+	}
+	return op
+}
+
+// Bound is how long we wait: longer than the host, where that is told to keep
+// the time.
+func (w *Evaluator) Bound(op dialect.Op, timeout time.Duration) time.Duration {
+	if timeout > 0 && op.Method == "eval" && op.Extra != nil {
+		return timeout + hostGrace
+	}
+	return timeout
+}
+
+func timeoutMember(d time.Duration) json.RawMessage {
+	return json.RawMessage(`{"timeoutMs":` + strconv.FormatInt(max(d.Milliseconds(), 1), 10) + `}`)
+}
+
+// Watch are how code is watched.
+type Watch struct {
+	every    int64
+	onChange bool
+}
+
+func (w *Watch) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Number("", "every", "METHOD is code, evaluated every `FRAMES` frames (1; hotrepl)", 1, &w.every),
+		cmdline.Bool("", "on-change", "", "only values that are not the last one (hotrepl)", &w.onChange),
+	}
+}
+
+// Operation makes of op one that watches code, where the dialect does that.
+// limit is how many values are wanted; 0: any number.
+func (w *Watch) Operation(l *cmdline.CommandLine, e session.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
+	switch {
+	case !session.SpecOf(e).LiveEval && e.Dialect != "" && *w != (Watch{}):
+		return false, l.Usage("--every and --on-change: %s watches no code", e.Dialect)
+	case !session.SpecOf(e).LiveEval:
+		return false, nil
+	case len(rest) > 1:
+		f := l.Usage("subscribe takes one CODE, not %q too", rest[1])
+		f.Hint = "quote it for the shell: '…'"
+		return true, f
+	}
+	op.Method, op.Code = "subscribe", rest[0]
+	b := []byte(`{"intervalFrames":` + strconv.FormatInt(max(w.every, 1), 10))
+	if limit > 0 {
+		b = strconv.AppendInt(append(b, `,"limit":`...), limit, 10)
+	}
+	if w.onChange {
+		b = append(b, `,"onChange":true`...)
+	}
+	op.Extra = append(b, '}')
+	return true, nil
+}
+
+// Journal say which entries of a journal are listed.
+type Journal struct {
+	kind  string
+	limit int64
+}
+
+func (j *Journal) Flags() []cmdline.Flag {
+	j.limit = -1
+	return []cmdline.Flag{
+		cmdline.Enum("", "kind", "`eval|command`: only these (hotrepl)", &j.kind, []string{"eval", "command"}),
+		cmdline.Number("", "limit", "at most `N` entries, the newest (hotrepl)", 0, &j.limit),
+	}
+}
+
+func (j *Journal) Extra() json.RawMessage {
+	var members []string
+	if j.kind != "" {
+		members = append(members, `"kind":"`+j.kind+`"`)
+	}
+	if j.limit >= 0 {
+		members = append(members, fmt.Sprintf(`"limit":%d`, j.limit))
+	}
+	if members == nil {
+		return nil
+	}
+	return json.RawMessage("{" + strings.Join(members, ",") + "}")
+}

@@ -1,0 +1,23 @@
+package env
+
+import (
+	"rpcx/commands/cmdline"
+)
+
+// CommonFlags are every command's.
+type CommonFlags struct {
+	Verbose bool
+	errors  string // this and color are read before the line is parsed, see detect; here they are checked
+	color   string
+}
+
+// errorForms are the values of --errors and RPCX_ERRORS.
+var errorForms = []string{"text", "json"}
+
+func (c *CommonFlags) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Bool(cmdline.GroupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.Verbose),
+		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", &c.errors, errorForms),
+		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", &c.color, []string{"auto", "always", "never"}),
+	}
+}

@@ -1,0 +1,84 @@
+package env
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+)
+
+// When we go, all of it together is to stay below three seconds, also with a
+// child that hears nothing: a word to the far side, then the steps of closing.
+const (
+	WordLimit     = time.Second     // for what is said to the far side
+	StepLimit     = time.Second     // for a child to end: its stdin closed, then asked, then forced
+	FarewellLimit = 2 * time.Second // for a command of our own, and for printing what has come
+)
+
+// Signals returns a context that the first SIGINT or SIGTERM ends, with a Fault
+// as its cause; the second ends the process at once. A write to a closed pipe
+// becomes an error in place of a signal, so that the far side can be told. restore
+// is called before the process ends at once. SIGHUP is such a signal, too, unless
+// hangup takes it.
+func Signals(parent context.Context, restore func(), hangup func() bool) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	got := make(chan os.Signal, 2)
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case s := <-got:
+				if s == syscall.SIGHUP && hangup() {
+					n--
+					continue
+				}
+				f := signalFault(s)
+				if n > 0 {
+					restore()
+					os.Exit(cmdline.StatusOf(f.Kind).Code)
+				}
+				cancel(f)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(got)
+		close(done)
+		cancel(nil)
+	}
+}
+
+// HungUp gives a SIGHUP to whoever takes it, and says whether somebody did.
+func (a *Env) HungUp() bool {
+	take := a.Reload.Load()
+	return take != nil && (*take)()
+}
+
+func signalFault(s os.Signal) *wire.Fault {
+	if s == os.Interrupt {
+		return wire.NewFault(wire.Interrupted, "interrupted", nil)
+	}
+	return wire.NewFault(wire.Terminated, "terminated", nil)
+}
+
+// WithFarewell is a context that ends a moment after ctx does, for printing what has
+// come by then.
+func WithFarewell(ctx context.Context) (context.Context, func()) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(FarewellLimit, cancel) })
+	return out, func() { stop(); cancel() }
+}
+
+// Farewell is a context for what is said to the far side after ctx has ended.
+func Farewell(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), WordLimit)
+}

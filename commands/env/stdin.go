@@ -1,0 +1,96 @@
+package env
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"rpcx/wire"
+)
+
+// Stdin is the process's, read from the first Read on, which ends when ctx does
+// whatever stdin is waiting for.
+func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
+
+type interruptible struct {
+	ctx  context.Context
+	once sync.Once
+	pipe *io.PipeReader
+}
+
+func (r *interruptible) Read(b []byte) (int, error) {
+	r.once.Do(func() {
+		in, out := io.Pipe()
+		r.pipe = in
+		go readAll(out)
+		context.AfterFunc(r.ctx, func() { out.CloseWithError(context.Cause(r.ctx)) })
+	})
+	return r.pipe.Read(b)
+}
+
+// readAll outlives whoever reads: nothing wakes a read of stdin.
+func readAll(out *io.PipeWriter) {
+	_, err := io.Copy(out, os.Stdin)
+	out.CloseWithError(err)
+}
+
+// EachLine calls take with each line of stdin that is not blank, with or without
+// its end, and its number, until take fails, ctx ends or a line is longer than any
+// message.
+func EachLine(ctx context.Context, take func(n int64, line []byte) error) error {
+	in := bufio.NewReaderSize(Stdin(ctx), 64<<10)
+	for n := int64(1); ; n++ {
+		line, err := readLine(in)
+		if len(line) > wire.DefaultMaxMessage {
+			return wire.NewFault(wire.Usage, fmt.Sprintf("line %d of stdin is longer than %d bytes", n, wire.DefaultMaxMessage), nil)
+		}
+		if line = TrimBlank(line); len(line) > 0 {
+			if err := take(n, line); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return stdinFault(ctx, err)
+		}
+	}
+}
+
+// readLine reads a line, and of one that is too long not much more than may be.
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) || len(line) > wire.DefaultMaxMessage {
+			return line, err
+		}
+	}
+}
+
+// ReadStdin reads all of stdin.
+func ReadStdin(ctx context.Context) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(Stdin(ctx), wire.DefaultMaxMessage+1))
+	switch {
+	case err != nil:
+		return nil, stdinFault(ctx, err)
+	case len(b) > wire.DefaultMaxMessage:
+		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("stdin holds more than %d bytes", wire.DefaultMaxMessage), nil)
+	}
+	return b, nil
+}
+
+func stdinFault(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return Cause(ctx, ctx.Err())
+	}
+	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
+}
+
+func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }

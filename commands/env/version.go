@@ -1,0 +1,19 @@
+package env
+
+import (
+	"runtime/debug"
+)
+
+// version is set by scripts/build.
+var version = ""
+
+// Version is the version of this binary.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "devel"
+}

@@ -1,0 +1,71 @@
+package options
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"strings"
+
+	"rpcx/commands/env"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// readHeaders reads "Name: value" lines and files of them.
+func readHeaders(given []string) (http.Header, error) {
+	h := http.Header{}
+	for _, g := range given {
+		lines := []string{g}
+		if file, ok := strings.CutPrefix(g, "@"); ok {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				return nil, wire.NewFault(wire.Usage, "--header: "+err.Error(), err)
+			}
+			lines = strings.Split(string(b), "\n")
+		}
+		for _, l := range lines {
+			l = strings.TrimRight(l, "\r")
+			if strings.TrimSpace(l) == "" {
+				continue
+			}
+			name, value, ok := strings.Cut(l, ":")
+			if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(value, "\x00\r\n") {
+				return nil, wire.NewFault(wire.Usage, `--header: a header is one line, "Name: value"`, nil)
+			}
+			h.Add(textproto.CanonicalMIMEHeaderKey(name), strings.TrimSpace(value))
+		}
+	}
+	return h, nil
+}
+
+// addToken runs the token command of section 7 of the design.
+func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
+	var out bytes.Buffer
+	says := stderr.Writer()
+	defer says.Flush()
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.StepLimit
+	p, err := transport.StartProcess(cmd)
+	if err == nil {
+		stop := context.AfterFunc(ctx, func() { p.End(env.StepLimit) })
+		err = p.Wait()
+		stop()
+	}
+	if ctx.Err() != nil {
+		return env.Cause(ctx, ctx.Err())
+	}
+	if err != nil {
+		return wire.NewFault(wire.Auth, "--token-command failed: "+err.Error(), err)
+	}
+	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
+	token := string(bytes.TrimSpace(first))
+	if token == "" {
+		return wire.NewFault(wire.Auth, "--token-command printed nothing", nil)
+	}
+	h.Set("Authorization", "Bearer "+token)
+	return nil
+}

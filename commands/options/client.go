@@ -1,0 +1,36 @@
+// Package options has the groups of flags that commands share, each with what it
+// comes to: how to connect, what answers the peer, how parameters are read, what is
+// printed, and how long all of it may take.
+package options
+
+import (
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire/dialect"
+)
+
+// GraceFlag bounds the wait for the end of a stream in which an error came.
+func GraceFlag(to *cmdline.Duration) cmdline.Flag {
+	return cmdline.PositiveDuration("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", to)
+}
+
+// Client are those of every command that connects.
+type Client struct {
+	Conn      Connection
+	Handshake Handshake
+	Reconnect Reconnect   // of those that last
+	First     *dialect.Op // what the conversation will be asked for first; nil: unknown
+	Time      Time
+	Out       Output
+	Hooks     Hooks
+}
+
+func (c *Client) Flags(a *env.Env, idle string) []cmdline.Flag {
+	var all []cmdline.Flag
+	for _, group := range [][]cmdline.Flag{
+		c.Out.flags(), c.Conn.flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), a.Common.Flags(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}

@@ -1,0 +1,94 @@
+package options
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
+)
+
+// cache is what becomes of what earlier conversations kept.
+func (c *Connection) cache() session.CacheUse {
+	switch {
+	case c.NoCache:
+		return session.CacheNone
+	case c.Refresh:
+		return session.CacheRefresh
+	}
+	return session.CacheUsual
+}
+
+func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.Config, error) {
+	cfg := transport.Config{
+		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: a.Console.Child},
+		Subprotocols:   c.subprotocols,
+		TLS:            transport.TLS{CACert: c.cacert, Cert: c.cert, Key: c.key, Insecure: c.insecure},
+		ConnectTimeout: time.Duration(c.connect),
+		Ping:           time.Duration(c.ping),
+		CloseTimeout:   env.StepLimit,
+		Stderr:         a.Console.Writer(),
+		Warn:           a.Console.Warn,
+	}
+	if c.Noise >= 0 {
+		cfg.NoiseLimit = int(c.Noise)
+	}
+	var err error
+	if cfg.Header, err = readHeaders(c.headers); err != nil {
+		return cfg, err
+	}
+	if c.token != "" && (a.Line.Has("token-command") || cfg.Header.Get("Authorization") == "") {
+		c.tokened = true
+		err = addToken(ctx, cfg.Header, c.token, a.Console)
+	}
+	return cfg, errors.Join(err, profileHeaders(a, cfg.Header))
+}
+
+// Connection say how to reach a peer.
+type Connection struct {
+	Dialect      string
+	headers      []string
+	subprotocols []string
+	cacert       string
+	cert         string
+	key          string
+	insecure     bool
+	connect      cmdline.Duration
+	ping         cmdline.Duration
+	MaxMessage   cmdline.Size
+	token        string
+	tokened      bool // the token command is where our authority comes from
+	Noise        int64
+	Refresh      bool
+	NoCache      bool
+}
+
+func (c *Connection) flags() []cmdline.Flag {
+	c.Noise = -1
+	return append(c.SharedFlags(),
+		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.Noise),
+		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
+		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
+		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
+		cmdline.Bool(cmdline.GroupKept, "refresh", "", "ask the peer anew what it offers, and keep that (introspect)", &c.Refresh),
+		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)", &c.NoCache),
+		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
+	)
+}
+
+// SharedFlags are those that a listener has too.
+func (c *Connection) SharedFlags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, scomp, introspect, ro, scriptling, hotrepl", &c.Dialect),
+		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
+		cmdline.Text(cmdline.GroupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
+		cmdline.Text(cmdline.GroupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),
+		cmdline.Text(cmdline.GroupConnection, "key", "", "our private key in `FILE` (PEM)", &c.key),
+		cmdline.Generic(cmdline.GroupConnection, "ping", "ws, tcp, tls: send a keep-alive ping (over TCP a probe) every `DURATION`; a peer that does not answer is gone", &c.ping),
+		cmdline.Generic(cmdline.GroupConnection, "max-message", "refuse messages over `SIZE` (64M)", &c.MaxMessage),
+	}
+}

@@ -1,0 +1,64 @@
+package options
+
+import (
+	"fmt"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/params"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// Handshake are what a greeting says of us, where a dialect's does.
+type Handshake struct {
+	meta          []string
+	resume        string
+	NoEnvironment bool
+	Shutdown      cmdline.Duration
+}
+
+func (h *Handshake) flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.List(cmdline.GroupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
+		cmdline.Text(cmdline.GroupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
+		cmdline.Bool(cmdline.GroupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.NoEnvironment),
+		cmdline.PositiveDuration(cmdline.GroupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", &h.Shutdown),
+	}
+}
+
+// Apply fills in what a greeting says of us.
+func (h *Handshake) Apply(e *session.Endpoint, o *session.Options) error {
+	if h.NoEnvironment || h.Shutdown != 0 {
+		if !session.SpecOf(*e).Plugin || e.Socket != "" {
+			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+PluginDialect, nil)
+		}
+		e.NoEnvironment, e.ShutdownTimeout = h.NoEnvironment, time.Duration(h.Shutdown)
+	}
+	o.Info = catalog.Info{Name: "rpcx", Version: env.Version()}
+	if len(h.meta) == 0 && h.resume == "" {
+		return nil
+	}
+	if !session.SpecOf(*e).HandshakeMetadata {
+		what := "the greeting of " + e.Dialect
+		if e.Dialect == "" {
+			what = "what was greeted long ago"
+		}
+		return wire.NewFault(wire.Usage, "--meta and --resume go with a handshake: "+what+" has no place for them", nil)
+	}
+	for _, word := range h.meta {
+		if !params.IsKeyOp(word) {
+			return wire.NewFault(wire.Usage, fmt.Sprintf("--meta takes KEY:=JSON or KEY=TEXT, not %q", word), nil)
+		}
+	}
+	who := append(scan.AppendQuoted([]byte(`{"client":{"name":"rpcx","version":`), env.Version()), "}}"...)
+	r, err := params.Parse(append([]string{string(who)}, h.meta...), params.Options{})
+	o.Metadata, o.Resume = r.Params, h.resume
+	return err
+}
+
+// PluginDialect is what `plugin` speaks.
+const PluginDialect = "scriptling"

@@ -1,0 +1,110 @@
+package options
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/hook"
+)
+
+// Hooks say what answers the peer.
+type Hooks struct {
+	On      []string
+	Files   []string
+	timeout cmdline.Duration
+	jobs    int64
+	Strict  bool
+
+	Functions map[string]bool // those that are function values (key@on=NAME); set by the command
+}
+
+func (h *Hooks) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (see HOOKS)", &h.On),
+		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.Files),
+		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", &h.timeout),
+		cmdline.Number(cmdline.GroupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
+		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "status 8 when any hook fails here, not only one that the answer depends on", &h.Strict),
+	}
+}
+
+// entries reads --on, then --hooks.
+func (h *Hooks) entries() ([]hook.Entry, error) {
+	var all []hook.Entry
+	for _, spec := range h.On {
+		e, err := hook.Parse(spec)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	for _, path := range h.Files {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, "--hooks: "+err.Error(), err)
+		}
+		var entries []hook.Entry
+		if info.IsDir() {
+			entries, err = hook.FromDir(path)
+		} else {
+			entries, _, err = hook.FromFile(path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+	}
+	return all, nil
+}
+
+// Catalog is what the files of --hooks say of what they answer; nil: there are
+// none.
+func (h *Hooks) Catalog() (*catalog.Catalog, error) {
+	var all *catalog.Catalog
+	for _, path := range h.Files {
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			continue
+		}
+		_, c, err := hook.FromFile(path)
+		if err != nil {
+			return nil, err
+		}
+		catalog.StripRun(c)
+		if all == nil || len(all.Methods) == 0 {
+			all = c
+		} else if err := all.Join(c); err != nil {
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--hooks %s: %v", path, err), err)
+		}
+	}
+	return all, nil
+}
+
+// Describing is what the files of --hooks say of these hooks; nil: nothing.
+func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
+	c, err := h.Catalog()
+	if c == nil || err != nil {
+		return nil, err
+	}
+	c.Methods = slices.DeleteFunc(c.Methods, func(m catalog.Method) bool { return !slices.Contains(names, m.Name) })
+	if len(c.Methods) == 0 {
+		return nil, nil
+	}
+	return &catalog.Catalog{Catalog: 1, Methods: c.Methods, Defs: c.Defs}, nil
+}
+
+// checkFunctions refuses a function value (key@on=NAME) that no hook answers.
+func (h *Hooks) checkFunctions(entries []hook.Entry) error {
+	for _, name := range slices.Sorted(maps.Keys(h.Functions)) {
+		if !slices.ContainsFunc(entries, func(e hook.Entry) bool { return e.Pattern == name }) {
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("no hook is called %q", name), nil)
+			f.Hint = "give what answers the function with --on " + wire.Quote(name+"=ANSWER")
+			return f
+		}
+	}
+	return nil
+}

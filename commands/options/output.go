@@ -1,0 +1,158 @@
+package options
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// Output say what is printed.
+type Output struct {
+	Jq          string
+	rawStrings  bool
+	args        []string
+	jsonArgs    []string
+	template    string
+	output      string
+	events      bool
+	Raw         bool
+	Null        bool
+	Pretty      bool
+	compact     bool
+	expect      []string
+	expectAny   []string
+	expectNone  []string
+	ExpectError string
+	expectCount int64
+}
+
+func (o *Output) flags() []cmdline.Flag {
+	o.expectCount = -1
+	return []cmdline.Flag{
+		cmdline.Text(cmdline.GroupOutput, "jq", "q", "print what the jq program `EXPR` makes of each value", &o.Jq),
+		cmdline.Bool(cmdline.GroupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
+		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: $NAME is the text VALUE in every jq program", &o.args),
+		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: $NAME is the JSON VALUE in every jq program", &o.jsonArgs),
+		cmdline.Text(cmdline.GroupOutput, "template", "", "render each value with the Go template in `FILE` (a directory holds one for each content type)", &o.template),
+		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` in place of stdout", &o.output),
+		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, progress and log lines included", &o.events),
+		cmdline.Bool(cmdline.GroupOutput, "raw", "", "print the messages that came, unchanged", &o.Raw),
+		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL in place of a line feed", &o.Null),
+		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent, as on a terminal", &o.Pretty),
+		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "one line a value, as in a pipe", &o.compact),
+		cmdline.List(cmdline.GroupExpect, "expect", "", "demand that the jq program `EXPR` holds for each value (else status 4)", &o.expect),
+		cmdline.List(cmdline.GroupExpect, "expect-any", "", "demand that `EXPR` holds for some value", &o.expectAny),
+		cmdline.List(cmdline.GroupExpect, "expect-none", "", "demand that `EXPR` holds for no value", &o.expectNone),
+		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "demand an error with this `CODE`", &o.ExpectError),
+		cmdline.Number(cmdline.GroupExpect, "expect-count", "demand exactly `N` values", 0, &o.expectCount),
+	}
+}
+
+// NewPrinter makes the pipeline for stdout, or for --output.
+func NewPrinter(a *env.Env, e session.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
+	vars, err := o.vars()
+	if err != nil {
+		return nil, err
+	}
+	var to io.Writer = &a.Out
+	screen := a.Stdout
+	switch {
+	case o.output != "":
+		to, screen = &outputFile{name: o.output}, format.Screen{}
+	case e.Address.Scheme == "stdio":
+		f := a.Line.Usage("over stdio: stdout carries messages, so the data needs a place of its own")
+		f.Hint = "name a file with --output FILE"
+		return nil, f
+	}
+	more.Events, more.Raw, more.Null = o.events, o.Raw, o.Null
+	more.Pretty = (screen.Terminal || o.Pretty) && !o.compact
+	more.Color, more.Terminal = screen.Color, screen.Terminal
+	more.JQ, more.RawStrings, more.Vars, more.Template = o.Jq, o.rawStrings, vars, o.template
+	more.Expect, more.ExpectAny, more.ExpectNone = o.expect, o.expectAny, o.expectNone
+	more.ExpectError = o.ExpectError
+	if o.expectCount >= 0 {
+		more.ExpectCount = &o.expectCount
+	}
+	more.Debug = a.Console.Writer()
+	if screen.Terminal && a.Stderr.Terminal {
+		more.BeforeWrite = a.Console.Clear
+	}
+	return format.New(to, more)
+}
+
+// ForPeople says that a table may stand for JSON: stdout is a terminal, and no
+// flag asks for values.
+func (o *Output) ForPeople(a *env.Env) bool {
+	return a.Stdout.Terminal && o.output == "" && o.Jq == "" && !o.compact && o.template == ""
+}
+
+// outputFile is the file of --output, made when there is something to write.
+type outputFile struct {
+	name string
+	f    *os.File
+}
+
+func (o *outputFile) Write(b []byte) (n int, err error) {
+	if o.f == nil {
+		o.f, err = os.Create(o.name)
+	}
+	if err == nil {
+		n, err = o.f.Write(b)
+	}
+	if err != nil {
+		return n, wire.NewFault(wire.IO, "--output: "+err.Error(), err)
+	}
+	return n, nil
+}
+
+// vars reads --arg and --argjson.
+func (o *Output) vars() (map[string]json.RawMessage, error) {
+	vars := map[string]json.RawMessage{}
+	for _, given := range o.args {
+		name, value, err := variable("--arg", given)
+		if err != nil {
+			return nil, err
+		}
+		vars[name] = scan.AppendQuoted(nil, value)
+	}
+	for _, given := range o.jsonArgs {
+		name, value, err := variable("--argjson", given)
+		if err != nil {
+			return nil, err
+		}
+		if err := scan.Valid([]byte(value), wire.DefaultMaxDepth); err != nil {
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--argjson %s: the value is no JSON: %v", name, err), err)
+		}
+		vars[name] = json.RawMessage(value)
+	}
+	return vars, nil
+}
+
+// variable takes NAME=VALUE apart, as the line has put it together.
+func variable(flag, given string) (name, value string, err error) {
+	name, value, ok := strings.Cut(given, "=")
+	if !ok || !isName(name) {
+		return "", "", wire.NewFault(wire.Usage, fmt.Sprintf("%s: %q is no name of a variable", flag, name), nil)
+	}
+	return name, value, nil
+}
+
+// isName says that jq takes it for a variable's name.
+func isName(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

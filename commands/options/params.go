@@ -1,0 +1,35 @@
+package options
+
+import (
+	"rpcx/commands/cmdline"
+	"rpcx/wire/catalog"
+)
+
+// LoadCatalog reads --catalog; nil when there is none.
+func LoadCatalog(file string) (*catalog.Catalog, error) {
+	if file == "" {
+		return nil, nil
+	}
+	c, err := catalog.Load(file)
+	if err == nil {
+		catalog.StripRun(c)
+	}
+	return c, err
+}
+
+// Params say how parameters are read.
+type Params struct {
+	Catalog string
+	NoCheck bool
+	DryRun  bool
+	Style   string
+}
+
+func (p *Params) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.Catalog),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters that the catalog refuses, as strings", &p.NoCheck),
+		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &p.DryRun),
+		cmdline.Enum(cmdline.GroupParams, "params-style", "`wrapped|object|positional`: send params as the one element of an array (the usual), as an object, or as values alone (introspect)", &p.Style, []string{"wrapped", "object", "positional"}),
+	}
+}

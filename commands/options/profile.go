@@ -1,0 +1,53 @@
+package options
+
+import (
+	"net/http"
+
+	"rpcx/commands/env"
+	"rpcx/wire/profile"
+)
+
+// ApplyProfile sets the flags that a profile has values for. A flag that was given
+// wins: it stands in place of the profile's, but for hooks, where it goes before
+// them, and for headers, see profileHeaders. What the command has no flag for is
+// passed over.
+func ApplyProfile(a *env.Env, p *profile.Profile) error {
+	if a.Line.Cmd.Name == "serve" {
+		return a.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
+	}
+	a.Profile = p
+	for _, s := range p.Settings {
+		adds := s.Key == "on" || s.Key == "hooks"
+		if s.Key == "header" || a.Line.Lookup(s.Key) == nil || a.Line.Has(s.Key) && !adds {
+			continue
+		}
+		for _, val := range s.Values {
+			if err := a.Line.Cmd.Set(s.Key, val); err != nil {
+				return s.Fault(err)
+			}
+		}
+	}
+	return nil
+}
+
+// profileHeaders adds the profile's headers to those given, which win over those
+// of the same name.
+func profileHeaders(a *env.Env, to http.Header) error {
+	if a.Profile == nil {
+		return nil
+	}
+	s := a.Profile.Setting("header")
+	if s == nil {
+		return nil
+	}
+	more, err := readHeaders(s.Values)
+	if err != nil {
+		return s.Fault(err)
+	}
+	for name, vals := range more {
+		if _, given := to[name]; !given {
+			to[name] = vals
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package options
+
+import (
+	"context"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
+)
+
+// Reconnect say what becomes of a connection that is lost.
+type Reconnect struct {
+	on    bool
+	limit cmdline.Duration
+}
+
+func (r *Reconnect) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "when the connection is lost, dial again, subscribe again and say so with a gap event", &r.on),
+		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "--reconnect, given up `DURATION` after the loss; 0 is never (5m)", &r.limit),
+	}
+}
+
+// Options are what a conversation is to do; nil where the loss of its connection
+// is its end.
+func (r *Reconnect) Options(a *env.Env, c *Connection) *session.Reconnect {
+	if !r.on && r.limit == 0 {
+		return nil
+	}
+	o := &session.Reconnect{
+		For:  r.limit.Or(0),
+		Lost: func(why error) { a.Console.Warn(why.Error() + "; dialling again") },
+		Back: func(after time.Duration) { a.Console.Note("connected again after " + shortly(after)) },
+	}
+	if c.tokened {
+		o.Renew = func(ctx context.Context, cfg *transport.Config) error {
+			cfg.Header = cfg.Header.Clone()
+			return addToken(ctx, cfg.Header, c.token, a.Console)
+		}
+	}
+	return o
+}
+
+// shortly is d for people.
+func shortly(d time.Duration) string {
+	unit := time.Second
+	if d < 10*time.Second {
+		unit = 10 * time.Millisecond
+	}
+	return d.Round(unit).String()
+}

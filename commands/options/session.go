@@ -1,0 +1,46 @@
+package options
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/hook"
+	"rpcx/wire/session"
+)
+
+// ForSession are what both sides need.
+func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (session.Options, error) {
+	entries, err := h.entries()
+	if err != nil {
+		return session.Options{}, err
+	}
+	for _, dir := range h.Files {
+		for _, name := range hook.Unready(dir) {
+			a.Console.Warn("--hooks: " + name + " is not executable, so that it answers nothing: chmod +x " + wire.Quote(filepath.Join(dir, name)))
+		}
+	}
+	if err := h.checkFunctions(entries); err != nil {
+		return session.Options{}, err
+	}
+	offers, err := h.Catalog()
+	if err != nil {
+		return session.Options{}, err
+	}
+	cfg, err := TransportConfig(ctx, a, c)
+	return session.Options{
+		Offers: offers, Functions: h.Functions,
+		Transport: cfg,
+		Hooks:     entries,
+		Hook: hook.Options{
+			Jobs: int(h.jobs), Timeout: time.Duration(h.timeout),
+			Stderr: a.Console.Writer(), Warn: a.Console.Warn,
+		},
+		Cache: c.cache(),
+		Tap:   tap(a),
+		Note:  noter(a),
+		Hurry: a.Signal,
+	}, err
+}

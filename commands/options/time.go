@@ -1,0 +1,37 @@
+package options
+
+import (
+	"context"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+)
+
+const DefaultIdle = 60 * time.Second
+
+// Deadline starts a clock as the flags say; idle is what holds where they do not.
+func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
+	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
+}
+
+// Time bound a call.
+type Time struct {
+	Timeout cmdline.Duration
+	Idle    cmdline.Duration
+}
+
+// The bounds of --idle, as its help says them: that of a call, and for those
+// that have none.
+const (
+	IdleCall   = "give up when nothing comes for `DURATION`; 0 bounds nothing (60s)"
+	IdleStream = "stop, as --for does, when nothing comes for `DURATION` (unbounded)"
+	IdleNone   = "give up when nothing comes for `DURATION` (unbounded)"
+)
+
+func (t *Time) flags(idle string) []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Generic(cmdline.GroupTime, "timeout", "give up after `DURATION`, whatever comes", &t.Timeout),
+		cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle),
+	}
+}

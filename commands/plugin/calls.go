@@ -1,0 +1,269 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/params"
+	"rpcx/commands/request"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// A verb is one command of `plugin` that makes one call.
+type verb struct {
+	name, usage string
+	words       []string // the fixed ones, as the help names them
+	free        bool     // arguments follow
+	method      string   // of the wire
+	object      bool     // the first word is an object, which only a lasting connection has
+	about       string
+	examples    []cmdline.Example
+}
+
+var verbs = []verb{
+	{
+		name: "call", usage: "call a function", words: []string{"FUNC"}, free: true, method: "function.call",
+		about: "The function's result goes to stdout.",
+		examples: []cmdline.Example{
+			{Says: "A function of the embedded plugin", Command: "rpcx plugin call demo:scriptling greet Ada"},
+			{Says: "A callback, answered by a hook", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=twice --on 'twice=jq:.args[0] * 2'`},
+		},
+	},
+	{
+		name: "new", usage: "make an object of a class", words: []string{"CLASS"}, free: true, method: "object.new",
+		about:    "The object's reference goes to stdout. Without a session the object lives no longer than the command.",
+		examples: []cmdline.Example{{Says: "The reference of a new object", Command: "rpcx plugin new demo:scriptling Config"}},
+	},
+	{
+		name: "method", usage: "call a method of an object", words: []string{"REF", "METHOD"}, free: true, method: "object.call_method", object: true,
+		about: "REF is the id of an object, or its reference as plugin new prints it.",
+		examples: []cmdline.Example{
+			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session p
+rpcx plugin method @p "$(rpcx plugin new @p Config)" get color
+rpcx connect --close p`},
+		},
+	},
+	{
+		name: "get", usage: "print a property of an object", words: []string{"REF", "PROP"}, method: "object.call_method", object: true,
+		about: "REF is the id of an object, or its reference as plugin new prints it.",
+	},
+	{
+		name: "set", usage: "set a property of an object", words: []string{"REF", "PROP", "VALUE"}, method: "object.call_method", object: true,
+		about: "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nit parses, else text; =TEXT and :=JSON say which.",
+	},
+	{
+		name: "destroy", usage: "release an object", words: []string{"REF"}, method: "object.destroy", object: true,
+		about: "REF is the id of an object, or its reference as plugin new prints it. One that is gone\nalready is no error.",
+	},
+}
+
+const argumentsDescription = `ARGS are positional: each is JSON if it parses, else text; =TEXT and :=JSON say which,
+and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json, key@=FILE,
+key:@=FILE and key@on=NAME are by name.`
+
+// verbCommands are the commands of the table.
+func verbCommands(a *env.Env) []*cmdline.Command {
+	var all []*cmdline.Command
+	for _, v := range verbs {
+		all = append(all, v.command(a))
+	}
+	return all
+}
+
+// verbOptions are what one of them was given.
+type verbOptions struct {
+	flags
+	values bool
+	dryRun bool
+}
+
+func (v verb) command(a *env.Env) *cmdline.Command {
+	o := &verbOptions{}
+	usage := "ENDPOINT " + strings.Join(v.words, " ")
+	about := v.about
+	if v.free {
+		usage += " [ARGS...] [key=value...]"
+		about += "\n\n" + argumentsDescription
+	}
+	flags := []cmdline.Flag{
+		cmdline.Bool(groupPlugin, "values", "", "give and show transport Values as they stand, such as {\"type\":\"int\",\"value\":1}", &o.values),
+		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
+	}
+	return &cmdline.Command{
+		Name: v.name, Usage: v.usage, ArgsUsage: usage, Description: about,
+		Metadata: map[string]any{cmdline.ExamplesKey: v.examples},
+		Flags:    append(flags, o.flags.all(a)...),
+		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, a, o) },
+	}
+}
+
+func (v verb) run(ctx context.Context, a *env.Env, o *verbOptions) error {
+	e, rest, err := o.endpoint(ctx, a)
+	if err != nil {
+		return err
+	}
+	switch n := len(v.words); {
+	case v.missing(rest) != "":
+		return a.Line.Usage("%s is missing", v.missing(rest))
+	case len(rest) > n && !v.free:
+		return a.Line.Usage("plugin %s takes %s, not %q too", v.name, strings.Join(v.words, " and "), rest[n])
+	case v.object && !lasts(e) && !o.dryRun:
+		return noSession(a, e)
+	}
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	if err != nil {
+		return err
+	}
+	pc, err := v.call(ctx, rest, o.values)
+	if err != nil {
+		return err
+	}
+	if err := o.callbacks(e, pc.op.Funcs); err != nil {
+		return err
+	}
+	if o.dryRun {
+		e.Dialect = options.PluginDialect
+		return request.DryRun(e, pc.op)
+	}
+	return o.converse(ctx, a, e, pc, print)
+}
+
+// missing is the first of the fixed words that is not given; "" where all are. A
+// value may be empty.
+func (v verb) missing(rest []string) string {
+	for i, word := range v.words {
+		if i >= len(rest) || rest[i] == "" && word != "VALUE" {
+			return word
+		}
+	}
+	return ""
+}
+
+// lasts says that objects of a plugin there outlive this command.
+func lasts(e session.Endpoint) bool {
+	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
+}
+
+// noSession is what is said to who wants an object where none can be.
+func noSession(a *env.Env, e session.Endpoint) error {
+	f := a.Line.Usage("an object lives as long as its connection, and this command would have a new one")
+	f.Hint = "open a session and use its @NAME"
+	at := a.Line.Args[0]
+	if e.Demo == "" && !strings.HasPrefix(at, options.PluginDialect+"+") && !strings.HasPrefix(at, "@") {
+		at = options.PluginDialect + "+" + at
+	}
+	if cmdline.HasSecret(nil, []string{at}) {
+		return f
+	}
+	f.Fix = []string{"rpcx", "connect", at, "--session", "p"}
+	if strings.HasPrefix(at, "@") {
+		f.Fix = append(f.Fix, "--dialect", options.PluginDialect)
+	}
+	return f
+}
+
+// call makes the operation of the words after the endpoint.
+func (v verb) call(ctx context.Context, words []string, values bool) (operation, error) {
+	fixed := words[:len(v.words)]
+	pc := operation{op: dialect.Op{Kind: dialect.Call, Method: v.method}, name: fixed[len(fixed)-1], at: len(fixed)}
+	args := params.Arguments{}
+	var err error
+	if v.free {
+		args, err = params.ParseArguments(words[len(v.words):], params.Options{Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: true})
+	}
+	switch v.name {
+	case "set":
+		pc.name, pc.at = fixed[1], 2
+		var val json.RawMessage
+		var hook string
+		if val, hook, err = params.Argument(fixed[2]); hook != "" {
+			args.Funcs = map[string]string{"/args/0": hook}
+		}
+		args.Args = slices.Concat([]byte{'['}, val, []byte{']'})
+	case "destroy":
+		pc.name, pc.at = "destroy", 0
+	}
+	if err != nil {
+		return pc, err
+	}
+	if values {
+		if err := onlyValues(args); err != nil {
+			return pc, err
+		}
+		pc.op.Extra = json.RawMessage(`{"values":true}`)
+	}
+	pc.op.Params, pc.op.Funcs = v.params(fixed, args), args.Funcs
+	return pc, nil
+}
+
+// params are those of the wire, with plain arguments.
+func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
+	keys := map[string][]string{"function.call": {"name"}, "object.new": {"class"}}[v.method]
+	if v.object {
+		keys = []string{"object_id", "method"}
+		fixed = slices.Concat([]string{objectID(fixed[0])}, fixed[1:])
+	}
+	b := []byte{'{'}
+	for i, key := range keys[:min(len(keys), len(fixed))] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = scan.AppendQuoted(append(scan.AppendQuoted(b, key), ':'), fixed[i])
+	}
+	if args.Args != nil {
+		b = append(append(b, `,"args":`...), args.Args...)
+	}
+	if args.Kwargs != nil {
+		b = append(append(b, `,"kwargs":`...), args.Kwargs...)
+	}
+	return append(b, '}')
+}
+
+// objectID is the id in REF: of a reference, of a JSON string, else REF itself.
+func objectID(ref string) string {
+	val := []byte(strings.TrimSpace(ref))
+	if scan.Valid(val, wire.DefaultMaxDepth) != nil {
+		return ref
+	}
+	for _, v := range [][]byte{scan.Get(scan.Get(val, "$remote"), "id"), scan.Get(val, "id"), val} {
+		if id, ok := scan.Text(v); ok {
+			return id
+		}
+	}
+	return ref
+}
+
+// onlyValues refuses, with --values, arguments that are none.
+func onlyValues(args params.Arguments) error {
+	check := func(at string, v []byte) error {
+		if scan.Type(v) == 'o' || args.Funcs[at] != "" {
+			return nil
+		}
+		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is no transport Value, such as {\"type\":\"int\",\"value\":1}", v), nil)
+	}
+	m := scan.ReadArray(args.Args, wire.DefaultMaxDepth)
+	i := 0
+	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+		if err := check(fmt.Sprintf("/args/%d", i), v); err != nil {
+			return err
+		}
+		i++
+	}
+	for key, v := range scan.Members(args.Kwargs) {
+		if err := check("/kwargs/"+scan.Key(key), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

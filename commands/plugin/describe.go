@@ -1,0 +1,111 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
+	"rpcx/format"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// describeOptions are what `plugin describe` was given.
+type describeOptions struct {
+	flags
+	json    bool
+	catalog bool
+}
+
+func describeCommand(a *env.Env) *cmdline.Command {
+	o := &describeOptions{}
+	flags := []cmdline.Flag{
+		cmdline.Bool("", "json", "", "print JSON on a terminal too", &o.json),
+		cmdline.Bool("", "as-catalog", "", "print the catalog, as rpcx describe does", &o.catalog),
+	}
+	return &cmdline.Command{
+		Name: "describe", Usage: "show what a plugin offers", ArgsUsage: "ENDPOINT",
+		Description: `The library, its functions (with their source where the plugin gives it), classes,
+properties and constants: tables on a terminal, JSON elsewhere.`,
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "The functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
+		}},
+		Flags:  append(flags, o.flags.all(a)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, a, o) },
+	}
+}
+
+func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
+	e, rest, err := o.endpoint(ctx, a)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return a.Line.Usage("plugin describe takes an endpoint and nothing else, not %q", rest[0])
+	}
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	if err != nil {
+		return err
+	}
+	c, err := request.FetchCatalog(ctx, a, e, &o.Client, "")
+	if err != nil {
+		return err
+	}
+	if !o.json && o.Out.ForPeople(a) && !o.catalog {
+		var b bytes.Buffer
+		if err := format.Plugin(&b, c, a.Stdout.Width, a.Stdout.Color); err != nil {
+			return err
+		}
+		return cmdline.Print(os.Stdout, b.String())
+	}
+	b, err := c.Marshal()
+	if !o.catalog {
+		b, err = schemaOf(c)
+	}
+	if err != nil {
+		return err
+	}
+	return request.PrintJSON(ctx, print, b)
+}
+
+// schemaOf is a catalog in the words of the plugin protocol.
+func schemaOf(c *catalog.Catalog) (json.RawMessage, error) {
+	type function struct {
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+		Source      string `json:"source,omitempty"`
+	}
+	var d struct {
+		Library   catalog.Info      `json:"library"`
+		Functions []function        `json:"functions"`
+		Classes   []json.RawMessage `json:"classes"`
+		Constants json.RawMessage   `json:"constants"`
+	}
+	d.Library, d.Classes, d.Constants = c.Info, c.Classes, c.Constants
+	d.Functions = []function{}
+	if d.Classes == nil {
+		d.Classes = []json.RawMessage{}
+	}
+	if d.Constants == nil {
+		d.Constants = json.RawMessage("{}")
+	}
+	for _, m := range c.Methods {
+		if strings.Contains(m.Name, ".") {
+			continue
+		}
+		f := function{Name: m.Name, Description: m.Description}
+		f.Source, _ = scan.Text(scan.Get(m.Extra, "source"))
+		d.Functions = append(d.Functions, f)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(d)
+	return bytes.TrimSpace(b.Bytes()), err
+}

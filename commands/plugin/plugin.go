@@ -1,0 +1,195 @@
+// Package plugin is rpcx plugin: both sides of a Scriptling plugin.
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// flags are what every command of `plugin` that connects was given.
+type flags struct {
+	options.Client
+	logLevel string
+	strict   bool
+}
+
+const groupPlugin = "Plugin"
+
+func (o *flags) all(a *env.Env) []cmdline.Flag {
+	flags := []cmdline.Flag{
+		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", &o.logLevel, format.LogLevels),
+		cmdline.Bool(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.Handshake.NoEnvironment),
+		cmdline.Bool(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
+		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", &o.Handshake.Shutdown),
+	}
+	return pluginsOnly(append(flags, o.Client.Flags(a, options.IdleCall)...))
+}
+
+// pluginsOnly are the flags that mean something to a plugin: others are for
+// other dialects.
+func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
+	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
+		return slices.Contains([]string{"dialect", "subprotocol", "runtime"}, f.Names()[0]) ||
+			slices.Contains([]string{cmdline.GroupGreeting, cmdline.GroupKept}, cmdline.GroupOf(f))
+	})
+}
+
+func Command(a *env.Env) *cmdline.Command {
+	return &cmdline.Command{
+		Name:        "plugin",
+		Usage:       "drive a Scriptling plugin, or be one",
+		ArgsUsage:   "describe|call|new|method|get|set|destroy|run|serve ...",
+		Description: description,
+		Commands: append(verbCommands(a),
+			describeCommand(a), runCommand(a), serveCommand(a)),
+	}
+}
+
+const description = `A Scriptling plugin is a program, or an HTTP server, with functions, classes and
+constants. ENDPOINT is exec:./plugin, http://host/, demo:scriptling or a session's @NAME;
+its dialect is scriptling without being named. Objects live as long as the connection:
+to use one again, open a session.
+
+Values are plain JSON. A number with . or an exponent is a float, one without is an
+integer; {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
+
+// pluginEndpoint reads the first argument.
+func (o *flags) endpoint(ctx context.Context, a *env.Env) (session.Endpoint, []string, error) {
+	speaks := options.PluginDialect
+	if len(a.Line.Args) > 0 {
+		if e, err := session.ParseEndpoint(a.Line.Args[0], ""); err == nil && e.Socket != "" {
+			speaks = "" // it is for the other process to say
+		}
+	}
+	e, rest, err := request.Endpoint(ctx, a, speaks)
+	if err == nil && !session.SpecOf(e).Plugin {
+		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", a.Line.Args[0], e.Dialect, options.PluginDialect), nil)
+	}
+	e.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts what is said before
+	if o.strict {
+		o.Conn.Noise = 0
+	}
+	a.Console.LogLevel(o.logLevel)
+	return e, rest, err
+}
+
+// A operation is one operation on a plugin, with what it is for people.
+type operation struct {
+	op   dialect.Op
+	name string // of the function, the class, the method
+	at   int    // which argument of the command it is
+}
+
+// converse makes a call on a connection of its own, or a session's.
+func (o *flags) converse(ctx context.Context, a *env.Env, e session.Endpoint, pc operation, print *format.Pipeline) error {
+	cl := o.Time.Deadline(ctx, options.DefaultIdle)
+	a.Heard = cl.Touch // a callback counts as a message of its call
+	return request.Converse(ctx, a, cl, e, &o.Client, nil, func(conv session.Conversation) error {
+		err := perform(a, cl, conv, pc, print)
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+			suggest(cl.Ctx, a, conv, f, pc)
+			return errors.Join(err, print.Flush())
+		}
+		return errors.Join(err, print.Finish())
+	})
+}
+
+// perform makes one call and prints what comes of it.
+func perform(a *env.Env, cl *env.Deadline, conv session.Conversation, pc operation, print *format.Pipeline) error {
+	st, err := conv.Open(cl.Ctx, pc.op)
+	if err != nil {
+		return named(env.Cause(cl.Ctx, err), pc)
+	}
+	c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: pc.name}
+	return named(c.Run(), pc)
+}
+
+// named names a failure by what the user called, not by the method of the
+// wire.
+func named(err error, pc operation) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Method != pc.op.Method || pc.name == "" {
+		return err
+	}
+	g := *f
+	g.Method = pc.name
+	g.Message = strings.ReplaceAll(g.Message, `"`+pc.op.Method+`"`, `"`+format.CleanLine(pc.name)+`"`)
+	return &g
+}
+
+// suggest adds the nearest name that the plugin has.
+func suggest(ctx context.Context, a *env.Env, conv session.Conversation, f *wire.Fault, pc operation) {
+	if f.RPC == nil || !strings.HasPrefix(f.RPC.Message, "unknown ") || pc.at == 0 {
+		return
+	}
+	c, err := conv.Describe(ctx)
+	if err != nil {
+		return
+	}
+	name := catalog.Nearest(pc.name, namesOf(c, pc.op.Method))
+	if name == "" || name == pc.name || !cmdline.IsSafeName(name) {
+		return
+	}
+	f.Hint = "did you mean " + name + "?"
+	if args := slices.Clone(a.Line.Args); len(args) > pc.at {
+		args[pc.at] = name
+		f.Fix = a.Line.WithArgs(args)
+	}
+}
+
+// namesOf are what a call with a method of the wire can name.
+func namesOf(c *catalog.Catalog, method string) []string {
+	var names []string
+	for _, class := range c.Classes {
+		switch method {
+		case "object.new":
+			names = append(names, nameIn(class))
+		case "object.call_method": // a property, too
+			for p := range scan.Elements(scan.Get(class, "properties")) {
+				names = append(names, nameIn(p))
+			}
+		}
+	}
+	for _, name := range c.Names() {
+		_, part, dotted := strings.Cut(name, ".")
+		switch {
+		case dotted && method == "object.call_method":
+			names = append(names, part)
+		case !dotted && method == "function.call":
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func nameIn(described []byte) string {
+	name, _ := scan.Text(scan.Get(described, "name"))
+	return name
+}
+
+// callbacks notes which hooks are functions of ours, and refuses them where the
+// plugin could not call them.
+func (o *flags) callbacks(e session.Endpoint, funcs map[string]string) error {
+	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
+		return wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)
+	}
+	o.Hooks.Functions = map[string]bool{}
+	for _, name := range funcs {
+		o.Hooks.Functions[name] = true
+	}
+	return nil
+}

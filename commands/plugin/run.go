@@ -1,0 +1,128 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+// runOptions are what `plugin run` was given.
+type runOptions struct {
+	flags
+	file string
+}
+
+func runCommand(a *env.Env) *cmdline.Command {
+	o := &runOptions{}
+	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
+	return &cmdline.Command{
+		Name: "run", Usage: "perform several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
+		Description: `STEPS holds a JSON object for each step. Its call, new, method, get or set is the name of
+the function, class, method or property; its destroy the name of the step that made the
+object. For method, get and set, on is that step (or the object's reference). args and
+kwargs are the arguments, of set one, the value. as names a step: {"$step":NAME} stands
+for its result in the arguments of later ones. {"$on":NAME} there is a callback, answered
+by --on NAME=ANSWER. Each step's result is one line; the first that fails ends the run.`,
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "An object, and a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
+		}},
+		Flags:  append(flags, o.flags.all(a)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRun(ctx, a, o) },
+	}
+}
+
+func runRun(ctx context.Context, a *env.Env, o *runOptions) error {
+	e, rest, err := o.endpoint(ctx, a)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return a.Line.Usage("plugin run takes an endpoint and -f FILE, not %q", rest[0])
+	case o.file == "":
+		return a.Line.Usage("plugin run needs its steps: -f FILE")
+	}
+	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	if err != nil {
+		return err
+	}
+	steps, err := readSteps(ctx, o.file)
+	if err != nil {
+		return err
+	}
+	funcs := map[string]string{}
+	for _, s := range steps {
+		for at, name := range s.funcs {
+			funcs[fmt.Sprint(s.number, at)] = name
+		}
+	}
+	if err := o.callbacks(e, funcs); err != nil {
+		return err
+	}
+	return o.performAll(ctx, a, e, steps, print)
+}
+
+// performAll makes the steps, one after another, over one connection.
+func (o *runOptions) performAll(ctx context.Context, a *env.Env, e session.Endpoint, steps []*step, print *format.Pipeline) error {
+	cl := o.Time.Deadline(ctx, options.DefaultIdle)
+	a.Heard = cl.Touch // a callback counts as a message of its call
+	return request.Converse(ctx, a, cl, e, &o.Client, nil, func(conv session.Conversation) error {
+		return performSteps(cl, a, conv, steps, print)
+	})
+}
+
+// performSteps makes the steps on a connection.
+func performSteps(cl *env.Deadline, a *env.Env, conv session.Conversation, steps []*step, print *format.Pipeline) error {
+	results := map[string]json.RawMessage{}
+	for _, s := range steps {
+		cl.Touch()
+		keep := &resultKeeper{Conversation: conv}
+		pc, err := s.call(results)
+		if err == nil {
+			err = perform(a, cl, keep, pc, print)
+		}
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+			return errors.Join(s.fault(err), print.Flush())
+		}
+		if err != nil {
+			return errors.Join(s.fault(err), print.Finish())
+		}
+		results[s.as] = keep.result
+	}
+	return print.Finish()
+}
+
+// fault says in which step it was.
+func (s *step) fault(err error) error {
+	f := wire.AsFault(err)
+	if f == nil {
+		return err
+	}
+	g := *f
+	g.Message = fmt.Sprintf("step %d: %s", s.number, f.Message)
+	return &g
+}
+
+// resultKeeper is a Conversation that keeps the data of the event that it showed last.
+type resultKeeper struct {
+	session.Conversation
+	result json.RawMessage
+}
+
+// Event is what a user sees of m.
+func (k *resultKeeper) Event(m wire.Message) (wire.Event, error) {
+	ev, err := k.Conversation.Event(m)
+	if err == nil && ev.Kind == wire.Data {
+		k.result = bytes.Clone(ev.Data)
+	}
+	return ev, err
+}

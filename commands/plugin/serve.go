@@ -1,0 +1,114 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/server"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/hook"
+	"rpcx/wire/session"
+)
+
+// serveOptions are what `plugin serve` was given.
+type serveOptions struct {
+	server.Options
+	listen      string
+	name        string
+	version     string
+	description string
+}
+
+func serveCommand(a *env.Env) *cmdline.Command {
+	o := &serveOptions{}
+	var flags []cmdline.Flag
+	for _, group := range [][]cmdline.Flag{
+		{
+			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, in place of stdin and stdout", &o.listen),
+			cmdline.Text(groupPlugin, "name", "", "the library is called `NAME` (that of the catalog, else plugin)", &o.name),
+			cmdline.Text(groupPlugin, "lib-version", "", "the library's version is `VERSION`", &o.version),
+			cmdline.Text(groupPlugin, "description", "", "the library is described as `TEXT`", &o.description),
+		},
+		o.Options.Flags(a),
+	} {
+		flags = append(flags, group...)
+	}
+	return &cmdline.Command{
+		Name: "serve", Usage: "be a plugin, made of hooks", ArgsUsage: "[-- COMMAND ARGS...]",
+		Description: serveDescription,
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
+		}},
+		Flags:  pluginsOnly(flags),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, a, o) },
+	}
+}
+
+const serveDescription = `A Scriptling host loads it over stdin and stdout, or with --listen over HTTP. A hook named
+greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers a plain
+JSON value. Config.get is the method get of the class Config, and Config.__init__ and
+Config.__del__ run when an object comes and goes; each gets RPCX_OBJECT, the object's id,
+and RPCX_STATE, a folder of its own. The file of --hooks (a catalog with run members, also
+inside classes) may add properties ({"name","settable"}; the hook Config.name gets no
+argument to get it and one to set it), constants, and functions with source, which the
+host runs.
+
+In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls a callback that it was
+given as {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT logs.`
+
+func runServe(ctx context.Context, a *env.Env, o *serveOptions) error {
+	var command []string
+	switch args := a.Line.Args; {
+	case len(args) > 0 && a.Line.Dash == 0 && o.listen != "":
+		command = args
+	case len(args) > 0 && a.Line.Dash == 0:
+		return a.Line.Usage("stdin and stdout have no endpoint that a command could call: give --listen")
+	case len(args) > 0:
+		return a.Line.Usage("plugin serve takes no arguments, not %q", args[0])
+	}
+	at := o.listen
+	if at == "" {
+		at = "stdio:"
+	}
+	e, err := session.ParseEndpoint(at, options.PluginDialect)
+	if err != nil {
+		return err
+	}
+	so, err := o.Session(ctx, a, session.SpecOf(e))
+	if err != nil {
+		return err
+	}
+	if err := o.complete(so.Catalog, so.Hooks); err != nil {
+		return err
+	}
+	s, err := session.Listen(ctx, e, so)
+	if err != nil {
+		return err
+	}
+	return server.Run(ctx, a, s, command, o.Hooks.Strict)
+}
+
+// complete makes the catalog tell what the flags say, and refuses one that
+// offers nothing.
+func (o *serveOptions) complete(c *catalog.Catalog, entries []hook.Entry) error {
+	if o.Catalog == "" && c.Info.Name == "rpcx serve" {
+		c.Info = catalog.Info{}
+	}
+	info := &c.Info
+	info.Name, info.Version = cmp.Or(o.name, info.Name, "plugin"), cmp.Or(o.version, info.Version, "1.0.0")
+	info.Description = cmp.Or(o.description, info.Description)
+	if len(entries) == 0 && len(c.Methods) == 0 && len(c.Constants) == 0 {
+		return wire.NewFault(wire.Usage, "a plugin of nothing: give --on NAME=ANSWER or --hooks FILE", nil)
+	}
+	for _, m := range c.Methods {
+		if class, part, dotted := strings.Cut(m.Name, "."); dotted && (class == "" || part == "" || strings.Contains(part, ".")) {
+			return wire.NewFault(wire.Usage, "the hook "+m.Name+" is named neither FUNCTION nor CLASS.METHOD", nil)
+		}
+	}
+	return nil
+}

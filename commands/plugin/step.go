@@ -1,0 +1,290 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"rpcx/commands/env"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// A step is one line of a run.
+type step struct {
+	number int
+	as     string
+	verb   string // call, new, method, get, set, destroy
+	name   string // what is called
+	on     json.RawMessage
+	args   json.RawMessage
+	kwargs json.RawMessage
+	funcs  map[string]string
+}
+
+var stepVerbs = []string{"call", "new", "method", "get", "set", "destroy"}
+
+func readSteps(ctx context.Context, file string) ([]*step, error) {
+	var b []byte
+	var err error
+	if file == "-" {
+		b, err = env.ReadStdin(ctx)
+	} else if b, err = os.ReadFile(file); err != nil {
+		err = wire.NewFault(wire.Usage, "-f: "+err.Error(), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var steps []*step
+	named := map[string]bool{}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	for n := 1; ; n++ {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); errors.Is(err, io.EOF) {
+			return steps, nil
+		} else if err != nil {
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("step %d is no JSON: %v", n, err), err)
+		}
+		s := &step{number: n}
+		if err := s.read(raw, named); err != nil {
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("step %d: %v", n, err), err)
+		}
+		if s.as != "" {
+			named[s.as] = true
+		}
+		steps = append(steps, s)
+	}
+}
+
+// read takes a step apart; named are the steps before it.
+func (s *step) read(raw []byte, named map[string]bool) error {
+	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil || scan.Type(raw) != 'o' {
+		return errors.New("a step is an object")
+	}
+	for key, v := range scan.Members(raw) {
+		if err := s.member(scan.Key(key), v); err != nil {
+			return err
+		}
+	}
+	if s.verb == "" {
+		return fmt.Errorf("it has none of %v", stepVerbs)
+	}
+	if err := s.checkOn(named); err != nil {
+		return err
+	}
+	switch args, kwargs := count(s.args), count(s.kwargs); {
+	case (s.verb == "get" || s.verb == "destroy") && args+kwargs > 0:
+		return fmt.Errorf("%s takes no args and no kwargs", s.verb)
+	case s.verb == "set" && (args != 1 || kwargs > 0):
+		return errors.New("set takes one value, in args")
+	}
+	s.funcs = map[string]string{}
+	for _, part := range []struct {
+		at  string
+		val json.RawMessage
+	}{{"/args", s.args}, {"/kwargs", s.kwargs}} {
+		if part.val == nil {
+			continue
+		}
+		if _, err := s.replace(nil, part.val, part.at, func(name string) (json.RawMessage, error) {
+			if !named[name] {
+				return nil, fmt.Errorf("no step before it is named %q", format.CleanLine(name))
+			}
+			return json.RawMessage("null"), nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOn refuses an object that is none, as far as that can be told before the
+// steps are made.
+func (s *step) checkOn(named map[string]bool) error {
+	if s.verb == "destroy" && s.name != "" { // "destroy": NAME says it all
+		if name, ok := s.maker(); s.on != nil && (!ok || name != s.name) {
+			return fmt.Errorf("it destroys %q, and on is another", format.CleanLine(s.name))
+		}
+		s.on = scan.AppendQuoted(nil, s.name)
+	}
+	object := s.verb != "call" && s.verb != "new"
+	switch name, isStep := s.maker(); {
+	case object && s.on == nil:
+		return fmt.Errorf("%s needs on, the step that made the object", s.verb)
+	case !object && s.on != nil:
+		return fmt.Errorf("%s takes no on", s.verb)
+	case isStep && !named[name]:
+		return fmt.Errorf("on: no step before it is named %q", format.CleanLine(name))
+	case object && !isStep && !isReference(s.on):
+		return errors.New("on is the name of a step, or the reference of an object")
+	}
+	return nil
+}
+
+// maker is the step that made the object that s is about; ok is false where that
+// is a reference.
+func (s *step) maker() (name string, ok bool) {
+	if name, ok = scan.Text(s.on); ok {
+		return name, true
+	}
+	return soleText(s.on, "$step")
+}
+
+// isReference says that val is a reference as plugin new prints it.
+func isReference(val []byte) bool {
+	_, ok := scan.Text(scan.Get(scan.Get(val, "$remote"), "id"))
+	return ok
+}
+
+// count is how many parts an array or an object has.
+func count(val []byte) (n int) {
+	parts := scan.ReadArray(val, wire.DefaultMaxDepth)
+	if scan.Type(val) == 'o' {
+		parts = scan.ReadObject(val, wire.DefaultMaxDepth)
+	}
+	for _, _, ok := parts.Next(); ok; _, _, ok = parts.Next() {
+		n++
+	}
+	return n
+}
+
+func (s *step) member(key string, v []byte) error {
+	name, isText := scan.Text(v)
+	switch key {
+	case "as":
+		if s.as = name; !isText || name == "" {
+			return errors.New("as is the step's name, a string")
+		}
+		return nil
+	case "on":
+		s.on = v
+		return nil
+	case "args":
+		if s.args = v; scan.Type(v) != 'a' {
+			return errors.New("args must be an array")
+		}
+		return nil
+	case "kwargs":
+		if s.kwargs = v; scan.Type(v) != 'o' {
+			return errors.New("kwargs must be an object")
+		}
+		return nil
+	}
+	for _, verb := range stepVerbs {
+		switch {
+		case key != verb:
+			continue
+		case s.verb != "":
+			return fmt.Errorf("it has both %s and %s", s.verb, verb)
+		case !isText && verb != "destroy":
+			return fmt.Errorf("%s must be a name, a string", verb)
+		}
+		s.verb, s.name = verb, name
+		return nil
+	}
+	return fmt.Errorf("it has a member %q, which no step has", format.CleanLine(key))
+}
+
+// call makes the operation of a step; results are those of the steps before it.
+func (s *step) call(results map[string]json.RawMessage) (operation, error) {
+	method := map[string]string{"call": "function.call", "new": "object.new", "destroy": "object.destroy"}[s.verb]
+	b := []byte{'{'}
+	put := func(key, text string) {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = scan.AppendQuoted(append(scan.AppendQuoted(b, key), ':'), text)
+	}
+	switch s.verb {
+	case "call":
+		put("name", s.name)
+	case "new":
+		put("class", s.name)
+	default:
+		id, err := s.object(results)
+		if err != nil {
+			return operation{}, err
+		}
+		put("object_id", id)
+		if s.verb != "destroy" {
+			method = "object.call_method"
+			put("method", s.name)
+		}
+	}
+	result := func(name string) (json.RawMessage, error) { return results[name], nil }
+	for _, part := range []struct {
+		key string
+		val json.RawMessage
+	}{{"args", s.args}, {"kwargs", s.kwargs}} {
+		if part.val == nil {
+			continue
+		}
+		b = append(scan.AppendQuoted(append(b, ','), part.key), ':')
+		var err error
+		if b, err = s.replace(b, part.val, "/"+part.key, result); err != nil {
+			return operation{}, err
+		}
+	}
+	name := s.name
+	if name == "" {
+		name = s.verb
+	}
+	return operation{
+		op:   dialect.Op{Kind: dialect.Call, Method: method, Params: append(b, '}'), Funcs: s.funcs},
+		name: name,
+	}, nil
+}
+
+// object is the id of the object that a step is about.
+func (s *step) object(results map[string]json.RawMessage) (string, error) {
+	ref := s.on
+	name, isStep := s.maker()
+	if isStep {
+		ref = results[name]
+	}
+	if !isReference(ref) {
+		return "", wire.NewFault(wire.Usage, fmt.Sprintf("on: what %q answered is no object", format.CleanLine(name)), nil)
+	}
+	return objectID(string(ref)), nil
+}
+
+// replace appends val with the results of other steps in the places of
+// {"$step":NAME}, and null in those of {"$on":NAME}, which it notes.
+func (s *step) replace(b, val []byte, pointer string, result func(name string) (json.RawMessage, error)) ([]byte, error) {
+	switch scan.Type(val) {
+	case 'o':
+		if name, ok := soleText(val, "$step"); ok {
+			v, err := result(name)
+			return append(b, v...), err
+		}
+		if name, ok := soleText(val, "$on"); ok {
+			s.funcs[pointer] = name
+			return append(b, "null"...), nil
+		}
+	case 'a':
+	default:
+		return append(b, val...), nil
+	}
+	return scan.Rebuild(b, val, wire.DefaultMaxDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
+		return s.replace(b, v, scan.Below(pointer, i, key), result)
+	})
+}
+
+// soleText is the text of the member key, where it is obj's only one.
+func soleText(obj []byte, key string) (string, bool) {
+	m := scan.ReadObject(obj, wire.DefaultMaxDepth)
+	k, v, ok := m.Next()
+	if !ok || !scan.IsKey(k, key) {
+		return "", false
+	}
+	if _, _, more := m.Next(); more {
+		return "", false
+	}
+	return scan.Text(v)
+}

@@ -1,0 +1,142 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/params"
+	"rpcx/commands/request"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// A call is a call that was typed.
+type call struct {
+	deadline  *env.Deadline
+	method    string
+	cancelled bool // by Ctrl-C
+}
+
+// What ends a call before its answer.
+var (
+	errCancelled = errors.New("cancelled")
+	errLeaving   = errors.New("leaving")
+)
+
+// call makes the call that a line says, and returns when it is sent.
+func (p *prompt) call(text string) {
+	words, _, err := params.Split(text)
+	if err == nil && words[0] == "" {
+		err = errors.New("a method is missing")
+	}
+	if err != nil {
+		p.failed(wire.NewFault(wire.Usage, err.Error(), err))
+		return
+	}
+	c := &call{deadline: env.NewDeadline(p.Deadline.Ctx, 0, 0), method: words[0]}
+	p.mu.Lock()
+	leaving := p.leaving
+	if !leaving {
+		p.calls = append(p.calls, c)
+	}
+	p.mu.Unlock()
+	if leaving {
+		c.deadline.Stop()
+		return
+	}
+	cat := p.Catalog
+	op, err := p.operation(c, words[1:], &cat)
+	var st dialect.Stream
+	if err == nil {
+		st, err = p.Conv.Open(c.deadline.Ctx, op)
+	}
+	if err != nil || st == nil {
+		p.end(c, cat, err)
+		return
+	}
+	go func() {
+		p.end(c, cat, guarded(func() error {
+			run := &request.Consumer{
+				App: p.App, Conv: p.Conv, Stream: &labelled{Stream: st, p: p, c: c}, Print: p.Print,
+				Deadline: c.deadline, Method: c.method, Lasts: op.Kind == dialect.Subscribe,
+			}
+			return run.Waited(run.Run())
+		}))
+	}()
+}
+
+// operation is what is to be sent. cat becomes the catalog that the params were
+// typed by.
+func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
+	ctx, e := c.deadline.Ctx, p.Endpoint
+	e.Dialect = p.Conv.Dialect()
+	op = dialect.Op{Kind: dialect.Call, Method: c.method}
+	if params.WantStdin(args) {
+		return op, wire.NewFault(wire.Usage, "stdin is the keyboard here: it gives no params", nil)
+	}
+	if *cat == nil && session.SpecOf(e).TypedParams {
+		if *cat, err = p.Conv.Typing(ctx, c.method); err != nil {
+			return op, err
+		}
+	}
+	if p.streams(*cat, c.method) {
+		op.Kind = dialect.Subscribe
+	}
+	return op, request.FillParams(ctx, p.App, e, &op, args, p.Params, *cat)
+}
+
+// end shows how a call ended and forgets it.
+func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
+	cause := context.Cause(c.deadline.Ctx)
+	c.deadline.Stop()
+	p.mu.Lock()
+	p.calls = slices.DeleteFunc(p.calls, func(other *call) bool { return other == c })
+	p.fewer.Broadcast()
+	f := cmdline.Worst(err)
+	p.lost = p.lost || f != nil && f.Kind == wire.Closed
+	p.mu.Unlock()
+	switch {
+	case f == nil || errors.Is(cause, errLeaving) || p.Deadline.Ctx.Err() != nil:
+		p.Print.Idle()
+	case errors.Is(cause, errCancelled):
+		p.Print.Idle()
+		p.App.Console.Note(c.method + ": cancelled")
+	default:
+		request.Suggest(p.App, f, cat)
+		p.failed(f)
+	}
+}
+
+// labelled says which call an answer is of, where another was made since.
+type labelled struct {
+	dialect.Stream
+	p    *prompt
+	c    *call
+	said bool
+}
+
+func (l *labelled) Next(ctx context.Context) (wire.Message, error) {
+	m, err := l.Stream.Next(ctx)
+	if err == nil && !l.said && m.Err == nil {
+		l.p.mu.Lock()
+		calls := l.p.calls
+		l.said = calls[len(calls)-1] != l.c
+		l.p.mu.Unlock()
+		if l.said {
+			l.p.Print.Idle()
+			l.p.App.Console.Note(l.c.method + ":")
+		}
+	}
+	return m, err
+}
+
+// Waiting says whether a message waits.
+func (l *labelled) Waiting() bool {
+	w, ok := l.Stream.(request.Waiter)
+	return ok && w.Waiting()
+}

@@ -1,0 +1,109 @@
+package prompt
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/format"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// A completer is what a peer has told of itself.
+type completer struct {
+	mu      sync.Mutex
+	asked   bool
+	catalog *catalog.Catalog
+}
+
+// ask asks the peer, once, what it offers. What cannot tell is not waited for.
+func (p *prompt) ask() {
+	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.WordLimit)
+	defer done()
+	p.completer.mu.Lock()
+	defer p.completer.mu.Unlock()
+	if !p.completer.asked {
+		p.completer.asked = true
+		p.completer.catalog, _ = p.Conv.Describe(ctx)
+	}
+}
+
+// known is the catalog of --catalog, else what the peer has told; nil: neither.
+func (p *prompt) known() *catalog.Catalog {
+	p.completer.mu.Lock()
+	defer p.completer.mu.Unlock()
+	return cmp.Or(p.Catalog, p.completer.catalog)
+}
+
+// streams says that a call of method opens a stream that Ctrl-C ends: the catalog
+// says so, or the name, as for those of Ethereum.
+func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
+	if cat = cmp.Or(cat, p.known()); cat != nil {
+		if m := cat.Method(method); m != nil {
+			return m.Kind == catalog.Stream
+		}
+	}
+	return strings.HasSuffix(method, "_subscribe")
+}
+
+// complete is Tab: it completes the method, or after it the key of a param, from
+// --catalog, else from what the peer tells when it is asked, at the first Tab.
+// Where several fit they are listed.
+func (p *prompt) complete(line string, pos int) (string, int) {
+	before := line[:pos]
+	start := strings.LastIndexAny(before, " \t") + 1
+	word := before[start:]
+	if p.rest != "" || strings.HasPrefix(strings.TrimSpace(line), "{") || strings.HasPrefix(strings.TrimSpace(line), "[") {
+		return line, pos
+	}
+	if p.Catalog == nil {
+		p.ask()
+	}
+	cat := p.known()
+	if cat == nil {
+		return line, pos
+	}
+	fitting, end := cat.Names(), " "
+	if method := strings.Fields(before[:start]); len(method) > 0 {
+		fitting, end = keysOf(cat.Method(method[0])), "="
+	}
+	fitting = slices.DeleteFunc(fitting, func(name string) bool { return !strings.HasPrefix(name, word) || !cmdline.IsSafeName(name) })
+	if len(fitting) == 0 {
+		return line, pos
+	}
+	slices.Sort(fitting)
+	longer := common(fitting)
+	switch {
+	case len(fitting) == 1:
+		longer += end
+	case longer == word:
+		_, _ = p.screen.Write([]byte(format.Cut(strings.Join(fitting, "  "), 2000) + "\n"))
+	}
+	return line[:start] + longer + line[pos:], start + len(longer)
+}
+
+// keysOf are the params of a method that have names.
+func keysOf(m *catalog.Method) (keys []string) {
+	if m == nil {
+		return nil
+	}
+	for key := range scan.Members(scan.Get(m.Params, "properties")) {
+		keys = append(keys, scan.Key(key))
+	}
+	return keys
+}
+
+// common is what sorted names begin with.
+func common(sorted []string) string {
+	first, last := sorted[0], sorted[len(sorted)-1]
+	n := 0
+	for n < len(first) && n < len(last) && first[n] == last[n] {
+		n++
+	}
+	return first[:n]
+}

@@ -1,0 +1,108 @@
+package prompt
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/commands/params"
+	"rpcx/format"
+	"rpcx/wire/session"
+)
+
+// A history holds the lines typed at the prompt, and keeps most of them in a
+// file of this user alone. A line that may hold a secret, as a trace would leave
+// it out, lives no longer than the prompt; one that begins with a blank is not
+// kept at all.
+type history struct {
+	file string // "": there is none
+
+	mu    sync.Mutex
+	lines []string // the oldest first
+}
+
+const (
+	historyLines = 1000
+	historyBytes = 4096 // of a line in the file
+)
+
+// openHistory reads the file, if there is one. What is wrong with it is no reason
+// not to converse.
+func openHistory() *history {
+	h := &history{file: session.StateFile("history")}
+	if h.file == "" {
+		return h
+	}
+	b, err := os.ReadFile(h.file)
+	if err != nil {
+		return h
+	}
+	all := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	for _, line := range all[max(0, len(all)-historyLines):] {
+		if line != "" && format.CleanLine(line) == line {
+			h.lines = append(h.lines, line)
+		}
+	}
+	if len(all) > 2*historyLines {
+		h.rewrite()
+	}
+	return h
+}
+
+// rewrite puts what is remembered in the place of the file.
+func (h *history) rewrite() {
+	f, err := os.CreateTemp(filepath.Dir(h.file), "history-*") // 0600
+	if err != nil {
+		return
+	}
+	_, err = f.WriteString(strings.Join(h.lines, "\n") + "\n")
+	if cerr := f.Close(); err != nil || cerr != nil || os.Rename(f.Name(), h.file) != nil {
+		_ = os.Remove(f.Name())
+	}
+}
+
+func (h *history) Len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.lines)
+}
+
+// At is the line that was typed so many lines before the latest.
+func (h *history) At(i int) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lines[len(h.lines)-1-i]
+}
+
+// keep remembers a line.
+func (h *history) keep(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := len(h.lines)
+	if line == "" || line[0] == ' ' || n > 0 && h.lines[n-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+	h.lines = h.lines[max(0, len(h.lines)-historyLines):]
+	if h.file == "" || len(line) > historyBytes || holdsSecret(line) {
+		return
+	}
+	if os.MkdirAll(filepath.Dir(h.file), 0o700) != nil {
+		return
+	}
+	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return
+	}
+	_ = f.Chmod(0o600)
+	_, _ = f.WriteString(line + "\n")
+	_ = f.Close()
+}
+
+// holdsSecret says that some word of a line is one that is not to be shown.
+func holdsSecret(line string) bool {
+	words, _, err := params.Split(line)
+	return err != nil || slices.ContainsFunc(words, func(w string) bool { return params.Shown(w) != w })
+}

@@ -1,0 +1,108 @@
+package prompt
+
+import (
+	"strings"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/commands/params"
+	"rpcx/commands/request"
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// What is typed at the prompt: lines, and what becomes of them.
+
+// queuedLines is how many lines may wait, as when many are pasted, before the
+// keyboard does.
+const queuedLines = 1024
+
+// listen reads the keyboard until Ctrl-D, and has each line done after the one
+// before it, while further ones are typed.
+func (p *prompt) listen() error {
+	lines := make(chan string, queuedLines)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.failed(guarded(func() error {
+			for line := range lines {
+				p.line(line)
+			}
+			return nil
+		}))
+	}()
+	for {
+		line, err := p.screen.ReadLine()
+		if err != nil {
+			close(lines)
+			select {
+			case <-done:
+			case <-time.After(env.FarewellLimit): // the far side takes nothing
+			}
+			return nil
+		}
+		p.Deadline.Touch()
+		p.rest += line
+		if _, open, _ := params.Split(p.rest); open {
+			p.rest += " "
+			p.screen.SetText(promptMore)
+			continue
+		}
+		line, p.rest, p.filled = p.rest, "", false
+		p.screen.SetText(promptText)
+		p.past.keep(line)
+		select {
+		case lines <- line:
+		case <-done:
+			return nil // of a defect, which was told
+		}
+	}
+}
+
+// line does what a line says.
+func (p *prompt) line(text string) {
+	text = strings.Trim(text, " \t\r\n")
+	switch {
+	case text == "":
+	case text[0] == '{' || text[0] == '[':
+		p.failed(p.send([]byte(text)))
+	default:
+		p.call(text)
+	}
+}
+
+// send sends a message as it stands.
+func (p *prompt) send(text []byte) error {
+	msg, err := request.Outgoing(text, p.Conv.Dialect())
+	if err != nil {
+		return wire.NewFault(wire.Usage, "not sent: "+err.Error(), err)
+	}
+	return p.Pipe.Send(p.Deadline.Ctx, scan.Compact(nil, msg))
+}
+
+// full says, once, that what is typed is lost.
+func (p *prompt) full() {
+	if !p.filled {
+		p.filled = true
+		p.App.Console.Warn("the line is full: of what is typed no more fits on it; a paste does, where the terminal marks it as one")
+	}
+}
+
+// interrupt is Ctrl-C: it cancels the latest call, or drops what is typed.
+func (p *prompt) interrupt() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := len(p.calls) - 1; i >= 0; i-- {
+		if c := p.calls[i]; !c.cancelled {
+			c.cancelled = true
+			c.deadline.Cancel(errCancelled)
+			return true
+		}
+	}
+	if p.rest != "" {
+		p.rest = ""
+		p.screen.SetText(promptText)
+		p.screen.Redraw()
+	}
+	return false
+}

@@ -1,0 +1,219 @@
+// Package prompt is connect on a terminal: a line to type calls on, and what the
+// peer sends above it.
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// Options are what a prompt works with.
+type Options struct {
+	App      *env.Env
+	Endpoint session.Endpoint
+	Conv     session.Conversation
+	Pipe     session.RawPipe
+	Print    *format.Pipeline
+	Deadline *env.Deadline
+	Params   options.Params
+	Catalog  *catalog.Catalog // of --catalog; may be nil
+}
+
+// Run converses on the terminal until the user leaves or the conversation
+// ends.
+func Run(o Options) error { return (&prompt{Options: o}).run() }
+
+// A prompt is a conversation on a terminal: what is typed is called or sent, what
+// comes is printed above the line that is being edited.
+type prompt struct {
+	Options
+	screen *format.Prompt
+	past   *history
+	fatal  chan error
+
+	completer completer
+
+	// Of the goroutine that reads the keyboard.
+	rest   string // of what is typed over several lines
+	filled bool   // it was said that the line is full
+
+	hint bool // it was said how requests are answered; of the goroutine that reads the pipe
+
+	mu      sync.Mutex
+	calls   []*call    // that are not over, the latest last
+	fewer   *sync.Cond // one of them is
+	leaving bool       // there are to be no more
+	lost    bool       // some call was not answered before the end of the conversation
+}
+
+// What stands before the line, and before one that goes on.
+const (
+	promptText = "> "
+	promptMore = "… "
+)
+
+// run shows the prompt until the user leaves or the conversation ends.
+func (p *prompt) run() (err error) {
+	p.fatal, p.fewer = make(chan error, 1), sync.NewCond(&p.mu)
+	p.past = openHistory()
+	p.screen, err = format.OpenPrompt(os.Stdin, os.Stdout, format.PromptOptions{
+		Text: promptText, Interrupt: p.interrupt, Complete: p.complete, Full: p.full, History: p.past,
+	})
+	if err != nil {
+		return wire.NewFault(wire.IO, "the terminal: "+err.Error(), err)
+	}
+	p.App.Out.Prompt.Store(p.screen)
+	defer p.App.Console.Above(p.screen)()
+	defer p.screen.Close()
+	p.App.Console.Note("METHOD key=value calls, a {message} is sent as it stands; Ctrl-C cancels, Ctrl-D leaves")
+	if p.Endpoint.Demo != "" {
+		p.ask() // it is in this process
+	}
+	heard, typed := make(chan error, 1), make(chan error, 1)
+	go func() { heard <- guarded(p.show) }()
+	go func() { typed <- guarded(p.listen) }()
+	select {
+	case err = <-heard:
+		heard <- nil
+		err = p.ended(err)
+	case err = <-typed:
+	case err = <-p.fatal:
+	case <-p.Deadline.Ctx.Done():
+		err = env.Cause(p.Deadline.Ctx, p.Deadline.Ctx.Err())
+	}
+	p.leave()
+	return errors.Join(err, <-heard)
+}
+
+// ended is the outcome when the far side has ended the conversation. The calls
+// that this has cost have said so themselves, and are its status.
+func (p *prompt) ended(err error) error {
+	p.await()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err = errors.Join(err, p.Pipe.Err())
+	switch f := cmdline.Worst(err); {
+	case p.lost && (f == nil || f.Kind == wire.Closed):
+		return cmdline.CommandStatus{Code: cmdline.StatusOf(wire.Closed).Code}
+	case err != nil:
+		return err
+	}
+	p.App.Console.Note("the peer has ended the conversation")
+	return nil
+}
+
+// await waits for the calls to end, no longer than a farewell takes.
+func (p *prompt) await() {
+	ctx, done := context.WithTimeout(context.Background(), env.FarewellLimit)
+	defer done()
+	defer context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.fewer.Broadcast()
+	})()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.calls) > 0 && ctx.Err() == nil {
+		p.fewer.Wait()
+	}
+}
+
+// leave ends what is under way; the far side is told.
+func (p *prompt) leave() {
+	p.mu.Lock()
+	p.leaving = true
+	for _, c := range p.calls {
+		c.deadline.Cancel(errLeaving)
+	}
+	p.mu.Unlock()
+	p.await()
+	ctx, done := env.Farewell(p.Deadline.Ctx)
+	defer done()
+	_ = p.Pipe.Finish(ctx)
+	p.Pipe.Stop()
+}
+
+// guarded is f, whose panic is a failure that gives the terminal back.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", r), nil)
+		}
+	}()
+	return f()
+}
+
+// show prints what comes in unasked.
+func (p *prompt) show() error {
+	ctx, done := env.WithFarewell(p.Deadline.Ctx)
+	defer done()
+	for {
+		m, idle, err := p.Pipe.Recv()
+		if errors.Is(err, io.EOF) {
+			p.Print.Idle()
+			return nil
+		}
+		p.mu.Lock()
+		leaving := p.leaving
+		p.mu.Unlock()
+		if leaving {
+			return nil // nobody waits for what is queued
+		}
+		p.Deadline.Touch()
+		if m.Event != nil {
+			p.App.Console.Event(*m.Event)
+		}
+		if m.Raw == nil {
+			continue
+		}
+		if _, err := p.Print.Print(ctx, m, wire.Event{Kind: wire.Data, Data: m.Raw}); err != nil {
+			p.failed(err)
+		}
+		if idle || m.Kind == wire.Request {
+			p.Print.Idle()
+		}
+		if m.Kind == wire.Request {
+			p.explain(m)
+		}
+	}
+}
+
+// explain says, once, how a request is answered.
+func (p *prompt) explain(m wire.Message) {
+	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
+	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // no JSON-RPC
+		return
+	}
+	p.hint = true
+	p.App.Console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
+}
+
+// failed shows a failure and goes on, unless nothing can be shown any more.
+func (p *prompt) failed(err error) {
+	f := cmdline.Worst(err)
+	if f == nil {
+		return
+	}
+	if f.Kind == wire.IO || f.Kind == wire.PipeClosed || f.Kind == wire.Internal {
+		select {
+		case p.fatal <- err:
+		default:
+		}
+		return
+	}
+	p.Print.Idle()
+	p.App.Console.Error(f, cmdline.StatusOf(f.Kind).Code)
+}

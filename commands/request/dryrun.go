@@ -1,0 +1,54 @@
+package request
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// DryRun prints the message that would be sent.
+func DryRun(e session.Endpoint, op dialect.Op) error {
+	if op.Method == "" && op.Kind != dialect.Raw {
+		return nil // nothing would be sent
+	}
+	codec := session.SpecOf(e).NewCodec(e.CodecOptions(wire.Options{}))
+	if r, ok := codec.(dialect.Rehearser); ok {
+		r.Rehearse()
+	} else if g, ok := codec.(dialect.Greeter); ok {
+		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
+	}
+	m, err := codec.Encode(op)
+	if err != nil || m.Raw == nil {
+		return err
+	}
+	return cmdline.Print(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
+}
+
+// unsent is a far side that is sent nothing and never answers.
+type unsent struct{ codec dialect.Codec }
+
+var errUnsent = errors.New("nothing is sent")
+
+func (u unsent) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
+	return nil, u.Notify(context.Background(), op)
+}
+
+func (u unsent) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return nil, u.Notify(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
+}
+
+func (u unsent) Notify(_ context.Context, op dialect.Op) error {
+	if _, err := u.codec.Encode(op); err != nil {
+		return err
+	}
+	return errUnsent
+}
+
+func (u unsent) CloseWith(int, string) error { return nil }

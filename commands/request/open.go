@@ -1,0 +1,93 @@
+// Package request is the life of a request: a connection is opened, the request is
+// made of the command line, sent, and what comes of it is printed to its end.
+package request
+
+import (
+	"context"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/session"
+)
+
+// Endpoint reads the first argument. Where another process holds the connection it
+// is reached, since only that knows what is spoken.
+func Endpoint(ctx context.Context, a *env.Env, dialect string) (session.Endpoint, []string, error) {
+	args := a.Line.Args
+	if len(args) == 0 {
+		f := a.Line.Usage("an endpoint is missing")
+		f.Hint = "name one, such as ws://host/path, exec:COMMAND or demo:orders"
+		if a.Line.Cmd.Name == "serve" {
+			f.Hint = "name what to listen on, such as ws://127.0.0.1:0/ or unix:PATH"
+		}
+		return session.Endpoint{}, nil, f
+	}
+	e, err := session.ParseEndpoint(args[0], dialect)
+	if err == nil && e.Profile != nil {
+		err = options.ApplyProfile(a, e.Profile)
+	}
+	if err == nil && e.Session != "" {
+		err = refuseConnected(a.Line, e.Session)
+	}
+	if err == nil {
+		e, err = reach(ctx, a, e)
+	}
+	a.Respell = session.SpecOf(e).UserName
+	return e, args[1:], err
+}
+
+// reach bounds the way to a process that is stopped, or still connecting, as the
+// rest is bounded.
+func reach(ctx context.Context, a *env.Env, e session.Endpoint) (session.Endpoint, error) {
+	limit, _ := a.Line.Cmd.Value("timeout").(time.Duration)
+	cl := env.NewDeadline(ctx, limit, 0)
+	defer cl.Stop()
+	e, err := e.Reach(cl.Ctx)
+	a.Reached = e
+	return e, env.Cause(cl.Ctx, err)
+}
+
+// dialFlags are the flags that say how a connection is made, which a session has
+// behind it.
+var dialFlags = []string{
+	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
+	"refresh", "no-environment", "shutdown-timeout", "strict",
+}
+
+// refuseConnected refuses what would be of no use with a session, which is connected.
+func refuseConnected(l *cmdline.CommandLine, name string) error {
+	for _, flag := range dialFlags {
+		if l.Has(flag) {
+			f := l.Usage("--%s belongs to the connection, and @%s is connected", flag, name)
+			if flag == "strict" {
+				flag = "noise 0"
+			}
+			f.Hint = "give it where the session is opened: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
+			return f
+		}
+	}
+	return nil
+}
+
+// Open connects with the flags of a client. raw says that the traffic itself is
+// wanted.
+func Open(ctx context.Context, a *env.Env, e session.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
+	o, err := options.ForSession(ctx, a, &c.Conn, &c.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(a, &c.Conn), c.First
+	if err := c.Handshake.Apply(&e, &o); err != nil {
+		return nil, err
+	}
+	a.Opened = o
+	conv, err := session.Open(ctx, e, o)
+	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {
+		return nil, cause
+	}
+	return conv, err
+}

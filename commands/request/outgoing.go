@@ -1,0 +1,47 @@
+package request
+
+import (
+	"errors"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// Outgoing is the message that a line of the user's stands for.
+func Outgoing(line []byte, dialect string) ([]byte, error) {
+	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
+		return nil, err
+	}
+	switch kind := scan.Type(line); {
+	case kind != 'o' && kind != 'a':
+		return nil, errors.New("a message is an object, or an array of them")
+	case session.SpecNamed(dialect).JSONRPCMember:
+		line = versioned(line)
+	}
+	return line, nil
+}
+
+// versioned is msg with "jsonrpc" in each request, notification and answer that
+// lacks it.
+func versioned(msg []byte) []byte {
+	if scan.Type(msg) == 'a' {
+		out := []byte{'['}
+		for val := range scan.Elements(msg) {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, versioned(val)...)
+		}
+		return append(out, ']')
+	}
+	if scan.Type(msg) != 'o' || scan.Get(msg, "jsonrpc") != nil {
+		return msg
+	}
+	for _, member := range []string{"method", "result", "error"} {
+		if scan.Get(msg, member) != nil {
+			return scan.Splice(msg, "jsonrpc", []byte(`"2.0"`))
+		}
+	}
+	return msg
+}

@@ -1,0 +1,100 @@
+package request
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/params"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Suggest adds a command that would work to the failure of a call, where one is
+// known: with the method that the peer named as nearest, or that the catalog
+// has.
+func Suggest(a *env.Env, f *wire.Fault, cat *catalog.Catalog) {
+	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
+		return
+	}
+	if cat != nil {
+		SuggestName(a, f, f.Method, cat.Names())
+	}
+	if f.Hint == "" {
+		suggestExact(a, f, nearestOf(f.RPC.Data))
+	}
+}
+
+// nearestOf is the method that a peer suggests in an error's data.
+func nearestOf(data json.RawMessage) string {
+	if scan.Type(data) != 'o' {
+		return ""
+	}
+	for _, member := range []string{"nearest", "suggested_method"} {
+		if name, ok := scan.Text(scan.Get(data, member)); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// SuggestName suggests the nearest of names.
+func SuggestName(a *env.Env, f *wire.Fault, name string, names []string) {
+	suggestExact(a, f, catalog.Nearest(name, names))
+}
+
+// suggestMethod adds the nearest method of a catalog to a failure.
+func suggestMethod(a *env.Env, err error, method string, cat *catalog.Catalog) error {
+	f := wire.AsFault(err)
+	if f == nil || cat.Method(method) != nil {
+		return err
+	}
+	g := *f
+	SuggestName(a, &g, method, cat.Names())
+	return &g
+}
+
+// suggestExact suggests the command line with another METHOD.
+func suggestExact(a *env.Env, f *wire.Fault, name string) {
+	if name == "" || !cmdline.IsSafeName(name) {
+		return
+	}
+	args := a.Line.Args
+	if a.Respell != nil && len(args) > 1 {
+		name = a.Respell(args[1], name)
+	}
+	f.Hint = "did you mean " + name + "?"
+	if len(args) > 1 {
+		f.Fix = a.Line.WithArgs(slices.Concat(args[:1], []string{name}, args[2:]))
+	}
+}
+
+// suggestSpelling adds the command line in which a method is spelt as the dialect has
+// it, where that is known.
+func suggestSpelling(a *env.Env, err error) error {
+	var better *dialect.Misspelt
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &better) {
+		return err
+	}
+	g := *f
+	suggestExact(a, &g, better.Method)
+	return &g
+}
+
+// suggestParams adds the command line with the parameters that would be taken,
+// where they are known.
+func suggestParams(l *cmdline.CommandLine, err error) error {
+	var arg *params.ArgError
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &arg) || arg.Args == nil || len(l.Args) < 2 {
+		return err
+	}
+	g := *f
+	g.Fix = l.WithArgs(slices.Concat(l.Args[:2], arg.Args))
+	return &g
+}

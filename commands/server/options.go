@@ -1,0 +1,133 @@
+package server
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+	"rpcx/wire/session"
+)
+
+// Options are what `serve` was given.
+type Options struct {
+	Conn    options.Connection
+	Hooks   options.Hooks
+	Catalog string
+	allow   []string
+	deny    []string
+	origins []string
+	token   string
+	public  bool
+	runtime string
+	Frame   cmdline.Duration
+	Files   string
+}
+
+func (o *Options) Flags(a *env.Env) []cmdline.Flag {
+	var flags []cmdline.Flag
+	for _, group := range [][]cmdline.Flag{
+		o.Hooks.Flags(),
+		{
+			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.Catalog),
+			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.runtime),
+			cmdline.PositiveDuration(cmdline.GroupHooks, "frame", "a simulated frame lasts `DURATION` (16ms; hotrepl)", &o.Frame),
+			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.Files),
+			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
+			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
+			cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
+			cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.token),
+			cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.public),
+		},
+		o.Conn.SharedFlags(), a.Common.Flags(),
+	} {
+		flags = append(flags, group...)
+	}
+	return flags
+}
+
+// Silent says that nothing was given that could answer.
+func (o *Options) Silent() bool {
+	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.runtime == ""
+}
+
+// Session are the options of the listener.
+func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (session.Options, error) {
+	so, err := options.ForSession(ctx, a, &o.Conn, &o.Hooks)
+	if err != nil {
+		return so, err
+	}
+	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
+	so.Hosting = dialect.Hosting{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
+	if o.Files != "" {
+		if info, err := os.Stat(o.Files); err != nil || !info.IsDir() {
+			return so, wire.NewFault(wire.Usage, "--artifacts: "+o.Files+" is no folder", err)
+		}
+	}
+	if so.Catalog, err = options.LoadCatalog(o.Catalog); err != nil {
+		return so, err
+	}
+	if so.Catalog == nil {
+		if so.Catalog, err = o.described(spec, so.Hooks); err != nil {
+			return so, err
+		}
+	}
+	if err := o.policy(&so); err != nil {
+		return so, err
+	}
+	t := &so.Transport
+	t.Options.NoiseLimit, t.Options.Strict = 0, true
+	t.AllowOrigin, t.Public = o.origins, o.public
+	t.Token, err = readToken(o.token)
+	return so, err
+}
+
+// described is the catalog that we tell where no --catalog is given: that of
+// --hooks FILE, else one of the names that hooks answer.
+func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
+	c, err := o.Hooks.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: "rpcx serve", Version: env.Version()}}
+	}
+	for _, e := range entries {
+		name := e.Pattern
+		if spec.WireName != nil {
+			name = spec.WireName(name)
+		}
+		if !strings.Contains(name, "*") && c.Method(name) == nil {
+			c.Methods = append(c.Methods, catalog.Method{Name: name})
+		}
+	}
+	return c, nil
+}
+
+// readToken reads --token @FILE. A token on the command line would be seen by
+// every user of the machine.
+func readToken(given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	file, ok := strings.CutPrefix(given, "@")
+	if !ok {
+		return "", wire.NewFault(wire.Usage, "--token takes @FILE, so that the token is not on a command line", nil)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", wire.NewFault(wire.Usage, "--token: "+err.Error(), err)
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" {
+		return "", wire.NewFault(wire.Usage, "--token: "+file+" is empty", nil)
+	}
+	return token, nil
+}

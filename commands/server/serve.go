@@ -1,0 +1,101 @@
+// Package server is serve: it binds a listener, has hooks answer, and runs a command
+// beside it.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
+)
+
+// Run serves until the end: of command, of stdio, or by a signal.
+func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, strict bool) (err error) {
+	reload := s.Reload
+	a.Reload.Store(&reload)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	if at := s.Endpoint(); at != "" && command == nil {
+		err = cmdline.Print(os.Stdout, `{"listening":`+string(scan.AppendQuoted(nil, at))+"}\n")
+	}
+	if err == nil {
+		err = serveUntil(ctx, a, s, served, command)
+	}
+	if cerr := s.Close(); err == nil {
+		err = cerr
+	}
+	if failed := s.HookFailure(); failed != nil && strict && err == nil {
+		err = failed
+	}
+	return err
+}
+
+// serveUntil waits for the end: of the command, of stdio's one connection, or a
+// signal.
+func serveUntil(ctx context.Context, a *env.Env, s *session.Server, served <-chan error, command []string) error {
+	var ended <-chan error
+	if command != nil {
+		var err error
+		if ended, err = runCommand(ctx, command, s.Endpoint()); err != nil {
+			return err
+		}
+	}
+	select {
+	case err := <-served:
+		return err
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		if ended != nil {
+			<-ended
+		}
+		return nil // the signal is the status
+	}
+}
+
+// runCommand starts the command of `serve LISTEN -- COMMAND`. Its end is an
+// exitStatus, nil for 0. When ctx ends its process group is asked to end, then
+// forced.
+func runCommand(ctx context.Context, words []string, endpoint string) (<-chan error, error) {
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+endpoint)
+	takeBack := transport.Foreground(cmd, os.Stdin)
+	p, err := transport.StartProcess(cmd)
+	if err != nil {
+		takeBack()
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		select {
+		case <-p.Done():
+		case <-ctx.Done():
+		}
+		p.End(env.FarewellLimit)
+		takeBack()
+		ended <- commandStatus(words[0], p.Wait())
+	}()
+	return ended, nil
+}
+
+// commandStatus makes the command's own status ours.
+func commandStatus(name string, err error) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	code := exit.ExitCode()
+	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		code = 128 + int(ws.Signal())
+	}
+	return cmdline.CommandStatus{Code: code, Text: fmt.Sprintf("%s ended with status %d", name, code)}
+}
