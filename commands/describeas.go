@@ -52,33 +52,32 @@ func paramsSchema(c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
 // callsSchema is the schema of every call that c describes: an object with
 // method and params.
 func callsSchema(c *catalog.Catalog) ([]byte, error) {
-	b := []byte(`{"$schema":` + schemaDialect)
-	if c.Info.Name != "" {
-		b = scan.AppendQuoted(append(b, `,"title":`...), c.Info.Name)
+	var oneOf scan.Array
+	for _, m := range c.Methods {
+		oneOf.Add(callSchema(&m))
 	}
-	b = append(b, `,"oneOf":[`...)
-	for i, m := range c.Methods {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"type":"object",`...)
-		if m.Description != "" {
-			b = append(scan.AppendQuoted(append(b, `"description":`...), m.Description), ',')
-		}
-		b = scan.AppendQuoted(append(b, `"properties":{"method":{"const":`...), m.Name)
-		b = append(b, '}')
-		if m.Params != nil {
-			b = append(append(b, `,"params":`...), m.Params...)
-		}
-		b = append(b, `},"required":["method"]}`...)
-	}
-	b = append(b, ']')
+	var o scan.Object
+	o.Add("$schema", []byte(schemaDialect))
+	o.SomeText("title", c.Info.Name)
+	o.Add("oneOf", oneOf.End())
 	if len(c.Defs) > 0 {
 		defs, err := json.Marshal(c.Defs)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(b, `,"$defs":`...), defs...)
+		o.Add("$defs", defs)
 	}
-	return append(b, '}'), nil
+	return o.End(), nil
+}
+
+// callSchema is the schema of a call of one method.
+func callSchema(m *catalog.Method) []byte {
+	var properties, o scan.Object
+	properties.Add("method", scan.Pair("const", scan.AppendQuoted(nil, m.Name)))
+	properties.Add("params", m.Params)
+	o.Text("type", "object")
+	o.SomeText("description", m.Description)
+	o.Add("properties", properties.End())
+	o.Add("required", []byte(`["method"]`))
+	return o.End()
 }

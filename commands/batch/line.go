@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,9 +48,10 @@ func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage
 	if value == nil {
 		value = json.RawMessage("null")
 	}
-	line := append([]byte(`{"id":`), id...)
-	line = append(append(append(line, `,"`...), member...), `":`...)
-	return scan.Compact(line, append(bytes.Clone(value), '}'))
+	var line scan.Object
+	line.Add("id", id)
+	line.Compact(member, value)
+	return line.End()
 }
 
 // dryRun prints the message of each line.

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -106,14 +106,15 @@ func (w *Watch) Operation(l *cmdline.CommandLine, e session.Endpoint, op *dialec
 		return true, f
 	}
 	op.Method, op.Code = "subscribe", rest[0]
-	b := []byte(`{"intervalFrames":` + strconv.FormatInt(max(w.every, 1), 10))
+	var extra scan.Object
+	extra.Int("intervalFrames", max(w.every, 1))
 	if limit > 0 {
-		b = strconv.AppendInt(append(b, `,"limit":`...), limit, 10)
+		extra.Int("limit", limit)
 	}
 	if w.onChange {
-		b = append(b, `,"onChange":true`...)
+		extra.Bool("onChange", true)
 	}
-	op.Extra = append(b, '}')
+	op.Extra = extra.End()
 	return true, nil
 }
 
@@ -132,15 +133,10 @@ func (j *Journal) Flags() []cmdline.Flag {
 }
 
 func (j *Journal) Extra() json.RawMessage {
-	var members []string
-	if j.kind != "" {
-		members = append(members, `"kind":"`+j.kind+`"`)
-	}
+	var o scan.Object
+	o.SomeText("kind", j.kind)
 	if j.limit >= 0 {
-		members = append(members, fmt.Sprintf(`"limit":%d`, j.limit))
+		o.Int("limit", int64(j.limit))
 	}
-	if members == nil {
-		return nil
-	}
-	return json.RawMessage("{" + strings.Join(members, ",") + "}")
+	return o.EndOrNil()
 }

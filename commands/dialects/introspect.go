@@ -191,20 +191,16 @@ func (g *guidance) params(wanted string) []string {
 	if wanted != g.method {
 		return given
 	}
-	lacks := []byte{'{'}
+	var lacks scan.Object
 	for key, val := range scan.Members(example) {
-		if params.Names(given, scan.Key(key)) {
-			continue
+		if !params.Names(given, scan.Key(key)) {
+			lacks.Member(key, val)
 		}
-		if len(lacks) > 1 {
-			lacks = append(lacks, ',')
-		}
-		lacks = append(append(append(append(lacks, '"'), key...), `":`...), val...)
 	}
-	if len(lacks) == 1 || slices.ContainsFunc(given, func(arg string) bool { return !params.IsKeyOp(arg) }) {
+	if lacks.Empty() || slices.ContainsFunc(given, func(arg string) bool { return !params.IsKeyOp(arg) }) {
 		return []string{string(scan.Compact(nil, example))}
 	}
-	return slices.Concat([]string{string(append(lacks, '}'))}, given)
+	return slices.Concat([]string{string(lacks.End())}, given)
 }
 
 // UnknownType names a type of event for people.

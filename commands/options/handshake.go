@@ -54,8 +54,10 @@ func (h *Handshake) Apply(e *session.Endpoint, o *session.Options) error {
 			return wire.NewFault(wire.Usage, fmt.Sprintf("--meta takes KEY:=JSON or KEY=TEXT, not %q", word), nil)
 		}
 	}
-	who := append(scan.AppendQuoted([]byte(`{"client":{"name":"rpcx","version":`), env.Version()), "}}"...)
-	r, err := params.Parse(append([]string{string(who)}, h.meta...), params.Options{})
+	var who scan.Object
+	who.Text("name", "rpcx")
+	who.Text("version", env.Version())
+	r, err := params.Parse(append([]string{string(scan.Pair("client", who.End()))}, h.meta...), params.Options{})
 	o.Metadata, o.Resume = r.Params, h.resume
 	return err
 }

@@ -42,7 +42,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 		list = append(list, v)
 	}
 	if list != nil {
-		a.Args = array(list)
+		a.Args = scan.ArrayOf(list...)
 	}
 	if p.root != nil {
 		a.Kwargs = p.root.append(nil)

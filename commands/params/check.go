@@ -88,12 +88,10 @@ func (t typer) Check(params json.RawMessage) error {
 	if err == nil || !t.wraps {
 		return err
 	}
-	in := scan.ReadArray(params, wire.DefaultMaxDepth)
-	_, first, _ := in.Next()
-	if _, _, more := in.Next(); more || scan.Type(first) != 'o' {
-		return err
+	if sole := scan.Sole(params); scan.Type(sole) == 'o' {
+		return t.Schema.Check(sole)
 	}
-	return t.Schema.Check(first)
+	return err
 }
 
 // check returns a usage Fault if params do not fit, with words that would where
@@ -163,7 +161,8 @@ func misfit(err error, arg string) *wire.Fault {
 	if m.Rule == "required" {
 		example := scan.AppendQuoted(nil, m.Property)
 		if m.Value != nil {
-			example = append(append(example, ':'), m.Value...)
+			example = append(example, ':')
+			example = append(example, m.Value...)
 			f.Hint = fmt.Sprintf("for example %s", exampleWord(dotted(m.Pointer, m.Property), m.Value, string(example)))
 		}
 	}

@@ -172,7 +172,7 @@ func (p *parser) readBare() error {
 	case len(bare) == 1 && (one == 'o' || one == 'a' || p.o.Value):
 		p.whole = values[0]
 	default:
-		p.whole = array(values)
+		p.whole = scan.ArrayOf(values...)
 	}
 	return nil
 }

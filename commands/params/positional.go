@@ -37,7 +37,7 @@ func Positional(params json.RawMessage, t Typer) json.RawMessage {
 		given[i] = val
 	}
 	if known {
-		return array(given)
+		return scan.ArrayOf(given...)
 	}
-	return array(own)
+	return scan.ArrayOf(own...)
 }

@@ -132,17 +132,6 @@ func source(name string) string {
 	return name
 }
 
-func array(values []json.RawMessage) json.RawMessage {
-	b := []byte{'['}
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	return append(b, ']')
-}
-
 // Shown returns a word with its secrets replaced, fit to be displayed.
 func Shown(word string) string {
 	if key, op, value := splitKey(word); op != "" {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 )
@@ -32,20 +31,16 @@ func (n *node) open() {
 	if n.kind != 0 {
 		return
 	}
-	members := scan.ReadObject(n.raw, wire.DefaultMaxDepth)
-	switch scan.Type(n.raw) {
-	case 'o':
-		n.kind = 'o'
-	case 'a':
-		n.kind = 'a'
-		members = scan.ReadArray(n.raw, wire.DefaultMaxDepth)
-	default:
+	kind := scan.Type(n.raw)
+	if kind != 'o' && kind != 'a' {
 		return
 	}
-	for key, val, ok := members.Next(); ok; key, val, ok = members.Next() {
-		if n.kind == 'o' {
-			n.keys = append(n.keys, key)
-		}
+	n.kind = kind
+	for key, val := range scan.Members(n.raw) {
+		n.keys = append(n.keys, key)
+		n.list = append(n.list, fromJSON(val))
+	}
+	for val := range scan.Elements(n.raw) {
 		n.list = append(n.list, fromJSON(val))
 	}
 	n.raw = nil
@@ -180,23 +175,17 @@ func (n *node) append(b []byte) []byte {
 	case 0:
 		return append(b, n.raw...)
 	case 'o':
-		b = append(b, '{')
-	case 'a':
-		b = append(b, '[')
-	}
-	for i, child := range n.list {
-		if i > 0 {
-			b = append(b, ',')
+		o := scan.AppendObject(b)
+		for i, child := range n.list {
+			o.Member(n.keys[i], child.append(nil))
 		}
-		if n.kind == 'o' {
-			b = append(append(append(b, '"'), n.keys[i]...), `":`...)
-		}
-		b = child.append(b)
+		return o.End()
 	}
-	if n.kind == 'o' {
-		return append(b, '}')
+	a := scan.AppendArray(b)
+	for _, child := range n.list {
+		a.Add(child.append(nil))
 	}
-	return append(b, ']')
+	return a.End()
 }
 
 // where returns a path as a user writes it.

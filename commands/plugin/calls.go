@@ -190,7 +190,7 @@ func (v verb) call(ctx context.Context, words []string, values bool) (operation,
 		if val, hook, err = params.Argument(fixed[2]); hook != "" {
 			args.Funcs = map[string]string{"/args/0": hook}
 		}
-		args.Args = slices.Concat([]byte{'['}, val, []byte{']'})
+		args.Args = scan.ArrayOf(val)
 	case "destroy":
 		pc.name, pc.at = "destroy", 0
 	}
@@ -214,20 +214,13 @@ func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
 		keys = []string{"object_id", "method"}
 		fixed = slices.Concat([]string{objectID(fixed[0])}, fixed[1:])
 	}
-	b := []byte{'{'}
+	var o scan.Object
 	for i, key := range keys[:min(len(keys), len(fixed))] {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = scan.AppendQuoted(append(scan.AppendQuoted(b, key), ':'), fixed[i])
+		o.Text(key, fixed[i])
 	}
-	if args.Args != nil {
-		b = append(append(b, `,"args":`...), args.Args...)
-	}
-	if args.Kwargs != nil {
-		b = append(append(b, `,"kwargs":`...), args.Kwargs...)
-	}
-	return append(b, '}')
+	o.Add("args", args.Args)
+	o.Add("kwargs", args.Kwargs)
+	return o.End()
 }
 
 // objectID is the id in REF: of a reference, of a JSON string, else REF itself.
@@ -252,9 +245,8 @@ func onlyValues(args params.Arguments) error {
 		}
 		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is no transport Value, such as {\"type\":\"int\",\"value\":1}", v), nil)
 	}
-	m := scan.ReadArray(args.Args, wire.DefaultMaxDepth)
 	i := 0
-	for _, v, ok := m.Next(); ok; _, v, ok = m.Next() {
+	for v := range scan.Elements(args.Args) {
 		if err := check(fmt.Sprintf("/args/%d", i), v); err != nil {
 			return err
 		}

@@ -103,9 +103,5 @@ func schemaOf(c *catalog.Catalog) (json.RawMessage, error) {
 		f.Source, _ = scan.Text(scan.Get(m.Extra, "source"))
 		d.Functions = append(d.Functions, f)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(d)
-	return bytes.TrimSpace(b.Bytes()), err
+	return scan.Marshal(d)
 }

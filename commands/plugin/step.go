@@ -78,7 +78,7 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 	if err := s.checkOn(named); err != nil {
 		return err
 	}
-	switch args, kwargs := count(s.args), count(s.kwargs); {
+	switch args, kwargs := scan.Count(s.args), scan.Count(s.kwargs); {
 	case (s.verb == "get" || s.verb == "destroy") && args+kwargs > 0:
 		return fmt.Errorf("%s takes no args and no kwargs", s.verb)
 	case s.verb == "set" && (args != 1 || kwargs > 0):
@@ -142,18 +142,6 @@ func isReference(val []byte) bool {
 	return ok
 }
 
-// count is how many parts an array or an object has.
-func count(val []byte) (n int) {
-	parts := scan.ReadArray(val, wire.DefaultMaxDepth)
-	if scan.Type(val) == 'o' {
-		parts = scan.ReadObject(val, wire.DefaultMaxDepth)
-	}
-	for _, _, ok := parts.Next(); ok; _, _, ok = parts.Next() {
-		n++
-	}
-	return n
-}
-
 func (s *step) member(key string, v []byte) error {
 	name, isText := scan.Text(v)
 	switch key {
@@ -194,27 +182,21 @@ func (s *step) member(key string, v []byte) error {
 // call makes the operation of a step; results are those of the steps before it.
 func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 	method := map[string]string{"call": "function.call", "new": "object.new", "destroy": "object.destroy"}[s.verb]
-	b := []byte{'{'}
-	put := func(key, text string) {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = scan.AppendQuoted(append(scan.AppendQuoted(b, key), ':'), text)
-	}
+	var o scan.Object
 	switch s.verb {
 	case "call":
-		put("name", s.name)
+		o.Text("name", s.name)
 	case "new":
-		put("class", s.name)
+		o.Text("class", s.name)
 	default:
 		id, err := s.object(results)
 		if err != nil {
 			return operation{}, err
 		}
-		put("object_id", id)
+		o.Text("object_id", id)
 		if s.verb != "destroy" {
 			method = "object.call_method"
-			put("method", s.name)
+			o.Text("method", s.name)
 		}
 	}
 	result := func(name string) (json.RawMessage, error) { return results[name], nil }
@@ -225,9 +207,8 @@ func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 		if part.val == nil {
 			continue
 		}
-		b = append(scan.AppendQuoted(append(b, ','), part.key), ':')
-		var err error
-		if b, err = s.replace(b, part.val, "/"+part.key, result); err != nil {
+		err := o.Append(part.key, func(b []byte) ([]byte, error) { return s.replace(b, part.val, "/"+part.key, result) })
+		if err != nil {
 			return operation{}, err
 		}
 	}
@@ -236,7 +217,7 @@ func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 		name = s.verb
 	}
 	return operation{
-		op:   dialect.Op{Kind: dialect.Call, Method: method, Params: append(b, '}'), Funcs: s.funcs},
+		op:   dialect.Op{Kind: dialect.Call, Method: method, Params: o.End(), Funcs: s.funcs},
 		name: name,
 	}, nil
 }
@@ -278,13 +259,8 @@ func (s *step) replace(b, val []byte, pointer string, result func(name string) (
 
 // soleText is the text of the member key, where it is obj's only one.
 func soleText(obj []byte, key string) (string, bool) {
-	m := scan.ReadObject(obj, wire.DefaultMaxDepth)
-	k, v, ok := m.Next()
-	if !ok || !scan.IsKey(k, key) {
+	if scan.Count(obj) != 1 {
 		return "", false
 	}
-	if _, _, more := m.Next(); more {
-		return "", false
-	}
-	return scan.Text(v)
+	return scan.Text(scan.Get(obj, key))
 }

@@ -26,14 +26,11 @@ func Outgoing(line []byte, dialect string) ([]byte, error) {
 // lacks it.
 func versioned(msg []byte) []byte {
 	if scan.Type(msg) == 'a' {
-		out := []byte{'['}
+		var a scan.Array
 		for val := range scan.Elements(msg) {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, versioned(val)...)
+			a.Add(versioned(val))
 		}
-		return append(out, ']')
+		return a.End()
 	}
 	if scan.Type(msg) != 'o' || scan.Get(msg, "jsonrpc") != nil {
 		return msg

@@ -95,15 +95,13 @@ func doubt(key, what string) error {
 // soleKey is the only key of an object, with its value; "" where it has none or
 // several.
 func soleKey(obj []byte) (string, []byte) {
-	m := scan.ReadObject(obj, wire.DefaultMaxDepth)
-	key, v, ok := m.Next()
-	if !ok || len(key) == 0 || key[0] != '$' {
-		return "", nil
+	for key, v := range scan.Members(obj) {
+		if len(key) == 0 || key[0] != '$' || scan.Count(obj) != 1 {
+			break
+		}
+		return scan.Key(key), v
 	}
-	if _, _, more := m.Next(); more {
-		return "", nil
-	}
-	return scan.Key(key), v
+	return "", nil
 }
 
 func scalar(b []byte, kind string, val []byte) []byte {
