@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"slices"
@@ -267,42 +266,3 @@ func (c *Console) line(color, label, text string) {
 }
 
 func (c *Console) write(s string) { _, _ = io.WriteString(c.w, s) }
-
-// Writer returns a writer whose lines are shown as Child shows them, for
-// programs' stderr that arrives in pieces. A last line without its end is shown
-// with Flush.
-func (c *Console) Writer() *LineWriter { return &LineWriter{console: c} }
-
-// A LineWriter hands whole lines to a Console.
-type LineWriter struct {
-	console *Console
-	rest    []byte
-}
-
-// maxLine is the longest line that a LineWriter waits for.
-const maxLine = 64 << 10
-
-// Write shows each line that b ends. It never fails.
-func (l *LineWriter) Write(b []byte) (int, error) {
-	n := len(b)
-	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			break
-		}
-		l.console.Child(append(l.rest, bytes.TrimSuffix(b[:i], []byte("\r"))...))
-		l.rest, b = l.rest[:0], b[i+1:]
-	}
-	if l.rest = append(l.rest, b...); len(l.rest) > maxLine {
-		l.Flush()
-	}
-	return n, nil
-}
-
-// Flush shows what has come of a line.
-func (l *LineWriter) Flush() {
-	if len(l.rest) > 0 {
-		l.console.Child(l.rest)
-		l.rest = l.rest[:0]
-	}
-}

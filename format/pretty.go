@@ -1,6 +1,10 @@
 package format
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"rpcx/wire/scan"
+)
 
 // look is how a value is laid out. The zero look leaves it as it is.
 type look struct {
@@ -33,7 +37,7 @@ func (l look) append(dst, val []byte) []byte {
 		case ' ', '\t', '\n', '\r':
 			i++
 		case '{', '[':
-			i = blank(val, i+1)
+			i = scan.Skip(val, i+1)
 			if i < len(val) && val[i] == c+2 { // ASCII: the closing one
 				dst = l.mark(dst, val[i]-2, val[i])
 				i++
@@ -56,25 +60,17 @@ func (l look) append(dst, val []byte) []byte {
 			}
 		default:
 			end := token(val, i)
-			dst = l.token(dst, val[i:end], c == '"' && isKey(val, end))
+			dst = l.token(dst, val[i:end], c == '"' && scan.IsKeyEnd(val, end))
 			i = end
 		}
 	}
 	return dst
 }
 
-// blank is the first place at or after i where no blank stands.
-func blank(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return i
-}
-
 // token is the end of the string, number or literal at i.
 func token(b []byte, i int) int {
 	if b[i] == '"' {
-		return stringEnd(b, i)
+		return scan.StringEnd(b, i)
 	}
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -83,25 +79,6 @@ func token(b []byte, i int) int {
 		}
 	}
 	return i
-}
-
-// stringEnd is the end of the string whose opening quote is at i.
-func stringEnd(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(b)
-}
-
-// isKey says that a string which ends at i is the name of a member.
-func isKey(b []byte, i int) bool {
-	i = blank(b, i)
-	return i < len(b) && b[i] == ':'
 }
 
 func (l look) newline(dst []byte, depth int) []byte {
@@ -119,7 +96,9 @@ func (l look) mark(dst []byte, marks ...byte) []byte {
 	if !l.color {
 		return append(dst, marks...)
 	}
-	return append(append(append(dst, colorMark...), marks...), colorOff...)
+	dst = append(dst, colorMark...)
+	dst = append(dst, marks...)
+	return append(dst, colorOff...)
 }
 
 func (l look) token(dst, tok []byte, key bool) []byte {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"rpcx/commands/params"
-	"rpcx/format"
+	"rpcx/wire/redact"
 	"rpcx/wire/session"
 )
 
@@ -60,7 +60,7 @@ func HasSecret(flags, args []string) bool {
 	for _, f := range flags {
 		flag, value, _ := strings.Cut(f, "=")
 		named := flag == "--header" || flag == "--arg" || flag == "--argjson"
-		if i := strings.IndexAny(value, "=:"); named && i >= 0 && format.SecretName(value[:i]) {
+		if i := strings.IndexAny(value, "=:"); named && i >= 0 && redact.SecretName(value[:i]) {
 			return true
 		}
 	}

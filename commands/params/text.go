@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 )
@@ -135,10 +135,10 @@ func source(name string) string {
 // Shown returns a word with its secrets replaced, fit to be displayed.
 func Shown(word string) string {
 	if key, op, value := splitKey(word); op != "" {
-		if format.SecretName(key) {
+		if redact.SecretName(key) {
 			return key + op + "…"
 		}
-		return key + op + string(format.Redact([]byte(value)))
+		return key + op + string(redact.JSON([]byte(value)))
 	}
-	return string(format.Redact([]byte(word)))
+	return string(redact.JSON([]byte(word)))
 }

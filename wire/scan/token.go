@@ -144,3 +144,23 @@ func literal(b []byte, i int, word string) (int, fault) {
 	}
 	return i + len(word), none
 }
+
+// StringEnd returns the end of the string whose opening quote is b[i], which is
+// not checked; len(b) if it has none.
+func StringEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// IsKeyEnd reports whether a string that ends at b[i] is the key of a member.
+func IsKeyEnd(b []byte, i int) bool {
+	i = Skip(b, i)
+	return i < len(b) && b[i] == ':'
+}

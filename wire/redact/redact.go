@@ -1,0 +1,118 @@
+// Package redact finds secrets by the names they go under, so that traces,
+// command lines and files show "…" in their place.
+package redact
+
+import (
+	"bytes"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// JSON returns msg with what looks like a secret replaced by "…", at every depth:
+// the value of each member whose name SecretName knows (null, true and false
+// stay), and each string that begins with Bearer or Basic. msg need not be valid:
+// whatever looks like JSON in it is redacted.
+func JSON(msg []byte) []byte {
+	var out []byte
+	done := 0 // msg[:done] is in out
+	for i := 0; i < len(msg); {
+		if msg[i] != '"' {
+			i++
+			continue
+		}
+		end := scan.StringEnd(msg, i)
+		from, to := credentials(msg, i, end)
+		if scan.IsKeyEnd(msg, end) && secret(msg[i:end]) {
+			from = scan.Skip(msg, scan.Skip(msg, end)+1)
+			to = secretValue(msg, from, numeric(msg[i:end]))
+		}
+		if to > from {
+			out = append(out, msg[done:from]...)
+			out = append(out, `"…"`...)
+			done, end = to, to
+		}
+		i = max(end, i+1)
+	}
+	if out == nil {
+		return msg
+	}
+	return append(out, msg[done:]...)
+}
+
+// secretValue returns the end of the secret at i, or i if there is none there.
+// Broken bytes are taken to be secret to their end, to be on the safe side.
+func secretValue(msg []byte, i int, number bool) int {
+	if i >= len(msg) {
+		return i
+	}
+	switch scan.Type(msg[i:]) {
+	case 't', 'f', '0':
+		return i
+	case 'n':
+		if number {
+			return i
+		}
+	}
+	end, err := scan.Value(msg, i, wire.DefaultMaxDepth)
+	if err != nil {
+		return len(msg)
+	}
+	return end
+}
+
+// credentials returns where the string from i to end holds the value of an
+// Authorization header; 0, 0 if it does not.
+func credentials(msg []byte, i, end int) (from, to int) {
+	for _, scheme := range []string{`"Bearer `, `"bearer `, `"Basic `, `"basic `} {
+		if bytes.HasPrefix(msg[i:end], []byte(scheme)) {
+			return i, end
+		}
+	}
+	return 0, 0
+}
+
+// secrets are parts of names, as plainName spells them, that mean a secret
+// wherever they stand in a name.
+var secrets = []string{
+	"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
+	"accesskey", "privatekey", "credential", "bearer",
+}
+
+// notSecret are the ends of names that say token but mean a position or an id.
+var notSecret = []string{"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken"}
+
+// plainName spells a name as the tables do: in lower case, words not separated.
+func plainName(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// secret reports whether the value of a quoted key must not be shown.
+func secret(key []byte) bool { return len(key) >= 2 && SecretName(scan.Key(key[1:len(key)-1])) }
+
+// SecretName reports whether the value of a member, header or parameter of this
+// name must not be shown or stored.
+func SecretName(name string) bool {
+	name = plainName(name)
+	for _, s := range secrets {
+		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	if !strings.HasSuffix(name, "token") {
+		return name == "pwd"
+	}
+	for _, s := range notSecret {
+		if strings.HasSuffix(name, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// numeric reports whether a number under this key may be shown: tokens that are
+// numbers are positions and ids.
+func numeric(key []byte) bool {
+	return strings.HasSuffix(plainName(scan.Key(key[1:len(key)-1])), "token")
+}

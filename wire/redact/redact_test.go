@@ -1,0 +1,56 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+func TestJSON(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"a":1}`, `{"a":1}`},
+		{`{"password":"x"}`, `{"password":"…"}`},
+		{`{"params":[{"Api-Key" : "x" , "b":2},{"db_password":{"deep":[1,2]}}]}`, `{"params":[{"Api-Key" : "…" , "b":2},{"db_password":"…"}]}`},
+		{`{"pass\u0077ord":"x","secrets":["a"],"clientSecret":5}`, `{"pass\u0077ord":"…","secrets":"…","clientSecret":"…"}`},
+		{`{"accessToken":"x","token":"y","max_tokens":5,"token":17,"progressToken":"p","workDoneToken":"w"}`, `{"accessToken":"…","token":"…","max_tokens":5,"token":17,"progressToken":"p","workDoneToken":"w"}`},
+		{`{"headers":{"Authorization":"Bearer abc","Cookie":"a=b","X":"Bearer abc","Y":"bearer of news"}}`, `{"headers":{"Authorization":"…","Cookie":"…","X":"…","Y":"…"}}`},
+		{`["password","x",{"hasPassword":true,"password":null}]`, `["password","x",{"hasPassword":true,"password":null}]`},
+		{`{"password":"x`, `{"password":"…"`},
+		{`{"password":`, `{"password":`},
+		{`"`, `"`},
+		{``, ``},
+		{`plain text`, `plain text`},
+	}
+	for _, test := range tests {
+		if got := string(JSON([]byte(test.in))); got != test.want {
+			t.Errorf("%s\n got %s\nwant %s", test.in, got, test.want)
+		}
+	}
+}
+
+// Redaction keeps JSON what it is, and leaves nothing behind a name that it
+// knows.
+func FuzzJSON(f *testing.F) {
+	f.Add([]byte(`{"a":[{"token":"s3cr3t"}],"b":"Bearer s3cr3t"}`))
+	f.Add([]byte(`{"password":["s3cr3t",{"x":1}]}`))
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		got := JSON(msg)
+		if json.Valid(msg) && !json.Valid(got) {
+			t.Fatalf("%q became %q", msg, got)
+		}
+		if again := JSON(got); json.Valid(msg) && !bytes.Equal(again, got) {
+			t.Fatalf("%q became %q", got, again)
+		}
+	})
+}
+
+func TestSecretName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"password": true, "DB_PASSWORD": true, "api-key": true, "X-Api.Key": true, "accessToken": true, "pwd": true,
+		"user": false, "max_tokens": false, "progressToken": false, "next-token": false, "pwdless": false,
+	} {
+		if got := SecretName(name); got != want {
+			t.Errorf("SecretName(%q) is %v", name, got)
+		}
+	}
+}
