@@ -26,7 +26,7 @@ type outcome struct {
 }
 
 // answerCommand runs a command for one request.
-func (b *Bound) answerCommand(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
+func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	id, release, err := b.hold(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (o *outcome) readAll(stdout io.Reader) error {
 // run runs command with stdin and lets feed read its stdout, and sets how all
 // that ended in o. It returns when the command has ended: at the latest when ctx
 // ends or feed fails, and then it has been ended with its process group.
-func (b *Bound) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
+func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
 	p, err := startShell(command, env)
 	if err != nil {
 		o.start = err

@@ -309,7 +309,7 @@ func TestSlots(t *testing.T) {
 }
 
 func TestSlotsAreServedInOrder(t *testing.T) {
-	s := &slots{free: 2}
+	s := &semaphore{free: 2}
 	ctx := t.Context()
 	for range 2 {
 		if err := s.acquire(ctx); err != nil {

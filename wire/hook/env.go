@@ -25,7 +25,7 @@ var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // environ is the environment of a hook with that id; r is nil for a
 // co-process.
-func (b *Bound) environ(id string, r *dialect.Request) []string {
+func (b *ConnectionHooks) environ(id string, r *dialect.Request) []string {
 	env := slices.Clone(b.t.env)
 	set := func(name, value string) {
 		if value != "" && len(value) <= maxVar && !strings.ContainsRune(value, 0) {
@@ -52,7 +52,7 @@ func (b *Bound) environ(id string, r *dialect.Request) []string {
 }
 
 // endpoint leads the hook with that id to this connection.
-func (b *Bound) endpoint(id string) string {
+func (b *ConnectionHooks) endpoint(id string) string {
 	if b.binding.Endpoint == nil {
 		return ""
 	}

@@ -2,7 +2,7 @@
 // co-process, a jq expression or a constant (section 4 of the design).
 //
 // An Entry is one NAME=ANSWER. A Table holds all of them and the limits that
-// they share; Bind makes of it the Bound that answers on one connection and
+// they share; Bind makes of it the ConnectionHooks that answers on one connection and
 // owns what runs for it. What the far side says reaches a command on its stdin
 // and in RPCX_ variables, never in its command line.
 package hook

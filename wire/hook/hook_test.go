@@ -105,7 +105,7 @@ func TestPatterns(t *testing.T) {
 	}
 	b := table.Bind(Binding{})
 	defer b.Close()
-	w := &world{t: t, Bound: b}
+	w := &world{t: t, ConnectionHooks: b}
 	for name, want := range map[string]string{
 		"getOrder": "3", "getUser": "2", "getX": "1", "listOrder": "4", "goto": "0", "got": "0", "g.tx": "5", "gxtx": "0",
 		"abc": "7", "a-b-c": "7", "acb": "0", "": "0", "a\nb\nc": "7", "überall": "8", "aba": "0", "GetOrder": "4",
@@ -160,7 +160,7 @@ func TestFromDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, Bound: table.Bind(Binding{})}
+	w := &world{t: t, ConnectionHooks: table.Bind(Binding{})}
 	defer w.Close()
 	expect(t, "a file's answer", w.call("getOrder", `[1]`), `{"got":[1]}`)
 

@@ -22,9 +22,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a Bound with all that it tells.
+// A world is a ConnectionHooks with all that it tells.
 type world struct {
-	*Bound
+	*ConnectionHooks
 	t      *testing.T
 	table  *Table
 	dir    string // where the test's files are; $T in a hook stands for it
@@ -81,7 +81,7 @@ func newWorld(t *testing.T, o Options, b Binding, specs ...string) *world {
 	if w.table, err = NewTable(o, entries...); err != nil {
 		t.Fatal(err)
 	}
-	w.Bound = w.table.Bind(b)
+	w.ConnectionHooks = w.table.Bind(b)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Errorf("Close: %v", err)

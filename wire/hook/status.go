@@ -27,7 +27,7 @@ const (
 )
 
 // result is what the far side gets for an outcome: the table of section 4.
-func (b *Bound) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
+func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, b.t.fail(c, r.Method, format, args...)
 	}
@@ -65,7 +65,7 @@ func (b *Bound) result(ctx context.Context, c *chain, a *Answer, r dialect.Reque
 }
 
 // refusal is what the far side gets for a status other than 0.
-func (b *Bound) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
+func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err
 	}

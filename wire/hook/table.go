@@ -58,7 +58,7 @@ type Table struct {
 	exact    map[string]*chain
 	patterns []*chain // in the order in which they are tried
 	names    []string
-	slots    slots
+	slots    semaphore
 	env      []string // of commands, but for what each gets
 	failures atomic.Int64
 	lastID   atomic.Int64
@@ -79,7 +79,7 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
 	}
-	t := &Table{o: o, exact: map[string]*chain{}, slots: slots{free: o.Jobs}, env: inherited()}
+	t := &Table{o: o, exact: map[string]*chain{}, slots: semaphore{free: o.Jobs}, env: inherited()}
 	seen := map[string]*chain{}
 	for _, e := range entries {
 		if e.Pattern == "" {

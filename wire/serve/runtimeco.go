@@ -33,8 +33,8 @@ type coRuntime struct {
 
 	mu      sync.Mutex
 	closed  bool
-	talker  *hook.Talker // nil: none was started
-	last    int64        // id
+	process *hook.LineProcess // nil: none was started
+	last    int64             // id
 	pending map[int64]*coEval
 	knows   map[string]bool // the sessions of which the co-process has heard
 	noisy   bool
@@ -42,10 +42,10 @@ type coRuntime struct {
 
 // coEval is an eval that the co-process has not answered.
 type coEval struct {
-	ctx    context.Context
-	e      dialect.Evaluation
-	talker *hook.Talker
-	done   chan coAnswer // holds one
+	ctx     context.Context
+	e       dialect.Evaluation
+	process *hook.LineProcess
+	done    chan coAnswer // holds one
 }
 
 type coAnswer struct {
@@ -70,7 +70,7 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 	}
 	ctx, cancel := context.WithCancel(ctx) // what it still invokes ends with it
 	defer cancel()
-	run := &coEval{ctx: ctx, e: e, talker: t, done: make(chan coAnswer, 1)}
+	run := &coEval{ctx: ctx, e: e, process: t, done: make(chan coAnswer, 1)}
 	r.mu.Lock()
 	r.last++
 	id := r.last
@@ -80,7 +80,7 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 	line := coLine(id)
 	line.Text("eval", e.Code)
 	line.Text("session", e.Session)
-	if !t.Tell(ctx.Done(), append(line.End(), '\n')) && ctx.Err() != nil {
+	if !t.Send(ctx.Done(), append(line.End(), '\n')) && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	select {
@@ -92,7 +92,7 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 			return got.value, got.err
 		default:
 		}
-		how, _ := t.Ended()
+		how, _ := t.Result()
 		r.o.Warn("the runtime did not answer: it " + how)
 		return nil, wire.NewError(wire.CodeInternal, "the runtime failed")
 	case <-ctx.Done():
@@ -110,12 +110,12 @@ func (r *coRuntime) giveUp(id int64, run *coEval) {
 	defer end()
 	line := coLine(id)
 	line.Bool("cancel", true)
-	if !run.talker.Tell(stop.Done(), append(line.End(), '\n')) {
+	if !run.process.Send(stop.Done(), append(line.End(), '\n')) {
 		return
 	}
 	select {
 	case <-run.done:
-	case <-run.talker.Done():
+	case <-run.process.Done():
 	case <-late.C:
 	}
 }
@@ -124,12 +124,12 @@ func (r *coRuntime) giveUp(id int64, run *coEval) {
 // state.
 func (r *coRuntime) Forget(session string) {
 	r.mu.Lock()
-	t := r.talker
+	t := r.process
 	known := r.knows[session] && !r.closed
 	delete(r.knows, session)
 	r.mu.Unlock()
 	if known {
-		t.Tell(r.ctx.Done(), resetLine(nil, session))
+		t.Send(r.ctx.Done(), resetLine(nil, session))
 	}
 }
 
@@ -146,14 +146,14 @@ func resetLine(b []byte, session string) []byte {
 func (r *coRuntime) Close() error {
 	r.mu.Lock()
 	r.closed = true
-	t := r.talker
+	t := r.process
 	var last []byte
 	for _, session := range slices.Sorted(maps.Keys(r.knows)) {
 		last = resetLine(last, session)
 	}
 	r.mu.Unlock()
 	if t != nil {
-		t.Leave(last)
+		t.Stop(last)
 	}
 	r.cancel()
 	r.wg.Wait()
@@ -162,26 +162,26 @@ func (r *coRuntime) Close() error {
 
 // living is the co-process, which is started where there is none, and hears of
 // session next.
-func (r *coRuntime) living(session string) (*hook.Talker, error) {
+func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errors.New("the server is being closed")
 	}
-	if r.talker != nil {
+	if r.process != nil {
 		select {
-		case <-r.talker.Done():
+		case <-r.process.Done():
 		default:
 			r.knows[session] = true
-			return r.talker, nil
+			return r.process, nil
 		}
 	}
-	t, err := hook.StartTalker(r.command, r.o.Stderr)
+	t, err := hook.StartLineProcess(r.command, r.o.Stderr)
 	if err != nil {
 		r.o.Warn("the runtime could not be started: " + err.Error())
 		return nil, wire.NewError(wire.CodeInternal, "the runtime failed")
 	}
-	r.talker, r.knows = t, map[string]bool{session: true}
+	r.process, r.knows = t, map[string]bool{session: true}
 	r.wg.Go(func() {
 		if err := t.Run(func(line []byte) { r.said(t, line) }, nil); err != nil {
 			r.o.Warn(fmt.Sprintf("the runtime %v on one line", err))
@@ -197,7 +197,7 @@ func (r *coRuntime) forget(id int64) {
 }
 
 // said takes a line of the co-process. What belongs to no eval is dropped.
-func (r *coRuntime) said(t *hook.Talker, line []byte) {
+func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
 	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {
 		r.mu.Lock()
@@ -212,7 +212,7 @@ func (r *coRuntime) said(t *hook.Talker, line []byte) {
 	r.mu.Lock()
 	run := r.pending[id]
 	r.mu.Unlock()
-	if run == nil || run.talker != t {
+	if run == nil || run.process != t {
 		return
 	}
 	line = append([]byte(nil), line...)
@@ -254,7 +254,7 @@ func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 	} else {
 		line.Compact("value", orNull(value))
 	}
-	run.talker.Tell(run.ctx.Done(), append(line.End(), '\n'))
+	run.process.Send(run.ctx.Done(), append(line.End(), '\n'))
 }
 
 // coLine begins a line about the eval of that number.

@@ -99,7 +99,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 // A responder answers on one connection.
 type responder struct {
 	b     *backend
-	bound *hook.Bound // nil: there are no hooks
+	bound *hook.ConnectionHooks // nil: there are no hooks
 }
 
 // Kind says how name is answered. What the policy denies has a kind, so that it

@@ -23,8 +23,8 @@ type Binding struct {
 	Endpoint func() (string, error)
 }
 
-// A Bound answers on one connection and owns the processes that do so.
-type Bound struct {
+// A ConnectionHooks answers on one connection and owns the processes that do so.
+type ConnectionHooks struct {
 	t        *Table
 	binding  Binding
 	ctx      context.Context // ends with Close
@@ -40,10 +40,10 @@ type Bound struct {
 	warned  bool // that there is no endpoint
 }
 
-// Bind returns the Bound for one connection.
-func (t *Table) Bind(b Binding) *Bound {
+// Bind returns the ConnectionHooks for one connection.
+func (t *Table) Bind(b Binding) *ConnectionHooks {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Bound{
+	return &ConnectionHooks{
 		t: t, binding: b, ctx: ctx, cancel: cancel,
 		running: map[string]*holder{}, cos: map[*Answer]*coprocess{},
 	}
@@ -59,7 +59,7 @@ var (
 // one, and ctx's error when ctx or the connection ended first. Where r.Stream is
 // set, what comes goes to r.Emit, and a result that is no stream is its only
 // item. A notification has no answer: failures are only warned of.
-func (b *Bound) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
+func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	ctx, leave, err := b.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (b *Bound) Answer(ctx context.Context, r dialect.Request) (json.RawMessage,
 func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not found") }
 
 // noteFailed warns of an error that nobody gets to see as an answer.
-func (b *Bound) noteFailed(c *chain, r dialect.Request, err error) {
+func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 	var e *wire.Error
 	if errors.As(err, &e) && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
 		b.t.warn(c, r.Method, "the notification failed: %s", e.Message)
@@ -102,7 +102,7 @@ func (b *Bound) noteFailed(c *chain, r dialect.Request, err error) {
 }
 
 // answer is one hook's answer.
-func (b *Bound) answer(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
+func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	switch a.Kind {
 	case JSON:
 		return a.constant(), nil
@@ -119,7 +119,7 @@ func (b *Bound) answer(ctx context.Context, c *chain, a *Answer, r dialect.Reque
 }
 
 // answerJQ runs a jq expression. Where r is no stream, its last output counts.
-func (b *Bound) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
+func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
 	ctx, stop := b.bound(ctx, r)
 	defer stop()
 	in := r.Params
@@ -154,7 +154,7 @@ func (b *Bound) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dial
 var errLate = errors.New("the hook is out of time")
 
 // bound returns ctx with the time limit for one hook.
-func (b *Bound) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
+func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
 	if d := b.t.o.timeout(r.Stream); d > 0 {
 		return context.WithTimeoutCause(ctx, d, errLate)
 	}
@@ -162,7 +162,7 @@ func (b *Bound) bound(ctx context.Context, r dialect.Request) (context.Context, 
 }
 
 // enter returns ctx so that Close ends it, too.
-func (b *Bound) enter(ctx context.Context) (context.Context, func(), error) {
+func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -176,14 +176,14 @@ func (b *Bound) enter(ctx context.Context) (context.Context, func(), error) {
 
 // Close ends every process of this connection, with its group, and returns when
 // they have ended and no Answer is under way. It may be called twice.
-func (b *Bound) Close() error {
+func (b *ConnectionHooks) Close() error {
 	b.mu.Lock()
 	b.closed = true
 	cos := b.cos
 	b.cos = map[*Answer]*coprocess{}
 	b.mu.Unlock()
 	for _, co := range cos {
-		b.wg.Go(func() { co.Leave(nil) })
+		b.wg.Go(func() { co.Stop(nil) })
 	}
 	b.cancel()
 	done := make(chan struct{})
@@ -205,14 +205,14 @@ const closeBound = 10 * time.Second
 
 // A holder is a command that runs, with the slot that it holds.
 type holder struct {
-	slots     *slots
+	slots     *semaphore
 	mu        sync.Mutex
 	suspended int
 	ended     bool
 }
 
 // hold waits for a slot and makes an id for the command that gets it.
-func (b *Bound) hold(ctx context.Context) (id string, release func(), err error) {
+func (b *ConnectionHooks) hold(ctx context.Context) (id string, release func(), err error) {
 	if err := b.t.slots.acquire(ctx); err != nil {
 		return "", nil, err
 	}
@@ -229,12 +229,12 @@ func (b *Bound) hold(ctx context.Context) (id string, release func(), err error)
 	}, nil
 }
 
-func (b *Bound) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
+func (b *ConnectionHooks) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
 
 // Suspend frees the slot of the command with that hook id, because a nested call
 // of it is pending; resume takes it again, without waiting. Both do nothing
 // where no such command runs, so resume may come late.
-func (b *Bound) Suspend(hook string) (resume func()) {
+func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	b.mu.Lock()
 	h := b.running[hook]
 	b.mu.Unlock()

@@ -100,8 +100,8 @@ func TestCoDies(t *testing.T) {
 		until(t, "it is gone", func() bool {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.Bound.mu.Lock()
-			defer w.Bound.mu.Unlock()
+			w.ConnectionHooks.mu.Lock()
+			defer w.ConnectionHooks.mu.Unlock()
 			for _, co := range w.cos {
 				if co.c.pattern == "words" && !over(co.done) {
 					return false
@@ -118,7 +118,7 @@ func TestCoIsOneForEachConnection(t *testing.T) {
 	w := newWorld(t, Options{}, Binding{}, `m=co:while read -r l; do i=$((i+1)); echo "{\"id\":$i,\"result\":$i}"; done`)
 	other := w.table.Bind(Binding{})
 	defer other.Close()
-	o := &world{t: t, Bound: other}
+	o := &world{t: t, ConnectionHooks: other}
 	expect(t, "first", w.call("m", "")+w.call("m", ""), "12")
 	expect(t, "second", o.call("m", "")+w.call("m", ""), "13")
 }

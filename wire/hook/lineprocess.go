@@ -13,9 +13,9 @@ import (
 // leaveTime is for a process to go by itself when its stdin is closed.
 const leaveTime = 500 * time.Millisecond
 
-// A Talker is a shell command that is spoken to by lines, and answers by lines,
+// A LineProcess is a shell command that is spoken to by lines, and answers by lines,
 // for as long as it lives.
-type Talker struct {
+type LineProcess struct {
 	p      *process
 	lines  chan []byte   // to its stdin
 	done   chan struct{} // closed when it says no more
@@ -27,29 +27,29 @@ type Talker struct {
 	leaving bool   // we asked it to
 }
 
-// StartTalker starts command with sh, in a process group of its own. stderr,
+// StartLineProcess starts command with sh, in a process group of its own. stderr,
 // which may be nil, gets whole lines of its stderr. Run must follow.
-func StartTalker(command string, stderr io.Writer) (*Talker, error) {
+func StartLineProcess(command string, stderr io.Writer) (*LineProcess, error) {
 	t := &tail{to: func(lines []byte) {
 		if stderr != nil {
 			stderr.Write(lines)
 		}
 	}}
-	return startTalker(command, inherited(), t)
+	return startLineProcess(command, inherited(), t)
 }
 
-func startTalker(command string, env []string, stderr *tail) (*Talker, error) {
+func startLineProcess(command string, env []string, stderr *tail) (*LineProcess, error) {
 	p, err := startShell(command, env)
 	if err != nil {
 		return nil, err
 	}
-	return &Talker{p: p, lines: make(chan []byte), done: make(chan struct{}), stderr: stderr}, nil
+	return &LineProcess{p: p, lines: make(chan []byte), done: make(chan struct{}), stderr: stderr}, nil
 }
 
-// Run calls said with each line of stdout that is not blank, until the process
-// has ended, and last, which may be nil, when Ended says how, before Done is
+// Run calls onLine with each line of stdout that is not blank, until the process
+// has ended, and last, which may be nil, when Result says how, before Done is
 // closed. The error is that a line was too long to go on.
-func (t *Talker) Run(said func(line []byte), last func()) error {
+func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	var writer, stderr sync.WaitGroup
 	writer.Go(t.write)
 	stderr.Go(func() { copyTail(t.stderr, &pipe{f: t.p.stderr, exited: t.p.Done()}) })
@@ -57,7 +57,7 @@ func (t *Talker) Run(said func(line []byte), last func()) error {
 		<-t.p.Done()
 		t.p.hurry()
 	})
-	err := t.read(said)
+	err := t.read(onLine)
 	t.p.stdin.Close()
 	select { // it may have closed its stdout only
 	case <-t.p.Done():
@@ -81,12 +81,12 @@ func (t *Talker) Run(said func(line []byte), last func()) error {
 	return err
 }
 
-func (t *Talker) read(said func(line []byte)) error {
+func (t *LineProcess) read(onLine func(line []byte)) error {
 	lines := bufio.NewScanner(&pipe{f: t.p.stdout, exited: t.p.Done()})
 	lines.Buffer(nil, maxOutput)
 	for lines.Scan() {
 		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
-			said(line)
+			onLine(line)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
@@ -95,7 +95,7 @@ func (t *Talker) read(said func(line []byte)) error {
 	return nil
 }
 
-func (t *Talker) write() {
+func (t *LineProcess) write() {
 	for {
 		select {
 		case line := <-t.lines:
@@ -108,9 +108,9 @@ func (t *Talker) write() {
 	}
 }
 
-// Tell sends a line, with its end, to the process. It says false when giveUp
+// Send sends a line, with its end, to the process. It says false when giveUp
 // was closed or the process ended first.
-func (t *Talker) Tell(giveUp <-chan struct{}, line []byte) bool {
+func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	select {
 	case t.lines <- line:
 		return true
@@ -121,25 +121,25 @@ func (t *Talker) Tell(giveUp <-chan struct{}, line []byte) bool {
 }
 
 // Done is closed when the process has ended and all it said was handed over.
-func (t *Talker) Done() <-chan struct{} { return t.done }
+func (t *LineProcess) Done() <-chan struct{} { return t.done }
 
-// Ended says how the process ended, when it has, and whether that was in good
+// Result says how the process ended, when it has, and whether that was in good
 // order or on our demand.
-func (t *Talker) Ended() (how string, ok bool) {
+func (t *LineProcess) Result() (how string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.how, t.ok || t.leaving
 }
 
-// Leave lets the process go: told its last lines, of which there may be none,
+// Stop lets the process go: told its last lines, of which there may be none,
 // then stdin closed, then asked, then forced.
-func (t *Talker) Leave(last []byte) {
+func (t *LineProcess) Stop(last []byte) {
 	t.mu.Lock()
 	t.leaving = true
 	t.mu.Unlock()
 	if len(last) > 0 {
 		stop, end := context.WithTimeout(context.Background(), leaveTime)
-		_ = t.Tell(stop.Done(), last) && t.Tell(stop.Done(), nil) // who takes the second has written the first
+		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // who takes the second has written the first
 		end()
 	}
 	t.p.stdin.Close()

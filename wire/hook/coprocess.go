@@ -14,8 +14,8 @@ import (
 
 // A coprocess answers all calls of a connection.
 type coprocess struct {
-	*Talker
-	b *Bound
+	*LineProcess
+	b *ConnectionHooks
 	c *chain
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type coAnswer struct {
 }
 
 // answerCo asks the co-process of a, which is started when there is none.
-func (b *Bound) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
+func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	co, err := b.coprocess(c, a)
 	switch {
 	case err == errClosed:
@@ -42,7 +42,7 @@ func (b *Bound) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Req
 	defer stop()
 	line, id, answer := co.register(r)
 	defer co.forget(id)
-	if !co.Tell(ctx.Done(), line) {
+	if !co.Send(ctx.Done(), line) {
 		if ctx.Err() != nil {
 			return nil, b.coCut(ctx, c, r)
 		}
@@ -79,7 +79,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 
 // coCut is the answer to a call that was not waited for to its end. The
 // co-process lives on.
-func (b *Bound) coCut(ctx context.Context, c *chain, r dialect.Request) error {
+func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
 		return b.t.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
 	}
@@ -87,7 +87,7 @@ func (b *Bound) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 }
 
 // coprocess returns the one of a that lives.
-func (b *Bound) coprocess(c *chain, a *Answer) (*coprocess, error) {
+func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co, err := b.living(a); co != nil || err != nil {
 		return co, err
 	}
@@ -96,16 +96,16 @@ func (b *Bound) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co, err := b.living(a); co != nil || err != nil {
 		return co, err
 	}
-	t, err := startTalker(a.Text, b.environ(b.newID(), nil), b.t.newTail())
+	t, err := startLineProcess(a.Text, b.environ(b.newID(), nil), b.t.newTail())
 	if err != nil {
 		return nil, err
 	}
-	co := &coprocess{Talker: t, b: b, c: c, pending: map[int64]chan coAnswer{}}
+	co := &coprocess{LineProcess: t, b: b, c: c, pending: map[int64]chan coAnswer{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.coWG.Go(co.serve)
 	if b.closed {
-		b.wg.Go(func() { co.Leave(nil) })
+		b.wg.Go(func() { co.Stop(nil) })
 		return nil, errClosed
 	}
 	b.cos[a] = co
@@ -113,7 +113,7 @@ func (b *Bound) coprocess(c *chain, a *Answer) (*coprocess, error) {
 }
 
 // living is the co-process of a, nil where there is none or it has ended.
-func (b *Bound) living(a *Answer) (*coprocess, error) {
+func (b *ConnectionHooks) living(a *Answer) (*coprocess, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -128,7 +128,7 @@ func (b *Bound) living(a *Answer) (*coprocess, error) {
 // serve runs until the process has ended.
 func (co *coprocess) serve() {
 	err := co.Run(co.deliver, func() {
-		how, ok := co.Ended()
+		how, ok := co.Result()
 		co.mu.Lock()
 		idle := len(co.pending) == 0
 		co.mu.Unlock()
@@ -143,7 +143,7 @@ func (co *coprocess) serve() {
 
 // died is the answer to a call that waited when the co-process ended.
 func (co *coprocess) died(r dialect.Request) error {
-	how, _ := co.Ended()
+	how, _ := co.Result()
 	return co.b.t.fail(co.c, r.Method, "the co-process did not answer: it %s", how)
 }
 

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// slots bound how many commands run at once. Who waits is served in order.
-type slots struct {
+// A semaphore bounds how many commands run at once. Who waits is served in order.
+type semaphore struct {
 	mu      sync.Mutex
 	free    int // negative: some were retaken beyond the bound
 	waiting []chan struct{}
 }
 
 // acquire waits for a slot until ctx ends.
-func (s *slots) acquire(ctx context.Context) error {
+func (s *semaphore) acquire(ctx context.Context) error {
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {
 		s.free--
@@ -41,14 +41,14 @@ func (s *slots) acquire(ctx context.Context) error {
 }
 
 // release gives a slot back.
-func (s *slots) release() {
+func (s *semaphore) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handOn()
 }
 
 // handOn gives a slot to who waits first, if anybody does. s.mu is held.
-func (s *slots) handOn() {
+func (s *semaphore) handOn() {
 	s.free++
 	if s.free > 0 && len(s.waiting) > 0 {
 		s.free--
@@ -57,9 +57,9 @@ func (s *slots) handOn() {
 	}
 }
 
-// retake takes a slot at once, if need be beyond the bound: who had one and gave
-// it up for a while cannot wait for another without the danger of a deadlock.
-func (s *slots) retake() {
+// retake takes a slot at once, even above the limit: a hook that released its
+// slot for a nested call could deadlock if it had to wait.
+func (s *semaphore) retake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free--
