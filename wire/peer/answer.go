@@ -2,7 +2,6 @@ package peer
 
 import (
 	"bytes"
-	"slices"
 
 	"rpcx/wire"
 )
@@ -12,15 +11,15 @@ import (
 func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.taken[string(id)]) == 0 {
+	in := p.inflight.oldest(id)
+	if in == nil {
 		return &wire.Fault{Kind: wire.Usage, Message: "no request with id " + string(id) + " is open"}
 	}
-	in := p.taken[string(id)][0]
-	p.untake(in)
+	p.untakeLocked(in)
 	if p.state == ended {
-		return p.noMore(nil, nil)
+		return p.noMoreLocked(nil, nil)
 	}
-	p.replyRaw(in, bytes.Clone(raw))
+	p.replyRawLocked(in, bytes.Clone(raw))
 	return nil
 }
 
@@ -30,10 +29,9 @@ func (p *Peer) Answered(ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, id := range ids {
-		if ins := p.taken[string(id)]; len(ins) > 0 {
-			in := ins[0]
-			p.untake(in)
-			p.owesNothing(in)
+		if in := p.inflight.oldest(id); in != nil {
+			p.untakeLocked(in)
+			p.owesNothingLocked(in)
 		}
 	}
 }
@@ -43,16 +41,8 @@ func (p *Peer) Answered(ids ...wire.ID) {
 func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, ins := range p.taken {
-		if len(ids) > 0 && !slices.ContainsFunc(ids, func(w wire.ID) bool { return string(w) == id }) {
-			continue
-		}
-		for _, in := range ins {
-			_ = p.reply(in, failure(e))
-			p.owesNothing(in)
-			p.letGo(in)
-		}
-		delete(p.taken, id)
+	for _, in := range p.inflight.untakeAll(ids) {
+		p.refuseLocked(in, e)
 	}
 	p.change.pass()
 }
@@ -62,16 +52,5 @@ func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 func (p *Peer) Pending() (ours, theirs int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ours = len(p.calls)
-	for _, s := range p.streams {
-		if p.calls[s.id] != s {
-			ours++
-		}
-	}
-	for _, w := range p.watches {
-		if w.follows {
-			ours++
-		}
-	}
-	return ours, p.held
+	return p.calls.count(), p.inflight.count
 }

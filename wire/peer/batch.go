@@ -21,16 +21,16 @@ func (g *group) owe() (index int) {
 	return len(g.replies) - 1
 }
 
-// put fills one place in the answer to a batch. The lock is held.
-func (p *Peer) put(g *group, index int, msg []byte) {
+// putLocked fills one place in the answer to a batch.
+func (p *Peer) putLocked(g *group, index int, msg []byte) {
 	g.replies[index] = msg
 	g.left--
-	p.sendGroup(g)
+	p.sendGroupLocked(g)
 }
 
-// sendGroup sends the answers to a batch when there are no more to come, and
+// sendGroupLocked sends the answers to a batch when there are no more to come, and
 // nothing where there are none.
-func (p *Peer) sendGroup(g *group) {
+func (p *Peer) sendGroupLocked(g *group) {
 	if !g.complete || g.left > 0 || g.sent {
 		return
 	}
@@ -38,19 +38,19 @@ func (p *Peer) sendGroup(g *group) {
 	p.change.pass()
 	replies := slices.DeleteFunc(g.replies, func(r []byte) bool { return r == nil })
 	if len(replies) > 0 {
-		p.send(outgoing{msg: p.codec.JoinBatch(replies)})
+		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})
 	}
 }
 
-// answerInvalid answers what was no message. The lock is held.
-func (p *Peer) answerInvalid(m *wire.Message, g *group) {
+// answerInvalidLocked answers what was no message.
+func (p *Peer) answerInvalidLocked(m *wire.Message, g *group) {
 	if p.state >= closing {
 		return
 	}
 	in := &inbound{group: g}
 	in.Msg = m.Clone()
 	if g == nil {
-		_ = p.reply(in, failure(m.Err))
+		_ = p.replyLocked(in, failure(m.Err))
 		return
 	}
 	in.index = g.owe()
@@ -58,5 +58,5 @@ func (p *Peer) answerInvalid(m *wire.Message, g *group) {
 	if err != nil || len(msgs) == 0 {
 		msgs = [][]byte{nil}
 	}
-	p.put(g, in.index, msgs[0])
+	p.putLocked(g, in.index, msgs[0])
 }

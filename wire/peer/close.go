@@ -13,10 +13,10 @@ import (
 // for handlers; Done is closed when all is over.
 func (p *Peer) CloseWith(code int, reason string) error {
 	p.mu.Lock()
-	p.enter(closing)
+	p.enterLocked(closing)
 	p.ours = true
 	p.mu.Unlock()
-	p.settle(p.o.CloseTimeout, func() bool { return !p.writing })
+	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 	return p.hangUp(code, reason)
 }
 
@@ -37,11 +37,11 @@ func (p *Peer) shutDown() error {
 	if p.state < ended {
 		p.ours = true
 	}
-	p.enter(closing)
+	p.enterLocked(closing)
 	p.mu.Unlock()
 	p.cancel()
-	p.settle(p.patience(), p.quiet)
-	p.settle(p.patience(), func() bool { return !p.writing })
+	p.settle(p.patience(), p.quietLocked)
+	p.settle(p.patience(), func() bool { return !p.outbox.running })
 	p.xcancel()
 	return p.conn.Close()
 }
@@ -74,66 +74,42 @@ func (p *Peer) leave() {
 	_ = l.Leave(ctx, p) // the far side may be past hearing it
 }
 
-// quiet says that no handler runs and all they said is on its way. The lock is
-// held.
-func (p *Peer) quiet() bool { return len(p.active) == 0 && !p.notifying }
+// quietLocked says that no handler runs and all they said is on its way.
+func (p *Peer) quietLocked() bool { return len(p.inflight.active) == 0 && !p.notifications.running }
 
-// enter moves to a later state. The lock is held.
-func (p *Peer) enter(s state) {
+// enterLocked moves to a later state.
+func (p *Peer) enterLocked(s state) {
 	p.state = max(p.state, s)
 	p.change.pass()
-	p.room.pass()
+	p.outbox.room.pass()
 }
 
-// settle waits until ok holds, at most for d, and no longer than until the
-// connection has ended.
+// settle waits until ok holds, which is called with the mutex held: at most for d,
+// and no longer than until the connection has ended.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !ok() && p.state < ended {
-		c := p.change.wait()
-		p.mu.Unlock()
-		select {
-		case <-c:
-		case <-t.C:
-			p.mu.Lock()
-			return
-		}
-		p.mu.Lock()
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	_ = p.until(ctx, ok)
 }
 
 // Settle waits until no handler runs and all they said is on its way, no longer
 // than until ctx or the connection ends.
 func (p *Peer) Settle(ctx context.Context) error {
-	return p.until(ctx, func() bool { return p.quiet() && !p.writing })
+	return p.until(ctx, func() bool { return p.quietLocked() && !p.outbox.running })
 }
 
 // Told waits until every notification that has come was handled, no longer than
 // until ctx or the connection ends.
 func (p *Peer) Told(ctx context.Context) error {
-	return p.until(ctx, func() bool { return !p.notifying })
+	return p.until(ctx, func() bool { return !p.notifications.running })
 }
 
-// until waits for ok, which is called under the lock.
+// until waits until ok holds, which is called with the mutex held, no longer than
+// until ctx or the connection ends.
 func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !ok() && p.state < ended {
-		c := p.change.wait()
-		p.mu.Unlock()
-		select {
-		case <-c:
-		case <-ctx.Done():
-		}
-		p.mu.Lock()
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.waitForLocked(ctx, &p.change, func() bool { return ok() || p.state == ended })
 }
 
 // hangUp closes the connection with a code, where it has them.

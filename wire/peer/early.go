@@ -6,15 +6,15 @@ import (
 	"rpcx/wire"
 )
 
-// early keeps the items of streams that no response has named yet, in order.
-// They are kept only while a call waits for its first response.
-type early struct {
+// earlyItems keeps the items of streams that no response has named yet, in order,
+// while a call waits for its first response.
+type earlyItems struct {
 	items []wire.Message
 	size  int
 }
 
-// keep copies m, unless that would be more than limit bytes in all.
-func (e *early) keep(m *wire.Message, limit int) bool {
+// keep copies m; false if that would be more than limit bytes in all.
+func (e *earlyItems) keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + overhead
 	if e.size+n > limit {
 		return false
@@ -24,8 +24,9 @@ func (e *early) keep(m *wire.Message, limit int) bool {
 	return true
 }
 
-// take removes and returns the items of one stream, in order.
-func (e *early) take(stream wire.ID) []wire.Message {
+// take removes and returns the items of one stream, in the order in which they
+// came.
+func (e *earlyItems) take(stream wire.ID) []wire.Message {
 	var theirs []wire.Message
 	rest := e.items[:0]
 	for _, m := range e.items {
@@ -47,7 +48,7 @@ const (
 	recentLength = 4096
 )
 
-// recent is a set of tokens that forgets the oldest.
+// recent is a set of the last recentMost tokens that were added to it.
 type recent struct {
 	in    map[string]int // token → how often it is in order
 	order []string

@@ -24,7 +24,7 @@ func TestRecent(t *testing.T) {
 }
 
 func TestEarlyIsBounded(t *testing.T) {
-	var e early
+	var e earlyItems
 	m := wire.Message{Stream: wire.ID("1"), Raw: make([]byte, 1000)}
 	n := 0
 	for ; e.keep(&m, 10_000); n++ {

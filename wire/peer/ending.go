@@ -22,8 +22,8 @@ func (p *Peer) read() {
 		p.finishNews()
 	}
 	p.mu.Lock()
-	p.enter(ended)
-	p.err = p.verdict(err)
+	p.enterLocked(ended)
+	p.err = p.finalErrorLocked(err)
 	p.mu.Unlock()
 	close(p.closeAt)
 	p.cancel()
@@ -35,8 +35,8 @@ func (p *Peer) read() {
 	}
 }
 
-// verdict is what Err says. The lock is held.
-func (p *Peer) verdict(err error) error {
+// finalErrorLocked is what Err says.
+func (p *Peer) finalErrorLocked(err error) error {
 	switch {
 	case p.ours || err == io.EOF:
 		return nil
@@ -53,39 +53,38 @@ func (p *Peer) failAll(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == io.EOF {
-		p.enter(eof)
+		p.enterLocked(eof)
 	} else {
-		p.enter(closing)
+		p.enterLocked(closing)
 	}
 	switch {
 	case p.abort != nil && wire.AsFault(err) == nil:
-		err = betterOf(err, p.abort)
+		err = preferCause(err, p.abort)
 	case p.ours:
 		err = errOurs
 	}
-	p.lost = err
-	for _, s := range p.calls {
-		p.sever(s, err)
+	p.closeErr = err
+	for _, s := range p.calls.byID {
+		p.disconnectLocked(s, err)
 	}
-	for _, s := range p.streams {
-		p.sever(s, err)
+	for _, s := range p.calls.byToken {
+		p.disconnectLocked(s, err)
 	}
-	for len(p.watches) > 0 {
-		p.sever(p.watches[0], err)
+	for len(p.calls.watches) > 0 {
+		p.disconnectLocked(p.calls.watches[0], err)
 	}
-	p.wakeDirty()
+	p.wakeDirtyLocked()
 }
 
-// sever ends s, which is in a table, because the connection ended with err. The
-// lock is held.
-func (p *Peer) sever(s *stream, err error) {
+// disconnectLocked ends s, which is in a table, because the connection ended with err.
+func (p *Peer) disconnectLocked(s *stream, err error) {
 	s.cut = true
-	p.forget(s, callFault(err, s))
+	p.forgetLocked(s, callFault(err, s))
 }
 
-// betterOf is the one of two reasons that says more: how a child ended or a
+// preferCause is the one of two reasons that says more: how a child ended or a
 // connection was closed, else why it could not be written to.
-func betterOf(read, write error) error {
+func preferCause(read, write error) error {
 	var ce *wire.CloseError
 	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
 		return read
@@ -96,32 +95,42 @@ func betterOf(read, write error) error {
 // drain answers, within bounds, what came before the far side said that it
 // sends no more.
 func (p *Peer) drain() {
-	var limit, gone <-chan struct{}
-	ctx, cancel := context.WithTimeout(context.Background(), p.o.Drain)
+	ctx, cancel := p.drainContext()
 	defer cancel()
-	if !p.oneShot {
-		limit = ctx.Done()
-	}
+	var gone <-chan struct{}
 	if g, ok := p.conn.(interface{ Gone() <-chan struct{} }); ok {
 		gone = g.Gone()
+		p.wg.Go(func() {
+			select {
+			case <-gone:
+				cancel()
+			case <-ctx.Done():
+			}
+		})
 	}
 	p.mu.Lock()
-	for p.state == eof && p.abort == nil && (!p.quiet() || len(p.taken) > 0) {
-		c := p.change.wait()
-		p.mu.Unlock()
+	err := p.waitForLocked(ctx, &p.change, func() bool {
+		return p.state != eof || p.abort != nil || p.quietLocked() && len(p.inflight.taken) == 0
+	})
+	p.mu.Unlock()
+	if err != nil {
 		select {
-		case <-c:
-		case <-limit:
-			return
 		case <-gone:
 			p.finishNews()
-			return
+		default:
 		}
-		p.mu.Lock()
+		return
 	}
-	p.mu.Unlock()
-	p.settle(p.o.CloseTimeout, p.quiet) // where Close came in between
-	p.settle(p.o.CloseTimeout, func() bool { return !p.writing })
+	p.settle(p.o.CloseTimeout, p.quietLocked) // where Close came in between
+	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
+}
+
+// drainContext bounds drain, but for a oneShot: its answers are all it is for.
+func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
+	if p.oneShot {
+		return context.WithCancel(context.Background())
+	}
+	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
 // isGoodbye says that the far side left in good order.
@@ -135,11 +144,9 @@ func isGoodbye(err error) bool {
 // of it. Nobody would get the answers to requests, so their handlers are ended.
 func (p *Peer) finishNews() {
 	p.mu.Lock()
-	for in := range p.active {
-		in.cancel()
-	}
+	p.inflight.cancelAll()
 	p.mu.Unlock()
-	p.settle(p.o.Drain, func() bool { return !p.notifying })
+	p.settle(p.o.Drain, func() bool { return !p.notifications.running })
 }
 
 // closeCode is what a WebSocket is closed with after err.

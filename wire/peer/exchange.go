@@ -13,7 +13,7 @@ func (p *Peer) exchange(o outgoing) {
 	defer cancel()
 	in, answers := o.call, o.answers()
 	if in == nil {
-		in = &stream{p: p, ended: true, batch: o.from, answers: answers} // what comes back belongs to no one call
+		in = &stream{p: p, request: request{batch: o.from}, exchanged: exchanged{answers: answers}, fate: fate{ended: true}} // what comes back belongs to no one call
 	}
 	if p.o.Tap != nil {
 		p.o.Tap(wire.Send, o.msg)
@@ -40,7 +40,7 @@ func (p *Peer) exchange(o outgoing) {
 	}
 	if answers {
 		p.mu.Lock()
-		p.posting--
+		p.outbox.posting--
 		p.change.pass()
 		p.mu.Unlock()
 	}
@@ -53,7 +53,7 @@ func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.posting > postsMost
+	return p.outbox.posting > postsMost
 }
 
 // exchangeContext ends with ctx, and with the peer.
@@ -88,5 +88,5 @@ func (p *Peer) exchanged(s *stream, err error) {
 	default:
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the stream ended with neither done nor error"}
 	}
-	p.forget(s, err)
+	p.forgetLocked(s, err)
 }

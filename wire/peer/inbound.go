@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -13,13 +12,9 @@ import (
 )
 
 const (
-	newsCount  = 1024      // notifications that wait before the reader stops
-	newsMost   = 8 * 1024  // and, where it cannot, before the oldest are lost
 	floodBytes = 16 << 20  // answers of ours that wait before the reader stops
 	postsMost  = 64        // answers of ours that are being posted before it stops
 	heldBytes  = 128 << 20 // requests in flight before further ones are refused, as with MaxInbound
-	newsBytes  = 8 << 20   // as newsCount, in bytes
-	newsLimit  = 128 << 20 // as newsMost, in bytes
 	codeCancel = -32800    // what a cancelled request is answered with
 )
 
@@ -35,8 +30,8 @@ type inbound struct {
 	cancelled bool   // by the far side
 }
 
-// request dispatches a request. The lock is held.
-func (p *Peer) request(m *wire.Message, g *group) {
+// requestLocked dispatches a request.
+func (p *Peer) requestLocked(m *wire.Message, g *group) {
 	if p.state >= closing {
 		return
 	}
@@ -45,94 +40,73 @@ func (p *Peer) request(m *wire.Message, g *group) {
 	if g != nil {
 		in.index = g.owe()
 	}
-	p.owed++
-	full := p.held >= p.o.MaxInbound || p.held > 0 && p.heldBytes+len(m.Raw) > heldBytes
-	if !full && p.o.Incoming != nil && p.takes(in) {
+	p.inflight.unanswered++
+	full := p.inflight.full(len(m.Raw), p.o.MaxInbound)
+	if !full && p.o.Incoming != nil && p.takesLocked(in) {
 		return
 	}
 	switch {
 	case full:
-		if !p.busy { // told once: whoever floods us must not flood our user
-			p.busy = true
-			p.later(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
+		if !p.inflight.toldBusy { // told once: whoever floods us must not flood our user
+			p.inflight.toldBusy = true
+			p.noteLocked(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
 		}
-		p.refuse(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
+		p.refuseLocked(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
 	case p.handler == nil:
-		p.later(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
-		p.refuse(in, noMethod(in.Msg.Method))
+		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
+		p.refuseLocked(in, noMethod(in.Msg.Method))
 	default:
 		in.ctx, in.cancel = context.WithCancel(p.ctx)
 		in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
-		p.active[in] = struct{}{}
-		p.hold(in)
+		p.inflight.start(in)
 		p.wg.Go(func() { p.serve(in) })
 	}
 }
 
-// hold counts a request that is in flight, until letGo.
-func (p *Peer) hold(in *inbound) {
-	p.held++
-	p.heldBytes += len(in.Msg.Raw)
+// refuseLocked answers in with e at once.
+func (p *Peer) refuseLocked(in *inbound, e *wire.Error) {
+	_ = p.replyLocked(in, failure(e))
+	p.owesNothingLocked(in)
 }
 
-func (p *Peer) letGo(in *inbound) {
-	p.held--
-	p.heldBytes -= len(in.Msg.Raw)
-}
-
-// refuse answers in with e at once.
-func (p *Peer) refuse(in *inbound, e *wire.Error) {
-	_ = p.reply(in, failure(e))
-	p.owesNothing(in)
-}
-
-// takes offers in to Incoming. It can be answered before this returns.
-func (p *Peer) takes(in *inbound) bool {
-	id := string(in.Msg.ID)
-	p.taken[id] = append(p.taken[id], in)
-	p.hold(in)
-	if p.incoming(&in.Msg) {
+// takesLocked offers in to Incoming. It can be answered before this returns.
+func (p *Peer) takesLocked(in *inbound) bool {
+	p.inflight.take(in)
+	if p.incomingLocked(&in.Msg) {
 		return true
 	}
-	p.untake(in)
+	p.untakeLocked(in)
 	return false
 }
 
-func (p *Peer) untake(in *inbound) bool {
-	id := string(in.Msg.ID)
-	i := slices.Index(p.taken[id], in)
-	if i < 0 {
-		return false
+func (p *Peer) untakeLocked(in *inbound) {
+	if !p.inflight.untake(in) {
+		return
 	}
-	if p.taken[id] = slices.Delete(p.taken[id], i, i+1); len(p.taken[id]) == 0 {
-		delete(p.taken, id)
-	}
-	p.letGo(in)
 	p.change.pass()
-	return true
 }
 
-// incoming shows m to Incoming, without the lock.
-func (p *Peer) incoming(m *wire.Message) bool {
+// incomingLocked shows m to Incoming, without the lock.
+func (p *Peer) incomingLocked(m *wire.Message) bool {
 	if p.o.Incoming == nil {
 		return false
 	}
 	c := m.Clone()
-	p.wakeDirty() // Incoming may wait
+	p.wakeDirtyLocked() // Incoming may wait
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	return p.o.Incoming(c)
 }
 
-// answerTo shows an answer to a Raw operation to take, else to Incoming, without
+// answerToLocked shows an answer to a Raw operation to take, else to Incoming, without
 // the lock.
-func (p *Peer) answerTo(take func(wire.Message), m *wire.Message) {
+func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 	if take == nil {
-		p.incoming(m)
+		p.incomingLocked(m)
 		return
 	}
 	c := m.Clone()
-	p.wakeDirty()
+	p.wakeDirtyLocked()
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	take(c)
@@ -152,20 +126,12 @@ func (p *Peer) served(in *inbound, ev wire.Event) {
 	defer p.unlockAndTell()
 	in.closed = true
 	if !in.Answered {
-		_ = p.reply(in, ev)
+		_ = p.replyLocked(in, ev)
 	}
-	p.owesNothing(in)
-	for p.outBytes > roomBytes && p.state < closing { // its place is not free before the answer can leave
-		c := p.room.wait()
-		p.mu.Unlock()
-		select {
-		case <-c:
-		case <-p.ctx.Done():
-		}
-		p.mu.Lock()
-	}
-	delete(p.active, in)
-	p.letGo(in)
+	p.owesNothingLocked(in)
+	// Its place is not free before the answer can leave.
+	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.state >= closing })
+	p.inflight.finish(in)
 	p.change.pass()
 }
 
@@ -209,87 +175,73 @@ func isRPC(err error) bool {
 func (p *Peer) emit(in *inbound, ev wire.Event) error {
 	p.mu.Lock()
 	defer p.unlockAndTell()
-	if err := p.waitRoom(in.ctx); err != nil {
+	if err := p.waitRoomLocked(in.ctx); err != nil {
 		return err
 	}
-	for in.group != nil && in.answered && !in.group.sent { // items follow the response that names their stream
-		c := p.change.wait()
-		p.mu.Unlock()
-		select {
-		case <-c:
-		case <-in.ctx.Done():
-		}
-		p.mu.Lock()
-		if err := in.ctx.Err(); err != nil {
-			return err
-		}
+	// Items follow the response that names their stream.
+	err := p.waitForLocked(in.ctx, &p.change, func() bool { return in.group == nil || !in.answered || in.group.sent })
+	if err != nil {
+		return err
 	}
 	switch {
 	case in.closed:
 		return errors.New("the request has been answered")
 	case p.state == ended:
-		return p.noMore(nil, nil)
-	case p.deaf != nil && in.answered:
-		return p.deaf
+		return p.noMoreLocked(nil, nil)
+	case p.sendClosed != nil && in.answered:
+		return p.sendClosed
 	}
-	return p.reply(in, ev)
+	return p.replyLocked(in, ev)
 }
 
-// reply sends what the dialect makes of ev. The lock is held.
-func (p *Peer) reply(in *inbound, ev wire.Event) error {
+// replyLocked sends what the dialect makes of ev.
+func (p *Peer) replyLocked(in *inbound, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
-		p.later(Note{Kind: NoteUnsent, Method: in.Msg.Method, Text: "an answer could not be written: " + err.Error()})
+		p.noteLocked(Note{Kind: NoteUnsent, Method: in.Msg.Method, Text: "an answer could not be written: " + err.Error()})
 		if in.answered || ev.Kind == wire.Failure {
 			return err
 		}
 		msgs, _ = p.codec.Reply(in.Msg, failure(wire.NewError(wire.CodeInternal, "internal error")))
 	}
 	for _, msg := range msgs {
-		p.replyRaw(in, msg)
+		p.replyRawLocked(in, msg)
 	}
 	return err
 }
 
-func (p *Peer) replyRaw(in *inbound, msg []byte) {
+func (p *Peer) replyRawLocked(in *inbound, msg []byte) {
 	first := !in.answered
 	if first && in.Msg.Kind == wire.Request {
 		in.answered = true
-		p.owed--
+		p.inflight.unanswered--
 		p.change.pass()
 	}
 	if first && in.group != nil {
-		p.put(in.group, in.index, msg)
+		p.putLocked(in.group, in.index, msg)
 		return
 	}
-	p.send(outgoing{msg: msg})
+	p.sendLocked(outgoing{msg: msg})
 }
 
-// owesNothing notes that in gets no more answers.
-func (p *Peer) owesNothing(in *inbound) {
+// owesNothingLocked notes that in gets no more answers.
+func (p *Peer) owesNothingLocked(in *inbound) {
 	if in.answered || in.Msg.Kind != wire.Request {
 		return
 	}
 	in.answered = true
-	p.owed--
+	p.inflight.unanswered--
 	if in.group != nil {
-		p.put(in.group, in.index, nil)
+		p.putLocked(in.group, in.index, nil)
 	}
 }
 
-// cancelled ends the context of the request that m names. A cancel of anything
+// cancelledLocked ends the context of the request that m names. A cancel of anything
 // else is a notification.
-func (p *Peer) cancelled(m *wire.Message) {
-	found := false
-	for in := range p.active {
-		if string(in.Msg.ID) == string(m.Target) {
-			in.cancelled, found = true, true
-			in.cancel()
-		}
-	}
-	if !found {
+func (p *Peer) cancelledLocked(m *wire.Message) {
+	if !p.inflight.cancel(m.Target) {
 		m.Kind = wire.Notification
-		p.notification(m)
+		p.notificationLocked(m)
 	}
 }
 

@@ -32,9 +32,9 @@ type Note struct {
 }
 
 // Tell shows the user an event that belongs to no call.
-func (p *Peer) Tell(ev wire.Event) { p.note(told(ev)) }
+func (p *Peer) Tell(ev wire.Event) { p.note(noteOf(ev)) }
 
-func told(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
+func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
 
 // note tells n. The lock is not held.
 func (p *Peer) note(n Note) {
@@ -43,17 +43,17 @@ func (p *Peer) note(n Note) {
 	}
 }
 
-// later keeps n until the lock is given up (tellNotes).
-func (p *Peer) later(n Note) {
+// noteLocked keeps n until the lock is given up (tellNotes).
+func (p *Peer) noteLocked(n Note) {
 	if p.o.Note != nil {
-		p.toNote = append(p.toNote, n)
+		p.pendingNotes = append(p.pendingNotes, n)
 	}
 }
 
 // unlockAndTell gives up the lock and tells what was kept under it.
 func (p *Peer) unlockAndTell() {
-	notes := p.toNote
-	p.toNote = nil
+	notes := p.pendingNotes
+	p.pendingNotes = nil
 	p.mu.Unlock()
 	for _, n := range notes {
 		p.note(n)

@@ -8,45 +8,28 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// notification queues a notification for the handler. The lock is held. The
+// notificationLocked queues a notification for the handler. The
 // reader stops while 1,024 (or 8 MiB) wait, but never while somebody waits for
 // an answer; then up to 8,192 (or 128 MiB) are kept, and beyond these the oldest
 // are lost, with a note.
-func (p *Peer) notification(m *wire.Message) {
-	if p.incoming(m) {
+func (p *Peer) notificationLocked(m *wire.Message) {
+	if p.incomingLocked(m) {
 		return
 	}
 	if p.handler == nil {
-		p.unhandled(m.Method)
+		p.unhandledLocked(m.Method)
 		return
 	}
 	if p.state >= closing {
 		return
 	}
-	p.news = append(p.news, m.Clone())
-	p.newsBytes += len(m.Raw)
-	lost := 0
-	for len(p.news) > newsMost || p.newsBytes > newsLimit && len(p.news) > 1 {
-		p.nextNews()
-		lost++
+	if lost := p.notifications.put(m); lost > 0 {
+		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: fmt.Sprintf("%d notifications were lost: they come faster than they are handled", lost)})
 	}
-	if lost > 0 {
-		p.later(Note{Kind: NoteDropped, Method: m.Method, Text: fmt.Sprintf("%d notifications were lost: they come faster than they are handled", lost)})
-	}
-	if !p.notifying {
-		p.notifying = true
+	if !p.notifications.running {
+		p.notifications.running = true
 		p.wg.Go(p.tellHandler)
 	}
-}
-
-func (p *Peer) newsFull() bool { return len(p.news) >= newsCount || p.newsBytes >= newsBytes }
-
-func (p *Peer) nextNews() wire.Message {
-	m := p.news[0]
-	p.news[0] = wire.Message{}
-	p.news = p.news[1:]
-	p.newsBytes -= len(m.Raw)
-	return m
 }
 
 // tellHandler hands the notifications to the handler, one after another, until
@@ -54,9 +37,9 @@ func (p *Peer) nextNews() wire.Message {
 func (p *Peer) tellHandler() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.news) > 0 && p.state < ended && p.ctx.Err() == nil {
-		full := p.newsFull()
-		m := p.nextNews()
+	for len(p.notifications.queue) > 0 && p.state < ended && p.ctx.Err() == nil {
+		full := p.notifications.full()
+		m := p.notifications.next()
 		if full {
 			p.change.pass()
 		}
@@ -64,9 +47,7 @@ func (p *Peer) tellHandler() {
 		p.tell(m)
 		p.mu.Lock()
 	}
-	p.notifying = false
-	p.news = nil
-	p.newsBytes = 0
+	p.notifications.stop()
 	p.change.pass()
 }
 
@@ -85,20 +66,18 @@ func (p *Peer) tell(m wire.Message) {
 	case err == nil:
 	case string(wire.AsError(err).Code) == "-32601":
 		p.mu.Lock()
-		p.unhandled(m.Method)
+		p.unhandledLocked(m.Method)
 		p.unlockAndTell()
 	default:
 		p.note(Note{Kind: NoteFailedNotification, Method: m.Method, Text: fmt.Sprintf("handling the notification %s failed: %s", quoted(m.Method), err)})
 	}
 }
 
-// unhandled notes that nothing took a notification, unless a watch waits for
-// its method. The lock is held.
-func (p *Peer) unhandled(method string) {
-	for _, w := range p.watches {
-		if w.op.Kind == dialect.Watch && w.op.Method == method {
-			return
-		}
+// unhandledLocked notes that nothing took a notification, unless a watch waits for
+// its method.
+func (p *Peer) unhandledLocked(method string) {
+	if p.calls.watchesFor(method) {
+		return
 	}
-	p.later(Note{Kind: NoteUnhandledNotification, Method: method, Text: "nothing takes the notification " + quoted(method)})
+	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "nothing takes the notification " + quoted(method)})
 }

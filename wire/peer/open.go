@@ -25,34 +25,34 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	}
 	s := newStream(p, op)
 	p.mu.Lock()
-	msg, err := p.encode(ctx, op, s)
+	msg, err := p.encodeLocked(ctx, op, s)
 	if err != nil {
 		p.mu.Unlock()
 		return nil, err
 	}
 	if msg.Raw == nil && msg.Stream != nil {
 		defer p.mu.Unlock()
-		return p.follow(s, msg.Stream)
+		return p.followLocked(s, msg.Stream)
 	}
-	if ends := p.calls[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
-		p.forget(ends, io.EOF) // of which nothing more will come
+	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
+		p.forgetLocked(ends, io.EOF) // of which nothing more will come
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx}
 	if len(msg.ID) == 0 {
-		p.blame(msg)
+		p.blameLocked(msg)
 		s.ended, s.err = true, io.EOF
-		return s, p.sendAndWait(ctx, o)
+		return s, p.sendAndUnlock(ctx, o)
 	}
 	if p.state == eof {
 		p.mu.Unlock()
-		return nil, p.noMore(s, io.EOF)
+		return nil, p.noMoreLocked(s, io.EOF)
 	}
 	if p.exchanger != nil {
 		o.ctx, s.stop = context.WithCancel(ctx)
 	}
-	p.register(s, msg)
+	p.registerLocked(s, msg)
 	o.call = s
-	p.send(o)
+	p.sendLocked(o)
 	p.mu.Unlock()
 	return s, nil
 }
@@ -62,32 +62,32 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	s := newStream(p, op)
 	p.mu.Lock()
-	msg, err := p.encode(ctx, op, s)
+	msg, err := p.encodeLocked(ctx, op, s)
 	if err != nil {
 		p.mu.Unlock()
 		return err
 	}
 	if len(msg.ID) > 0 {
 		s.id = string(msg.ID)
-		p.leaveBehind(s)
+		p.calls.abandon(s)
 	}
-	return p.sendAndWait(ctx, outgoing{msg: msg.Raw, ctx: ctx})
+	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx})
 }
 
-// encode waits for room and returns op's message, under an id that is free. The
-// lock is held, but given up while it waits.
-func (p *Peer) encode(ctx context.Context, op dialect.Op, s *stream) (wire.Message, error) {
-	if err := p.waitRoom(ctx); err != nil {
+// encodeLocked waits for room and returns op's message, under an id that is free.
+// The mutex is released while it waits.
+func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire.Message, error) {
+	if err := p.waitRoomLocked(ctx); err != nil {
 		return wire.Message{}, err
 	}
 	if p.state >= closing {
-		return wire.Message{}, p.noMore(s, nil)
+		return wire.Message{}, p.noMoreLocked(s, nil)
 	}
 	msg, err := p.codec.Encode(op)
 	if s.op.Method == "" {
 		s.op.Method = msg.Method
 	}
-	for err == nil && len(msg.ID) > 0 && p.idTaken(msg.ID) {
+	for err == nil && len(msg.ID) > 0 && p.calls.taken(msg.ID) {
 		if op.Kind != dialect.Raw {
 			msg, err = p.codec.Encode(op)
 			continue
@@ -104,10 +104,6 @@ func (p *Peer) encode(ctx context.Context, op dialect.Op, s *stream) (wire.Messa
 	return msg, err
 }
 
-func (p *Peer) idTaken(id wire.ID) bool {
-	return p.calls[string(id)] != nil || p.left[string(id)] != nil
-}
-
 // restored is the answer m with the id that the user gave.
 func restored(m *wire.Message, own wire.ID) *wire.Message {
 	if own == nil {
@@ -119,16 +115,16 @@ func restored(m *wire.Message, own wire.ID) *wire.Message {
 	return &c
 }
 
-// noMore is why s cannot be answered now.
-func (p *Peer) noMore(s *stream, why error) error {
+// noMoreLocked is why s cannot be answered now.
+func (p *Peer) noMoreLocked(s *stream, why error) error {
 	method := ""
 	if s != nil {
 		method = s.op.Method
 	}
 	switch {
 	case why != nil:
-	case p.lost != nil:
-		why = p.lost
+	case p.closeErr != nil:
+		why = p.closeErr
 	case p.ours:
 		why = errOurs
 	}

@@ -98,66 +98,60 @@ func (o Options) withDefaults() Options {
 
 // A Peer is one end of a connection. All its methods may be called from any
 // goroutine.
+//
+// One mutex guards what changes. Its parts (calls, outbox, inflight,
+// notifications) are data under that mutex: they have neither locks nor
+// goroutines of their own. A method of Peer whose name ends in Locked is called
+// with the mutex held.
 type Peer struct {
+	link
+	lifetime
+	codec       dialect.Codec
+	unsolicited bool // the peer opens streams that no call of ours asked for
+	o           Options
+	handler     dialect.Handler
+	recvMu      sync.Mutex // exchanges are received concurrently; their messages are routed one exchange at a time
+
+	mu     sync.Mutex // guards all below; the codec is called under it
+	change gate       // opens when something happened that the reader or a closer waits for
+	ending
+	pendingNotes []Note // to be told once the mutex is released
+
+	calls         calls
+	outbox        outbox
+	inflight      inflight
+	notifications notifications
+}
+
+// A link is the connection and what it can do beside Send and Recv.
+type link struct {
 	conn      wire.Conn
-	exchanger wire.Exchanger // conn, when one message is one exchange
-	batcher   wire.Batcher   // conn, when it can hold back
-	idler     bool           // conn tells when it is about to wait
-	oneShot   bool           // conn takes the answers to what came first, and no more
-	codec     dialect.Codec
-	bystander bool // streams come that nobody of ours asked for
-	o         Options
-	handler   dialect.Handler
+	exchanger wire.Exchanger // conn, if one message is one exchange; else nil
+	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
+	idler     bool           // conn says when it is about to wait for more
+	oneShot   bool           // conn takes the answers to the first message, and no more
+}
 
-	ctx     context.Context // of handlers: ends when the peer closes
+// A lifetime is what the end of a peer is awaited and brought about with.
+type lifetime struct {
+	ctx     context.Context // of handlers: ends when the peer begins to close
 	cancel  context.CancelFunc
-	xctx    context.Context // of exchanges: ends a little later, so that answers get out
+	xctx    context.Context // of exchanges: ends later than ctx, so that answers get out
 	xcancel context.CancelFunc
-	once    sync.Once      // Close
-	wg      sync.WaitGroup // every goroutine but the reader
-	done    chan struct{}  // closed as the reader's last deed
-	err     error          // why it ended; read after done
-	recvMu  sync.Mutex     // for exchanges, which receive side by side: one at a time is routed
+	once    sync.Once      // guards shutDown
+	wg      sync.WaitGroup // counts every goroutine but the reader
+	closeAt chan struct{}  // closed when the reader has seen the end
+	done    chan struct{}  // closed when nothing of the peer runs any more
+	err     error          // what Err returns; read only after done
+}
 
-	mu      sync.Mutex // for all below; the codec is called under it
-	change  gate       // opens when something happened that the reader or a closer waits for
-	room    gate       // opens when there is room to send
-	state   state
-	ours    bool  // we ended it
-	deaf    error // why a oneShot takes no more
-	abort   error // why we gave the connection up
-	lost    error // why it ended, once it has
-	closeAt chan struct{}
-
-	calls     map[string]*stream // ours, by id token
-	streams   map[string]*stream // ours, by stream token
-	watches   []*stream
-	dirty     []*stream // have messages, and a consumer that was not woken
-	waiting   int       // calls without their first response
-	awaiting  int       // those of them whose answer may be a stream
-	over      int       // streams that queue too much
-	nameless  int       // messages of ours that are none: what they get has no id
-	early     early
-	late      recent             // streams that ended: what still comes of them is dropped
-	left      map[string]*stream // calls that nobody waits for, by id token: their responses are dropped
-	greetings []wire.Message     // what the far side said unprompted
-
-	out      []outgoing // waits to be sent
-	spare    []outgoing // the writer's other slice
-	outBytes int
-	writing  bool
-
-	active    map[*inbound]struct{}
-	busy      bool                  // some request was refused as one too many
-	taken     map[string][]*inbound // by Incoming, by id token
-	held      int                   // requests of theirs in flight: active and taken
-	heldBytes int                   // and their bytes
-	posting   int                   // answers of ours that are exchanges under way
-	owed      int                   // requests of theirs without their first answer
-	news      []wire.Message        // notifications that wait
-	newsBytes int
-	notifying bool
-	toNote    []Note // collected under the lock
+// An ending is how far the end of the connection has come, and why it ends.
+type ending struct {
+	state      state
+	ours       bool  // we closed the connection
+	sendClosed error // why a oneShot takes no more messages
+	abort      error // the write error for which we gave the connection up
+	closeErr   error // why nothing comes any more, once nothing does
 }
 
 // A state says what may still happen on a connection. They follow each other.
@@ -173,23 +167,19 @@ const (
 // New returns a peer that reads conn at once. It owns conn from then on.
 func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p := &Peer{
-		conn:    conn,
-		codec:   codec,
-		o:       o.withDefaults(),
-		done:    make(chan struct{}),
-		closeAt: make(chan struct{}),
-		calls:   map[string]*stream{},
-		streams: map[string]*stream{},
-		left:    map[string]*stream{},
-		active:  map[*inbound]struct{}{},
-		taken:   map[string][]*inbound{},
+		link:     link{conn: conn},
+		lifetime: lifetime{done: make(chan struct{}), closeAt: make(chan struct{})},
+		codec:    codec,
+		o:        o.withDefaults(),
+		calls:    newCalls(),
+		inflight: newInflight(),
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.xctx, p.xcancel = context.WithCancel(context.Background())
 	p.exchanger, _ = conn.(wire.Exchanger)
 	p.batcher, _ = conn.(wire.Batcher)
 	_, p.oneShot = conn.(wire.OneShot)
-	_, p.bystander = codec.(dialect.Bystander)
+	_, p.unsolicited = codec.(dialect.Bystander)
 	if idler, ok := conn.(wire.Idler); ok {
 		p.idler = true
 		idler.OnIdle(p.wakeAll)
@@ -266,24 +256,5 @@ func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessag
 		case ev.Kind == wire.Data:
 			result = bytes.Clone(ev.Data)
 		}
-	}
-}
-
-// gate lets goroutines wait, without the lock, for what happens under it.
-type gate struct{ c chan struct{} }
-
-// wait returns a channel that the next pass closes.
-func (g *gate) wait() <-chan struct{} {
-	if g.c == nil {
-		g.c = make(chan struct{})
-	}
-	return g.c
-}
-
-// pass lets everyone go who waits.
-func (g *gate) pass() {
-	if g.c != nil {
-		close(g.c)
-		g.c = nil
 	}
 }

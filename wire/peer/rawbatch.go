@@ -28,7 +28,7 @@ func isBatch(op dialect.Op) bool {
 // its ids is free.
 func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
-	whole, err := p.encode(ctx, op, newStream(p, op))
+	whole, err := p.encodeLocked(ctx, op, newStream(p, op))
 	if err != nil {
 		p.mu.Unlock()
 		return nil, err
@@ -39,9 +39,9 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	for val := range scan.Elements(op.Params) {
 		part := dialect.Op{Kind: dialect.Raw, Params: val, Answer: op.Answer}
 		s := newStream(p, part)
-		m, err := p.encode(ctx, part, s)
+		m, err := p.encodeLocked(ctx, part, s)
 		if err == nil && len(m.ID) > 0 && p.state == eof {
-			err = p.noMore(s, io.EOF)
+			err = p.noMoreLocked(s, io.EOF)
 		}
 		if err != nil {
 			b.end(p, err)
@@ -50,22 +50,22 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 		}
 		if len(m.ID) > 0 {
 			s.batch = b
-			p.register(s, m)
+			p.registerLocked(s, m)
 			b.sent = append(b.sent, s)
 		}
-		p.blame(m)
+		p.blameLocked(m)
 		changed = changed || s.own != nil
 		empty = false
 		msg.Add(m.Raw)
 	}
 	if empty { // an empty array is no batch
-		p.nameless++
+		p.calls.idless++
 	}
 	if changed {
 		whole.Raw = msg.End()
 	}
 	b.calls = b.sent
-	err = p.sendAndWait(ctx, outgoing{msg: whole.Raw, ctx: ctx, from: b})
+	err = p.sendAndUnlock(ctx, outgoing{msg: whole.Raw, ctx: ctx, from: b})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -77,14 +77,14 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	return b, err
 }
 
-// end ends what is not answered. The lock is held.
+// end ends what is not answered.
 func (b *rawBatch) end(p *Peer, err error) {
 	for _, s := range b.sent {
-		p.forget(s, err)
+		p.forgetLocked(s, err)
 	}
 }
 
-// unanswered says that nothing of b is answered. The lock is held.
+// unanswered says that nothing of b is answered.
 func (b *rawBatch) unanswered() bool {
 	for _, s := range b.sent {
 		if !s.waiting {

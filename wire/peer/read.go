@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"context"
 	"io"
 
 	"rpcx/wire"
@@ -31,9 +32,9 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 		p.recvMu.Lock()
 	}
 	p.mu.Lock()
-	p.releaseEarly()
+	p.releaseEarlyLocked()
 	msgs, batch, err := p.codec.Decode(raw)
-	if batch && p.takenWhole(msgs, raw) {
+	if batch && p.takenWholeLocked(msgs, raw) {
 		msgs, batch = nil, false
 	}
 	if err == nil || len(msgs) > 0 { // a last word may come with the end
@@ -42,145 +43,144 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 			g = &group{}
 		}
 		for i := range msgs {
-			p.route(&msgs[i], g, in)
+			p.routeLocked(&msgs[i], g, in)
 		}
-		p.releaseEarly()
+		p.releaseEarlyLocked()
 		if g != nil {
 			g.complete = true
-			p.sendGroup(g)
+			p.sendGroupLocked(g)
 		}
 	}
 	if p.exchanger != nil {
 		p.recvMu.Unlock()
 	}
-	p.throttle(in)
+	p.throttleLocked(in)
 	p.unlockAndTell()
 	return err
 }
 
-// throttle waits while reading on would only fill memory. It never waits while
-// somebody needs an answer that is still to be read. The lock is held, but
-// given up while it waits.
-func (p *Peer) throttle(in *stream) {
-	for p.mustStop(in) {
-		c := p.change.wait()
-		p.wakeDirty()
-		p.unlockAndTell()
-		<-c
-		p.mu.Lock()
-	}
+// throttleLocked waits while reading on would only fill memory. It never waits while
+// somebody needs an answer that is still to be read. The mutex is released while it waits.
+func (p *Peer) throttleLocked(in *stream) {
+	_ = p.waitForLocked(context.Background(), &p.change, func() bool {
+		if !p.mustStopLocked(in) {
+			return true
+		}
+		p.wakeDirtyLocked()
+		return false
+	})
 }
 
-func (p *Peer) mustStop(in *stream) bool {
+func (p *Peer) mustStopLocked(in *stream) bool {
 	switch {
 	case p.state >= closing:
 		return false
-	case p.outBytes > floodBytes: // answers that the far side does not read
+	case p.outbox.bytes > floodBytes: // answers that the far side does not read
 		return true
 	case in != nil: // an exchange is read on its own: nobody else waits for it
-		return in.over || p.posting > postsMost && !in.answers
+		return in.overfull || p.outbox.posting > postsMost && !in.answers
 	}
-	return (p.over > 0 || p.newsFull()) && p.waiting == 0 && p.owed == 0
+	return (p.calls.overfull > 0 || p.notifications.full()) && p.calls.waiting == 0 && p.inflight.unanswered == 0
 }
 
-// route gives one message to whom it belongs. The lock is held.
-func (p *Peer) route(m *wire.Message, g *group, in *stream) {
-	seen := p.watched(m)
+// routeLocked gives one message to whom it belongs.
+func (p *Peer) routeLocked(m *wire.Message, g *group, in *stream) {
+	seen := p.watchedLocked(m)
 	switch m.Kind {
 	case wire.Response:
-		p.response(m, g, in)
+		p.responseLocked(m, g, in)
 	case wire.Item:
-		p.item(m, in)
+		p.itemLocked(m, in)
 	case wire.Request:
-		p.request(m, g)
+		p.requestLocked(m, g)
 	case wire.Notification:
-		p.notification(m)
+		p.notificationLocked(m)
 	case wire.Cancel:
-		p.cancelled(m)
+		p.cancelledLocked(m)
 	case wire.Greeting:
-		p.greeted(m)
+		p.calls.greet(m)
 	case wire.Invalid:
-		p.invalid(m, g, in, seen)
+		p.invalidLocked(m, g, in, seen)
 	}
 }
 
-// response routes an answer to a call of ours.
-func (p *Peer) response(m *wire.Message, g *group, in *stream) {
-	s := p.calls[string(m.ID)]
+// responseLocked routes an answer to a call of ours.
+func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
+	s := p.calls.byID[string(m.ID)]
 	if s == nil && noID(m.ID) {
 		if m.Err == nil {
-			p.unclaimed(m)
+			p.unclaimedLocked(m)
 			return
 		}
-		if in == nil && p.nameless > 0 {
-			p.nameless--
-			p.stray(m)
+		if in == nil && p.calls.idless > 0 {
+			p.calls.idless--
+			p.strayLocked(m)
 			return
 		}
-		calls := p.refused(in, g == nil)
+		calls := p.calls.refused(in, g == nil)
 		if len(calls) == 0 {
-			p.stray(m)
+			p.strayLocked(m)
 			return
 		}
 		s = calls[0]
 		for _, other := range calls[1:] { // one refusal is one answer, with no call's id
-			p.forget(other, io.EOF)
+			p.forgetLocked(other, io.EOF)
 			s.own = nil
 		}
 	}
 	switch {
-	case s == nil && p.left[string(m.ID)] != nil:
-		p.tooLate(p.left[string(m.ID)], m)
+	case s == nil && p.calls.abandoned[string(m.ID)] != nil:
+		p.tooLateLocked(p.calls.abandoned[string(m.ID)], m)
 	case s == nil:
-		p.unclaimed(m)
+		p.unclaimedLocked(m)
 	case !s.waiting: // the dialect's items have the request's id
 		m.Kind, m.Stream = wire.Item, nil
 		m.Final = m.Final || m.Err != nil
-		p.deliver(s, m)
+		p.deliverLocked(s, m)
 	default:
-		p.answered(s, m)
+		p.answeredLocked(s, m)
 	}
 }
 
-// answered takes the first response to s: it may open a stream, of which items
+// answeredLocked takes the first response to s: it may open a stream, of which items
 // may have come before.
-func (p *Peer) answered(s *stream, m *wire.Message) {
+func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	var token wire.ID
 	m.Final = true
 	if m.Err == nil && s.op.Kind != dialect.Raw && s.op.Kind != dialect.Unsub && s.op.Kind != dialect.Cancel {
 		token, m.Final = p.codec.Opened(s.op, *m)
 		m.Stream = token
 	}
-	p.wait(s, false)
+	p.calls.setWaiting(s, false)
 	if s.op.Kind == dialect.Raw { // in its place among all else that comes in
-		p.answerTo(s.op.Answer, restored(m, s.own))
+		p.answerToLocked(s.op.Answer, restored(m, s.own))
 	}
-	p.deliver(s, m)
+	p.deliverLocked(s, m)
 	if token == nil || s.ended {
 		return
 	}
-	p.name(s, token)
-	p.catchUp(s, &s.early)
-	p.catchUp(s, &p.early)
+	p.calls.name(s, token)
+	p.catchUpLocked(s, &s.early)
+	p.catchUpLocked(s, &p.calls.early)
 	rest := s.early.items
-	s.early = early{}
+	s.early = earlyItems{}
 	for i := range rest {
-		p.unclaimed(&rest[i])
+		p.unclaimedLocked(&rest[i])
 	}
 }
 
-// catchUp delivers what came of the stream of s before it was named.
-func (p *Peer) catchUp(s *stream, e *early) {
+// catchUpLocked delivers what came of the stream of s before it was named.
+func (p *Peer) catchUpLocked(s *stream, e *earlyItems) {
 	items := e.take(wire.ID(s.token))
 	for i := range items {
-		p.deliver(s, &items[i])
+		p.deliverLocked(s, &items[i])
 	}
 }
 
-// tooLate drops the response to a call that nobody waits for. A stream that it
+// tooLateLocked drops the response to a call that nobody waits for. A stream that it
 // opens is ended.
-func (p *Peer) tooLate(s *stream, m *wire.Message) {
-	delete(p.left, s.id)
+func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
+	delete(p.calls.abandoned, s.id)
 	if s.late != nil {
 		defer close(s.late)
 	}
@@ -191,109 +191,97 @@ func (p *Peer) tooLate(s *stream, m *wire.Message) {
 	if final || token == nil {
 		return
 	}
-	p.late.add(string(token))
-	p.early.take(token)
-	p.say(dialect.Op{
+	p.calls.endedStreams.add(string(token))
+	p.calls.early.take(token)
+	p.sayLocked(dialect.Op{
 		Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id),
 		Stream: token.Clone(), Unsubscribe: s.op.Unsubscribe,
 	}, false)
 }
 
-// item routes one piece of a stream: by the call that it names, by its exchange,
+// itemLocked routes one piece of a stream: by the call that it names, by its exchange,
 // by its stream. What comes in the exchange of a call that goes on, and is of a
 // stream that nobody named, is that call's.
-func (p *Peer) item(m *wire.Message, in *stream) {
-	if s := p.calls[string(m.ID)]; len(m.ID) > 0 && s != nil {
+func (p *Peer) itemLocked(m *wire.Message, in *stream) {
+	if s := p.calls.byID[string(m.ID)]; len(m.ID) > 0 && s != nil {
 		if !m.Beside {
-			p.wait(s, false)
+			p.calls.setWaiting(s, false)
 		}
 		if s.op.Kind == dialect.Raw { // in its place among all else that comes in
-			p.answerTo(s.op.Answer, restored(m, s.own))
+			p.answerToLocked(s.op.Answer, restored(m, s.own))
 		}
-		p.deliver(s, m)
+		p.deliverLocked(s, m)
 		return
 	}
 	if in != nil && !in.ended && m.Stream != nil { // other exchanges may use the same ids
 		switch {
-		case p.bystander && !in.waiting && !in.named && !in.answers:
-			p.name(in, m.Stream)
-			p.deliver(in, m)
+		case p.unsolicited && !in.waiting && !in.named && !in.answers:
+			p.calls.name(in, m.Stream)
+			p.deliverLocked(in, m)
 			return
 		case in.named && in.token == string(m.Stream):
-			p.deliver(in, m)
+			p.deliverLocked(in, m)
 			return
-		case in.waiting && !in.single && in.early.keep(m, p.o.StreamBuffer):
+		case in.waiting && !in.oneAnswer && in.early.keep(m, p.o.StreamBuffer):
 			if m.Final {
-				p.adopt(in, m.Stream, &in.early)
+				p.adoptLocked(in, m.Stream, &in.early)
 			}
 			return
 		}
 	}
 	if m.Stream != nil {
-		if s := p.streams[string(m.Stream)]; s != nil {
-			p.deliver(s, m)
+		if s := p.calls.byToken[string(m.Stream)]; s != nil {
+			p.deliverLocked(s, m)
 			return
 		}
 	}
-	if len(m.ID) > 0 && p.left[string(m.ID)] != nil {
+	if len(m.ID) > 0 && p.calls.abandoned[string(m.ID)] != nil {
 		return
 	}
 	switch {
-	case m.Stream != nil && p.late.has(m.Stream):
-	case m.Stream != nil && p.awaiting > 0 && p.early.keep(m, p.o.StreamBuffer):
-		if m.Final && p.awaiting == 1 && !p.bystander {
-			p.adopt(p.onlyOpen(), m.Stream, &p.early)
+	case m.Stream != nil && p.calls.endedStreams.has(m.Stream):
+	case m.Stream != nil && p.calls.awaiting > 0 && p.calls.early.keep(m, p.o.StreamBuffer):
+		if m.Final && p.calls.awaiting == 1 && !p.unsolicited {
+			p.adoptLocked(p.calls.onlyOpen(), m.Stream, &p.calls.early)
 		}
 	default:
-		p.unclaimed(m)
+		p.unclaimedLocked(m)
 	}
 }
 
-// adopt gives a stream that came to its end before any response named it to the
+// adoptLocked gives a stream that came to its end before any response named it to the
 // one call that can have asked for it.
-func (p *Peer) adopt(s *stream, token wire.ID, e *early) {
-	p.wait(s, false)
-	p.name(s, token)
-	p.catchUp(s, e)
-	p.leaveBehind(s) // its response may still come
+func (p *Peer) adoptLocked(s *stream, token wire.ID, e *earlyItems) {
+	p.calls.setWaiting(s, false)
+	p.calls.name(s, token)
+	p.catchUpLocked(s, e)
+	p.calls.abandon(s) // its response may still come
 }
 
-// onlyOpen is the one call that may be answered by a stream and waits.
-func (p *Peer) onlyOpen() *stream {
-	for _, s := range p.calls {
-		if s.waiting && !s.single {
-			return s
-		}
-	}
-	return nil
-}
-
-// releaseEarly makes notifications of items that no call can want any more.
-func (p *Peer) releaseEarly() {
-	for p.awaiting == 0 && len(p.early.items) > 0 {
-		items := p.early.items
-		p.early = early{}
+// releaseEarlyLocked makes notifications of items that no call can want any more.
+func (p *Peer) releaseEarlyLocked() {
+	for items := p.calls.unclaimed(); len(items) > 0; items = p.calls.unclaimed() {
 		for i := range items {
-			p.unclaimed(&items[i])
+			p.unclaimedLocked(&items[i])
 		}
 	}
 }
 
-// unclaimed takes what no call of ours wants.
-func (p *Peer) unclaimed(m *wire.Message) {
+// unclaimedLocked takes what no call of ours wants.
+func (p *Peer) unclaimedLocked(m *wire.Message) {
 	switch {
 	case m.Kind == wire.Item && m.Beside: // of no call; Incoming sees the message itself
 		if ev, err := p.codec.Event(*m); err == nil && p.o.Incoming == nil {
-			p.later(told(ev))
+			p.noteLocked(noteOf(ev))
 		}
 		return
 	case m.Kind == wire.Item:
 		m.Kind, m.Body, m.Final, m.Err = wire.Notification, m.Params, false, nil
-		p.notification(m)
+		p.notificationLocked(m)
 		return
 	}
-	if !p.incoming(m) {
-		p.later(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
+	if !p.incomingLocked(m) {
+		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
 	}
 }
 

@@ -9,12 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-const (
-	// roomBytes is how much may wait to be sent before those who send wait.
-	roomBytes = 1 << 20
-	// grace is how long the reader may still tell why a write failed.
-	grace = 500 * time.Millisecond
-)
+// grace is how long the reader may still tell why a write failed.
+const grace = 500 * time.Millisecond
 
 // outgoing is a message that waits to be sent.
 type outgoing struct {
@@ -25,28 +21,16 @@ type outgoing struct {
 	ctx  context.Context // of an exchange; nil: the peer's
 }
 
-// waitRoom waits until there is room to send. The lock is held, but given up
-// while it waits.
-func (p *Peer) waitRoom(ctx context.Context) error {
-	for p.outBytes > roomBytes && p.state < ended {
-		c := p.room.wait()
-		p.mu.Unlock()
-		select {
-		case <-c:
-		case <-ctx.Done():
-		}
-		p.mu.Lock()
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
+// waitRoomLocked waits until there is room to send. The mutex is released while it waits.
+func (p *Peer) waitRoomLocked(ctx context.Context) error {
+	_ = p.waitForLocked(ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.state == ended })
 	return ctx.Err()
 }
 
-// sendAndWait sends o and waits until it is written. It gives up the lock.
-func (p *Peer) sendAndWait(ctx context.Context, o outgoing) error {
+// sendAndUnlock sends o and waits until it is written. It gives up the lock.
+func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 	o.done = make(chan error, 1)
-	p.send(o)
+	p.sendLocked(o)
 	p.mu.Unlock()
 	select {
 	case err := <-o.done:
@@ -56,25 +40,22 @@ func (p *Peer) sendAndWait(ctx context.Context, o outgoing) error {
 	}
 }
 
-// send puts o into the queue and sees that somebody writes it. The lock is held.
-func (p *Peer) send(o outgoing) {
+// sendLocked puts o into the queue and sees that somebody writes it.
+func (p *Peer) sendLocked(o outgoing) {
 	if p.state == ended {
 		if o.done != nil {
-			o.done <- p.noMore(o.call, nil)
+			o.done <- p.noMoreLocked(o.call, nil)
 		}
 		return
 	}
 	if p.exchanger != nil {
 		if o.answers() {
-			p.posting++
+			p.outbox.posting++
 		}
 		p.wg.Go(func() { p.exchange(o) })
 		return
 	}
-	p.out = append(p.out, o)
-	p.outBytes += len(o.msg)
-	if !p.writing {
-		p.writing = true
+	if p.outbox.put(o) {
 		p.wg.Go(p.write)
 	}
 }
@@ -84,24 +65,20 @@ func (p *Peer) send(o outgoing) {
 func (p *Peer) write() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.out) > 0 {
-		if p.batcher != nil && p.waiting > 1 {
+	for len(p.outbox.queue) > 0 {
+		if p.batcher != nil && p.calls.waiting > 1 {
 			p.mu.Unlock()
 			runtime.Gosched()
 			p.mu.Lock()
 		}
-		batch := p.out
-		p.out = p.spare[:0]
+		batch := p.outbox.take()
 		p.mu.Unlock()
 		n := p.writeAll(batch)
-		clear(batch)
 		p.mu.Lock()
-		p.spare = batch
-		p.outBytes -= n
-		p.room.pass()
+		p.outbox.written(batch, n)
 		p.change.pass()
 	}
-	p.writing = false
+	p.outbox.running = false
 	p.change.pass()
 }
 
@@ -171,9 +148,9 @@ func (p *Peer) onlyThis(err error) bool {
 // cannot be told more than it has been, streams learn it by deaf.
 func (p *Peer) unsent(err error) {
 	p.mu.Lock()
-	again := p.deaf != nil
+	again := p.sendClosed != nil
 	if p.oneShot {
-		p.deaf = err
+		p.sendClosed = err
 	}
 	p.mu.Unlock()
 	if !again {
@@ -184,7 +161,7 @@ func (p *Peer) unsent(err error) {
 // failCall ends one call.
 func (p *Peer) failCall(s *stream, err error) {
 	p.mu.Lock()
-	p.forget(s, err)
+	p.forgetLocked(s, err)
 	p.mu.Unlock()
 }
 

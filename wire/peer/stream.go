@@ -14,53 +14,65 @@ import (
 const wakeBytes = 64 << 10
 
 // stream is one operation of ours and the messages that answer it. It is in the
-// tables from before its message is sent until its final message, its failure
-// or Cancel.
+// tables of calls from before its message is sent until its final message, its
+// failure or Cancel.
 type stream struct {
-	p     *Peer
-	op    dialect.Op
-	id    string  // of the request; "": none
-	own   wire.ID // the id that the user gave, where ours replaced it; nil: none
-	token string  // of the stream that the answer opened; "": none
-	named bool    // token counts
-	// follows: it is a watch of the stream token.
-	follows bool
-	// single: its first response is its only answer (Encode said Final).
-	single  bool
-	waiting bool // for its first response
-	stop    context.CancelFunc
-	late    chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
-	batch   *rawBatch     // that it was sent in; nil: by itself
-	answers bool          // it is no call, but the exchange of an answer of ours
-	early   early         // of its exchange; see Peer.early
-	// malformed is what came in its exchange and was no message.
-	malformed string
+	p *Peer
+	request
+	exchanged
 
 	queue
-	lost  int64 // messages that were dropped, and the consumer was not told
-	over  bool  // queues more than it should
-	ended bool  // nothing more is queued
-	err   error // io.EOF after the final message, else why it failed
-	cut   bool  // it ended because the connection did
-	asks  bool  // the consumer waits for wake
-	dirty bool  // in the peer's list of streams to wake
-	wake  chan struct{}
+	fate
+	asks  bool          // the consumer waits for wake
+	dirty bool          // in calls.dirty
+	wake  chan struct{} // gets a value when there is something for the consumer
 
 	dropped atomic.Bool // Cancel was called: what the consumer still holds is void
 
-	taken *chunk // the consumer's; read without the lock
-	pos   int
+	current *chunk // the consumer's; read without the mutex
+	pos     int    // the next message in current
+}
+
+// A request is what a stream sent, and the ids under which its answers come.
+type request struct {
+	op        dialect.Op
+	id        string        // of the request; "": none
+	own       wire.ID       // the id that the user gave, if ours replaced it; else nil
+	token     string        // of the stream that the answer opened; "": none
+	named     bool          // token counts
+	follows   bool          // it is a watch of the stream token, and sent nothing
+	oneAnswer bool          // its first response is its only answer (Encode said Final)
+	waiting   bool          // for its first response
+	batch     *rawBatch     // that it was sent in; nil: by itself
+	late      chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
+}
+
+// An exchanged is what a stream has of its exchange, over a wire.Exchanger.
+type exchanged struct {
+	stop      context.CancelFunc // ends the exchange
+	answers   bool               // it carries an answer of ours, and is no call
+	early     earlyItems         // as calls.early, of this exchange
+	malformed string             // what came in it that was no message
+}
+
+// A fate is how a stream stands with its consumer, and how it ended.
+type fate struct {
+	lost     int64 // messages that were dropped, and the consumer was not told
+	overfull bool  // it queues more than it should
+	ended    bool  // nothing more is queued
+	err      error // io.EOF after the final message, else why it failed
+	cut      bool  // it ended because the connection did
 }
 
 func newStream(p *Peer, op dialect.Op) *stream {
-	return &stream{p: p, op: op, wake: make(chan struct{}, 1)}
+	return &stream{p: p, request: request{op: op}, wake: make(chan struct{}, 1)}
 }
 
 // Next returns the next message. It allocates nothing when one is queued. Only
 // one goroutine may be in Next. The first message of a Subscribe is its
 // response, of Kind Response, and not an item.
 func (s *stream) Next(ctx context.Context) (wire.Message, error) {
-	if c := s.taken; c != nil && s.pos < len(c.msgs) && !s.dropped.Load() {
+	if c := s.current; c != nil && s.pos < len(c.msgs) && !s.dropped.Load() {
 		s.pos++
 		return c.msgs[s.pos-1], nil
 	}
@@ -69,7 +81,7 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 
 // Waiting reports whether a message, or the stream's own end, can be had at once.
 func (s *stream) Waiting() bool {
-	if c := s.taken; c != nil && s.pos < len(c.msgs) {
+	if c := s.current; c != nil && s.pos < len(c.msgs) {
 		return true
 	}
 	s.p.mu.Lock()
@@ -87,7 +99,7 @@ func (s *stream) Severed() bool {
 
 // due says that what is queued is worth handing over: it is much, or nothing
 // more is coming at once. Taking each message as it comes would have reader and
-// consumer fight for the lock. The lock is held.
+// consumer fight for the lock.
 func (s *stream) due() bool { return !s.dirty || s.size >= wakeBytes }
 
 // refill takes the next chunk, for which it waits. Messages that were queued
@@ -97,8 +109,8 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	p := s.p
 	for {
 		p.mu.Lock()
-		s.recycle(s.taken)
-		s.taken, s.pos = nil, 0
+		s.recycle(s.current)
+		s.current, s.pos = nil, 0
 		if s.lost > 0 && s.first != nil {
 			gap := wire.Message{Kind: wire.Item, Event: &wire.Event{Kind: wire.Gap, Missed: s.lost}}
 			s.lost = 0
@@ -106,13 +118,13 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 			return gap, nil
 		}
 		if s.ended || ctx.Err() == nil && s.due() {
-			s.taken = s.take()
+			s.current = s.take()
 		}
-		if s.taken != nil {
+		if s.current != nil {
 			s.pos = 1
-			p.relieve(s)
+			p.resumeReadingLocked(s)
 			p.mu.Unlock()
-			return s.taken.msgs[0], nil
+			return s.current.msgs[0], nil
 		}
 		if s.ended {
 			p.mu.Unlock()
@@ -143,8 +155,8 @@ func (s *stream) Cancel(ctx context.Context) error {
 		return nil
 	}
 	s.dropped.Store(true)
-	goodbye := p.leaveStream(s, io.EOF, true)
-	if s.op.Kind == dialect.Subscribe && s.id != "" && p.left[s.id] == s {
+	goodbye := p.leaveStreamLocked(s, io.EOF, true)
+	if s.op.Kind == dialect.Subscribe && s.id != "" && p.calls.abandoned[s.id] == s {
 		s.late = make(chan struct{})
 	}
 	s.drop()
@@ -165,17 +177,17 @@ func (s *stream) Cancel(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.forget(goodbye, io.EOF)
-	p.leaveBehind(goodbye)
+	p.forgetLocked(goodbye, io.EOF)
+	p.calls.abandon(goodbye)
 	return err
 }
 
-// leaveStream ends s with err on our side and asks the far side to end it on
+// leaveStreamLocked ends s with err on our side and asks the far side to end it on
 // its own. It returns the call that asks, where it has an answer and somebody
-// awaits it. The lock is held.
-func (p *Peer) leaveStream(s *stream, err error, await bool) *stream {
+// awaits it.
+func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
-	p.forget(s, err)
+	p.forgetLocked(s, err)
 	switch {
 	case s.isWatch():
 		return nil
@@ -183,26 +195,26 @@ func (p *Peer) leaveStream(s *stream, err error, await bool) *stream {
 		s.stop()
 		return nil
 	case unanswered:
-		p.leaveBehind(s)
-		p.say(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
+		p.calls.abandon(s)
+		p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
 		return nil
 	}
 	op := dialect.Op{Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe}
 	if s.named {
 		op.Stream = wire.ID(s.token)
 	}
-	if bye, ok := p.say(op, await); ok {
+	if bye, ok := p.sayLocked(op, await); ok {
 		return bye
 	}
 	op.Kind = dialect.Cancel
-	bye, _ := p.say(op, await)
+	bye, _ := p.sayLocked(op, await)
 	return bye
 }
 
-// say sends op, where the dialect can say it and the connection can carry it.
+// sayLocked sends op, where the dialect can say it and the connection can carry it.
 // It returns the call that gets the answer, if there is one and somebody awaits
 // it. It does not wait for room: there is one such message for each call.
-func (p *Peer) say(op dialect.Op, await bool) (*stream, bool) {
+func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
 	if p.state != open {
 		return nil, true
 	}
@@ -211,18 +223,18 @@ func (p *Peer) say(op dialect.Op, await bool) (*stream, bool) {
 		return nil, false
 	}
 	if len(msg.ID) == 0 {
-		p.send(outgoing{msg: msg.Raw})
+		p.sendLocked(outgoing{msg: msg.Raw})
 		return nil, true
 	}
 	s := newStream(p, op)
 	if !await {
 		s.id = string(msg.ID)
-		p.leaveBehind(s)
-		p.send(outgoing{msg: msg.Raw})
+		p.calls.abandon(s)
+		p.sendLocked(outgoing{msg: msg.Raw})
 		return nil, true
 	}
-	s.single = true
-	p.register(s, msg)
-	p.send(outgoing{msg: msg.Raw, call: s})
+	s.oneAnswer = true
+	p.registerLocked(s, msg)
+	p.sendLocked(outgoing{msg: msg.Raw, call: s})
 	return s, true
 }

@@ -7,13 +7,6 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// greeted keeps what the far side says before all else, for those who ask later.
-func (p *Peer) greeted(m *wire.Message) {
-	if len(p.greetings) < 8 {
-		p.greetings = append(p.greetings, m.Clone())
-	}
-}
-
 // watch opens a stream of what comes in: every message, or those of op.Method.
 // A greeting of that method that has come already is its first message.
 func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
@@ -21,26 +14,26 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	defer p.mu.Unlock()
 	s := newStream(p, op)
 	if p.state != open {
-		why := p.lost
+		why := p.closeErr
 		if p.state == eof {
 			why = io.EOF
 		}
 		return nil, closedFault(why, op.Method, "")
 	}
-	p.watches = append(p.watches, s)
-	for i := range p.greetings {
-		if m := p.greetings[i]; op.Method != "" && m.Method == op.Method {
+	p.calls.watches = append(p.calls.watches, s)
+	for i := range p.calls.greetings {
+		if m := p.calls.greetings[i]; op.Method != "" && m.Method == op.Method {
 			m.Final = false
-			p.deliver(s, &m)
-			p.wakeDirty() // the reader may be waiting already
+			p.deliverLocked(s, &m)
+			p.wakeDirtyLocked() // the reader may be waiting already
 		}
 	}
 	return s, nil
 }
 
-// follow makes s a watch of one stream, which nothing was sent for and which ends
-// with the stream. The lock is held.
-func (p *Peer) follow(s *stream, token wire.ID) (dialect.Stream, error) {
+// followLocked makes s a watch of one stream, which nothing was sent for and which ends
+// with the stream.
+func (p *Peer) followLocked(s *stream, token wire.ID) (dialect.Stream, error) {
 	switch {
 	case p.exchanger != nil:
 		return nil, &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP nothing comes that was not asked for"}
@@ -48,10 +41,10 @@ func (p *Peer) follow(s *stream, token wire.ID) (dialect.Stream, error) {
 		return nil, closedFault(io.EOF, s.op.Method, "")
 	}
 	s.token, s.follows = string(token), true
-	p.watches = append(p.watches, s)
+	p.calls.watches = append(p.calls.watches, s)
 	null := []byte("null")
-	p.deliver(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // as if it had been answered
-	p.wakeDirty()
+	p.deliverLocked(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // as if it had been answered
+	p.wakeDirtyLocked()
 	return s, nil
 }
 
@@ -70,34 +63,34 @@ func (s *stream) sees(m *wire.Message) bool {
 	return s.op.Method == "" || s.op.Method == m.Method
 }
 
-// watched gives m to the watches and says whether one of them took it.
-func (p *Peer) watched(m *wire.Message) (seen bool) {
+// watchedLocked gives m to the watches and says whether one of them took it.
+func (p *Peer) watchedLocked(m *wire.Message) (seen bool) {
 	if m.Kind == wire.Invalid && isParseError(m) { // no JSON: nobody could read it
 		return false
 	}
-	for i := len(p.watches) - 1; i >= 0; i-- { // from behind: one that queues too much is taken out
-		w := p.watches[i]
+	for i := len(p.calls.watches) - 1; i >= 0; i-- { // from behind: one that queues too much is taken out
+		w := p.calls.watches[i]
 		if !w.sees(m) {
 			continue
 		}
 		seen = true
 		final := m.Final // of its stream, which is not the watch's unless it follows that
 		m.Final = final && w.follows
-		p.deliver(w, m)
+		p.deliverLocked(w, m)
 		m.Final = final
 	}
 	return seen
 }
 
-// takenWhole gives an array that holds no message to the watches and to Incoming
+// takenWholeLocked gives an array that holds no message to the watches and to Incoming
 // as one, and says whether somebody took it: what speaks no JSON-RPC has no
 // batches.
-func (p *Peer) takenWhole(msgs []wire.Message, raw []byte) bool {
+func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {
 			return false
 		}
 	}
 	whole := &wire.Message{Kind: wire.Invalid, Raw: raw}
-	return p.watched(whole) || p.incoming(whole)
+	return p.watchedLocked(whole) || p.incomingLocked(whole)
 }

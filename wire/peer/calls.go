@@ -1,0 +1,212 @@
+package peer
+
+import (
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// calls is the part of a Peer that knows what we have asked: which call a
+// response, an item or an error belongs to.
+//
+// Its rules:
+//   - A call is in byID before its request is sent, and stays there until its
+//     final message, its failure or its Cancel.
+//   - A stream is in byToken from when a response or an item names it. Once it
+//     has ended its token is in endedStreams, and what still comes of it is
+//     dropped.
+//   - A call that nobody waits for any more is in abandoned under its id, so
+//     that its response is dropped quietly; a stream that this opens is ended.
+//   - Items of a stream that nothing has named yet are kept in early, but only
+//     while awaiting is not 0: then a response may still name it.
+//   - Ids that the peer chose for its own requests are never looked up here.
+type calls struct {
+	byID         map[string]*stream
+	byToken      map[string]*stream // the streams among them, and those whose call is over
+	watches      []*stream          // see all that comes; they have no id
+	dirty        []*stream          // have messages that their consumer was not woken for
+	waiting      int                // calls without their first response
+	awaiting     int                // those among them whose response may open a stream
+	overfull     int                // streams that queue more than they should
+	idless       int                // messages of ours whose error would have no id, as they are invalid
+	early        earlyItems
+	endedStreams recent
+	abandoned    map[string]*stream
+	greetings    []wire.Message // sent by the peer unprompted; at most greetingsMost
+}
+
+// greetingsMost is how many greetings are kept for those who watch for them
+// later.
+const greetingsMost = 8
+
+func newCalls() calls {
+	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}}
+}
+
+// add enters s under the id of its request.
+func (c *calls) add(s *stream, id wire.ID) {
+	s.id = string(id)
+	c.byID[s.id] = s
+	c.setWaiting(s, true)
+}
+
+// setWaiting notes whether s waits for its first response.
+func (c *calls) setWaiting(s *stream, on bool) {
+	if s.waiting == on {
+		return
+	}
+	s.waiting = on
+	n := 1
+	if !on {
+		n = -1
+	}
+	c.waiting += n
+	if !s.oneAnswer {
+		c.awaiting += n
+	}
+}
+
+// name enters s as the stream token.
+func (c *calls) name(s *stream, token wire.ID) {
+	s.token, s.named = string(token), true
+	c.byToken[s.token] = s
+}
+
+// remove takes s, which has ended, out of every table.
+func (c *calls) remove(s *stream) {
+	c.setWaiting(s, false)
+	c.setOverfull(s, false)
+	if c.byID[s.id] == s {
+		delete(c.byID, s.id)
+	}
+	if s.named {
+		c.endedStreams.add(s.token)
+		if c.byToken[s.token] == s {
+			delete(c.byToken, s.token)
+		}
+	}
+	if s.isWatch() {
+		c.watches = slices.DeleteFunc(c.watches, func(w *stream) bool { return w == s })
+	}
+}
+
+// setOverfull notes whether s queues more than it should, and reports whether
+// that is news.
+func (c *calls) setOverfull(s *stream, on bool) bool {
+	if s.overfull == on {
+		return false
+	}
+	s.overfull = on
+	if on {
+		c.overfull++
+	} else {
+		c.overfull--
+	}
+	return true
+}
+
+// abandon remembers s by id so that a late response is dropped quietly and a
+// stream it opens is unsubscribed.
+func (c *calls) abandon(s *stream) {
+	if s.id == "" {
+		return
+	}
+	if len(c.abandoned) >= recentMost {
+		for id := range c.abandoned { // any: most will never be answered
+			delete(c.abandoned, id)
+			break
+		}
+	}
+	c.abandoned[s.id] = s
+}
+
+// taken reports whether a request of ours may still be answered under id.
+func (c *calls) taken(id wire.ID) bool {
+	return c.byID[string(id)] != nil || c.abandoned[string(id)] != nil
+}
+
+// onlyOpen returns the one call that waits and may be answered by a stream; any
+// of them if there are several, nil if there is none.
+func (c *calls) onlyOpen() *stream {
+	for _, s := range c.byID {
+		if s.waiting && !s.oneAnswer {
+			return s
+		}
+	}
+	return nil
+}
+
+// unclaimed removes and returns the early items if no response can name their
+// streams any more.
+func (c *calls) unclaimed() []wire.Message {
+	if c.awaiting > 0 {
+		return nil
+	}
+	items := c.early.items
+	c.early = earlyItems{}
+	return items
+}
+
+// greet keeps what the peer said unprompted.
+func (c *calls) greet(m *wire.Message) {
+	if len(c.greetings) < greetingsMost {
+		c.greetings = append(c.greetings, m.Clone())
+	}
+}
+
+// watchesFor reports whether a watch waits for messages of that method alone.
+func (c *calls) watchesFor(method string) bool {
+	return slices.ContainsFunc(c.watches, func(w *stream) bool {
+		return w.op.Kind == dialect.Watch && w.op.Method == method
+	})
+}
+
+// count returns how many calls, streams included, are under way. Watches of all
+// messages are none.
+func (c *calls) count() int {
+	n := len(c.byID)
+	for _, s := range c.byToken {
+		if c.byID[s.id] != s {
+			n++
+		}
+	}
+	for _, w := range c.watches {
+		if w.follows {
+			n++
+		}
+	}
+	return n
+}
+
+// refused returns the calls that an error without an id belongs to: what was
+// sent in the exchange that brought it, else the only message that waits for a
+// response. That is one call, or a batch none of which has been answered: a
+// server that takes no batches says so once. alone says that the error was not
+// in an array, whose members answer those of the batch one by one.
+func (c *calls) refused(in *stream, alone bool) []*stream {
+	switch {
+	case in != nil && in.batch != nil:
+		if alone && in.batch.unanswered() {
+			return in.batch.sent
+		}
+		return nil
+	case in != nil:
+		if in.waiting {
+			return []*stream{in}
+		}
+		return nil
+	}
+	for _, s := range c.byID {
+		switch {
+		case !s.waiting:
+		case c.waiting == 1:
+			return []*stream{s}
+		case alone && s.batch != nil && len(s.batch.sent) == c.waiting && s.batch.unanswered():
+			return s.batch.sent
+		default:
+			return nil
+		}
+	}
+	return nil
+}

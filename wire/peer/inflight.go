@@ -1,0 +1,123 @@
+package peer
+
+import (
+	"slices"
+
+	"rpcx/wire"
+)
+
+// inflight is the part of a Peer that knows which requests of the far side are
+// not done.
+//
+// Its rules:
+//   - A request is in active while its handler runs, or in taken while somebody
+//     whom Incoming gave it to may answer it; never in both.
+//   - Each counts in count and bytes until its answer can leave. When these are
+//     at their limits a further request is refused at once.
+//   - It counts in unanswered until its first answer, or until it is sure that
+//     none comes. While one does, the reader never stops: the handler may wait
+//     for something that is still to be read.
+type inflight struct {
+	active     map[*inbound]struct{}
+	taken      map[string][]*inbound // by id; several may have one id, the oldest first
+	count      int                   // those in active and taken
+	bytes      int                   // of their messages
+	unanswered int
+	toldBusy   bool // a note has said that requests are refused
+}
+
+func newInflight() inflight {
+	return inflight{active: map[*inbound]struct{}{}, taken: map[string][]*inbound{}}
+}
+
+// full reports whether a request of n bytes is one too many.
+func (f *inflight) full(n, most int) bool {
+	return f.count >= most || f.count > 0 && f.bytes+n > heldBytes
+}
+
+// start enters a request whose handler is about to run.
+func (f *inflight) start(in *inbound) {
+	f.active[in] = struct{}{}
+	f.hold(in)
+}
+
+// finish removes a request whose handler has returned.
+func (f *inflight) finish(in *inbound) {
+	delete(f.active, in)
+	f.release(in)
+}
+
+// take enters a request that is offered to Incoming.
+func (f *inflight) take(in *inbound) {
+	id := string(in.Msg.ID)
+	f.taken[id] = append(f.taken[id], in)
+	f.hold(in)
+}
+
+// untake removes a request that take entered; false if it is gone already.
+func (f *inflight) untake(in *inbound) bool {
+	id := string(in.Msg.ID)
+	i := slices.Index(f.taken[id], in)
+	if i < 0 {
+		return false
+	}
+	if f.taken[id] = slices.Delete(f.taken[id], i, i+1); len(f.taken[id]) == 0 {
+		delete(f.taken, id)
+	}
+	f.release(in)
+	return true
+}
+
+// oldest returns the oldest taken request with that id, or nil.
+func (f *inflight) oldest(id wire.ID) *inbound {
+	if ins := f.taken[string(id)]; len(ins) > 0 {
+		return ins[0]
+	}
+	return nil
+}
+
+// untakeAll removes and returns the taken requests with these ids; all of them
+// if no id is given.
+func (f *inflight) untakeAll(ids []wire.ID) []*inbound {
+	var all []*inbound
+	for id, ins := range f.taken {
+		if len(ids) > 0 && !slices.ContainsFunc(ids, func(w wire.ID) bool { return string(w) == id }) {
+			continue
+		}
+		for _, in := range ins {
+			f.release(in)
+		}
+		all = append(all, ins...)
+		delete(f.taken, id)
+	}
+	return all
+}
+
+// cancel ends the contexts of the running handlers of requests with that id, and
+// reports whether there was one.
+func (f *inflight) cancel(id wire.ID) (found bool) {
+	for in := range f.active {
+		if string(in.Msg.ID) == string(id) {
+			in.cancelled, found = true, true
+			in.cancel()
+		}
+	}
+	return found
+}
+
+// cancelAll ends the contexts of all running handlers.
+func (f *inflight) cancelAll() {
+	for in := range f.active {
+		in.cancel()
+	}
+}
+
+func (f *inflight) hold(in *inbound) {
+	f.count++
+	f.bytes += len(in.Msg.Raw)
+}
+
+func (f *inflight) release(in *inbound) {
+	f.count--
+	f.bytes -= len(in.Msg.Raw)
+}

@@ -1,0 +1,42 @@
+package peer
+
+import (
+	"strconv"
+	"testing"
+
+	"rpcx/wire"
+)
+
+func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
+	var n notifications
+	lost := 0
+	for i := range newsMost + 5 {
+		lost += n.put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")})
+		if full := i+1 >= newsCount; n.full() != full {
+			t.Fatalf("with %d it says full: %v", i+1, !full)
+		}
+	}
+	if lost != 5 || len(n.queue) != newsMost || n.bytes != 2*newsMost {
+		t.Fatalf("%d were lost, %d of %d bytes are kept", lost, len(n.queue), n.bytes)
+	}
+	for i := 5; i < 8; i++ {
+		if m := n.next(); m.Method != strconv.Itoa(i) {
+			t.Fatalf("%s comes in place of %d", m.Method, i)
+		}
+	}
+}
+
+func TestNotificationsKeepOneHowLargeItIs(t *testing.T) {
+	var n notifications
+	big := &wire.Message{Raw: make([]byte, newsLimit+1)}
+	if lost := n.put(big); lost != 0 || !n.full() {
+		t.Errorf("the only one was lost, or does not fill")
+	}
+	if lost := n.put(&wire.Message{Method: "next", Raw: []byte("{}")}); lost != 1 || n.next().Method != "next" || n.bytes != 0 {
+		t.Errorf("%d were lost, %d bytes are left", lost, n.bytes)
+	}
+	n.running = true
+	if n.stop(); n.running || n.queue != nil {
+		t.Error("it is not stopped")
+	}
+}
