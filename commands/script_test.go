@@ -31,6 +31,10 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 }
 
 func TestMain(m *testing.M) {
+	// Most of a script's time is spent waiting for its processes.
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.NumCPU())); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"rpcx": func() { os.Exit(thenNothing(Main(os.Args))) },
 		"play": farProgram,
@@ -57,7 +61,6 @@ func thenNothing(status int) int {
 }
 
 func TestScripts(t *testing.T) {
-	flag.Parse()
 	hooks, err := filepath.Abs("../scripts/hooks")
 	if err != nil {
 		t.Fatal(err)
