@@ -25,9 +25,9 @@ import (
 //	absent PATTERN           demands that no process below the script's folder has it
 //	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
-//	far …                    a far side typed by hand (farside_test.go)
+//	peer …                   a peer typed by hand (scriptedpeer_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "far": far,
+	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand,
 }
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"rpcx": func() { os.Exit(thenNothing(Main(os.Args))) },
-		"play": farProgram,
+		"peer": peerProgram,
 	})
 }
 

@@ -1,0 +1,269 @@
+package commands
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// A scriptedPeer is the other end of a connection, typed by hand: what it reads
+// and writes stands in a file, byte for byte, so that it shares no mistake with
+// rpcx. CONTRIBUTING.md, "The scripted peer", describes the language of the file.
+type scriptedPeer struct {
+	name  string
+	mode  string
+	in    *bufio.Reader
+	out   io.Writer
+	conn  net.Conn // nil: stdin and stdout
+	lis   net.Listener
+	group []string
+	named map[string]string
+	cd    string
+	older *scriptedPeer // the connection before the last accept
+
+	mu  sync.Mutex
+	all []net.Conn
+}
+
+var scriptedPeers sync.Map // of *testscript.TestScript and a name: chan error
+
+type peerKey struct {
+	ts   *testscript.TestScript
+	name string
+}
+
+func peerCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: peer listen|dial ADDRESS NAME FILE, peer wait NAME")
+	}
+	if args[0] == "wait" {
+		awaitPeer(ts, args[1])
+		return
+	}
+	where, name, file := args[1], args[2], ts.MkAbs(args[3])
+	p := &scriptedPeer{name: args[3], mode: "line", cd: ts.MkAbs(".")}
+	lines, err := os.ReadFile(file)
+	ts.Check(err)
+	network, address := "tcp", where
+	if path, ok := strings.CutPrefix(where, "unix:"); ok {
+		network, address = "unix", ts.MkAbs(path)
+	}
+	switch args[0] {
+	case "listen":
+		if network == "tcp" {
+			address = "127.0.0.1:0"
+		}
+		p.lis, err = net.Listen(network, address)
+		ts.Check(err)
+		ts.Setenv(name, p.lis.Addr().String())
+	case "dial":
+		if b, rerr := os.ReadFile(ts.MkAbs(where)); network == "tcp" && rerr == nil {
+			m := regexp.MustCompile(`//([^/"]+)`).FindSubmatch(b)
+			if m == nil {
+				ts.Fatalf("%s holds no address: %s", where, b)
+			}
+			address = string(m[1])
+		}
+		p.conn, err = net.DialTimeout(network, address, patience)
+		ts.Check(err)
+		p.use(p.conn)
+	}
+	done := make(chan error, 1)
+	scriptedPeers.Store(peerKey{ts, name}, done)
+	ts.Defer(p.close)
+	go func() { done <- p.run(string(lines)) }()
+}
+
+func awaitPeer(ts *testscript.TestScript, name string) {
+	done, ok := scriptedPeers.Load(peerKey{ts, name})
+	if !ok {
+		ts.Fatalf("no peer is named %s", name)
+	}
+	select {
+	case err := <-done.(chan error):
+		ts.Check(err)
+	case <-time.After(patience):
+		ts.Fatalf("the peer %s did not come to its end within %v", name, patience)
+	}
+}
+
+// peerProgram is `peer FILE`, a program that a script's commands start.
+func peerProgram() {
+	lines, err := os.ReadFile(os.Args[1])
+	if err == nil {
+		err = (&scriptedPeer{name: os.Args[1], mode: "line", in: bufio.NewReader(os.Stdin), out: os.Stdout, cd: "."}).run(string(lines))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peer:", err)
+		os.Exit(99)
+	}
+}
+
+func (p *scriptedPeer) close() {
+	if p.lis != nil {
+		p.lis.Close()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.all {
+		c.Close()
+	}
+}
+
+func (p *scriptedPeer) use(c net.Conn) {
+	c.SetDeadline(time.Now().Add(2 * patience))
+	p.conn, p.in, p.out = c, bufio.NewReaderSize(c, 64<<10), c
+	p.mu.Lock()
+	p.all = append(p.all, c)
+	p.mu.Unlock()
+}
+
+func (p *scriptedPeer) accept() error {
+	c, err := p.lis.Accept()
+	if err != nil {
+		return err
+	}
+	if p.conn != nil {
+		p.older = &scriptedPeer{conn: p.conn, in: p.in, out: p.out}
+	}
+	p.use(c)
+	return nil
+}
+
+func (p *scriptedPeer) run(text string) error {
+	if p.lis != nil {
+		if err := p.accept(); err != nil {
+			return err
+		}
+	}
+	for n, line := range strings.Split(text, "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		word, rest, _ := strings.Cut(line, " ")
+		if err := p.step(word, rest); err != nil {
+			p.close()
+			return fmt.Errorf("%s:%d: %s: %w", p.name, n+1, line, err)
+		}
+	}
+	p.close()
+	return nil
+}
+
+func (p *scriptedPeer) step(word, rest string) error {
+	switch word[0] {
+	case '<':
+		return p.expect(word[1:], rest)
+	case '>':
+		return p.write(word[1:], p.expand(rest))
+	}
+	switch word {
+	case "repeat":
+		times, text, _ := strings.Cut(rest, " ")
+		n, _ := strconv.Atoi(times)
+		text = p.expand(text)
+		for range n {
+			if err := p.write("", text); err != nil {
+				return err
+			}
+		}
+	case "answer":
+		n, _ := strconv.Atoi(rest)
+		for range n {
+			if err := p.expect("", `"id":([0-9]+),"method":"[^"]*","params":(.*)}`); err != nil {
+				return err
+			}
+			if err := p.write("", p.expand(`{"jsonrpc":"2.0","id":$1,"result":$2}`)); err != nil {
+				return err
+			}
+		}
+	case "flood":
+		left, err := p.flood([]byte(p.expand(rest) + "\n"))
+		if err != nil {
+			return err
+		}
+		return p.raw(left)
+	case "choke":
+		_, err := p.flood([]byte(p.expand(rest) + "\n"))
+		return err
+	case "mode":
+		p.mode = rest
+	case "upgrade":
+		return p.upgrade(rest)
+	case "stderr":
+		_, err := fmt.Fprintln(os.Stderr, rest)
+		return err
+	case "touch":
+		return os.WriteFile(filepath.Join(p.cd, rest), nil, 0o600)
+	case "until":
+		return p.until(filepath.Join(p.cd, rest))
+	case "shut":
+		if p.conn == nil {
+			return os.Stdout.Close()
+		}
+		return p.conn.(interface{ CloseWrite() error }).CloseWrite()
+	case "hangup":
+		return p.conn.Close()
+	case "reset":
+		p.conn.(*net.TCPConn).SetLinger(0)
+		return p.conn.Close()
+	case "accept":
+		return p.accept()
+	case "back":
+		p.conn, p.in, p.out = p.older.conn, p.older.in, p.older.out
+	case "exit":
+		n, err := strconv.Atoi(rest)
+		if err == nil {
+			os.Exit(n)
+		}
+		return err
+	case "hang":
+		if p.conn == nil {
+			for {
+				time.Sleep(time.Hour)
+			}
+		}
+		io.Copy(io.Discard, p.in)
+	default:
+		return errors.New("no such step")
+	}
+	return nil
+}
+
+// flood returns what is left of a message when the far side reads no more.
+func (p *scriptedPeer) flood(msg []byte) ([]byte, error) {
+	for all := 0; all < 64<<20; {
+		p.conn.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
+		n, err := p.conn.Write(msg)
+		all += n
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, err
+		}
+		p.conn.SetWriteDeadline(time.Now().Add(patience))
+		return msg[n:], os.WriteFile(filepath.Join(p.cd, "stalled"), nil, 0o600)
+	}
+	return nil, errors.New("all of it was taken")
+}
+
+func (p *scriptedPeer) until(file string) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			return nil
+		}
+	}
+	return errors.New("it did not come")
+}
