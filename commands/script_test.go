@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"rpcx": func() { os.Exit(thenNothing(Main(os.Args))) },
-		"peer": peerProgram,
+		"rpcx":         func() { os.Exit(thenNothing(Main(os.Args))) },
+		"scriptedpeer": peerProgram,
 	})
 }
 

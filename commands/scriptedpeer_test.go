@@ -98,14 +98,14 @@ func awaitPeer(ts *testscript.TestScript, name string) {
 	}
 }
 
-// peerProgram is `peer FILE`, a program that a script's commands start.
+// peerProgram is `scriptedpeer FILE`, a program that a script's commands start.
 func peerProgram() {
 	lines, err := os.ReadFile(os.Args[1])
 	if err == nil {
 		err = (&scriptedPeer{name: os.Args[1], mode: "line", in: bufio.NewReader(os.Stdin), out: os.Stdout, cd: "."}).run(string(lines))
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "peer:", err)
+		fmt.Fprintln(os.Stderr, "scriptedpeer:", err)
 		os.Exit(99)
 	}
 }
