@@ -106,32 +106,30 @@ func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
 		return batch.Run(ctx, a, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, cat, print)
 	}
 	o.Hooks.Functions = params.FuncNames(rest)
-	if o.rawRequest == "" && request.NeedsConnection(e, cat, rest, o.params) {
-		if err := request.CheckName(a, e, rest[0], false, o.params); err != nil {
-			return err
-		}
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (request.TypedOp, error) {
-			return request.Prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
-				return o.operation(ctx, a, e, rest, cat)
-			})
-		})
-	}
-	op, err := o.operation(ctx, a, e, rest, cat)
-	if err != nil {
-		return err
-	}
-	if o.params.DryRun {
-		return request.DryRun(e, op)
-	}
-	if o.answers, err = o.cache.For(ctx, a, e, op, &o.Conn); err != nil {
-		return err
-	}
-	if found, err := o.answers.Find(ctx, print); found {
-		return errors.Join(err, print.Finish())
-	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (request.TypedOp, error) {
-		return request.TypedOp{Op: op, Cat: cat}, nil
-	})
+	return (&request.Request{
+		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
+		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
+		Operation: func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+			return o.operation(ctx, a, e, rest, cat)
+		},
+		Before: func(op dialect.Op) (found bool, err error) {
+			if o.answers, err = o.cache.For(ctx, a, e, op, &o.Conn); err != nil {
+				return false, err
+			}
+			if found, err = o.answers.Find(ctx, print); found {
+				err = errors.Join(err, print.Finish())
+			}
+			return found, err
+		},
+		Consume: o.consume,
+	}).Do(ctx)
+}
+
+// consume reads the answer; where that is a job, its result is waited for.
+func (o *callOptions) consume(c *request.Consumer, op dialect.Op) error {
+	c.Many = op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
+	c.Answers, c.Grace, c.CheckResult, c.What = o.answers, time.Duration(o.grace), true, "what was called"
+	return c.Waited(c.Do(op))
 }
 
 // exclude refuses what makes no sense together.
@@ -194,50 +192,4 @@ func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 		return nil, wire.NewFault(wire.Usage, "--raw-request is no message: one is an object, or an array of them", nil)
 	}
 	return msg, nil
-}
-
-// converse makes the call that ready prepares.
-func (o *callOptions) converse(ctx context.Context, a *env.Env, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready request.PrepareFunc) error {
-	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	return request.Converse(ctx, a, cl, e, &o.Client, cat, func(conv session.Conversation) error {
-		return o.exchange(cl, a, e, conv, print, ready)
-	})
-}
-
-// exchange is what becomes of the call on a connection.
-func (o *callOptions) exchange(cl *env.Deadline, a *env.Env, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready request.PrepareFunc) error {
-	p, err := ready(cl.Ctx, conv)
-	e.Dialect = conv.Dialect()
-	switch {
-	case err != nil:
-		return err
-	case o.params.DryRun:
-		return request.DryRun(e, p.Op)
-	case p.Op.Kind == dialect.Notify:
-		return env.Cause(cl.Ctx, conv.Notify(cl.Ctx, p.Op))
-	}
-	err = request.Retry(cl.Ctx, a, o.retry, func() error {
-		st, err := conv.Open(cl.Ctx, p.Op)
-		if err != nil || st == nil {
-			return env.Cause(cl.Ctx, err)
-		}
-		c := o.consumer(a, conv, st, print, cl, p.Op)
-		c.Cat = p.Cat
-		if err := request.ExpectResult(a, c, e, p, o.params); err != nil {
-			return err
-		}
-		return request.NoCancelHint(session.SpecOf(e), c.Waited(c.Run()), "what was called")
-	})
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		request.Suggest(a, f, p.Cat)
-		return errors.Join(err, print.Flush())
-	}
-	return errors.Join(err, print.Finish())
-}
-
-func (o *callOptions) consumer(a *env.Env, conv session.Conversation, st dialect.Stream, print *format.Pipeline, cl *env.Deadline, op dialect.Op) *request.Consumer {
-	many := op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
-	c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: op.Method, Many: many, Answers: o.answers}
-	c.Grace.Wait = time.Duration(o.grace)
-	return c
 }

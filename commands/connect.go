@@ -80,23 +80,20 @@ func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
 		return err
 	}
 	cl := o.Time.Deadline(ctx, 0)
-	defer cl.Stop()
-	conv, err := request.Open(cl.Ctx, a, e, &o.Client, nil, true)
-	if err != nil {
-		return err
+	opened := false
+	err = request.ConverseRaw(ctx, a, cl, e, &o.Client, func(conv session.Conversation, pipe session.RawPipe) error {
+		opened = true
+		if format.Interactive(os.Stdin, a.Stdout) && !o.Out.Null {
+			return prompt.Run(prompt.Options{
+				App: a, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
+			})
+		}
+		return (&connection{app: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
+	})
+	if opened {
+		err = errors.Join(err, print.Finish())
 	}
-	pipe, err := conv.Raw()
-	switch {
-	case err != nil:
-	case format.Interactive(os.Stdin, a.Stdout) && !o.Out.Null:
-		err = prompt.Run(prompt.Options{
-			App: a, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
-		})
-	default:
-		err = (&connection{app: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
-	}
-	err = errors.Join(err, request.Closing(ctx, conv, &o.Hooks, err))
-	return errors.Join(err, print.Finish())
+	return err
 }
 
 // A connection joins stdin and stdout to a conversation.

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
@@ -80,10 +80,27 @@ func runEval(ctx context.Context, a *env.Env, o *evalOptions) error {
 		return err
 	}
 	op := o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
-	if o.dryRun {
-		return request.DryRun(e, op)
+	return (&request.Request{
+		Env: a, Client: &o.Client, Endpoint: e, Params: options.Params{DryRun: o.dryRun}, Print: print,
+		Timeout: o.evaluator.Bound(op, o.Time.Timeout.Or(0)), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
+		Operation: func(session.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
+		Started:   func(d *env.Deadline) { a.Heard = d.Touch }, // what the code calls back counts as a message of it
+		Consume:   func(c *request.Consumer, op dialect.Op) error { return o.consume(a, c, op) },
+		Outcome:   func(_ *request.Consumer, err error) error { return withStack(err) },
+	}).Do(ctx)
+}
+
+// consume reads the value, where the dialect that is spoken has such an evaluator.
+func (o *evalOptions) consume(a *env.Env, c *request.Consumer, op dialect.Op) error {
+	e := session.Endpoint{Dialect: c.Dialect()}
+	if !session.SpecOf(e).Evals {
+		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
-	return o.converse(ctx, a, e, op, print)
+	if err := o.evaluator.Check(a.Line, e, nil, ""); err != nil {
+		return err
+	}
+	c.What = "the eval"
+	return c.Do(op)
 }
 
 // checkEvals refuses an endpoint whose dialect is known and evaluates nothing.
@@ -133,42 +150,15 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	return string(code), nil
 }
 
-// converse evaluates op.
-func (o *evalOptions) converse(ctx context.Context, a *env.Env, e session.Endpoint, op dialect.Op, print *format.Pipeline) error {
-	cl := env.NewDeadline(ctx, o.evaluator.Bound(op, o.Time.Timeout.Or(0)), o.Time.Idle.Or(options.DefaultIdle))
-	a.Heard = cl.Touch // what the code calls back counts as a message of it
-	return request.Converse(ctx, a, cl, e, &o.Client, nil, func(conv session.Conversation) error {
-		return o.exchange(cl, a, e, conv, op, print)
-	})
-}
-
-// exchange is what becomes of the evaluation on a connection.
-func (o *evalOptions) exchange(cl *env.Deadline, a *env.Env, e session.Endpoint, conv session.Conversation, op dialect.Op, print *format.Pipeline) error {
-	if e.Dialect = conv.Dialect(); !session.SpecOf(e).Evals {
-		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
-	}
-	if err := o.evaluator.Check(a.Line, e, nil, ""); err != nil {
-		return err
-	}
-	err := request.Retry(cl.Ctx, a, o.retry, func() error {
-		st, err := conv.Open(cl.Ctx, op)
-		if err != nil {
-			return env.Cause(cl.Ctx, err)
-		}
-		c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: op.Method}
-		return request.NoCancelHint(session.SpecOf(e), c.Run(), "the eval")
-	})
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		return errors.Join(withStack(f), print.Flush())
-	}
-	return errors.Join(err, print.Finish())
-}
-
 // maxTrace is how many lines of a stack are shown.
 const maxTrace = 100
 
 // withStack says of code that failed what class of error it was, and where.
-func withStack(f *wire.Fault) error {
+func withStack(err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.RPCError {
+		return err
+	}
 	if f.RPC == nil || scan.Type(f.RPC.Data) != 'o' {
 		return f
 	}

@@ -2,8 +2,6 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 
 	"rpcx/commands/artifacts"
@@ -134,23 +132,36 @@ func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
 	if err != nil {
 		return err
 	}
-	read := func(cat *catalog.Catalog) (dialect.Op, error) { return v.operation(ctx, a, o, e, rest, cat) }
-	if v.args == argsMethod && request.NeedsConnection(e, cat, rest, o.params) {
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (request.TypedOp, error) {
-			return request.Prepare(ctx, conv, &e, rest, cat, read)
-		})
+	words := rest
+	if v.args != argsMethod {
+		rest = nil
 	}
-	op, err := read(cat)
-	if err != nil {
-		return err
+	var last *request.Consumer
+	return (&request.Request{
+		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
+		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Retries: o.retry,
+		Operation: func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+			return v.operation(ctx, a, o, e, words, cat)
+		},
+		Consume: func(c *request.Consumer, op dialect.Op) error {
+			last = c
+			return o.consume(c, op)
+		},
+		Then: func(ctx context.Context) error { return o.files.Save(ctx, a, e, last.Last) },
+	}).Do(ctx)
+}
+
+// consume reads how the job goes. That its result is as promised is known of a job
+// that was started here.
+func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
+	if op.Job != "" {
+		c.Method = op.Job
 	}
-	if o.params.DryRun {
-		op.Kind = dialect.Call
-		return request.DryRun(e, op)
+	if op.Kind == dialect.JobRun {
+		c.Within, c.CheckResult = "output", true
 	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (request.TypedOp, error) {
-		return request.TypedOp{Op: op, Cat: cat}, nil
-	})
+	c.KeepLast, c.What = o.files.Dir != "", "the job"
+	return c.Do(op)
 }
 
 // operation is what is to be done.
@@ -166,6 +177,9 @@ func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e ses
 		}
 	case session.SpecOf(e).LiveEval:
 		op.Extra = o.journal.Extra()
+	}
+	if o.params.DryRun {
+		op.Kind = dialect.Call
 	}
 	return op, err
 }
@@ -194,54 +208,4 @@ func (v jobVerb) check(l *cmdline.CommandLine, e session.Endpoint, rest []string
 		return f
 	}
 	return nil
-}
-
-// converse does op.
-func (o *jobOptions) converse(ctx context.Context, a *env.Env, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready request.PrepareFunc) error {
-	cl := o.Time.Deadline(ctx, 0)
-	return request.Converse(ctx, a, cl, e, &o.Client, cat, func(conv session.Conversation) error {
-		return o.exchange(cl, a, e, conv, print, ready)
-	})
-}
-
-// exchange is what becomes of op on a connection.
-func (o *jobOptions) exchange(cl *env.Deadline, a *env.Env, e session.Endpoint, conv session.Conversation, print *format.Pipeline, ready request.PrepareFunc) error {
-	p, err := ready(cl.Ctx, conv)
-	e.Dialect = conv.Dialect()
-	switch {
-	case err != nil:
-		return err
-	case o.params.DryRun:
-		p.Op.Kind = dialect.Call
-		return request.DryRun(e, p.Op)
-	}
-	var last json.RawMessage
-	err = request.Retry(cl.Ctx, a, o.retry, func() error {
-		st, err := conv.Open(cl.Ctx, p.Op)
-		if err != nil {
-			return env.Cause(cl.Ctx, err)
-		}
-		c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: p.Op.Method, KeepLast: o.files.Dir != ""}
-		if p.Op.Job != "" {
-			c.Method = p.Op.Job
-		}
-		if p.Op.Kind == dialect.JobRun {
-			c.Within = "output"
-			if err := request.ExpectResult(a, c, e, p, o.params); err != nil {
-				return err
-			}
-		}
-		err = request.NoCancelHint(session.SpecOf(e), c.Run(), "the job")
-		last = c.Last
-		return err
-	})
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		request.Suggest(a, f, p.Cat)
-		return errors.Join(err, print.Flush())
-	}
-	if err == nil {
-		print.Idle()
-		err = o.files.Save(cl.Ctx, a, e, last)
-	}
-	return errors.Join(err, print.Finish())
 }

@@ -3,7 +3,6 @@ package commands
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/format"
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/session"
 )
@@ -46,7 +44,7 @@ func methodHelp(ctx context.Context, a *env.Env, o *options.Client) error {
 		return err
 	}
 	var m *catalog.Method
-	c, err := askAboutMethod(ctx, a, e, o, rest[0])
+	c, err := request.MethodCatalog(ctx, a, e, o, rest[0])
 	switch {
 	case err != nil:
 		a.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
@@ -68,26 +66,4 @@ func methodHelp(ctx context.Context, a *env.Env, o *options.Client) error {
 	}
 	b.WriteString("\nrpcx " + a.Line.Cmd.Name + " --help tells of the flags.\n")
 	return cmdline.Print(os.Stdout, b.String())
-}
-
-// askAboutMethod is what the far side tells of a method; nil where it does not.
-func askAboutMethod(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, method string) (_ *catalog.Catalog, err error) {
-	if e.Dialect != "" && session.SpecOf(e).ModuleOf == nil {
-		return nil, nil
-	}
-	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	defer cl.Stop()
-	conv, err := request.Open(cl.Ctx, a, e, o, nil, false)
-	if err != nil {
-		return request.KeptCatalog(a, e, &o.Conn, err)
-	}
-	defer func() { err = errors.Join(err, request.Closing(ctx, conv, &o.Hooks, err)) }()
-	if session.SpecNamed(conv.Dialect()).ModuleOf == nil {
-		return nil, nil
-	}
-	c, err := request.Discovered(cl.Ctx, conv, method)
-	if errors.Is(err, wire.ErrUnsupported) {
-		return nil, wire.NewFault(wire.RPCError, "it does not describe itself", nil)
-	}
-	return c, env.Cause(cl.Ctx, err)
 }

@@ -98,29 +98,52 @@ func runSubscribe(ctx context.Context, a *env.Env, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	if !session.SpecOf(e).LiveEval && request.NeedsConnection(e, cat, rest, o.params) && len(rest) > 0 {
-		if err := request.CheckName(a, e, rest[0], true, o.params); err != nil {
-			return err
-		}
-		return o.converse(ctx, a, e, cat, print, func(ctx context.Context, conv session.Conversation) (request.TypedOp, error) {
-			return request.Prepare(ctx, conv, &e, rest, cat, func(cat *catalog.Catalog) (dialect.Op, error) {
-				return o.operation(ctx, a, e, rest, cat)
-			})
-		})
-	}
-	op, err := o.operation(ctx, a, e, rest, cat)
-	if err != nil {
-		return err
-	}
-	if o.params.DryRun {
-		return request.DryRun(e, op)
-	}
-	if op.Method != "" {
-		o.First = &op
-	}
-	return o.converse(ctx, a, e, cat, print, func(context.Context, session.Conversation) (request.TypedOp, error) {
-		return request.TypedOp{Op: op, Cat: cat}, nil
+	return o.do(ctx, a, &request.Request{
+		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
+		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Stream: true,
+		Operation: func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+			return o.operation(ctx, a, e, rest, cat)
+		},
 	})
+}
+
+// errEnough ends a stream as asked: --for is over.
+var errEnough = errors.New("the time asked for is over")
+
+// do subscribes, and reads what comes to its end, or until --for is over.
+func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Request) error {
+	if session.SpecOf(r.Endpoint).LiveEval {
+		r.Args = nil // they are code
+	}
+	watch := o.watchOp()
+	o.First = watch
+	r.Before = func(op dialect.Op) (bool, error) {
+		if watch == nil {
+			o.First = &op
+		}
+		return false, nil
+	}
+	var limit *env.Deadline
+	r.Started = func(d *env.Deadline) {
+		if limit = d; o.lasts > 0 {
+			time.AfterFunc(time.Duration(o.lasts), func() { d.Cancel(errEnough) })
+		}
+	}
+	sent := false
+	r.Consume = func(c *request.Consumer, op dialect.Op) error {
+		sent = true
+		return o.consume(a, limit, c, watch, op)
+	}
+	r.Outcome = func(_ *request.Consumer, err error) error { return err }
+	err := r.Do(ctx)
+	switch {
+	case err == nil || sent || limit == nil || !errors.Is(context.Cause(limit.Ctx), errEnough):
+	case !r.Opened():
+		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
+	case wire.AsFault(err) == nil:
+		return wire.NewFault(wire.Timeout, "the peer had not told what the method takes when the time of --for was over", err)
+	}
+	return err
 }
 
 // operation is what is to be sent; one without a method sends nothing.
@@ -148,45 +171,6 @@ func (o *subscribeOptions) limit() int64 {
 	return o.count
 }
 
-// converse subscribes to what ready prepares, and reads it to its end.
-func (o *subscribeOptions) converse(ctx context.Context, a *env.Env, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline, ready request.PrepareFunc) error {
-	cl := o.Time.Deadline(ctx, 0)
-	defer cl.Stop()
-	if o.lasts > 0 {
-		end := time.AfterFunc(time.Duration(o.lasts), func() { cl.Cancel(errEnough) })
-		defer end.Stop()
-	}
-	watch := o.watchOp()
-	if watch != nil {
-		o.First = watch
-	}
-	conv, err := request.Open(cl.Ctx, a, e, &o.Client, cat, false)
-	if errors.Is(context.Cause(cl.Ctx), errEnough) && err != nil {
-		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
-	}
-	if err != nil {
-		return err
-	}
-	p, err := ready(cl.Ctx, conv)
-	if errors.Is(context.Cause(cl.Ctx), errEnough) && err != nil && wire.AsFault(err) == nil {
-		err = wire.NewFault(wire.Timeout, "the peer had not told what the method takes when the time of --for was over", err)
-	}
-	if err == nil && o.params.DryRun {
-		e.Dialect = conv.Dialect()
-		err = request.DryRun(e, p.Op)
-	}
-	if err != nil || o.params.DryRun {
-		return errors.Join(env.Cause(cl.Ctx, err), request.Closing(ctx, conv, &o.Hooks, err))
-	}
-	c := &request.Consumer{App: a, Conv: conv, Print: print, Deadline: cl, Method: p.Op.Method, Lasts: true, Choose: o.choose != ""}
-	c.Grace.Wait, c.Cat = time.Duration(o.grace), p.Cat
-	err = o.consume(c, watch, p.Op)
-	return errors.Join(err, request.Closing(ctx, conv, &o.Hooks, err), print.Finish())
-}
-
-// errEnough ends a stream as asked: --for is over.
-var errEnough = errors.New("the time asked for is over")
-
 // watchOp is what is taken of all that comes in; nil: only the answers to METHOD.
 func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && o.method == "" && o.since < 0 {
@@ -201,31 +185,18 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 
 // consume opens the stream and reads it; watch is nil where only what op brings
 // is taken.
-func (o *subscribeOptions) consume(c *request.Consumer, watch *dialect.Op, op dialect.Op) (err error) {
-	if c.Watch = watch != nil; c.Watch {
-		if c.Stream, err = c.Conv.Open(c.Deadline.Ctx, *watch); err != nil {
-			return o.outcome(c, env.Cause(c.Deadline.Ctx, err))
-		}
+func (o *subscribeOptions) consume(a *env.Env, limit *env.Deadline, c *request.Consumer, watch *dialect.Op, op dialect.Op) error {
+	c.Stream, c.Choose, c.Watch, c.Grace = true, o.choose != "", watch != nil, time.Duration(o.grace)
+	outcome := func(err error) error { return o.outcome(a, limit, c, err) }
+	if watch == nil {
+		return outcome(c.Do(op))
 	}
-	switch {
-	case op.Method == "":
-		return o.outcome(c, c.Run())
-	case c.Watch:
-		s, err := request.StartTrigger(c, op)
-		if err != nil {
-			return o.outcome(c, env.Cause(c.Deadline.Ctx, err))
-		}
-		return s.End(c, o.outcome(c, c.Run()))
-	}
-	if c.Stream, err = c.Conv.Open(c.Deadline.Ctx, op); err != nil {
-		return o.outcome(c, env.Cause(c.Deadline.Ctx, err))
-	}
-	return o.outcome(c, c.Run())
+	return c.DoWatching(*watch, op, outcome)
 }
 
 // outcome says which ends are as asked.
-func (o *subscribeOptions) outcome(c *request.Consumer, err error) error {
-	cause := context.Cause(c.Deadline.Ctx)
+func (o *subscribeOptions) outcome(a *env.Env, limit *env.Deadline, c *request.Consumer, err error) error {
+	cause := context.Cause(limit.Ctx)
 	if errors.Is(cause, errEnough) {
 		return nil
 	}
@@ -238,7 +209,7 @@ func (o *subscribeOptions) outcome(c *request.Consumer, err error) error {
 	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
 		return nil // nothing was promised: the peer ended in good order
 	case f.Kind == wire.RPCError:
-		request.Suggest(c.App, f, nil)
+		request.Suggest(a, f, nil)
 	}
 	return err
 }

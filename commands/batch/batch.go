@@ -2,11 +2,9 @@
 package batch
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"sync"
 
 	"rpcx/commands/cmdline"
@@ -16,7 +14,6 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect"
 	"rpcx/wire/session"
 )
 
@@ -58,27 +55,24 @@ type Options struct {
 	Unordered bool
 }
 
-func Run(ctx context.Context, a *env.Env, o Options, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) (err error) {
+func Run(ctx context.Context, a *env.Env, o Options, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{app: a, o: o, print: print, types: newTyper(a, e, nil, cat, o.Params)}
 	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).TypedParams && !o.Params.NoCheck; o.Params.DryRun && !asked {
 		return b.dryRun(ctx, e)
 	}
 	cl := env.NewDeadline(ctx, o.Client.Time.Timeout.Or(0), 0)
-	defer cl.Stop()
-	if b.conv, err = request.Open(cl.Ctx, a, e, o.Client, cat, false); err != nil {
+	return request.Converse(ctx, a, cl, e, o.Client, cat, func(conv session.Conversation) error {
+		b.conv, e.Dialect = conv, conv.Dialect()
+		b.types = newTyper(a, e, conv, cat, o.Params)
+		if o.Params.DryRun {
+			return b.dryRun(cl.Ctx, e)
+		}
+		err := errors.Join(b.run(cl.Ctx), print.Finish())
+		if b.failed {
+			err = errors.Join(err, request.SomeFailed())
+		}
 		return err
-	}
-	e.Dialect = b.conv.Dialect()
-	b.types = newTyper(a, e, b.conv, cat, o.Params)
-	if o.Params.DryRun {
-		err = b.dryRun(cl.Ctx, e)
-		return errors.Join(err, request.Closing(ctx, b.conv, &o.Client.Hooks, err))
-	}
-	err = errors.Join(b.run(cl.Ctx), print.Finish())
-	if b.failed {
-		err = errors.Join(err, request.ErrSomeFailed())
-	}
-	return errors.Join(err, request.Closing(ctx, b.conv, &o.Client.Hooks, err))
+	})
 }
 
 // run reads lines, keeps at most --jobs calls in flight, and prints in the
@@ -180,7 +174,7 @@ func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
 	op, err := b.read(ctx, j)
 	if err == nil {
 		var result json.RawMessage
-		if result, err = b.result(ctx, op); err == nil {
+		if result, err = request.Collect(ctx, b.app, b.conv, op, b.o.Client.Time.Idle.Or(options.DefaultIdle)); err == nil {
 			return answerLine(j.id(), "result", result)
 		}
 	}
@@ -205,80 +199,4 @@ func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessa
 		}
 	}
 	return answerLine(id, "error", e.JSON())
-}
-
-// result makes one call; a stream's data become an array, and a job is waited for.
-func (b *batch) result(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
-	cl := env.NewDeadline(ctx, 0, b.o.Client.Time.Idle.Or(options.DefaultIdle))
-	defer cl.Stop()
-	st, err := b.conv.Open(cl.Ctx, op)
-	if err != nil {
-		return nil, env.Cause(cl.Ctx, err)
-	}
-	all, job := []json.RawMessage{}, ""
-	single, later := true, session.SpecNamed(b.conv.Dialect()).DeferredResults
-	for {
-		m, err := st.Next(cl.Ctx)
-		if errors.Is(err, io.EOF) && job != "" {
-			if st, err = b.conv.Open(cl.Ctx, request.WaitFor(job)); err != nil {
-				return nil, env.Cause(cl.Ctx, err)
-			}
-			job, later = "", true
-			continue
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, abandon(cl.Ctx, st, err)
-		}
-		cl.Touch()
-		ev, err := b.conv.Event(m)
-		if err != nil {
-			return nil, err
-		}
-		if ev.Kind == wire.Guidance && ev.Message != "" {
-			ev.Action = "" // what could be done about it is not told by line
-		}
-		b.app.Console.Event(ev) // what is for people
-		job = request.StartedJob(m, ev)
-		switch {
-		case request.Recovers(ev):
-		case m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream
-			single = later
-		case ev.Kind == wire.Failure:
-			return nil, abandoned(cl.Ctx, st, ev)
-		case ev.Kind == wire.Data:
-			single = single && (m.Kind == wire.Response || later && ev.Final)
-			all = append(all, bytes.Clone(ev.Data))
-		}
-	}
-	switch {
-	case single && len(all) == 1:
-		return all[0], nil
-	case single && len(all) == 0:
-		return json.RawMessage("null"), nil
-	}
-	return json.Marshal(all)
-}
-
-// abandoned is the error of a call; its stream, if it goes on, is ended.
-func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
-	e := ev.Err.Clone()
-	if !ev.Final {
-		bye, done := env.Farewell(ctx)
-		defer done()
-		_ = st.Cancel(bye)
-	}
-	return e
-}
-
-// abandon gives up a call for which err came, and says why it did.
-func abandon(ctx context.Context, st dialect.Stream, err error) error {
-	if ctx.Err() != nil {
-		bye, done := env.Farewell(ctx)
-		defer done()
-		_ = st.Cancel(bye)
-	}
-	return env.Cause(ctx, err)
 }

@@ -136,7 +136,7 @@ func (v verb) run(ctx context.Context, a *env.Env, o *verbOptions) error {
 		e.Dialect = options.PluginDialect
 		return request.DryRun(e, pc.op)
 	}
-	return o.converse(ctx, a, e, pc, print)
+	return o.do(ctx, a, e, pc, print)
 }
 
 // missing is the first of the fixed words that is not given; "" where all are. A

@@ -3,7 +3,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,28 +93,27 @@ type operation struct {
 	at   int    // which argument of the command it is
 }
 
-// converse makes a call on a connection of its own, or a session's.
-func (o *flags) converse(ctx context.Context, a *env.Env, e session.Endpoint, pc operation, print *format.Pipeline) error {
-	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	a.Heard = cl.Touch // a callback counts as a message of its call
-	return request.Converse(ctx, a, cl, e, &o.Client, nil, func(conv session.Conversation) error {
-		err := perform(a, cl, conv, pc, print)
-		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-			suggest(cl.Ctx, a, conv, f, pc)
-			return errors.Join(err, print.Flush())
-		}
-		return errors.Join(err, print.Finish())
-	})
+// do makes a call on a connection of its own, or a session's.
+func (o *flags) do(ctx context.Context, a *env.Env, e session.Endpoint, pc operation, print *format.Pipeline) error {
+	return (&request.Request{
+		Env: a, Client: &o.Client, Endpoint: e, Print: print,
+		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle),
+		Operation: func(session.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil },
+		Started:   func(d *env.Deadline) { a.Heard = d.Touch }, // a callback counts as a message of its call
+		Consume:   func(c *request.Consumer, _ dialect.Op) error { return pc.consume(c) },
+		Outcome: func(c *request.Consumer, err error) error {
+			if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+				suggest(c, a, f, pc)
+			}
+			return err
+		},
+	}).Do(ctx)
 }
 
-// perform makes one call and prints what comes of it.
-func perform(a *env.Env, cl *env.Deadline, conv session.Conversation, pc operation, print *format.Pipeline) error {
-	st, err := conv.Open(cl.Ctx, pc.op)
-	if err != nil {
-		return named(env.Cause(cl.Ctx, err), pc)
-	}
-	c := &request.Consumer{App: a, Conv: conv, Stream: st, Print: print, Deadline: cl, Method: pc.name}
-	return named(c.Run(), pc)
+// consume makes one call and prints what comes of it.
+func (pc operation) consume(c *request.Consumer) error {
+	c.Method = pc.name
+	return named(c.Do(pc.op), pc)
 }
 
 // named names a failure by what the user called, not by the method of the
@@ -132,15 +130,15 @@ func named(err error, pc operation) error {
 }
 
 // suggest adds the nearest name that the plugin has.
-func suggest(ctx context.Context, a *env.Env, conv session.Conversation, f *wire.Fault, pc operation) {
+func suggest(c *request.Consumer, a *env.Env, f *wire.Fault, pc operation) {
 	if f.RPC == nil || !strings.HasPrefix(f.RPC.Message, "unknown ") || pc.at == 0 {
 		return
 	}
-	c, err := conv.Describe(ctx)
+	cat, err := c.Describe()
 	if err != nil {
 		return
 	}
-	name := catalog.Nearest(pc.name, namesOf(c, pc.op.Method))
+	name := catalog.Nearest(pc.name, namesOf(cat, pc.op.Method))
 	if name == "" || name == pc.name || !cmdline.IsSafeName(name) {
 		return
 	}

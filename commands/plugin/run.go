@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,10 +84,11 @@ func performSteps(cl *env.Deadline, a *env.Env, conv session.Conversation, steps
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
 		cl.Touch()
-		keep := &resultKeeper{Conversation: conv}
+		c := request.NewConsumer(a, conv, print, cl)
+		c.KeepLast = true
 		pc, err := s.call(results)
 		if err == nil {
-			err = perform(a, cl, keep, pc, print)
+			err = pc.consume(c)
 		}
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 			return errors.Join(s.fault(err), print.Flush())
@@ -96,7 +96,7 @@ func performSteps(cl *env.Deadline, a *env.Env, conv session.Conversation, steps
 		if err != nil {
 			return errors.Join(s.fault(err), print.Finish())
 		}
-		results[s.as] = keep.result
+		results[s.as] = c.Last
 	}
 	return print.Finish()
 }
@@ -110,19 +110,4 @@ func (s *step) fault(err error) error {
 	g := *f
 	g.Message = fmt.Sprintf("step %d: %s", s.number, f.Message)
 	return &g
-}
-
-// resultKeeper is a Conversation that keeps the data of the event that it showed last.
-type resultKeeper struct {
-	session.Conversation
-	result json.RawMessage
-}
-
-// Event is what a user sees of m.
-func (k *resultKeeper) Event(m wire.Message) (wire.Event, error) {
-	ev, err := k.Conversation.Event(m)
-	if err == nil && ev.Kind == wire.Data {
-		k.result = bytes.Clone(ev.Data)
-	}
-	return ev, err
 }

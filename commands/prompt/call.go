@@ -61,11 +61,9 @@ func (p *prompt) call(text string) {
 	}
 	go func() {
 		p.end(c, cat, guarded(func() error {
-			run := &request.Consumer{
-				App: p.App, Conv: p.Conv, Stream: &labelled{Stream: st, p: p, c: c}, Print: p.Print,
-				Deadline: c.deadline, Method: c.method, Lasts: op.Kind == dialect.Subscribe,
-			}
-			return run.Waited(run.Run())
+			answer := request.NewConsumer(p.App, p.Conv, p.Print, c.deadline)
+			answer.Method, answer.Stream = c.method, op.Kind == dialect.Subscribe
+			return answer.Waited(answer.Read(&labelled{Stream: st, p: p, c: c}))
 		}))
 	}()
 }

@@ -15,27 +15,57 @@ import (
 
 // FetchCatalog asks what the peer offers; where name is given, of that alone if
 // it can be asked so.
-func FetchCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, name string) (_ *catalog.Catalog, err error) {
+func FetchCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, name string) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	defer cl.Stop()
 	a.Heard = cl.Touch // a service is asked module by module
-	conv, err := Open(cl.Ctx, a, e, o, nil, false)
-	if err != nil {
-		return KeptCatalog(a, e, &o.Conn, err)
-	}
-	defer func() { err = errors.Join(err, Closing(ctx, conv, &o.Hooks, err)) }()
-	c, err := Discovered(cl.Ctx, conv, name)
-	if errors.Is(err, wire.ErrUnsupported) {
-		return nil, &wire.Fault{
-			Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(session.SpecNamed(conv.Dialect()).NoDescription, "it has no rpc.discover") + ")",
-			Hint: "write a catalog by hand and give it with --catalog",
+	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
+		c, err := discovered(cl.Ctx, conv, name)
+		if errors.Is(err, wire.ErrUnsupported) {
+			return nil, &wire.Fault{
+				Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(session.SpecNamed(conv.Dialect()).NoDescription, "it has no rpc.discover") + ")",
+				Hint: "write a catalog by hand and give it with --catalog",
+			}
 		}
+		var rpc *wire.Error
+		if errors.As(err, &rpc) {
+			err = rpcFault("describe", rpc)
+		}
+		return c, err
+	})
+}
+
+// MethodCatalog asks what a method takes; nil where the dialect does not tell it of
+// one method.
+func MethodCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
+	if e.Dialect != "" && session.SpecOf(e).ModuleOf == nil {
+		return nil, nil
 	}
-	var rpc *wire.Error
-	if errors.As(err, &rpc) {
-		err = rpcFault("describe", rpc)
+	cl := o.Time.Deadline(ctx, options.DefaultIdle)
+	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
+		if session.SpecNamed(conv.Dialect()).ModuleOf == nil {
+			return nil, nil
+		}
+		c, err := discovered(cl.Ctx, conv, method)
+		if errors.Is(err, wire.ErrUnsupported) {
+			return nil, wire.NewFault(wire.RPCError, "it does not describe itself", nil)
+		}
+		return c, err
+	})
+}
+
+// askPeer opens a connection for ask. Where the peer cannot be reached, what it said
+// earlier is its answer.
+func askPeer(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
+	opened := false
+	err = Converse(ctx, a, cl, e, o, nil, func(conv session.Conversation) (err error) {
+		opened = true
+		c, err = ask(conv)
+		return env.Cause(cl.Ctx, err)
+	})
+	if err != nil && !opened {
+		return keptCatalog(a, e, &o.Conn, err)
 	}
-	return c, env.Cause(cl.Ctx, err)
+	return c, err
 }
 
 func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
@@ -43,9 +73,9 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	return errors.Join(err, print.Finish())
 }
 
-// Discovered is what the far side says of name: of a module or a method where
+// discovered is what the far side says of name: of a module or a method where
 // the dialect tells module by module, else all; with name "" all.
-func Discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
+func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
 	if name == "" || session.SpecNamed(conv.Dialect()).ModuleOf == nil {
 		return conv.Describe(ctx)
 	}
@@ -56,9 +86,9 @@ func Discovered(ctx context.Context, conv session.Conversation, name string) (*c
 	return c, err
 }
 
-// KeptCatalog is what e said of itself earlier, where it cannot be reached now
+// keptCatalog is what e said of itself earlier, where it cannot be reached now
 // (err); a user is told that it may be out of date.
-func KeptCatalog(a *env.Env, e session.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
+func keptCatalog(a *env.Env, e session.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
 		return nil, err

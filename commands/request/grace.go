@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -18,7 +19,6 @@ const defaultGrace = time.Second
 // A grace is what is left to do after an error that was not its stream's
 // last event.
 type grace struct {
-	Wait    time.Duration
 	failed  bool  // an error came of which the stream does not recover
 	outcome error // of the command then; nil where the error was expected
 	ctx     context.Context
@@ -27,15 +27,15 @@ type grace struct {
 
 // waitContext is the context in which the next message is awaited.
 func (c *Consumer) waitContext() context.Context {
-	if c.Grace.ctx != nil {
-		return c.Grace.ctx
+	if c.grace.ctx != nil {
+		return c.grace.ctx
 	}
-	return c.Deadline.Ctx
+	return c.deadline.Ctx
 }
 
-// Recovers says that an error is none for the stream as a whole: its peer calls
+// recovers says that an error is none for the stream as a whole: its peer calls
 // it recoverable.
-func Recovers(ev wire.Event) bool {
+func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }
 
@@ -43,58 +43,54 @@ func Recovers(ev wire.Event) bool {
 // peer calls recoverable is shown, any other is the outcome, when the stream's
 // end has come or the grace is over.
 func (c *Consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
-	if Recovers(ev) || c.Grace.failed {
-		c.App.Console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})
+	if recovers(ev) || c.grace.failed {
+		c.env.Console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})
 		return false, nil
 	}
-	met, err := c.Print.Error(ctx, ev.Err)
+	met, err := c.print.Error(ctx, ev.Err)
 	if err != nil {
 		return true, err
 	}
-	c.Grace.failed = true
+	c.grace.failed = true
 	if !met {
-		c.Grace.outcome = c.advice.Explain(rpcFault(c.Method, ev.Err))
+		c.grace.outcome = c.advice.Explain(rpcFault(c.Method, ev.Err))
 	}
-	grace := c.Grace.Wait
-	if grace == 0 {
-		grace = defaultGrace
-	}
-	c.Grace.ctx, c.Grace.stop = context.WithTimeout(c.Deadline.Ctx, grace)
+	c.grace.ctx, c.grace.stop = context.WithTimeout(c.deadline.Ctx, cmp.Or(c.Grace, defaultGrace))
 	return false, nil
 }
 
 // finish says what comes of a stream in which an error came, when no more does.
 func (c *Consumer) finish() error {
-	c.Grace.stop()
-	if c.Deadline.Ctx.Err() != nil {
+	c.grace.stop()
+	if c.deadline.Ctx.Err() != nil {
 		c.cancel()
-		return env.Cause(c.Deadline.Ctx, c.Deadline.Ctx.Err())
+		return env.Cause(c.deadline.Ctx, c.deadline.Ctx.Err())
 	}
-	if c.Grace.ctx.Err() != nil {
+	if c.grace.ctx.Err() != nil {
 		c.cancel() // there is no end: the peer need not send more
 	}
-	return c.Grace.outcome
+	return c.grace.outcome
 }
 
 // timeoutHint is the outcome of a call that was out of time. Where its answer was
 // taken for a stream's id, and nothing came, it may have been the result.
 func (c *Consumer) timeoutHint(err error) error {
 	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.Lasts || f.Hint != "" {
+	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.Stream || f.Hint != "" {
 		return err
 	}
 	g, means := *f, "the id of a stream"
-	if session.SpecNamed(c.Conv.Dialect()).DeferredResults {
+	if session.SpecNamed(c.conv.Dialect()).DeferredResults {
 		means = "a promise of more"
 	}
-	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.Conv.Dialect() +
+	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
 		" takes for " + means + "; where it is the result itself, the peer speaks jsonrpc"
 	return &g
 }
 
-// NoCancelHint adds to a time that ran out that what was asked for goes on over there,
+// noCancelHint adds to a time that ran out that what was asked for goes on over there,
 // where the dialect cannot cancel it.
-func NoCancelHint(spec dialect.Spec, err error, what string) error {
+func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || !spec.NoCancel {
 		return err

@@ -73,9 +73,9 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 	return nil
 }
 
-// Open connects with the flags of a client. raw says that the traffic itself is
+// open connects with the flags of a client. raw says that the traffic itself is
 // wanted.
-func Open(ctx context.Context, a *env.Env, e session.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
+func open(ctx context.Context, a *env.Env, e session.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
 	o, err := options.ForSession(ctx, a, &c.Conn, &c.Hooks)
 	if err != nil {
 		return nil, err

@@ -15,23 +15,25 @@ import (
 	"rpcx/wire/session"
 )
 
-// A TypedOp is what is to be sent, and the catalog that is known of it.
-type TypedOp struct {
-	Op  dialect.Op
-	Cat *catalog.Catalog // nil: none
+// A typedOp is what is to be sent, and the catalog that is known of it.
+type typedOp struct {
+	op  dialect.Op
+	cat *catalog.Catalog // nil: none
 }
 
-// A PrepareFunc makes it when the connection is there.
-type PrepareFunc func(context.Context, session.Conversation) (TypedOp, error)
+// A prepareFunc makes it when the connection is there.
+type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
-// NeedsConnection says that arguments (METHOD first) can be read only when the
+// needsConnection says that arguments (METHOD first) can be read only when the
 // connection is there: the far side tells what they should be, or which dialect
 // is spoken.
-func NeedsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
+func needsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
+	case len(args) == 0:
+		return false
 	case e.Dialect == "":
 		return true
-	case cat != nil || !session.SpecOf(e).TypedParams || len(args) == 0:
+	case cat != nil || !session.SpecOf(e).TypedParams:
 		return false
 	}
 	return !p.NoCheck || slices.ContainsFunc(args[1:], params.IsTyped)
@@ -46,24 +48,24 @@ func CheckName(a *env.Env, e session.Endpoint, method string, subscribe bool, p 
 	return suggestSpelling(a, check(method, subscribe))
 }
 
-// Prepare makes the request that args (METHOD first) ask for, typed by what the
-// far side tells. Where they do not fit, it is asked once more: what it told may
-// be what it said to an earlier process.
-func Prepare(ctx context.Context, conv session.Conversation, e *session.Endpoint, args []string, given *catalog.Catalog, read func(*catalog.Catalog) (dialect.Op, error)) (TypedOp, error) {
-	cat, err := typing(ctx, conv, e, args[0], given)
+// fromPeer makes the request of r.Args, typed by what the peer tells. Where they do
+// not fit, it is asked once more: what it told may be what it said to an earlier
+// process.
+func (r *Request) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
+	cat, err := r.typing(ctx, conv)
 	if err != nil {
-		return TypedOp{}, err
+		return typedOp{}, err
 	}
-	op, err := read(cat)
-	if err == nil || cat == nil || cat == given || params.WantStdin(args) {
-		return TypedOp{Op: op, Cat: cat}, err
+	op, err := r.Operation(r.Endpoint, cat)
+	if err == nil || cat == nil || cat == r.Catalog || params.WantStdin(r.Args) {
+		return typedOp{op: op, cat: cat}, err
 	}
-	now, nerr := conv.Typing(ctx, args[0])
+	now, nerr := conv.Typing(ctx, r.Args[0])
 	if nerr != nil || now == nil || sameCatalog(now, cat) {
-		return TypedOp{Op: op, Cat: cat}, err
+		return typedOp{op: op, cat: cat}, err
 	}
-	op, err = read(now)
-	return TypedOp{Op: op, Cat: now}, err
+	op, err = r.Operation(r.Endpoint, now)
+	return typedOp{op: op, cat: now}, err
 }
 
 func sameCatalog(a, b *catalog.Catalog) bool {
@@ -72,25 +74,25 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing is the catalog by which method is typed: the one given, else what the
-// far side tells. e becomes the endpoint with the dialect that is spoken.
-func typing(ctx context.Context, conv session.Conversation, e *session.Endpoint, method string, cat *catalog.Catalog) (*catalog.Catalog, error) {
-	e.Dialect = conv.Dialect()
-	if cat != nil || !session.SpecOf(*e).TypedParams {
-		return cat, nil
+// typing is the catalog by which the method is typed: the one given, else what the
+// peer tells. r.Endpoint becomes the one with the dialect that is spoken.
+func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
+	r.Endpoint.Dialect = conv.Dialect()
+	if r.Catalog != nil || !session.SpecOf(r.Endpoint).TypedParams {
+		return r.Catalog, nil
 	}
-	cat, err := conv.Typing(ctx, method)
+	cat, err := conv.Typing(ctx, r.Args[0])
 	return cat, env.Cause(ctx, err)
 }
 
-// ExpectResult demands that results fit what the catalog says method gives. Only
-// dialects whose far side describes itself promise that.
-func ExpectResult(a *env.Env, c *Consumer, e session.Endpoint, p TypedOp, flags options.Params) error {
-	if flags.NoCheck || p.Cat == nil || !session.SpecOf(e).TypedParams {
+// expectResult demands that results fit what the catalog says that method gives.
+// Only dialects whose peer describes itself promise that.
+func (c *Consumer) expectResult(method string) error {
+	if !c.CheckResult || c.unchecked || c.Catalog == nil || !session.SpecNamed(c.conv.Dialect()).TypedParams {
 		return nil
 	}
 	var err error
-	c.result, err = params.ForResult(p.Cat, p.Op.Method, a.Console.Warn)
+	c.result, err = params.ForResult(c.Catalog, method, c.env.Console.Warn)
 	return err
 }
 

@@ -21,9 +21,9 @@ const (
 	longestRetry = 5 * time.Second
 )
 
-// Retry makes attempts until one is not refused as retryable, n more than one at
+// retry makes attempts until one is not refused as retryable, n more than one at
 // most.
-func Retry(ctx context.Context, a *env.Env, n int64, attempt func() error) error {
+func retry(ctx context.Context, a *env.Env, n int64, attempt func() error) error {
 	pause := firstRetry
 	for {
 		err := attempt()

@@ -3,6 +3,7 @@ package request
 import (
 	"context"
 
+	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
@@ -17,22 +18,39 @@ type trigger struct {
 	failed chan error // why there was no answer, once
 }
 
-// StartTrigger sends op, and ends c with its failure.
-func StartTrigger(c *Consumer, op dialect.Op) (*trigger, error) {
-	st, err := c.Conv.Open(c.Deadline.Ctx, op)
+// DoWatching prints what comes in as watch says. op, where it has a method, is sent
+// to begin it. outcome says how the end of what was watched counts.
+func (c *Consumer) DoWatching(watch, op dialect.Op, outcome func(error) error) error {
+	st, err := c.conv.Open(c.deadline.Ctx, watch)
+	if err != nil {
+		return outcome(env.Cause(c.deadline.Ctx, err))
+	}
+	if op.Method == "" {
+		return outcome(c.Read(st))
+	}
+	t, err := startTrigger(c, op)
+	if err != nil {
+		return outcome(env.Cause(c.deadline.Ctx, err))
+	}
+	return t.end(c, outcome(c.Read(st)))
+}
+
+// startTrigger sends op, and ends c with its failure.
+func startTrigger(c *Consumer, op dialect.Op) (*trigger, error) {
+	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(c.Deadline.Ctx)
+	ctx, stop := context.WithCancel(c.deadline.Ctx)
 	s := &trigger{stream: st, stop: stop, failed: make(chan error, 1)}
 	go func() {
 		err := answered(ctx, st, op.Method)
 		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // what was taken before the end is still printed
-			c.Deadline.Cancel(f)
+			c.deadline.Cancel(f)
 		}
 		s.failed <- err
 		for err == nil {
-			c.Deadline.Touch()
+			c.deadline.Touch()
 			_, err = st.Next(ctx)
 		}
 		close(s.failed)
@@ -52,20 +70,20 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 	return nil
 }
 
-// End tells the far side that nobody wants more. err is the outcome of what was
+// end tells the far side that nobody wants more. err is the outcome of what was
 // taken; where that ended with the connection, a request that had no answer, or
 // a bad one, is the outcome.
-func (s *trigger) End(c *Consumer, err error) error {
+func (s *trigger) end(c *Consumer, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)
 	for range s.failed { // until it reads no more
 	}
-	(&Consumer{Print: c.Print, Deadline: c.Deadline, Stream: s.stream}).cancel()
+	(&Consumer{print: c.print, deadline: c.deadline, stream: s.stream}).cancel()
 	if !c.lost || failed == nil {
 		return err
 	}
 	if failed.Kind == wire.RPCError {
-		Suggest(c.App, failed, nil)
+		Suggest(c.env, failed, nil)
 	}
 	return failed
 }

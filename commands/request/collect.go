@@ -1,0 +1,93 @@
+package request
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// Collect makes a call on a connection that other calls share, and returns its
+// result: a stream's data as an array, a job's when it is over. It ends when nothing
+// came for idle. What is for people is shown by a.
+func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
+	cl := env.NewDeadline(ctx, 0, idle)
+	defer cl.Stop()
+	st, err := conv.Open(cl.Ctx, op)
+	if err != nil {
+		return nil, env.Cause(cl.Ctx, err)
+	}
+	all, job := []json.RawMessage{}, ""
+	single, later := true, session.SpecNamed(conv.Dialect()).DeferredResults
+	for {
+		m, err := st.Next(cl.Ctx)
+		if errors.Is(err, io.EOF) && job != "" {
+			if st, err = conv.Open(cl.Ctx, waitFor(job)); err != nil {
+				return nil, env.Cause(cl.Ctx, err)
+			}
+			job, later = "", true
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, abandon(cl.Ctx, st, err)
+		}
+		cl.Touch()
+		ev, err := conv.Event(m)
+		if err != nil {
+			return nil, err
+		}
+		if ev.Kind == wire.Guidance && ev.Message != "" {
+			ev.Action = "" // what could be done about it is not told by line
+		}
+		a.Console.Event(ev) // what is for people
+		job = startedJob(m, ev)
+		switch {
+		case recovers(ev):
+		case m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream
+			single = later
+		case ev.Kind == wire.Failure:
+			return nil, abandoned(cl.Ctx, st, ev)
+		case ev.Kind == wire.Data:
+			single = single && (m.Kind == wire.Response || later && ev.Final)
+			all = append(all, bytes.Clone(ev.Data))
+		}
+	}
+	switch {
+	case single && len(all) == 1:
+		return all[0], nil
+	case single && len(all) == 0:
+		return json.RawMessage("null"), nil
+	}
+	return json.Marshal(all)
+}
+
+// abandoned is the error of a call; its stream, if it goes on, is ended.
+func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
+	e := ev.Err.Clone()
+	if !ev.Final {
+		bye, done := env.Farewell(ctx)
+		defer done()
+		_ = st.Cancel(bye)
+	}
+	return e
+}
+
+// abandon gives up a call for which err came, and says why it did.
+func abandon(ctx context.Context, st dialect.Stream, err error) error {
+	if ctx.Err() != nil {
+		bye, done := env.Farewell(ctx)
+		defer done()
+		_ = st.Cancel(bye)
+	}
+	return env.Cause(ctx, err)
+}

@@ -1,0 +1,142 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// A Request is one request of a command: Do opens a connection, makes the request
+// of the command line, sends it, prints what comes of it, and closes the
+// connection. The functions are what differs between commands; each may be nil but
+// Operation.
+type Request struct {
+	Env      *env.Env
+	Client   *options.Client
+	Endpoint session.Endpoint
+	Params   options.Params
+	Catalog  *catalog.Catalog // of --catalog; nil: none
+	Print    *format.Pipeline
+	Args     []string      // METHOD and its params, where the peer may tell what it takes
+	Timeout  time.Duration // 0: unbounded
+	Idle     time.Duration // 0: unbounded
+	Retries  int64
+	Stream   bool // expectations are checked when the connection is closed, whatever the outcome
+
+	// Operation makes of the arguments what is sent. cat is what is known of the peer.
+	Operation func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error)
+	// Before is called before a connection is opened for op, where op is known by
+	// then; done says that none is needed.
+	Before func(op dialect.Op) (done bool, err error)
+	// Started is told of the deadline, which bounds the opening and all that follows.
+	Started func(d *env.Deadline)
+	// Consume sends op and prints what comes of it; nil: (*Consumer).Do.
+	Consume func(c *Consumer, op dialect.Op) error
+	// Outcome is told how the last attempt ended, and says how that is reported; nil:
+	// a method that the peer does not have gets a suggestion.
+	Outcome func(c *Consumer, err error) error
+	// Then is called after success.
+	Then func(ctx context.Context) error
+
+	opened   bool
+	deadline *env.Deadline
+	last     *Consumer // of the last attempt; nil: nothing was sent
+}
+
+// Do makes the request. What it returns is the outcome of the command.
+func (r *Request) Do(ctx context.Context) error {
+	prepare, err := r.prepare()
+	if prepare == nil || err != nil {
+		return err
+	}
+	r.deadline = env.NewDeadline(ctx, r.Timeout, r.Idle)
+	if r.Started != nil {
+		r.Started(r.deadline)
+	}
+	err = Converse(ctx, r.Env, r.deadline, r.Endpoint, r.Client, r.Catalog, func(conv session.Conversation) error {
+		r.opened = true
+		err := r.exchange(conv, prepare)
+		if r.last == nil || r.Stream {
+			return err
+		}
+		return r.finish(err)
+	})
+	if r.last != nil && r.Stream {
+		err = errors.Join(err, r.Print.Finish())
+	}
+	return err
+}
+
+// Opened says whether there was a connection.
+func (r *Request) Opened() bool { return r.opened }
+
+// prepare returns what makes the operation once the connection is there; nil where
+// none is needed.
+func (r *Request) prepare() (prepareFunc, error) {
+	if needsConnection(r.Endpoint, r.Catalog, r.Args, r.Params) {
+		return r.fromPeer, CheckName(r.Env, r.Endpoint, r.Args[0], r.Stream, r.Params)
+	}
+	op, err := r.Operation(r.Endpoint, r.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	if r.Params.DryRun {
+		return nil, DryRun(r.Endpoint, op)
+	}
+	if r.Before != nil {
+		if done, err := r.Before(op); done || err != nil {
+			return nil, err
+		}
+	}
+	return func(context.Context, session.Conversation) (typedOp, error) {
+		return typedOp{op: op, cat: r.Catalog}, nil
+	}, nil
+}
+
+// exchange sends the request and has its answer printed.
+func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error {
+	p, err := prepare(r.deadline.Ctx, conv)
+	r.Endpoint.Dialect = conv.Dialect()
+	switch {
+	case err != nil:
+		return err
+	case r.Params.DryRun:
+		return DryRun(r.Endpoint, p.op)
+	case p.op.Kind == dialect.Notify:
+		return env.Cause(r.deadline.Ctx, conv.Notify(r.deadline.Ctx, p.op))
+	}
+	err = retry(r.deadline.Ctx, r.Env, r.Retries, func() error {
+		r.last = NewConsumer(r.Env, conv, r.Print, r.deadline)
+		r.last.Method, r.last.Catalog, r.last.unchecked = p.op.Method, p.cat, r.Params.NoCheck
+		if r.Consume != nil {
+			return r.Consume(r.last, p.op)
+		}
+		return r.last.Do(p.op)
+	})
+	if r.Outcome != nil {
+		return r.Outcome(r.last, err)
+	}
+	r.last.Suggest(err)
+	return err
+}
+
+// finish prints what is left. Where the peer has answered with an error, nothing is
+// demanded of the values before it.
+func (r *Request) finish(err error) error {
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+		return errors.Join(err, r.Print.Flush())
+	}
+	if err == nil && r.Then != nil {
+		r.Print.Idle()
+		err = r.Then(r.deadline.Ctx)
+	}
+	return errors.Join(err, r.Print.Finish())
+}
