@@ -27,9 +27,9 @@ import (
 type callOptions struct {
 	options.Client
 	params     options.Params
-	ro         dialects.RO
-	cache      dialects.Cache
-	answers    *dialects.AnswerCache // nil: none are kept
+	fields     dialects.RequestFields
+	cache      request.CacheFlags
+	answers    *request.AnswerCache // nil: none are kept
 	notify     bool
 	batch      bool
 	jobs       int64
@@ -40,7 +40,7 @@ type callOptions struct {
 }
 
 func callCommand(a *env.Env) *cmdline.Command {
-	o := &callOptions{}
+	o := &callOptions{fields: dialects.NewRequestFields()}
 	flags := append([]cmdline.Flag{
 		options.GraceFlag(&o.grace),
 		request.RetryFlag(&o.retry),
@@ -49,7 +49,7 @@ func callCommand(a *env.Env) *cmdline.Command {
 		cmdline.Number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
-	}, slices.Concat(o.params.Flags(), o.ro.Flags(), o.cache.Flags())...)
+	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags())...)
 	return &cmdline.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
@@ -145,7 +145,7 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 		return l.Usage("a method is missing")
 	case !o.batch && (o.unordered || o.jobs != 0):
 		return l.Usage("--jobs and --unordered go with --batch")
-	case o.batch && (o.cache != (dialects.Cache{}) || o.ro != (dialects.RO{})):
+	case o.batch && (o.cache != (request.CacheFlags{}) || o.fields.Given()):
 		return l.Usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
 	case o.batch && o.retry > 0:
 		return l.Usage("--retry goes with one call, not with --batch")
@@ -165,7 +165,7 @@ func (o *callOptions) operation(ctx context.Context, a *env.Env, e session.Endpo
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	if op.Extra, err = o.ro.Extra(a.Line, e, o.Conn.NoCache); err != nil {
+	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache); err != nil {
 		return op, err
 	}
 	if err := request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {

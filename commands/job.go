@@ -87,18 +87,18 @@ prints its journal.`
 type jobOptions struct {
 	options.Client
 	params  options.Params
-	ro      dialects.RO
+	fields  dialects.RequestFields
 	files   artifacts.Flags
 	journal dialects.Journal
 	retry   int64
 }
 
 func (v jobVerb) command(a *env.Env) *cmdline.Command {
-	o := &jobOptions{}
+	o := &jobOptions{fields: dialects.NewRequestFields()}
 	flags := o.Flags(a, options.IdleNone)
 	description := v.description
 	if v.args == argsMethod {
-		flags = slices.Concat(o.params.Flags(), o.ro.Flags(), flags)
+		flags = slices.Concat(o.params.Flags(), o.fields.Flags(), flags)
 		flags = append(flags, request.RetryFlag(&o.retry))
 		description += "\n\n" + paramsDescription
 	}
@@ -172,7 +172,7 @@ func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e ses
 		op.Job = rest[0]
 	case v.args == argsMethod:
 		op.Method = rest[0]
-		if op.Extra, err = o.ro.Extra(a.Line, e, o.Conn.NoCache); err == nil {
+		if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache); err == nil {
 			err = request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 		}
 	case session.SpecOf(e).LiveEval:

@@ -30,12 +30,12 @@ type subscribeOptions struct {
 	unsubscribe string
 	since       int64
 	grace       cmdline.Duration
-	ro          dialects.RO
+	fields      dialects.RequestFields
 	watch       dialects.Watch
 }
 
 func subscribeCommand(a *env.Env) *cmdline.Command {
-	o := &subscribeOptions{since: -1}
+	o := &subscribeOptions{since: -1, fields: dialects.NewRequestFields()}
 	flags := append([]cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &o.count),
 		cmdline.Text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
@@ -45,7 +45,7 @@ func subscribeCommand(a *env.Env) *cmdline.Command {
 		cmdline.Number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
 		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
-	}, slices.Concat(o.watch.Flags(), o.params.Flags(), o.ro.Flags())...)
+	}, slices.Concat(o.watch.Flags(), o.params.Flags(), o.fields.Flags())...)
 	return &cmdline.Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
@@ -156,7 +156,7 @@ func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e session.
 		return op, err
 	}
 	op.Method = args[0]
-	if op.Extra, err = o.ro.Extra(a.Line, e, o.Conn.NoCache); err != nil {
+	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache); err != nil {
 		return op, err
 	}
 	return op, request.FillParams(ctx, a, e, &op, args[1:], o.params, cat)

@@ -13,9 +13,9 @@ import (
 	"sync"
 
 	"rpcx/commands/cmdline"
-	"rpcx/commands/dialects"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/session"
@@ -160,7 +160,7 @@ func runHost(ctx context.Context, a *env.Env, o *Options, e session.Endpoint, k 
 		return err
 	}
 	so.Reconnect = o.Reconnect.Options(a, &o.Conn)
-	k.Answers = dialects.AnswersOf(e, so.Transport)
+	k.Answers = request.AnswersOf(e, so.Transport)
 	k.Log = a.Parent.Log
 	k.Live = func() {
 		close(live)

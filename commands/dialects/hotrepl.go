@@ -1,5 +1,3 @@
-// Package dialects has the flags and the output that belong to one dialect, a file
-// for each.
 package dialects
 
 import (

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -14,22 +13,16 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
-// Advice is what the peer's guidance comes to on this command line. None of it
-// is ever run.
-type Advice struct {
-	Kind string
-	hint string
-	fix  []string
-	told bool // by the failure that it belongs to
-}
+// introspectRow is the row of the table: the guidance events of the dialect, and the
+// modules of its catalogs.
+var introspectRow = row{advise: advise, module: moduleOf, modules: modulesOf}
 
-// NewAdvice takes a guidance event of a call of method: it gets a fix. What is
+// advise takes a guidance event of a call of method: it gets a fix. What is
 // returned beside the advice is the event as it is shown: with the methods and the
 // parameters that the peer names.
-func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
+func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	g := guidance{line: line, method: introspect.WireName(method), kind: ev.Topic, cat: cat, extra: ev.Extra}
 	a := &Advice{Kind: ev.Topic}
 	if len(line.Args) > 1 {
@@ -55,25 +48,6 @@ func shortList(names []string) string {
 		return strings.Join(names[:12], ", ") + ", …"
 	}
 	return strings.Join(names, ", ")
-}
-
-// Explain adds to a failure what the peer has advised just before.
-func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
-	if a == nil || f.Hint != "" || f.Fix != nil {
-		return f
-	}
-	a.told = true
-	f.Hint, f.Fix = a.hint, a.fix
-	return f
-}
-
-// Unheeded is the fix of guidance that no failure followed, as an event; nil:
-// there is none.
-func (a *Advice) Unheeded() *wire.Event {
-	if a == nil || a.told || a.fix == nil {
-		return nil
-	}
-	return &wire.Event{Kind: wire.Guidance, Message: a.hint, Fix: a.fix}
 }
 
 // guidance is a guidance event on a command line.
@@ -203,14 +177,9 @@ func (g *guidance) params(wanted string) []string {
 	return slices.Concat([]string{string(lacks.End())}, given)
 }
 
-// UnknownType names a type of event for people.
-func UnknownType(kind string) string {
-	return "the peer sends events of the type " + strconv.Quote(kind) + ", which the protocol does not have"
-}
-
-// ModuleOf is the part of c that is the module of that name; nil where there is
+// moduleOf is the part of c that is the module of that name; nil where there is
 // none.
-func ModuleOf(c *catalog.Catalog, name string) *catalog.Catalog {
+func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		if text, _ := scan.Text(scan.Get(val, "namespace")); text != name {
 			continue
@@ -235,12 +204,12 @@ func ModuleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	return nil
 }
 
-// ModulesOf are the modules of c, as a table shows them; nil: it has none.
-func ModulesOf(c *catalog.Catalog) []format.Module {
+// modulesOf are the modules of c, as a table shows them; nil: it has none.
+func modulesOf(c *catalog.Catalog) []format.Module {
 	var all []format.Module
 	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		name, _ := scan.Text(scan.Get(val, "namespace"))
-		if part := ModuleOf(c, name); part != nil {
+		if part := moduleOf(c, name); part != nil {
 			var names []string
 			for _, m := range part.Methods {
 				names = append(names, strings.TrimPrefix(m.Name, name+"_"))
@@ -249,12 +218,4 @@ func ModulesOf(c *catalog.Catalog) []format.Module {
 		}
 	}
 	return all
-}
-
-// MethodOf finds a method by its name, in either of the forms that users write.
-func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
-	if m := c.Method(name); m != nil || c == nil {
-		return m
-	}
-	return c.Method(session.SpecNamed(c.Dialect).OnWire(name))
 }

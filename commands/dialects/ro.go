@@ -1,162 +1,32 @@
 package dialects
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"path/filepath"
-	"slices"
-	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
-	"rpcx/commands/options"
-	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/ro"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
-	"rpcx/wire/transport"
 )
 
-// Cache say whether answers are kept from one process to the next.
-type Cache struct {
-	keep  string // "": not; shared, private
-	Fresh bool
-}
+// roRow is the row of the table: the structured fields of a request.
+var roRow = row{fields: func() Fields { return &roFields{} }}
 
-// cacheKinds are the values of --cache; alone it is the first.
-var cacheKinds = []string{"shared", "private"}
-
-func (c *Cache) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
-		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
-	}
-}
-
-// An AnswerCache is where the answer to one call may be found, and is kept.
-type AnswerCache struct {
-	app *env.Env
-	key string
-	no  bool
-	e   session.Endpoint
-}
-
-// For is where the answer to op may be; nil where none is kept.
-func (c *Cache) For(ctx context.Context, a *env.Env, e session.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
-	if c.keep == "" {
-		return nil, nil
-	}
-	if op.Kind != dialect.Call {
-		return nil, a.Line.Usage("--cache goes with one call that has a method and an answer")
-	}
-	spec := session.SpecOf(e)
-	if spec.AnswerKey == nil {
-		return nil, a.Line.Usage("--cache belongs to the dialect ro, and this is %s", e.Dialect)
-	}
-	asked, err := spec.AnswerKey(op)
-	if err != nil {
-		return nil, err
-	}
-	from, err := answers(ctx, a, e, conn)
-	switch {
-	case err != nil:
-		return nil, err
-	case from.Of == "":
-		return nil, a.Line.Usage("--cache: %s does not say which peer answers", e)
-	case from.Private && c.keep != "private":
-		a.Verbose("cache: not used: the request carries an identity (--cache=private does)")
-		return nil, nil
-	}
-	return &AnswerCache{app: a, key: from.At(asked), no: c.Fresh, e: e}, nil
-}
-
-// answers says whose answers come of e: a session knows that itself.
-func answers(ctx context.Context, a *env.Env, e session.Endpoint, conn *options.Connection) (session.Answers, error) {
-	if e.Socket != "" {
-		return e.Answers(), nil
-	}
-	cfg, err := options.TransportConfig(ctx, a, conn)
-	return AnswersOf(e, cfg), err
-}
-
-// AnswersOf are the answers of e by a connection of that kind: asked by whoever
-// its headers, its certificate and the endpoint name, and verified as it says.
-func AnswersOf(e session.Endpoint, cfg transport.Config) session.Answers {
-	var who []string
-	for name, vals := range cfg.Header {
-		for _, v := range vals {
-			who = append(who, name+": "+v)
-		}
-	}
-	if cfg.TLS.Cert != "" {
-		who = append(who, "cert "+fullPath(cfg.TLS.Cert))
-	}
-	if e.Address.User != nil {
-		who = append(who, "user "+e.Address.User.String())
-	}
-	slices.Sort(who)
-	identity := ""
-	if who != nil {
-		identity = fmt.Sprintf("%q", who)
-	}
-	return session.AnswersOf(e, identity, fmt.Sprintf("%t %q", cfg.TLS.Insecure, fullPath(cfg.TLS.CACert)))
-}
-
-// fullPath names a file whatever folder we are in; "" stays so.
-func fullPath(file string) string {
-	if full, err := filepath.Abs(file); err == nil && file != "" {
-		return full
-	}
-	return file
-}
-
-// Find prints the answer that is kept; false where there is none.
-func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, error) {
-	if c == nil || c.no {
-		return false, nil
-	}
-	got := session.CacheGet(c.key)
-	if got == nil {
-		c.app.Verbose("cache: miss")
-		return false, nil
-	}
-	c.app.Verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
-	m := got.Message()
-	ev, err := session.SpecOf(c.e).NewCodec(dialect.CodecOptions{}).Event(m)
-	if err == nil {
-		_, err = print.Print(ctx, m, ev)
-	}
-	return true, err
-}
-
-// Put keeps an answer that allows it.
-func (c *AnswerCache) Put(m wire.Message) {
-	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
-		return
-	}
-	age := session.SpecOf(c.e).AnswerMaxAge(m.Raw)
-	if age == 0 {
-		c.app.Verbose("cache: the answer says no max-age")
-		return
-	}
-	if err := session.CachePut(c.key, session.Cached{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {
-		c.app.Console.Warn("the answer could not be kept: " + err.Error())
-		return
-	}
-	c.app.Verbose(fmt.Sprintf("cache: kept for %s", age))
-}
-
-// RO are the structured fields of RO-JRPC beside a method.
-type RO struct {
+// roFields are the structured fields of RO-JRPC beside a method.
+type roFields struct {
 	resource, verb, subresource string
 	target, targetJSON          string
 	parent, parentJSON          string
 	plain                       bool
 }
 
-func (r *RO) Flags() []cmdline.Flag {
+// Given says whether one of the flags was.
+func (r *roFields) Given() bool { return *r != roFields{} }
+
+// Flags returns the flags anew.
+func (r *roFields) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupRO, "resource", "", "the `RESOURCE`, beside a dotted METHOD", &r.resource),
 		cmdline.Text(cmdline.GroupRO, "target", "", "the `TARGET`, as a string: which one of the resource", &r.target),
@@ -171,12 +41,12 @@ func (r *RO) Flags() []cmdline.Flag {
 
 // Extra are the fields as an operation has them; nil where none was given. A
 // fresh answer is one of no cache over there, either.
-func (r *RO) Extra(l *cmdline.CommandLine, e session.Endpoint, fresh bool) (json.RawMessage, error) {
+func (r *roFields) Extra(l *cmdline.CommandLine, e session.Endpoint, fresh bool) (json.RawMessage, error) {
 	cache := ""
 	if fresh && session.SpecOf(e).CachedCatalog == nil { // where it is about what the peer says it offers
 		cache = "no-cache"
 	}
-	if *r == (RO{}) && cache == "" {
+	if !r.Given() && cache == "" {
 		return nil, nil
 	}
 	if !session.SpecOf(e).RequestFields && e.Socket == "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
@@ -167,7 +168,7 @@ func (c *Consumer) newType(ev wire.Event) {
 		c.types = map[string]bool{}
 	}
 	c.types[ev.Topic] = true
-	c.env.Console.Warn(dialects.UnknownType(ev.Topic))
+	c.env.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which the protocol does not have")
 }
 
 // Waited goes on with a call that was answered by a job: it is waited for.

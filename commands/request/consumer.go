@@ -17,17 +17,17 @@ import (
 // A Reading says how an answer is read. Its zero value is that of a call.
 type Reading struct {
 	Method      string
-	Watch       bool                  // what comes unasked is taken: --method or --select is given
-	Choose      bool                  // --select is given
-	Stream      bool                  // the answer is not the end: a stream follows
-	Many        bool                  // one answer's failure is not the end of the others
-	KeepLast    bool                  // Last is kept
-	CheckResult bool                  // data must fit what Catalog promises
-	Within      string                // the member of the data that the promise is about; "": all of it
-	What        string                // was asked for, where a dialect cannot cancel it; "": nothing is said of that
-	Grace       time.Duration         // how long a stream's end is waited for after an error in it; 0: a second
-	Answers     *dialects.AnswerCache // where an answer may be kept; nil: none is
-	Catalog     *catalog.Catalog      // what is known of the peer; nil: nothing
+	Watch       bool             // what comes unasked is taken: --method or --select is given
+	Choose      bool             // --select is given
+	Stream      bool             // the answer is not the end: a stream follows
+	Many        bool             // one answer's failure is not the end of the others
+	KeepLast    bool             // Last is kept
+	CheckResult bool             // data must fit what Catalog promises
+	Within      string           // the member of the data that the promise is about; "": all of it
+	What        string           // was asked for, where a dialect cannot cancel it; "": nothing is said of that
+	Grace       time.Duration    // how long a stream's end is waited for after an error in it; 0: a second
+	Answers     *AnswerCache     // where an answer may be kept; nil: none is
+	Catalog     *catalog.Catalog // what is known of the peer; nil: nothing
 }
 
 // A Consumer prints the events of one call or stream until it ends.
