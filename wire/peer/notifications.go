@@ -1,6 +1,12 @@
 package peer
 
-import "rpcx/wire"
+import (
+	"context"
+	"fmt"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
 
 // The limits of what waits for the handler of notifications.
 const (
@@ -50,3 +56,77 @@ func (n *notifications) next() wire.Message {
 
 // stop forgets what waits: the goroutine that handles it ends.
 func (n *notifications) stop() { *n = notifications{} }
+
+// notificationLocked queues a notification for the handler. The
+// reader stops while 1,024 (or 8 MiB) wait, but never while somebody waits for
+// an answer; then up to 8,192 (or 128 MiB) are kept, and beyond these the oldest
+// are lost, with a note.
+func (p *Peer) notificationLocked(m *wire.Message) {
+	if p.incomingLocked(m) {
+		return
+	}
+	if p.handler == nil {
+		p.unhandledLocked(m.Method)
+		return
+	}
+	if p.state >= closing {
+		return
+	}
+	if lost := p.notifications.put(m); lost > 0 {
+		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: fmt.Sprintf("%d notifications were lost: they come faster than they are handled", lost)})
+	}
+	if !p.notifications.running {
+		p.notifications.running = true
+		p.wg.Go(p.tellHandler)
+	}
+}
+
+// tellHandler hands the notifications to the handler, one after another, until
+// none is left.
+func (p *Peer) tellHandler() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.notifications.queue) > 0 && p.state < ended && p.ctx.Err() == nil {
+		full := p.notifications.full()
+		m := p.notifications.next()
+		if full {
+			p.change.pass()
+		}
+		p.mu.Unlock()
+		p.tell(m)
+		p.mu.Lock()
+	}
+	p.notifications.stop()
+	p.change.pass()
+}
+
+// tell runs the handler of one notification.
+func (p *Peer) tell(m wire.Message) {
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			p.note(Note{Kind: NotePanic, Method: m.Method, Text: panicText(v)})
+		}
+	}()
+	in := &dialect.Inbound{Msg: m, Emit: func(wire.Event) error { return nil }}
+	_, err := p.handler.Handle(ctx, in)
+	switch {
+	case err == nil:
+	case string(wire.AsError(err).Code) == "-32601":
+		p.mu.Lock()
+		p.unhandledLocked(m.Method)
+		p.unlockAndTell()
+	default:
+		p.note(Note{Kind: NoteFailedNotification, Method: m.Method, Text: fmt.Sprintf("handling the notification %s failed: %s", quoted(m.Method), err)})
+	}
+}
+
+// unhandledLocked notes that nothing took a notification, unless a watch waits for
+// its method.
+func (p *Peer) unhandledLocked(method string) {
+	if p.calls.watchesFor(method) {
+		return
+	}
+	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "nothing takes the notification " + quoted(method)})
+}

@@ -1,5 +1,14 @@
 package peer
 
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"rpcx/wire"
+)
+
 // roomBytes is how much may wait to be sent before those who send wait.
 const roomBytes = 1 << 20
 
@@ -48,3 +57,178 @@ func (b *outbox) written(batch []outgoing, n int) {
 
 // full reports whether those who send must wait.
 func (b *outbox) full() bool { return b.bytes > roomBytes }
+
+// grace is how long the reader may still tell why a write failed.
+const grace = 500 * time.Millisecond
+
+// outgoing is a message that waits to be sent.
+type outgoing struct {
+	msg  []byte
+	call *stream         // that it asks for; nil: none, or several
+	from *rawBatch       // that it is; nil: none
+	done chan error      // gets what came of sending it; nil: nobody waits
+	ctx  context.Context // of an exchange; nil: the peer's
+}
+
+// waitRoomLocked waits until there is room to send. The mutex is released while it waits.
+func (p *Peer) waitRoomLocked(ctx context.Context) error {
+	_ = p.waitForLocked(ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.state == ended })
+	return ctx.Err()
+}
+
+// sendAndUnlock sends o and waits until it is written. It gives up the lock.
+func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
+	o.done = make(chan error, 1)
+	p.sendLocked(o)
+	p.mu.Unlock()
+	select {
+	case err := <-o.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// sendLocked puts o into the queue and sees that somebody writes it.
+func (p *Peer) sendLocked(o outgoing) {
+	if p.state == ended {
+		if o.done != nil {
+			o.done <- p.noMoreLocked(o.call, nil)
+		}
+		return
+	}
+	if p.exchanger != nil {
+		if o.answers() {
+			p.outbox.posting++
+		}
+		p.wg.Go(func() { p.exchange(o) })
+		return
+	}
+	if p.outbox.put(o) {
+		p.wg.Go(p.write)
+	}
+}
+
+// write sends what is queued until nothing is. What others are about to send is
+// let in first, so that much leaves in one write; a sole message never waits.
+func (p *Peer) write() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.outbox.queue) > 0 {
+		if p.batcher != nil && p.calls.waiting > 1 {
+			p.mu.Unlock()
+			runtime.Gosched()
+			p.mu.Lock()
+		}
+		batch := p.outbox.take()
+		p.mu.Unlock()
+		n := p.writeAll(batch)
+		p.mu.Lock()
+		p.outbox.written(batch, n)
+		p.change.pass()
+	}
+	p.outbox.running = false
+	p.change.pass()
+}
+
+// writeAll writes a batch and flushes it. It returns the number of bytes.
+func (p *Peer) writeAll(batch []outgoing) (n int) {
+	var bad error
+	for i := range batch {
+		o := &batch[i]
+		n += len(o.msg)
+		err := bad
+		if err == nil {
+			err = p.writeOne(o.msg)
+		}
+		switch {
+		case err == nil:
+			continue
+		case !p.onlyThis(err):
+			bad = err
+		case o.call != nil:
+			p.failCall(o.call, err)
+		}
+		if o.done != nil {
+			o.done <- err
+			o.done = nil
+		} else if o.call == nil && p.onlyThis(err) {
+			p.unsent(err)
+		}
+	}
+	if p.batcher != nil && bad == nil {
+		bad = p.batcher.Flush()
+	}
+	if bad != nil {
+		bad = p.writeFailed(bad)
+	}
+	for _, o := range batch {
+		if o.done != nil {
+			o.done <- bad
+		}
+	}
+	return n
+}
+
+func (p *Peer) writeOne(msg []byte) error {
+	if p.o.Tap != nil {
+		p.o.Tap(wire.Send, msg)
+	}
+	if p.batcher != nil {
+		return p.batcher.SendBuffered(msg)
+	}
+	return p.conn.Send(msg)
+}
+
+// onlyThis says that err concerns one message (too large, say, or one too many
+// in answer to a POST), not the connection.
+func (p *Peer) onlyThis(err error) bool {
+	var ce *wire.CloseError
+	if errors.As(err, &ce) {
+		return false
+	}
+	if f := wire.AsFault(err); f != nil {
+		return f.Kind != wire.Closed && f.Kind != wire.Protocol
+	}
+	return p.oneShot
+}
+
+// unsent notes an answer that the connection did not take. Where the far side
+// cannot be told more than it has been, streams learn it by deaf.
+func (p *Peer) unsent(err error) {
+	p.mu.Lock()
+	again := p.sendClosed != nil
+	if p.oneShot {
+		p.sendClosed = err
+	}
+	p.mu.Unlock()
+	if !again {
+		p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
+	}
+}
+
+// failCall ends one call.
+func (p *Peer) failCall(s *stream, err error) {
+	p.mu.Lock()
+	p.forgetLocked(s, err)
+	p.mu.Unlock()
+}
+
+// writeFailed gives up a connection that cannot be written to, in a moment: the
+// reader may know better why, such as a child's exit status.
+func (p *Peer) writeFailed(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.abort == nil && p.state < closing {
+		p.abort = err
+		p.change.pass()
+		p.wg.Go(func() {
+			select {
+			case <-time.After(grace):
+				_ = p.conn.Close()
+			case <-p.closeAt:
+			}
+		})
+	}
+	return closedFault(err, "", "")
+}
