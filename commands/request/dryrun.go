@@ -19,8 +19,8 @@ func DryRun(e session.Endpoint, op dialect.Op) error {
 		return nil // nothing would be sent
 	}
 	codec := session.SpecOf(e).NewCodec(e.CodecOptions(wire.Options{}))
-	if r, ok := codec.(dialect.Rehearser); ok {
-		r.Rehearse()
+	if r, ok := codec.(dialect.GreetingSkipper); ok {
+		r.SkipGreeting()
 	} else if g, ok := codec.(dialect.Greeter); ok {
 		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
 	}

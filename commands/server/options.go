@@ -65,7 +65,7 @@ func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (s
 		return so, err
 	}
 	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
-	so.Hosting = dialect.Hosting{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
+	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
 	if o.Files != "" {
 		if info, err := os.Stat(o.Files); err != nil || !info.IsDir() {
 			return so, wire.NewFault(wire.Usage, "--artifacts: "+o.Files+" is no folder", err)

@@ -1,6 +1,6 @@
-// Package dialect holds the interfaces that a dialect fills: a Codec, which
-// turns operations into messages and messages into events; Flows, which need
-// several messages; and a Server, which is the dialect's other side.
+// Package dialect holds the interfaces that a dialect implements: a Codec, which
+// turns operations into messages and messages into events; flows, which need
+// several messages; and a Server, which answers as the dialect's other side.
 //
 // A new dialect is one folder below this one and one row in session's table.
 //
@@ -31,21 +31,21 @@ type OpKind uint8
 // The operations. A codec answers wire.ErrUnsupported for those that its
 // dialect does not have.
 const (
-	Call      OpKind = iota // one request, one answer (or a stream, where the dialect's calls stream)
-	Notify                  // a request that wants no answer
-	Subscribe               // a request whose answer opens a stream
-	Cancel                  // asks the far side to give up Of, a request that is pending
-	Unsub                   // asks the far side to end Stream, which Of opened
-	Raw                     // Params is the whole message, sent as it stands
-	Watch                   // sends nothing: every message that comes in, or those of Method
-	Eval                    // Code is evaluated
-	Own                     // a message in the dialect's own words, for its flows: Method is one of them and no user's name
-	JobRun                  // the job Method is started, and waited for: see Jobber, as for those that follow
-	JobStart                // it is started; the one answer says what Job it is
-	JobStatus               // the one answer says how Job stands
-	JobWait                 // what comes of Job until it is over
-	JobCancel               // Job is given up
-	JobList                 // the jobs that are known
+	Call        OpKind = iota // one request, one answer (or a stream, where the dialect's calls stream)
+	Notify                    // a request that wants no answer
+	Subscribe                 // a request whose answer opens a stream
+	Cancel                    // asks the far side to give up Of, a request that is pending
+	Unsubscribe               // asks the far side to end Stream, which Of opened
+	Raw                       // Params is the whole message, sent as it stands
+	Watch                     // sends nothing: every message that comes in, or those of Method
+	Eval                      // Code is evaluated
+	Internal                  // a message of the dialect's own flows: Method is a word of the protocol, never a user's
+	JobRun                    // the job Method is started, and waited for: see JobRunner, as for those that follow
+	JobStart                  // it is started; the one answer says what Job it is
+	JobStatus                 // the one answer says how Job stands
+	JobWait                   // what comes of Job until it is over
+	JobCancel                 // Job is given up
+	JobList                   // the jobs that are known
 )
 
 // An Op is one operation.
@@ -121,8 +121,7 @@ type Stream interface {
 	Cancel(ctx context.Context) error
 }
 
-// A Caller is what flows and servers may do on a connection. A peer satisfies
-// it.
+// A Caller lets flows and servers send on a connection. *peer.Peer is one.
 type Caller interface {
 	// Open starts op and returns its answer.
 	Open(ctx context.Context, op Op) (Stream, error)
@@ -136,40 +135,40 @@ type Caller interface {
 	CloseWith(code int, reason string) error
 }
 
-// A Teller is a Caller that shows the user what belongs to no call.
-type Teller interface {
+// A Notifier is a Caller that can show the user an event that belongs to no call.
+type Notifier interface {
 	Tell(ev wire.Event)
 }
 
-// A Bystander is a codec whose far side sends streams that nobody of ours asked
-// for: one that comes to its end is not the answer to the one call that waits,
-// unless it comes in that call's own exchange.
-type Bystander interface {
-	// Bystander is only a mark.
-	Bystander()
+// UnsolicitedStreams marks a Codec whose peer opens streams by itself: a finished
+// unknown stream must not be taken as the answer to the only pending call, unless
+// it came in that call's own exchange.
+type UnsolicitedStreams interface {
+	// UnsolicitedStreams does nothing.
+	UnsolicitedStreams()
 }
 
-// A Follower is a codec that has Subscribes for which nothing is sent: they
-// follow what the far side sends by itself, from the moment they are opened.
+// A Follower is a Codec some of whose Subscribes send nothing: they show what the
+// peer sends by itself from then on.
 type Follower interface {
-	// Follows says that op is one.
+	// Follows reports whether op is such a Subscribe.
 	Follows(op Op) bool
 }
 
-// A Handler answers the far side. For each request, Handle runs in its own
-// goroutine: it may block, call back and emit events before it returns.
-// Notifications come one at a time, in order.
+// A Handler answers the peer's requests, each in a goroutine of its own: Handle
+// may block, call back and emit events before it returns. Notifications are
+// handed over one at a time, in order.
 type Handler interface {
 	Handle(ctx context.Context, in *Inbound) (json.RawMessage, error)
-	// Close ends what the handler keeps for its connection.
+	// Close releases what the handler holds for its connection.
 	Close() error
 }
 
-// An Inbound is one request or notification of the far side.
+// An Inbound is one request or notification from the peer.
 type Inbound struct {
 	Msg  wire.Message // cloned; it may be kept
 	Emit func(wire.Event) error
-	// Answered says that the events emitted were the whole answer: what Handle
-	// returns is then dropped. A stream's handler sets it.
+	// Answered is set by a handler whose events were the whole answer, such as a
+	// stream's: the result of Handle is then dropped.
 	Answered bool
 }

@@ -7,78 +7,80 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// Flows: what needs several messages. Optional interfaces of a Codec, found by
-// assertion, run in the caller's goroutine on a Caller.
+// The flows of a dialect need several messages. Each is an optional interface of
+// a Codec: it is found by assertion and runs in its caller's goroutine.
 
-// A Greeter greets before anything else is sent.
+// A Greeter greets the peer before anything else is sent.
 type Greeter interface {
 	Greet(ctx context.Context, c Caller) error
 }
 
-// An Introducer is told, before it greets, what is to be said of us.
-type Introducer interface {
-	Introduce(i Introduction)
-	// Session is what the far side calls our session, after the greeting; "":
-	// nothing.
+// A HandshakeConfigurer is a Greeter whose greeting says something about us.
+type HandshakeConfigurer interface {
+	// ConfigureHandshake is called before Greet.
+	ConfigureHandshake(o HandshakeOptions)
+	// Session returns the peer's name for our session, once the greeting is over;
+	// "" if it gave none.
 	Session() string
 }
 
-// An Introduction is what a greeting says of us, where a dialect's does.
-type Introduction struct {
-	Offers *catalog.Catalog // what we answer, by exact names; nil: nothing is told
-	// Functions are hooks that are function values: nobody calls them by name.
+// HandshakeOptions are what a greeting says about us.
+type HandshakeOptions struct {
+	Offers *catalog.Catalog // the methods that we answer, by exact names; nil: the peer is told none
+	// Functions are the names of hooks that stand for function values: the peer
+	// gets them as values and cannot call them by name.
 	Functions map[string]bool
 	Info      catalog.Info    // who we are
-	Metadata  json.RawMessage // an object of what the user adds; nil: nothing
-	Resume    string          // the session to go on with, and no other; "": any
-	Last      string          // the session that was lost with its connection: it is gone on with where that can be; "": none
+	Metadata  json.RawMessage // an object with what the user adds; nil: nothing
+	Resume    string          // the session to resume: fail if that cannot be; "": begin a new one
+	Last      string          // the session of a connection that was lost: resume it if that can be; "": none
 }
 
-// A Jobber works on jobs: calls whose results come later, and that may outlive
-// the command that started them. op is of one of the Job kinds. What a stream
-// says of a job by itself (how it stands, which there are) is data of the
-// dialect's, an object with "job" and "status". It returns a usage Fault for
-// what the dialect cannot do.
-type Jobber interface {
+// A JobRunner runs jobs: calls whose results come later and that may outlive the
+// command that started them. op is of one of the Job kinds. What the stream says
+// about a job itself (its status, the list of jobs) is data in the dialect's own
+// shape, an object with "job" and "status". The error is a usage Fault for what
+// the dialect cannot do.
+type JobRunner interface {
 	Job(ctx context.Context, c Caller, op Op) (Stream, error)
 }
 
-// A Rehearser counts the messages of its greeting, so that what is encoded next
-// has the id that it would have after it.
-type Rehearser interface{ Rehearse() }
+// A GreetingSkipper numbers its messages. SkipGreeting uses up the ids of the
+// greeting, so that --dry-run, which sends none, shows the ids of a real run.
+type GreetingSkipper interface{ SkipGreeting() }
 
-// A Describer asks the far side for what it offers. It returns
-// wire.ErrUnsupported where the dialect cannot ask.
+// A Describer asks the peer what it offers. It returns wire.ErrUnsupported if the
+// dialect cannot ask.
 type Describer interface {
 	Describe(ctx context.Context, c Caller) (*catalog.Catalog, error)
 }
 
-// A Typer knows by which schemas the params of a method are typed, from the
-// greeting or by asking. It returns nil where nothing is known.
-type Typer interface {
+// A SchemaProvider knows the schemas of one method's params, from the greeting or
+// by asking the peer for them alone. It returns nil if nothing is known.
+type SchemaProvider interface {
 	Typing(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
 }
 
-// A Keeper is a codec whose discovery is kept from one conversation to the next.
-type Keeper interface {
-	// Keep is called before anything is sent.
-	Keep(k Kept)
+// A DiscoveryCacher is a Codec whose discovery is worth keeping from one
+// connection to the next.
+type DiscoveryCacher interface {
+	// CacheDiscovery is called before anything is sent.
+	CacheDiscovery(c DiscoveryCache)
 }
 
-// Kept is where a Keeper keeps what it found of one far side, and whom it tells.
-// All members may be nil.
-type Kept struct {
-	// Load returns what was kept; nil: nothing.
+// A DiscoveryCache keeps what was discovered of one peer. All members may be nil.
+type DiscoveryCache struct {
+	// Load returns the entry, nil if there is none.
 	Load func() json.RawMessage
-	// Update replaces what is kept by what change makes of it; nil forgets it.
+	// Update replaces the entry by what change makes of it; nil deletes it.
 	Update func(change func(old json.RawMessage) json.RawMessage)
-	Warn   func(text string) // a user should know
-	Note   func(text string) // for those who look closely (-v)
+	Warn   func(text string) // shown to the user
+	Note   func(text string) // shown with -v
 }
 
-// A Leaver says goodbye before the connection is closed. Whatever bounds it has
-// of its own, it ends when ctx is cancelled, which is more than a deadline that
-// has passed: somebody waits.
-type Leaver interface {
-	Leave(ctx context.Context, c Caller) error
+// A Shutdowner says goodbye before the connection is closed. It must return as
+// soon as ctx is cancelled (not only when its deadline has passed), because
+// somebody waits then.
+type Shutdowner interface {
+	Shutdown(ctx context.Context, c Caller) error
 }

@@ -10,51 +10,51 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Server is a dialect's other side, shared by all connections of a listener:
-// what outlives one connection lives in it. It may own goroutines, which end in
-// Close.
+// A Server answers as a dialect's other side. All connections of a listener share
+// one, which holds what outlives a connection, such as jobs. It may own
+// goroutines, which end before Close returns.
 type Server interface {
 	// Accept returns the handler for one connection.
 	Accept(c Caller) Handler
 	Close() error
 }
 
-// A Backend is what answers, in the terms of no dialect. wire/serve gives it.
+// A Backend answers requests independently of the dialect; wire/serve implements
+// it.
 type Backend interface {
-	// Catalog is what we offer; nil when we tell nobody (a client's role).
+	// Catalog returns what we offer; nil if peers are told nothing, as when we are
+	// the client.
 	Catalog() *catalog.Catalog
-	// Bind returns the responder for one connection; c leads back to its far
-	// side.
+	// Bind returns the Responder for one connection. It can call the peer by c.
 	Bind(c Caller) Responder
 }
 
-// An Evaluator is a Backend that may have a Runtime, which is nil where it has
-// none.
+// An Evaluator is a Backend that can evaluate code.
 type Evaluator interface {
+	// Runtime returns what evaluates; nil if nothing does.
 	Runtime() Runtime
 }
 
-// A Hoster is a Backend that says how a host runs that has a clock and files of
-// its own.
-type Hoster interface {
-	Hosting() Hosting
+// A HostConfigurer is a Backend for dialects whose server has a clock or files.
+type HostConfigurer interface {
+	HostOptions() HostOptions
 }
 
-// Hosting is what a user says of such a host. The zero value is usable.
-type Hosting struct {
-	Frame     time.Duration // how long a simulated frame is; 0: the dialect's usual one
-	Artifacts string        // the folder in which hooks write files for clients; "": one of the host's own
+// HostOptions configure such a server. The zero value is usable.
+type HostOptions struct {
+	Frame     time.Duration // the length of a simulated frame; 0: the dialect's default
+	Artifacts string        // the folder in which hooks write files for clients; "": a temporary one
 
-	MaxMessage int // the greatest message that the connection lets through; 0: not known
+	MaxMessage int // the connection's limit for a message, in bytes; 0: not known
 }
 
-// A Reloader is a Server that can be told that what it is made of was loaded
-// again.
+// A Reloader is a Server that wants to know when its hooks and catalog were
+// loaded again.
 type Reloader interface {
 	Reload()
 }
 
-// A Completer is a Runtime that knows names that code can use.
+// A Completer is a Runtime that knows which names code can use.
 type Completer interface {
 	Completions() []string
 }
@@ -65,11 +65,11 @@ type Completer interface {
 type Runtime interface {
 	// Eval returns the value of e.Code. A failure is a *wire.Error where the far
 	// side should get it as it stands, an *EvalError where the code is at fault.
-	// When ctx ends it returns soon.
+	// It returns soon after ctx has ended.
 	Eval(ctx context.Context, e Evaluation) (json.RawMessage, error)
 	// Forget drops the state of a session.
 	Forget(session string)
-	// About is what is told of it: its language and its engine.
+	// About describes the runtime to peers: language and engine.
 	About() map[string]string
 	Close() error
 }
@@ -78,34 +78,34 @@ type Runtime interface {
 type Evaluation struct {
 	Session string
 	Code    string
-	Names   []string // what the code can invoke by name
+	Names   []string // the functions that the code can invoke by name
 	// Invoke calls what the code names; it may be called by several goroutines.
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
-	// Function makes a function value of a name that Invoke takes. May be nil.
+	// Function returns a function value for a name that Invoke takes. May be nil.
 	Function func(name string) json.RawMessage
-	// Printed gets what the code prints, where the runtime can tell. May be nil.
+	// Printed receives what the code prints, if the runtime can tell. May be nil.
 	Printed io.Writer
 }
 
-// An EvalError is how code failed.
+// An EvalError is a failure of the code that was evaluated.
 type EvalError struct {
-	Kind    string // "": the dialect's word for it
+	Kind    string // "": the dialect chooses
 	Message string
 	Stack   string      // "": none
-	Compile bool        // it never ran: it is no code of the runtime's language
-	Cause   *wire.Error // what an invoke was answered with, where that ended the evaluation; else nil
+	Compile bool        // the code never ran, because it has a syntax error
+	Cause   *wire.Error // the error of an invoke that ended the evaluation; else nil
 }
 
-// Error is the message.
+// Error returns Message.
 func (e *EvalError) Error() string { return e.Message }
 
 // A Responder answers the requests of one connection.
 type Responder interface {
-	// Kind says how method is answered; false when nothing answers it.
+	// Kind returns how method is answered; false if nothing answers it.
 	Kind(method string) (catalog.Kind, bool)
-	// Respond answers one request. Where r.Stream is true the events go to
-	// r.Emit and the result is dropped. A failure is a *wire.Error where it
-	// should reach the far side as it stands.
+	// Respond answers one request. If r.Stream is true the events go to r.Emit
+	// and the result is dropped. A failure that the peer should get as it stands
+	// is a *wire.Error.
 	Respond(ctx context.Context, r Request) (json.RawMessage, error)
 	Close() error
 }

@@ -59,7 +59,7 @@ func (p *Peer) patience() time.Duration {
 
 // leave runs the dialect's goodbye.
 func (p *Peer) leave() {
-	l, ok := p.codec.(dialect.Leaver)
+	l, ok := p.codec.(dialect.Shutdowner)
 	p.mu.Lock()
 	alive := p.state == open
 	p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *Peer) leave() {
 	if p.o.Hurry != nil {
 		defer context.AfterFunc(p.o.Hurry, func() { time.AfterFunc(hurryBound, cancel) })()
 	}
-	_ = l.Leave(ctx, p) // the far side may be past hearing it
+	_ = l.Shutdown(ctx, p) // the far side may be past hearing it
 }
 
 // quietLocked says that no handler runs and all they said is on its way.

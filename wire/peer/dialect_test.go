@@ -49,7 +49,7 @@ func (g *greeter) Greet(ctx context.Context, c dialect.Caller) error {
 	return err
 }
 
-func (g *greeter) Leave(ctx context.Context, c dialect.Caller) error {
+func (g *greeter) Shutdown(ctx context.Context, c dialect.Caller) error {
 	_, err := c.Call(ctx, "bye", nil)
 	return err
 }

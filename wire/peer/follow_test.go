@@ -18,7 +18,7 @@ import (
 // is to follow one, with nothing sent.
 type talker struct{ dialect.Codec }
 
-func (talker) Bystander() {}
+func (talker) UnsolicitedStreams() {}
 
 func (c talker) Encode(op dialect.Op) (wire.Message, error) {
 	if stream, ok := strings.CutPrefix(op.Method, "follow "); ok {

@@ -179,7 +179,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.exchanger, _ = conn.(wire.Exchanger)
 	p.batcher, _ = conn.(wire.Batcher)
 	_, p.oneShot = conn.(wire.OneShot)
-	_, p.unsolicited = codec.(dialect.Bystander)
+	_, p.unsolicited = codec.(dialect.UnsolicitedStreams)
 	if idler, ok := conn.(wire.Idler); ok {
 		p.idler = true
 		idler.OnIdle(p.wakeAll)

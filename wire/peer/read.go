@@ -147,7 +147,7 @@ func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
 func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	var token wire.ID
 	m.Final = true
-	if m.Err == nil && s.op.Kind != dialect.Raw && s.op.Kind != dialect.Unsub && s.op.Kind != dialect.Cancel {
+	if m.Err == nil && s.op.Kind != dialect.Raw && s.op.Kind != dialect.Unsubscribe && s.op.Kind != dialect.Cancel {
 		token, m.Final = p.codec.Opened(s.op, *m)
 		m.Stream = token
 	}
@@ -194,7 +194,7 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	p.calls.endedStreams.add(string(token))
 	p.calls.early.take(token)
 	p.sayLocked(dialect.Op{
-		Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id),
+		Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id),
 		Stream: token.Clone(), Unsubscribe: s.op.Unsubscribe,
 	}, false)
 }

@@ -199,7 +199,7 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 		p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
 		return nil
 	}
-	op := dialect.Op{Kind: dialect.Unsub, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe}
+	op := dialect.Op{Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe}
 	if s.named {
 		op.Stream = wire.ID(s.token)
 	}

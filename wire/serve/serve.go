@@ -25,10 +25,10 @@ type Options struct {
 	// Name is what hooks and the policy call a method, by the name that it has in
 	// the catalog; requests come with that name, too. nil: the same.
 	Name    func(method string) string
-	Runtime dialect.Runtime // evaluates code; nil: nothing does
-	Hosting dialect.Hosting // how a host with a clock and files of its own runs
-	Check   bool            // params and results are checked against the catalog's schemas
-	Tell    bool            // the far side may ask for the catalog
+	Runtime dialect.Runtime     // evaluates code; nil: nothing does
+	Hosting dialect.HostOptions // how a host with a clock and files of its own runs
+	Check   bool                // params and results are checked against the catalog's schemas
+	Tell    bool                // the far side may ask for the catalog
 	// Warn gets one line of what a user should know. May be nil.
 	Warn func(line string)
 	// TalkBack returns what gives the hooks of one connection the endpoint that
@@ -63,8 +63,8 @@ func (b *backend) Catalog() *catalog.Catalog { return b.told() }
 // Runtime is what evaluates code; nil where nothing does.
 func (b *backend) Runtime() dialect.Runtime { return b.o.Runtime }
 
-// Hosting is how a host runs that has a clock and files of its own.
-func (b *backend) Hosting() dialect.Hosting { return b.o.Hosting }
+// HostOptions is how a host runs that has a clock and files of its own.
+func (b *backend) HostOptions() dialect.HostOptions { return b.o.Hosting }
 
 func told(o Options) *catalog.Catalog {
 	if !o.Tell || o.Catalog == nil {

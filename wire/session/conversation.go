@@ -54,14 +54,14 @@ type Options struct {
 	Transport transport.Config // Framing is set by Open
 	Hooks     []hook.Entry
 	Hook      hook.Options
-	Catalog   *catalog.Catalog // schemas for what hooks are given and answer; and what a server tells
-	Offers    *catalog.Catalog // what is known of our hooks as a client: told where a greeting tells it, and checked
-	Info      catalog.Info     // who we are, for greetings
-	Metadata  json.RawMessage  // an object that a greeting carries; nil: none
-	Resume    string           // the session to go on with; "": a new one
-	Hosting   dialect.Hosting  // as a server, where the dialect has a clock and files of its own
-	Runtime   string           // what evaluates code as a server: jq, co:COMMAND; "": nothing does
-	Allow     []string         // a server's policy, patterns of methods
+	Catalog   *catalog.Catalog    // schemas for what hooks are given and answer; and what a server tells
+	Offers    *catalog.Catalog    // what is known of our hooks as a client: told where a greeting tells it, and checked
+	Info      catalog.Info        // who we are, for greetings
+	Metadata  json.RawMessage     // an object that a greeting carries; nil: none
+	Resume    string              // the session to go on with; "": a new one
+	Hosting   dialect.HostOptions // as a server, where the dialect has a clock and files of its own
+	Runtime   string              // what evaluates code as a server: jq, co:COMMAND; "": nothing does
+	Allow     []string            // a server's policy, patterns of methods
 	Deny      []string
 	Raw       bool            // Raw will be used: what no hook answers is its to answer
 	Functions map[string]bool // of Hooks, those that are functions of ours (key@on=NAME), by name

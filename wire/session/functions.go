@@ -82,12 +82,12 @@ func (b withFunctions) Runtime() dialect.Runtime {
 	return nil
 }
 
-// Hosting is the Backend's, where it says one.
-func (b withFunctions) Hosting() dialect.Hosting {
-	if h, ok := b.Backend.(dialect.Hoster); ok {
-		return h.Hosting()
+// HostOptions is the Backend's, where it says one.
+func (b withFunctions) HostOptions() dialect.HostOptions {
+	if h, ok := b.Backend.(dialect.HostConfigurer); ok {
+		return h.HostOptions()
 	}
-	return dialect.Hosting{}
+	return dialect.HostOptions{}
 }
 
 // functionGone is what the far side gets when the process of a function has ended.

@@ -32,11 +32,11 @@ const keptMost = 64 << 20
 
 // keepFor tells a codec that keeps something where, and whom to tell of it.
 func keepFor(codec dialect.Codec, e Endpoint, o Options) {
-	keeper, ok := codec.(dialect.Keeper)
+	keeper, ok := codec.(dialect.DiscoveryCacher)
 	if !ok {
 		return
 	}
-	k := dialect.Kept{Warn: o.Hook.Warn}
+	k := dialect.DiscoveryCache{Warn: o.Hook.Warn}
 	if o.Note != nil {
 		k.Note = func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
 	}
@@ -46,7 +46,7 @@ func keepFor(codec dialect.Codec, e Endpoint, o Options) {
 			k.Load = func() json.RawMessage { return readKept(file) }
 		}
 	}
-	keeper.Keep(k)
+	keeper.CacheDiscovery(k)
 }
 
 // KeptCatalog is what e said of itself in an earlier conversation with options

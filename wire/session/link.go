@@ -43,9 +43,9 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 		d.watch(ctx, l, c)
 		return d.side.accept(c)
 	}
-	introducer, _ := l.codec.(dialect.Introducer)
+	introducer, _ := l.codec.(dialect.HandshakeConfigurer)
 	if introducer != nil {
-		introducer.Introduce(d.introduction())
+		introducer.ConfigureHandshake(d.introduction())
 	}
 	keepFor(l.codec, d.endpoint, d.o)
 	if d.hub != nil {

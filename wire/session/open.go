@@ -70,7 +70,7 @@ func checkDuplex(spec dialect.Spec, e Endpoint) error {
 
 // introduction is what a greeting says of us: the hooks with exact names, as the
 // catalog describes them, but for those that are function values only.
-func (d *direct) introduction() dialect.Introduction {
+func (d *direct) introduction() dialect.HandshakeOptions {
 	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {
 		c.Defs = o.Offers.Defs
@@ -85,7 +85,7 @@ func (d *direct) introduction() dialect.Introduction {
 		}
 	}
 	catalog.StripRun(c)
-	return dialect.Introduction{Offers: c, Info: o.Info, Functions: o.Functions, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
+	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
 }
 
 func isHTTP(e Endpoint) bool {

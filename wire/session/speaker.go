@@ -45,7 +45,7 @@ func (l line) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Kind < dialect.JobRun {
 		return l.Caller.Open(ctx, op)
 	}
-	jobber, ok := l.codec.(dialect.Jobber)
+	jobber, ok := l.codec.(dialect.JobRunner)
 	if !ok {
 		return nil, usage("the dialect has no jobs")
 	}
@@ -64,7 +64,7 @@ func (l line) Describe(ctx context.Context) (*catalog.Catalog, error) {
 // Typing is the catalog by which the params of method are typed; nil where the
 // dialect tells none.
 func (l line) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	typer, ok := l.codec.(dialect.Typer)
+	typer, ok := l.codec.(dialect.SchemaProvider)
 	if !ok {
 		return nil, nil
 	}

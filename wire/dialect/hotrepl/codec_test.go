@@ -131,7 +131,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 			t.Errorf("%+v", op)
 		}
 	}
-	own := dialect.Op{Kind: dialect.Own, Method: typeStatus}
+	own := dialect.Op{Kind: dialect.Internal, Method: typeStatus}
 	if _, err := c.Encode(dialect.Op{Kind: dialect.Cancel, Of: &own, OfID: wire.ID("1")}); err != wire.ErrUnsupported {
 		t.Errorf("got %v", err)
 	}

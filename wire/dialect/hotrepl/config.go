@@ -38,7 +38,7 @@ type config struct {
 
 // newConfig returns the config of a host that offers c. Limits are the page's
 // usual ones, unless the catalog's extra.limits says otherwise.
-func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.Hosting) config {
+func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) config {
 	cfg := config{frame: h.Frame, limits: limits{
 		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
 		MaxEnumerableElements: 100, DefaultEvalTimeoutMs: 10000, MaxJobConcurrency: 1,

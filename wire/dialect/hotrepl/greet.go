@@ -190,7 +190,7 @@ func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name stri
 // ask sends a message of that type and returns the body of its answer; the
 // host's error is a *wire.Error.
 func ask(ctx context.Context, caller dialect.Caller, kind string, members json.RawMessage) (json.RawMessage, error) {
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Own, Method: kind, Params: members})
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: kind, Params: members})
 	if err != nil {
 		return nil, err
 	}

@@ -108,8 +108,8 @@ func NewCodec(o Options) dialect.Codec {
 	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}}
 }
 
-// Bystander says that answers come which nobody of ours asked for.
-func (c *codec) Bystander() {}
+// UnsolicitedStreams says that answers come which nobody of ours asked for.
+func (c *codec) UnsolicitedStreams() {}
 
 // Encode writes op. A message that the host would refuse for its size is a usage
 // Fault.
@@ -140,9 +140,9 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 		return c.request(typeSubscribe, build("").text("code", code).end(), op.Extra), nil
 	case dialect.Call:
 		return c.call(op)
-	case dialect.Cancel, dialect.Unsub:
+	case dialect.Cancel, dialect.Unsubscribe:
 		return c.cancel(op)
-	case dialect.Own:
+	case dialect.Internal:
 		return c.own(op), nil
 	case dialect.Raw:
 		return c.rawMessage(op.Params), nil

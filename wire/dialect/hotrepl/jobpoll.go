@@ -114,7 +114,7 @@ func (p *poll) about() json.RawMessage { return scan.Pair("jobId", p.job) }
 func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
 	bound, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	st, err := p.caller.Open(bound, dialect.Op{Kind: dialect.Own, Method: kind, Params: members})
+	st, err := p.caller.Open(bound, dialect.Op{Kind: dialect.Internal, Method: kind, Params: members})
 	if err != nil {
 		return wire.Message{}, err
 	}

@@ -75,13 +75,13 @@ func TestClientExamples(t *testing.T) {
 		typeComplete:  {Kind: dialect.Eval, Method: "complete", Code: "UnityEngine.Application.pro"},
 		typeReset:     {Kind: dialect.Eval, Method: "reset"},
 		typeSubscribe: watch,
-		typeCancel:    {Kind: dialect.Unsub, Of: &watch, OfID: wire.ID(`"watch-1"`)},
-		typeList:      {Kind: dialect.Own, Method: typeList},
-		typeDescribe:  {Kind: dialect.Own, Method: typeDescribe, Params: o(`{"name":"archive.preflight"}`)},
+		typeCancel:    {Kind: dialect.Unsubscribe, Of: &watch, OfID: wire.ID(`"watch-1"`)},
+		typeList:      {Kind: dialect.Internal, Method: typeList},
+		typeDescribe:  {Kind: dialect.Internal, Method: typeDescribe, Params: o(`{"name":"archive.preflight"}`)},
 		typeCall:      {Kind: dialect.Call, Method: "archive.preflight"},
-		typeStatus:    {Kind: dialect.Own, Method: typeStatus, Params: o(`{"jobId":"job-1"}`)},
-		typeJobCancel: {Kind: dialect.Own, Method: typeJobCancel, Params: o(`{"jobId":"job-1"}`)},
-		typeJournal:   {Kind: dialect.Own, Method: typeJournal, Params: o(`{"kind":"command","limit":20}`)},
+		typeStatus:    {Kind: dialect.Internal, Method: typeStatus, Params: o(`{"jobId":"job-1"}`)},
+		typeJobCancel: {Kind: dialect.Internal, Method: typeJobCancel, Params: o(`{"jobId":"job-1"}`)},
+		typeJournal:   {Kind: dialect.Internal, Method: typeJournal, Params: o(`{"kind":"command","limit":20}`)},
 	} {
 		m, err := NewCodec(Options{}).Encode(op)
 		if err != nil {

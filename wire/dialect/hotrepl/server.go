@@ -69,9 +69,9 @@ func NewServer(b dialect.Backend) dialect.Server {
 	if b.Catalog() == nil {
 		return clientSide{s}
 	}
-	var hosting dialect.Hosting
-	if h, ok := b.(dialect.Hoster); ok {
-		hosting = h.Hosting()
+	var hosting dialect.HostOptions
+	if h, ok := b.(dialect.HostConfigurer); ok {
+		hosting = h.HostOptions()
 	}
 	s.cfg = newConfig(b.Catalog(), s.runtime, hosting)
 	s.files.dir = hosting.Artifacts
@@ -164,7 +164,7 @@ func (h *handler) evict() {
 	ctx, cancel := context.WithTimeout(h.server.ctx, evictTimeout)
 	defer cancel()
 	msg := build(typeEvicted).text("reason", "new_connection").end()
-	_ = h.caller.Notify(ctx, dialect.Op{Kind: dialect.Own, Method: typeEvicted, Params: msg})
+	_ = h.caller.Notify(ctx, dialect.Op{Kind: dialect.Internal, Method: typeEvicted, Params: msg})
 	h.drop()
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
@@ -173,7 +173,7 @@ func (h *handler) evict() {
 // frames down. It gives up when the client is gone.
 func (h *handler) send(msg json.RawMessage) {
 	kind, _ := scan.Text(scan.Get(msg, "type"))
-	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Own, Method: kind, Params: msg})
+	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: kind, Params: msg})
 }
 
 // Handle queues one message for a frame, which answers it. Only cancels, and
@@ -213,7 +213,7 @@ type clientHandler struct {
 // that the host sent unasked, if there is one.
 func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
-	if t, ok := g.caller.(dialect.Teller); ok && m.Method == typeReload {
+	if t, ok := g.caller.(dialect.Notifier); ok && m.Method == typeReload {
 		t.Tell(reloadEvent(m.Raw))
 	}
 	_, ok := g.r.Kind(m.Method)

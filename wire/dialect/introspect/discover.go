@@ -26,7 +26,7 @@ const askGrace = time.Second
 // discovery is what this connection knows about the service (sections 4 and 6.1
 // of the page), and which of it is new.
 type discovery struct {
-	kept dialect.Kept
+	kept dialect.DiscoveryCache
 
 	mu          sync.Mutex // held while the service is asked, so that a second caller waits for the first one's answer
 	current     *discovered
@@ -36,8 +36,8 @@ type discovery struct {
 	served      map[string]bool // modules whose schema Typing has returned
 }
 
-// Keep sets the cache in which discovery is stored between runs.
-func (c *codec) Keep(k dialect.Kept) { c.found.kept = k }
+// CacheDiscovery sets the cache in which discovery is stored between runs.
+func (c *codec) CacheDiscovery(k dialect.DiscoveryCache) { c.found.kept = k }
 
 func (d *discovery) warn(text string) {
 	if d.kept.Warn != nil {
@@ -262,9 +262,9 @@ func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, p
 	}
 }
 
-// Leave updates the cache at the end of the connection if items have shown that
+// Shutdown updates the cache at the end of the connection if items have shown that
 // it is out of date or may be wrong. It sends nothing.
-func (c *codec) Leave(context.Context, dialect.Caller) error {
+func (c *codec) Shutdown(context.Context, dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
 	if d.kept.Update == nil || !stale && !wrong {

@@ -65,7 +65,7 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	c := NewCodec(Options{}).(*codec)
 	var kept json.RawMessage
 	times := 0
-	c.Keep(dialect.Kept{
+	c.CacheDiscovery(dialect.DiscoveryCache{
 		Load: func() json.RawMessage { return kept },
 		Update: func(change func(json.RawMessage) json.RawMessage) {
 			kept, times = change(kept), times+1
@@ -92,7 +92,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := NewCodec(Options{}).(*codec)
 			var warned []string
-			c.Keep(dialect.Kept{
+			c.CacheDiscovery(dialect.DiscoveryCache{
 				Update: func(func(json.RawMessage) json.RawMessage) {},
 				Warn:   func(text string) { warned = append(warned, text) },
 			})

@@ -69,7 +69,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Call, dialect.Subscribe, dialect.Notify:
 		style, _ := scan.Text(scan.Get(op.Extra, "params_style"))
 		op.Method, op.Params, op.Extra = WireName(op.Method), styled(op.Params, style), nil
-	case dialect.Unsub:
+	case dialect.Unsubscribe:
 		if op.Stream == nil {
 			return wire.Message{}, wire.ErrUnsupported
 		}

@@ -25,9 +25,9 @@ func TestEncode(t *testing.T) {
 		{"a dot is the first underscore", dialect.Op{Method: "storage.tree_get"}, `{"jsonrpc":"2.0","id":1,"method":"storage_tree_get","params":[]}`},
 		{"as they are", dialect.Op{Method: "a_b", Params: []byte(`{"id":1}`), Extra: []byte(`{"params_style":"object"}`)}, `{"jsonrpc":"2.0","id":1,"method":"a_b","params":{"id":1}}`},
 		{"a notification", dialect.Op{Kind: dialect.Notify, Method: "a_b", Params: []byte(`{}`)}, `{"jsonrpc":"2.0","method":"a_b","params":[{}]}`},
-		{"the end of a stream", dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "ticker_watch"}, Stream: []byte(`"s"`)}, `{"jsonrpc":"2.0","id":1,"method":"service_unsubscribe","params":["s"]}`},
-		{"the end of another server's", dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "eth_subscribe"}, Stream: []byte(`"0x1"`)}, `{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":["0x1"]}`},
-		{"the end as it was said", dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "a_b"}, Stream: []byte(`1`), Unsubscribe: "a_end"}, `{"jsonrpc":"2.0","id":1,"method":"a_end","params":[1]}`},
+		{"the end of a stream", dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "ticker_watch"}, Stream: []byte(`"s"`)}, `{"jsonrpc":"2.0","id":1,"method":"service_unsubscribe","params":["s"]}`},
+		{"the end of another server's", dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "eth_subscribe"}, Stream: []byte(`"0x1"`)}, `{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":["0x1"]}`},
+		{"the end as it was said", dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "a_b"}, Stream: []byte(`1`), Unsubscribe: "a_end"}, `{"jsonrpc":"2.0","id":1,"method":"a_end","params":[1]}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestEncode(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Unsub, Of: &dialect.Op{Method: "a_b"}}); err != wire.ErrUnsupported {
+	if _, err := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "a_b"}}); err != wire.ErrUnsupported {
 		t.Errorf("the end of no stream: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: c.write(nil, op.Method, op.Params, op.Extra)}, nil
 	case dialect.Cancel:
 		return c.cancel(op)
-	case dialect.Unsub:
+	case dialect.Unsubscribe:
 		return c.unsubscribe(op)
 	case dialect.Raw:
 		return c.raw(op)
@@ -159,7 +159,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	case op.Of != nil:
 		params = op.Of.Params
 	}
-	return c.request(dialect.Op{Kind: dialect.Unsub, Method: method, Params: params}), nil
+	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
 }
 
 // raw passes a whole message on as it stands.

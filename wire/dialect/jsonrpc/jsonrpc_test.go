@@ -201,9 +201,9 @@ func TestEncode(t *testing.T) {
 		{Options{}, dialect.Op{Kind: dialect.Notify, Method: "m"}, `{"jsonrpc":"2.0","method":"m"}`},
 		{Options{}, dialect.Op{Method: "m", Extra: []byte(`{ "sessionId":"s" }`)}, `{"jsonrpc":"2.0","id":1,"method":"m","sessionId":"s"}`},
 		{Options{}, dialect.Op{Method: "m", Extra: []byte(`{ }`)}, `{"jsonrpc":"2.0","id":1,"method":"m"}`},
-		{Options{}, dialect.Op{Kind: dialect.Unsub, Of: &op, Stream: wire.ID(`"s"`)}, `{"jsonrpc":"2.0","id":1,"method":"a_unsubscribe","params":["s"]}`},
-		{Options{}, dialect.Op{Kind: dialect.Unsub, Of: &op, Stream: wire.ID(`5`), Unsubscribe: "stop"}, `{"jsonrpc":"2.0","id":1,"method":"stop","params":[5]}`},
-		{Options{}, dialect.Op{Kind: dialect.Unsub, Of: &op}, `{"jsonrpc":"2.0","id":1,"method":"a_unsubscribe","params":["x y"]}`},
+		{Options{}, dialect.Op{Kind: dialect.Unsubscribe, Of: &op, Stream: wire.ID(`"s"`)}, `{"jsonrpc":"2.0","id":1,"method":"a_unsubscribe","params":["s"]}`},
+		{Options{}, dialect.Op{Kind: dialect.Unsubscribe, Of: &op, Stream: wire.ID(`5`), Unsubscribe: "stop"}, `{"jsonrpc":"2.0","id":1,"method":"stop","params":[5]}`},
+		{Options{}, dialect.Op{Kind: dialect.Unsubscribe, Of: &op}, `{"jsonrpc":"2.0","id":1,"method":"a_unsubscribe","params":["x y"]}`},
 		{Options{CancelMethod: "$/cancelRequest"}, dialect.Op{Kind: dialect.Cancel, OfID: wire.ID(`7`)}, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":7}}`},
 		{Options{Version: V1}, dialect.Op{Method: "m"}, `{"id":1,"method":"m","params":[]}`},
 		{Options{Version: V1}, dialect.Op{Method: "m", Params: []byte(`[]`)}, `{"id":1,"method":"m","params":[]}`},
@@ -219,7 +219,7 @@ func TestEncode(t *testing.T) {
 	for _, op := range []dialect.Op{
 		{Kind: dialect.Cancel, OfID: wire.ID("1")},
 		{Kind: dialect.Eval, Code: "1"},
-		{Kind: dialect.Unsub, Of: &dialect.Op{Method: "watch"}},
+		{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "watch"}},
 	} {
 		if m, err := NewCodec(Options{}).Encode(op); !errors.Is(err, wire.ErrUnsupported) {
 			t.Errorf("%s %v", m.Raw, err)

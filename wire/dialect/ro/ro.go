@@ -60,9 +60,9 @@ func NewCodec(o Options) dialect.Codec {
 	}
 }
 
-// Bystander marks a dialect whose peer sends results that no call of ours asked
+// UnsolicitedStreams marks a dialect whose peer sends results that no call of ours asked
 // for.
-func (c *codec) Bystander() {}
+func (c *codec) UnsolicitedStreams() {}
 
 // Follows reports whether op is a Subscribe of a path without a verb, for which
 // nothing is sent; see Encode.
@@ -81,7 +81,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Cancel:
 		c.leave(string(op.OfID))
 		return wire.Message{}, wire.ErrUnsupported
-	case dialect.Unsub:
+	case dialect.Unsubscribe:
 		c.leave(string(op.OfID))
 		if op.Unsubscribe == "" {
 			return wire.Message{}, wire.ErrUnsupported

@@ -35,8 +35,8 @@ func (g *greeting) get() (said json.RawMessage, who string) {
 	return g.said, g.who
 }
 
-// Introduce takes what the handshake is to say of us.
-func (c *codec) Introduce(i dialect.Introduction) { c.intro = i }
+// ConfigureHandshake takes what the handshake is to say of us.
+func (c *codec) ConfigureHandshake(i dialect.HandshakeOptions) { c.intro = i }
 
 // Session returns the sessionId that the server assigned; "" before the
 // handshake.
@@ -49,7 +49,7 @@ func (c *codec) Session() string {
 // kind Protocol; one that does not have the session to go on with is one of kind
 // Unreachable.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Own, Method: handshake, Params: c.hello()})
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message
 	if err == nil {
 		m, err = st.Next(ctx)

@@ -7,12 +7,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Leave sends release_ref for each function of the peer that we were handed, so
+// Shutdown sends release_ref for each function of the peer that we were handed, so
 // that it can free them before the connection closes.
-func (c *codec) Leave(ctx context.Context, caller dialect.Caller) error {
+func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, id := range c.refs.held() {
 		params := scan.Pair(releasedSpellings[0], scan.AppendQuoted(nil, id))
-		if err := caller.Notify(ctx, dialect.Op{Kind: dialect.Own, Method: releaseWord, Params: params}); err != nil {
+		if err := caller.Notify(ctx, dialect.Op{Kind: dialect.Internal, Method: releaseWord, Params: params}); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func Subprotocols() []string { return []string{subprotocol} }
 type codec struct {
 	dialect.Codec
 	depth     int
-	intro     dialect.Introduction
+	intro     dialect.HandshakeOptions
 	refs      refs
 	evalQueue evalQueue
 	evals     map[string]bool // ids of our evals that are unanswered, even if nobody waits any more
@@ -47,8 +47,8 @@ const (
 )
 
 // NewCodec returns the codec for one connection. depth is the greatest nesting
-// that is read, 0 the usual one. It is a Greeter, an Introducer, a Describer, a
-// Typer and a Leaver too.
+// that is read, 0 the usual one. It is a Greeter, an HandshakeConfigurer, a Describer, a
+// SchemaProvider and a Shutdowner too.
 func NewCodec(depth int) dialect.Codec {
 	if depth <= 0 {
 		depth = wire.DefaultMaxDepth
@@ -70,7 +70,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 			return wire.Message{}, err
 		}
 		return c.request(dialect.Call, invokeWord, op.Method, params)
-	case dialect.Own:
+	case dialect.Internal:
 		if op.Method == handshake {
 			c.role = asClient
 		}

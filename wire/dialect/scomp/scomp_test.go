@@ -38,7 +38,7 @@ func shown(m wire.Message) string {
 func met(t *testing.T) *codec {
 	t.Helper()
 	c := NewCodec(0).(*codec)
-	if _, err := c.Encode(dialect.Op{Kind: dialect.Own, Method: handshake, Params: c.hello()}); err != nil {
+	if _, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()}); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -131,7 +131,7 @@ func TestEncode(t *testing.T) {
 				},
 			}, `{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"m","input":[{"$fn":"f1","description":"d","input":{"$ref":"#/$defs/T","$defs":{"T":{"type":"string"}}},"output":true},{"$fn":"f2"}]}}`,
 		},
-		{"a release", dialect.Op{Kind: dialect.Own, Method: releaseWord, Params: json.RawMessage(`{"ref":"r1"}`)}, `{"jsonrpc":"2.0","method":"release_ref","params":{"ref":"r1"}}`},
+		{"a release", dialect.Op{Kind: dialect.Internal, Method: releaseWord, Params: json.RawMessage(`{"ref":"r1"}`)}, `{"jsonrpc":"2.0","method":"release_ref","params":{"ref":"r1"}}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -256,7 +256,7 @@ func TestGreetings(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			near, far := transport.Pair()
 			c := NewCodec(0).(*codec)
-			c.Introduce(dialect.Introduction{
+			c.ConfigureHandshake(dialect.HandshakeOptions{
 				Info: catalog.Info{Name: "rpcx", Version: "1"}, Resume: tt.resume, Metadata: json.RawMessage(`{"user":"ada"}`),
 				Offers: &catalog.Catalog{
 					Methods: []catalog.Method{{Name: "notify", Params: json.RawMessage(`{"$ref":"#/$defs/M"}`)}},

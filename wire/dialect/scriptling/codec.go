@@ -77,7 +77,7 @@ type call struct {
 }
 
 // NewCodec returns the codec for one connection. It is a dialect.Greeter, a
-// dialect.Describer and a dialect.Leaver.
+// dialect.Describer and a dialect.Shutdowner.
 func NewCodec(o Options) dialect.Codec {
 	if o.ShutdownTimeout <= 0 {
 		o.ShutdownTimeout = time.Second

@@ -70,9 +70,9 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// Rehearse uses up the ids of a greeting, so that --dry-run shows the ids that
+// SkipGreeting uses up the ids of a greeting, so that --dry-run shows the ids that
 // would be sent.
-func (c *codec) Rehearse() {
+func (c *codec) SkipGreeting() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.NoEnvironment {
 		_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodOpen})
@@ -121,7 +121,7 @@ func checkGreeting(said []byte) error {
 
 // warn shows the user a warning.
 func warn(far dialect.Caller, text string) {
-	if t, ok := far.(dialect.Teller); ok {
+	if t, ok := far.(dialect.Notifier); ok {
 		t.Tell(wire.Event{Kind: wire.Log, Level: "warn", Message: text})
 	}
 }
@@ -129,10 +129,10 @@ func warn(far dialect.Caller, text string) {
 // hurriedShutdown bounds plugin.shutdown after an interrupt.
 const hurriedShutdown = 100 * time.Millisecond
 
-// Leave sends environment.close and plugin.shutdown (page, "Lifecycle"), each
+// Shutdown sends environment.close and plugin.shutdown (page, "Lifecycle"), each
 // with a bound of its own. If the first is not answered, the second is sent
 // without waiting.
-func (c *codec) Leave(ctx context.Context, far dialect.Caller) error {
+func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
 	c.mu.Lock()
 	hosts, open := c.hosts, c.open
 	c.mu.Unlock()
