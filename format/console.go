@@ -46,7 +46,7 @@ func (c *Console) LogLevel(level string) {
 	c.from = slices.Index(LogLevels, level)
 }
 
-// hides says that log lines of a level are not to be shown.
+// hides reports whether log lines of a level are not to be shown.
 func (c *Console) hides(level string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +154,7 @@ func (c *Console) Progress(ev wire.Event) {
 	c.bar = true
 }
 
-// bar is twenty cells and the percentage.
+// bar returns twenty cells and the percentage.
 func bar(fraction float64) string {
 	const cells = 20
 	fraction = min(fraction, 1)
@@ -217,7 +217,7 @@ func (c *Console) Log(ev wire.Event) {
 	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
 }
 
-// pairs is what a log line has beside its message, as key=value.
+// pairs returns what a log line has beside its message, as key=value.
 func pairs(extra json.RawMessage) string {
 	var b strings.Builder
 	for key, val := range scan.Members(extra) {

@@ -100,7 +100,7 @@ func strong(s string, color bool) string {
 	return colorTitle + s + colorOff
 }
 
-// summary is the parameters in one cell.
+// summary returns the parameters in one cell.
 func summary(params []parameter) string {
 	words := make([]string, len(params))
 	for i, p := range params {
@@ -111,8 +111,9 @@ func summary(params []parameter) string {
 	return Cut(strings.Join(words, " "), 40)
 }
 
-// Table is rows with their columns aligned, the first row being the heading, no
-// wider than width (0: as wide as it is). Its cells are shown as they are.
+// Table returns rows with their columns aligned, the first row being the
+// heading, no wider than width (0: as wide as it is). Its cells are shown as
+// they are.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
 	writeTable(&b, "", rows, width, color)
@@ -168,7 +169,7 @@ func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 	return err
 }
 
-// usage is a command line that calls m at endpoint, by words.
+// usage returns a command line that calls m at endpoint, by words.
 func (l Listing) usage(m *catalog.Method, endpoint string) []string {
 	words := []string{"rpcx", "call"}
 	switch {
@@ -212,7 +213,7 @@ func fields(b *strings.Builder, params []parameter, width int) {
 	writeTable(b, "  ", rows, width, false)
 }
 
-// remarks are a schema's description, choices, bounds and default.
+// remarks returns a schema's description, choices, bounds and default.
 func (p parameter) remarks() string {
 	var parts []string
 	schema := p.schema

@@ -114,7 +114,7 @@ func unmet(flag, source, found string) *wire.Fault {
 	return wire.NewFault(wire.Expectation, flag+" "+wire.Quote(source)+" is not met: "+found, nil)
 }
 
-// excerpt is a value on one line, cut where it is long.
+// excerpt returns a value on one line, cut where it is long.
 func excerpt(val []byte) string {
 	val = bytes.TrimSpace(val)
 	if len(val) <= shown {

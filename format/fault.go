@@ -40,9 +40,9 @@ func (c *Console) text(f *wire.Fault) {
 	}
 }
 
-// FaultText is a failure for people, one line: what went wrong, in which
-// method, where in the peer's code, what to do instead, and a command that would
-// work.
+// FaultText returns a failure for people, one line: what went wrong, in which
+// method, where in the peer's code, what to do instead, and a command that
+// would work.
 func FaultText(f *wire.Fault) string {
 	text := message(f)
 	if f.Method != "" && !strings.Contains(text, f.Method) {
@@ -66,8 +66,8 @@ func FaultText(f *wire.Fault) string {
 	return CleanLine(text)
 }
 
-// message is the message of a failure, with what else is known of it and not
-// said in it.
+// message returns the message of a failure, with what else is known of it and
+// not said in it.
 func message(f *wire.Fault) string {
 	text := f.Message
 	add := func(key, s string) {
@@ -102,8 +102,8 @@ func message(f *wire.Fault) string {
 	return text
 }
 
-// FaultJSON is a failure as --errors json prints it, without the line's end.
-// Members stand in this order, each only where it is known.
+// FaultJSON returns a failure as --errors json prints it, without the line's
+// end. Members stand in this order, each only where it is known.
 func FaultJSON(f *wire.Fault, status int) []byte {
 	var o scan.Object
 	o.Int("status", int64(status))

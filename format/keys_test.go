@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// editorGets is what the line editor is given of what is typed, and how often
-// Ctrl-C and Ctrl-Z came.
+// editorGets returns what the line editor is given of what is typed, and how
+// often Ctrl-C and Ctrl-Z came.
 func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended int) {
 	t.Helper()
 	k := &keys{

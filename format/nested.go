@@ -44,7 +44,8 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 	return all
 }
 
-// formsOf are the forms in which an object comes, or a part that it is made of.
+// formsOf returns the forms in which an object comes, or a part that it is made
+// of.
 func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawMessage {
 	if *looks--; *looks < 0 {
 		return nil
@@ -77,8 +78,8 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 	return all
 }
 
-// telling is the member by which forms are told from each other: one that has a
-// constant in each.
+// telling returns the member by which forms are told from each other: one that
+// has a constant in each.
 func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
 	var which parameter
 	var values scan.Array
@@ -98,7 +99,7 @@ func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parame
 	return which, true
 }
 
-// constant is the first member of an object that can only have one value.
+// constant returns the first member of an object that can only have one value.
 func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json.RawMessage) {
 	for _, m := range parameters(c, form) {
 		if value := only(definition(c, m.schema)); value != nil {
@@ -108,7 +109,8 @@ func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json
 	return "", nil
 }
 
-// only is the one value that a schema allows; nil where there may be others.
+// only returns the one value that a schema allows; nil where there may be
+// others.
 func only(schema json.RawMessage) json.RawMessage {
 	if value := scan.Get(schema, "const"); value != nil {
 		return value
@@ -119,8 +121,8 @@ func only(schema json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// ofForm is what one form of an object has, beside what tells which form it is.
-// when says that, where nothing tells.
+// ofForm returns what one form of an object has, beside what tells which form
+// it is. when says that, where nothing tells.
 func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
 	if value != nil {
@@ -136,7 +138,7 @@ func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth
 	return nested(c, all, prefix, depth)
 }
 
-// excerptText is a value without the quotes of a string.
+// excerptText returns a value without the quotes of a string.
 func excerptText(value json.RawMessage) string {
 	if text, ok := scan.Text(value); ok {
 		return CleanLine(text)

@@ -65,7 +65,7 @@ func (o *output) flush() {
 	}
 }
 
-// fault is the failure in the words of the design; nil while there is none.
+// fault returns why writing failed, as a Fault for the user; nil if it did not.
 func (o *output) fault() error {
 	if o.err == nil {
 		return nil

@@ -120,7 +120,7 @@ func (p *Pipeline) selects(ctx context.Context, m wire.Message) (bool, error) {
 
 var null = []byte("null")
 
-// line is what stands on stdout for an event; nil: nothing.
+// line returns what stands on stdout for an event; nil: nothing.
 func (p *Pipeline) line(m wire.Message, ev *wire.Event) []byte {
 	switch {
 	case p.o.Raw:
@@ -264,7 +264,7 @@ func (p *Pipeline) Flush() error {
 // it is to be called whenever no further message is waiting.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
-// Stats is what has been printed so far.
+// Stats returns what has been printed so far.
 func (p *Pipeline) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -67,7 +67,7 @@ func (l look) append(dst, val []byte) []byte {
 	return dst
 }
 
-// token is the end of the string, number or literal at i.
+// token returns the end of the string, number or literal at i.
 func token(b []byte, i int) int {
 	if b[i] == '"' {
 		return scan.StringEnd(b, i)

@@ -53,8 +53,8 @@ type PromptHistory interface {
 // longestLine is how many characters may be typed; a paste may be longer.
 const longestLine = 4096
 
-// Interactive says whether a prompt can be shown: both are terminals, and this
-// one can move its cursor.
+// Interactive reports whether a prompt can be shown: both are terminals, and
+// this one can move its cursor.
 func Interactive(in *os.File, out Screen) bool {
 	return out.Terminal && !out.Dumb && term.IsTerminal(int(in.Fd()))
 }

@@ -58,8 +58,8 @@ func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, loo
 	return params
 }
 
-// tuple are the schemas of a list's elements, where each has its own; they stood
-// in items once.
+// tuple returns the schemas of a list's elements, where each has its own; they
+// stood in items once.
 func tuple(schema json.RawMessage) []json.RawMessage {
 	if items := scan.List(scan.Get(schema, "prefixItems")); items != nil {
 		return items
@@ -67,8 +67,8 @@ func tuple(schema json.RawMessage) []json.RawMessage {
 	return scan.List(scan.Get(schema, "items"))
 }
 
-// spelled is a schema with a $ref followed, but to an object, whose name says
-// more than "object".
+// spelled returns a schema with a $ref followed, but to an object, whose name
+// says more than "object".
 func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	if def := definition(c, schema); def != nil && scan.Get(def, "properties") == nil {
 		return def
@@ -96,7 +96,7 @@ func definition(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// typeText is the type that a schema wants, in a few words.
+// typeText returns the type that a schema wants, in a few words.
 func typeText(schema json.RawMessage) string { return CleanLine(typeAt(schema, 0)) }
 
 func typeAt(schema json.RawMessage, depth int) string {
@@ -130,7 +130,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	return text
 }
 
-// elementText is what an array holds.
+// elementText returns what an array holds.
 func elementText(array json.RawMessage, depth int) string {
 	items := tuple(array)
 	if items == nil {
@@ -153,7 +153,7 @@ func union(branches []json.RawMessage, depth int) string {
 	return strings.Join(names, "|")
 }
 
-// typeNames are the types that a schema names, or what its keywords imply.
+// typeNames returns the types that a schema names, or what its keywords imply.
 func typeNames(schema json.RawMessage) []string {
 	raw := scan.Get(schema, "type")
 	if name, ok := scan.Text(raw); ok {
@@ -177,8 +177,8 @@ func typeNames(schema json.RawMessage) []string {
 	return names
 }
 
-// enumTypes are the types of the values that are allowed; any, where none are
-// listed.
+// enumTypes returns the types of the values that are allowed; any, where none
+// are listed.
 func enumTypes(values []json.RawMessage) (names []string) {
 	words := map[byte]string{'s': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null", 'a': "array", 'o': "object"}
 	for _, v := range values {
@@ -204,7 +204,7 @@ func contains(array json.RawMessage, name string) bool {
 	})
 }
 
-// list is an array's elements in one cell, strings without quotes.
+// list returns an array's elements in one cell, strings without quotes.
 func list(array json.RawMessage) string {
 	var words []string
 	for _, e := range scan.List(array) {

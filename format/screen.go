@@ -40,7 +40,8 @@ func (s *Screen) color(mode string, env func(string) string) {
 	}
 }
 
-// columns is the number of columns that r takes on a terminal, near enough.
+// columns returns the number of columns that r takes on a terminal, near
+// enough.
 func columns(r rune) int {
 	switch {
 	case unicode.Is(unicode.Mn, r), r == 0x200d, 0xfe00 <= r && r <= 0xfe0f:
@@ -53,7 +54,7 @@ func columns(r rune) int {
 	return 1
 }
 
-// Width is the number of columns that s takes on a terminal, near enough.
+// Width returns the number of columns that s takes on a terminal, near enough.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -62,8 +63,8 @@ func Width(s string) int {
 	return n
 }
 
-// Cut is s, or where it takes more than width columns as much of it as leaves
-// room for an ellipsis. A width of 0 or less cuts nothing.
+// Cut returns s, or where it takes more than width columns as much of it as
+// leaves room for an ellipsis. A width of 0 or less cuts nothing.
 func Cut(s string, width int) string {
 	if width <= 0 || len(s) <= width || Width(s) <= width {
 		return s

@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Takes is what a method's schema wants, in a few words on one line; "" where it
-// says nothing of it. The member method, by which a service names the method,
-// is left out.
+// Takes returns what a method's schema wants, in a few words on one line; ""
+// where it says nothing of it. The member method, by which a service names the
+// method, is left out.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {
 		return ""

@@ -23,7 +23,7 @@ const (
 	CodeRefused        = -32001 // refused by policy
 )
 
-// An Error is what a peer answered in place of a result, or what we answer.
+// An Error is an error response: a peer's, or ours to it.
 type Error struct {
 	Code      json.RawMessage // a number or a string token; nil: none
 	Message   string
@@ -51,7 +51,7 @@ func (e *Error) WithData(v any) *Error {
 	return e
 }
 
-// Error is the message with the code.
+// Error returns the message with the code.
 func (e *Error) Error() string {
 	code := strings.Trim(string(e.Code), `"`)
 	switch {
@@ -70,8 +70,8 @@ func (e *Error) Clone() *Error {
 	return &c
 }
 
-// JSON is the error as an object: as it came where it came from a peer, else
-// code, message and data.
+// JSON returns the error as an object: as it came where it came from a peer,
+// else code, message and data.
 func (e *Error) JSON() json.RawMessage {
 	if e.Raw != nil {
 		return e.Raw
@@ -123,7 +123,7 @@ func (e *CloseError) Error() string {
 	return "connection closed"
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *CloseError) Unwrap() error { return e.Err }
 
 // A Child is how a child process ended.

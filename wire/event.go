@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An EventKind is one of the events of section 3 of the design.
+// An EventKind is one of the events that --events shows (EVENTS in the manual).
 type EventKind uint8
 
 // The kinds of event.
@@ -23,14 +23,15 @@ const (
 
 var eventNames = [...]string{"data", "progress", "guidance", "log", "error", "done", "gap", "opened"}
 
-// String is the word that users see.
+// String returns the word that users see.
 func (k EventKind) String() string { return eventNames[k] }
 
-// MissedUnknown is the number of what a Gap is about where nobody can count it:
-// what the far side said while there was no connection. It is shown as null.
+// MissedUnknown is the Missed of a Gap whose events nobody can count, as they were
+// sent while there was no connection. It is shown as null.
 const MissedUnknown = -1
 
-// An Event is what a call yields, in one shape for every dialect.
+// An Event is one piece of an answer as the user sees it, in one shape for every
+// dialect.
 type Event struct {
 	Kind        EventKind
 	Final       bool            // nothing follows

@@ -2,8 +2,8 @@ package wire
 
 import "errors"
 
-// A FaultKind is the class of a failure. Each has one exit status (commands'
-// table, section 3 of the design).
+// A FaultKind is the class of a failure. Each has one exit status, which EXIT
+// STATUS in the manual lists.
 type FaultKind string
 
 // The kinds of failure, in the words that --errors json shows.
@@ -27,8 +27,8 @@ const (
 	Terminated    FaultKind = "terminated"
 )
 
-// A Fault is a failure that a user is told of: one line of text or one JSON
-// object, and an exit status.
+// A Fault is a failure as the user is told of it: by one line of text or one JSON
+// object, and by the exit status.
 type Fault struct {
 	Kind      FaultKind
 	Message   string // lower case, names what is wrong
@@ -44,13 +44,13 @@ type Fault struct {
 	Err       error
 }
 
-// HTTP is what an HTTP server answered in place of what was asked for.
+// HTTP is an HTTP server's answer when it is no message of the protocol.
 type HTTP struct {
 	Status int    `json:"status"`
 	Body   string `json:"body,omitempty"` // the first 1,024 bytes
 }
 
-// Error is the message, with its cause where it does not hold it already.
+// Error returns the message, with its cause where it does not hold it already.
 func (f *Fault) Error() string {
 	if f.Message == "" && f.Err != nil {
 		return f.Err.Error()
@@ -58,7 +58,7 @@ func (f *Fault) Error() string {
 	return f.Message
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (f *Fault) Unwrap() error {
 	switch {
 	case f.Err != nil:
@@ -85,6 +85,6 @@ func AsFault(err error) *Fault {
 	return nil
 }
 
-// ErrUnsupported is what a codec answers for an operation that its dialect does
-// not have.
+// ErrUnsupported is returned by a Codec for an operation that its dialect does not
+// have.
 var ErrUnsupported = errors.New("not part of this dialect")

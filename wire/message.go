@@ -12,16 +12,16 @@ type ID []byte
 // Clone returns a copy that nobody else holds.
 func (id ID) Clone() ID { return bytes.Clone(id) }
 
-// String is the token.
+// String returns the token.
 func (id ID) String() string { return string(id) }
 
-// A Kind says what a message is, in any dialect.
+// A Kind classifies messages the same way in every dialect.
 type Kind uint8
 
 // The kinds of message.
 const (
-	Invalid      Kind = iota // broken, yet answerable: Err says how; answer it (Reply) and go on
-	Request                  // of the far side to us, or of ours to it
+	Invalid      Kind = iota // malformed, but the connection can go on; Err is what to answer with
+	Request                  // of the peer to us, or of ours to it
 	Notification             // a request that wants no answer
 	Response                 // answers the request with the same ID
 	Item                     // one piece of a stream, see Stream
@@ -31,7 +31,7 @@ const (
 
 var kindNames = [...]string{"invalid", "request", "notification", "response", "item", "cancel", "greeting"}
 
-// String is the kind in lower case.
+// String returns the kind in lower case.
 func (k Kind) String() string { return kindNames[k] }
 
 // A Message is one whole message in any dialect. Its byte slices are plain

@@ -5,7 +5,7 @@ import "strings"
 // plainChars mean nothing to a shell, wherever they stand in a word.
 const plainChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,=-"
 
-// Quote is word as sh takes it: as it is where it needs no quotes, else in
+// Quote returns word as sh takes it: as it is where it needs no quotes, else in
 // single quotes.
 func Quote(word string) string {
 	if word != "" && strings.Trim(word, plainChars) == "" {

@@ -1,5 +1,5 @@
-// Package wire holds the words that every other package speaks: connections,
-// messages, events and failures. It does no I/O and imports nothing of rpcx.
+// Package wire defines the types that all other packages share: connections,
+// messages, events and failures. It does no I/O.
 package wire
 
 import (
@@ -70,7 +70,7 @@ type Exchanger interface {
 // to our listener): after the answers to what came first it is closed, and how
 // long that takes is bounded by the far side's patience alone.
 type OneShot interface {
-	// OneShot is only a mark.
+	// OneShot does nothing.
 	OneShot()
 }
 
@@ -97,7 +97,7 @@ type Options struct {
 	Strict bool
 }
 
-// The limits of section 7 of the design.
+// The limits where the user sets none.
 const (
 	DefaultMaxMessage = 64 << 20 // bytes
 	DefaultMaxDepth   = 1000     // arrays and objects inside each other
@@ -123,7 +123,7 @@ const (
 	Recv
 )
 
-// String is "send" or "recv", as in a tape.
+// String returns "send" or "recv", as in a tape.
 func (d Direction) String() string {
 	if d == Send {
 		return "send"

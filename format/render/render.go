@@ -62,7 +62,7 @@ func (s *Set) parse(files ...string) error {
 	return plain(err)
 }
 
-// plain is an error of text/template without its first word.
+// plain returns an error of text/template without its first word.
 func plain(err error) error {
 	if err == nil {
 		return nil
@@ -87,7 +87,7 @@ func (s *Set) lookup(contentType string) *template.Template {
 	return s.templates.Lookup(fallback + suffix)
 }
 
-// Has says whether there is a template for a content type.
+// Has reports whether there is a template for a content type.
 func (s *Set) Has(contentType string) bool { return s.lookup(contentType) != nil }
 
 // Execute appends what the template for contentType makes of val, a JSON value.

@@ -12,7 +12,7 @@ import (
 
 func same(s string) string { return s }
 
-// single is a Set of one template.
+// single returns a Set of one template.
 func single(t *testing.T, text string) *Set {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.tmpl")

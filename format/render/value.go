@@ -61,7 +61,7 @@ var functions = template.FuncMap{
 	"default": orDefault,
 }
 
-// text is a value as it prints, null being nothing.
+// text returns a value as it prints, null being nothing.
 func text(v any) string {
 	if v == nil {
 		return ""
@@ -93,7 +93,7 @@ func orDefault(value, v any) any {
 	return value
 }
 
-// toJSON is v as JSON, or why there is none.
+// toJSON returns v as JSON, or why there is none.
 func toJSON(v any) string {
 	b, err := scan.Marshal(v)
 	if err != nil {

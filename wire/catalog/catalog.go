@@ -1,5 +1,6 @@
-// Package catalog is what a peer offers, in one shape for every dialect
-// (section 8 of the design).
+// Package catalog describes what a peer offers, in one shape for every dialect:
+// methods with the schemas of what they take and return. It reads, writes and
+// completes such descriptions, and makes examples from them.
 package catalog
 
 import "encoding/json"

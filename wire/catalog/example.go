@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// isKey says whether a property name can be written as KEY=VALUE.
+// isKey reports whether a property name can be written as KEY=VALUE.
 func isKey(name string) bool {
 	return name != "" && (strings.ContainsRune("_$", rune(name[0])) || name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z') &&
 		!strings.ContainsAny(name, "=:@{}\"\t\n\f\r ")
@@ -42,7 +42,8 @@ func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	return words
 }
 
-// branching says that what an object holds is not all in its own properties.
+// branching reports whether what an object holds is not all in its own
+// properties.
 func branching(schema json.RawMessage) bool {
 	for _, key := range alternatives {
 		if len(scan.List(scan.Get(schema, key))) > 0 {
@@ -55,7 +56,7 @@ func branching(schema json.RawMessage) bool {
 // alternatives are the keywords under which other schemas say more of a value.
 var alternatives = []string{"anyOf", "oneOf", "allOf"}
 
-// word is one KEY=VALUE.
+// word returns one KEY=VALUE.
 func word(name string, schema, doc json.RawMessage, exact bool) string {
 	key := strings.NewReplacer(".", `\.`, "[", `\[`).Replace(name)
 	v := given(schema)
@@ -106,7 +107,8 @@ func requiredOf(schema json.RawMessage) []string {
 	return names
 }
 
-// typeOf is the first type that a schema names which is not null; "" for none.
+// typeOf returns the first type that a schema names which is not null; "" for
+// none.
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
 	var one string

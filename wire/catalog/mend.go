@@ -92,7 +92,7 @@ func (o *oddments) schema(key string, val *json.RawMessage) {
 	}
 }
 
-// schemas is all of have that are schemas.
+// schemas returns all of have that are schemas.
 func (o *oddments) schemas(key string, have map[string]json.RawMessage) map[string]json.RawMessage {
 	bad := map[string]json.RawMessage{}
 	for name, val := range have {

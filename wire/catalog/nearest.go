@@ -53,7 +53,7 @@ func Closest(name string, names []string) string {
 	return best
 }
 
-// completed is the one name that begins with what was given.
+// completed returns the one name that begins with what was given.
 func completed(name string, names []string) string {
 	found := ""
 	for _, n := range names {

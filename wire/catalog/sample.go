@@ -53,7 +53,7 @@ func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
 	return exampleString(schema)
 }
 
-// branch is a value for a schema that leaves it to others: to the first of
+// branch returns a value for a schema that leaves it to others: to the first of
 // several, or to all of them where they are objects.
 func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	for _, key := range alternatives {
@@ -68,8 +68,8 @@ func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	return s.object(schema, depth)
 }
 
-// exampleNumber is the least number that is allowed, else the greatest if it is
-// below one, else one.
+// exampleNumber returns the least number that is allowed, else the greatest if
+// it is below one, else one.
 func exampleNumber(schema json.RawMessage) json.RawMessage {
 	number := func(key string) (float64, bool) {
 		f, err := strconv.ParseFloat(string(scan.Get(schema, key)), 64)
@@ -98,8 +98,8 @@ var formats = map[string]string{
 	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "duration": "PT1H",
 }
 
-// exampleString is a text of the format that is wanted, and as long as it must
-// be.
+// exampleString returns a text of the format that is wanted, and as long as it
+// must be.
 func exampleString(schema json.RawMessage) json.RawMessage {
 	var format string
 	least, most := 0, 1000
@@ -161,7 +161,7 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	return object(list)
 }
 
-// given is the value that a schema itself names.
+// given returns the value that a schema itself names.
 func given(schema json.RawMessage) json.RawMessage {
 	for _, key := range []string{"const", "example", "default"} {
 		if v := scan.Get(schema, key); v != nil {

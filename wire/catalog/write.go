@@ -34,8 +34,8 @@ func (c *Catalog) Names() []string {
 	return names
 }
 
-// Marshal is the catalog as JSON on one line, its members in their fixed order,
-// schemas as they came.
+// Marshal returns the catalog as JSON on one line, its members in their fixed
+// order, schemas as they came.
 func (c *Catalog) Marshal() (json.RawMessage, error) {
 	out := *c
 	out.Catalog = 1
@@ -59,7 +59,7 @@ func (c *Catalog) MarshalIndent() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// document is the catalog as what a $ref speaks of; nil for no catalog.
+// document returns the catalog as what a $ref speaks of; nil for no catalog.
 func (c *Catalog) document() json.RawMessage {
 	if c == nil {
 		return nil
@@ -112,8 +112,8 @@ func StripRun(c *Catalog) {
 // schemaMembers are the members under which there are schemas.
 var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
 
-// stripExtra is strip for what had no place in the catalog: the schemas had one,
-// so what is called so here is none.
+// stripExtra is strip for what had no place in the catalog: the schemas
+// had one, so what is called so here is none.
 func stripExtra(raw json.RawMessage) json.RawMessage {
 	list, ok := members(raw)
 	if !ok {

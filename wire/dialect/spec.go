@@ -92,7 +92,7 @@ func (s Spec) ForHooks(method string) string {
 	return s.HookName(method)
 }
 
-// AllForHooks is ForHooks of each pattern.
+// AllForHooks applies ForHooks to of each pattern.
 func (s Spec) AllForHooks(patterns []string) []string {
 	out := make([]string, len(patterns))
 	for i, p := range patterns {

@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Concat is the framing of values that delimit themselves: several may stand
-// on a line, one may go over many. A line each is written. Garbage is noise up
-// to the end of its line; a value that the input's end cuts off is a Protocol
-// fault, as is one nested deeper than allowed.
+// Concat returns the framing of values that delimit themselves: several may
+// stand on a line, one may go over many. A line each is written. Garbage is
+// noise up to the end of its line; a value that the input's end cuts off is a
+// Protocol fault, as is one nested deeper than allowed.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)

@@ -144,7 +144,7 @@ func TestAnySizeUpToTheLimit(t *testing.T) {
 	}
 }
 
-// object is a message of size bytes.
+// object returns a message of size bytes.
 func object(size int) []byte {
 	if size < 10 {
 		return []byte("{}")

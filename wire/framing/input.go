@@ -29,7 +29,8 @@ func newInput(src io.Reader, o wire.Options) *input {
 	return &input{src: src, max: o.MaxMessage}
 }
 
-// window is valid until the next more or settle; what drop took off it, too.
+// window is valid until the next more or settle; what drop took off it,
+// too.
 func (in *input) window() []byte { return in.buf[in.r:in.w] }
 
 // drop takes n bytes off the window's front.

@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Line is the framing in which a message is a line, ended by LF or CRLF. Blank
-// lines are skipped; a last line needs no end. A message that holds line breaks
-// between its tokens is compacted before it is sent.
+// Line returns the framing in which a message is a line, ended by LF or CRLF.
+// Blank lines are skipped; a last line needs no end. A message that holds line
+// breaks between its tokens is compacted before it is sent.
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -56,7 +56,7 @@ func (s *lineSource) next() ([]byte, error) {
 	}
 }
 
-// oneLine is msg without line breaks.
+// oneLine returns msg without line breaks.
 func oneLine(msg []byte) ([]byte, error) {
 	if bytes.IndexByte(msg, '\n') < 0 {
 		return msg, nil

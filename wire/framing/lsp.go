@@ -13,10 +13,11 @@ import (
 // headerMost is how many bytes of header lines a message may have.
 const headerMost = 16 << 10
 
-// LSP is the framing of the Language Server Protocol: header lines, of which
-// Content-Length counts, an empty line, the message. Lines end with CRLF or LF.
-// A child's lines before the headers of a message are noise: those that are no
-// header, and those with an unknown name that end with a bare LF ("INFO: ...").
+// LSP returns the framing of the Language Server Protocol: header lines, of
+// which Content-Length counts, an empty line, the message. Lines end with CRLF
+// or LF. A child's lines before the headers of a message are noise: those that
+// are no header, and those with an unknown name that end with a bare LF ("INFO:
+// ...").
 func LSP(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -162,7 +163,7 @@ func (s *lspSource) headerLine() ([]byte, error) {
 	}
 }
 
-// isToken says whether b can be a header's name.
+// isToken reports whether b can be a header's name.
 func isToken(b []byte) bool {
 	for _, c := range b {
 		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {

@@ -23,7 +23,7 @@ func newNoise(o wire.Options, in *input) noise {
 	return noise{limit: o.NoiseLimit, out: o.Noise, in: in}
 }
 
-// tolerated says whether there may be any.
+// tolerated reports whether there may be any.
 func (n *noise) tolerated() bool { return n.limit > 0 }
 
 // line takes one noise line; blank ones are free.
@@ -63,7 +63,7 @@ func (n *noise) fault(b []byte) error {
 	return f
 }
 
-// shown is the beginning of a far side's bytes, fit for a terminal.
+// shown returns the beginning of a far side's bytes, fit for a terminal.
 func shown(b []byte) string {
 	const most = 80
 	if len(b) > most {
@@ -72,10 +72,10 @@ func shown(b []byte) string {
 	return strconv.QuoteToGraphic(string(b))
 }
 
-// opens says whether b, which begins with no blank, begins like a message.
+// opens reports whether b, which begins with no blank, begins like a message.
 func opens(b []byte) bool { return len(b) > 0 && (b[0] == '{' || b[0] == '[') }
 
-// plausible says whether b, which opens and has no blanks around it, can be
+// plausible reports whether b, which opens and has no blanks around it, can be
 // taken for a message where noise is tolerated. An object is looked at from
 // both ends only: messages are not to be scanned twice. Arrays are rare as
 // messages and common as the beginning of log lines, and are scanned whole.
@@ -140,7 +140,7 @@ func (j *judge) message(b []byte) ([]byte, error) {
 	return nil, j.line(b)
 }
 
-// tooLong is the Protocol fault for a message over the limit.
+// tooLong returns the Protocol fault for a message over the limit.
 func tooLong(max int) error {
 	return wire.NewFault(wire.Protocol, fmt.Sprintf("the far side sent a message over the limit of %d bytes (--max-message)", max), nil)
 }

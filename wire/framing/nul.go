@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Nul is the framing in which a message ends with a NUL; the last one needs
-// none. Lines before a message that are none are noise.
+// Nul returns the framing in which a message ends with a NUL; the last one
+// needs none. Lines before a message that are none are noise.
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)

@@ -10,7 +10,7 @@ import (
 
 const recordSeparator = 0x1e
 
-// Seq is the framing of RFC 7464: RS, a message, LF. An array or object is
+// Seq returns the framing of RFC 7464: RS, a message, LF. An array or object is
 // handed on as soon as it is whole, over however many lines it goes. A text
 // that is none ends with its line or before the next RS and is handed on as it
 // is, for the dialect to answer; what is left of it before the next RS is

@@ -43,7 +43,7 @@ func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer
 	return b.result(ctx, c, a, r, o)
 }
 
-// paramsLine is params as one line, null where there are none.
+// paramsLine returns params as one line, null where there are none.
 func paramsLine(params json.RawMessage) []byte {
 	if params == nil {
 		return []byte("null\n")

@@ -23,7 +23,8 @@ type Binding struct {
 	Endpoint func() (string, error)
 }
 
-// A ConnectionHooks answers on one connection and owns the processes that do so.
+// ConnectionHooks answer the requests of one connection and own the processes that
+// they start for it.
 type ConnectionHooks struct {
 	t        *Table
 	binding  Binding
@@ -40,7 +41,7 @@ type ConnectionHooks struct {
 	warned  bool // that there is no endpoint
 }
 
-// Bind returns the ConnectionHooks for one connection.
+// Bind returns the hooks of one connection.
 func (t *Table) Bind(b Binding) *ConnectionHooks {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &ConnectionHooks{
@@ -101,7 +102,7 @@ func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 	}
 }
 
-// answer is one hook's answer.
+// answer returns one hook's answer.
 func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	switch a.Kind {
 	case JSON:

@@ -66,7 +66,7 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	return nil, co.died(r)
 }
 
-// take is the answer for the far side.
+// take returns the answer for the far side.
 func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, error) {
 	switch {
 	case got.err != nil:
@@ -77,7 +77,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 	return got.result, nil
 }
 
-// coCut is the answer to a call that was not waited for to its end. The
+// coCut returns the answer to a call that was not waited for to its end. The
 // co-process lives on.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
@@ -112,7 +112,7 @@ func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	return co, nil
 }
 
-// living is the co-process of a, nil where there is none or it has ended.
+// living returns the co-process of a, nil where there is none or it has ended.
 func (b *ConnectionHooks) living(a *Answer) (*coprocess, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +141,7 @@ func (co *coprocess) serve() {
 	}
 }
 
-// died is the answer to a call that waited when the co-process ended.
+// died returns the answer to a call that waited when the co-process ended.
 func (co *coprocess) died(r dialect.Request) error {
 	how, _ := co.Result()
 	return co.b.t.fail(co.c, r.Method, "the co-process did not answer: it %s", how)

@@ -13,8 +13,8 @@ import (
 
 const maxVar = 4 << 10 // bytes of a variable; what is longer stays unset
 
-// inherited is our own environment without what our own starter was told of the
-// message that it answers. RPCX_ERRORS is the user's wish and stays.
+// inherited returns our own environment without what our own starter was told
+// of the message that it answers. RPCX_ERRORS is the user's wish and stays.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "RPCX_") && !strings.HasPrefix(v, "RPCX_ERRORS=")
@@ -23,7 +23,7 @@ func inherited() []string {
 
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^RPCX_[A-Z][A-Z0-9_]*$`) })
 
-// environ is the environment of a hook with that id; r is nil for a
+// environ returns the environment of a hook with that id; r is nil for a
 // co-process.
 func (b *ConnectionHooks) environ(id string, r *dialect.Request) []string {
 	env := slices.Clone(b.t.env)

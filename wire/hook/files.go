@@ -166,17 +166,18 @@ func Trusted(what, path string) error {
 	return f
 }
 
-// ours tells whether the owner is us or root. Root trusts whom it gave a file to.
+// ours reports whether the owner is us or root. Root trusts whom it gave a file
+// to.
 func ours(info fs.FileInfo) bool {
 	uid := os.Geteuid()
 	owner, ok := ownerOf(info)
 	return !ok || uid == 0 || owner == uid || owner == 0
 }
 
-// quote is s as one word of sh.
+// quote returns s as one word of sh.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// ownerOf is the user id of a file's owner.
+// ownerOf returns the user id of a file's owner.
 func ownerOf(info fs.FileInfo) (uid int, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -1,10 +1,11 @@
-// Package hook answers what the far side asks of us: with a shell command, a
-// co-process, a jq expression or a constant (section 4 of the design).
+// Package hook answers the peer's requests with what the user gave for them: a
+// shell command, a co-process, a jq expression or a constant (HOOKS in the
+// manual).
 //
-// An Entry is one NAME=ANSWER. A Table holds all of them and the limits that
-// they share; Bind makes of it the ConnectionHooks that answers on one connection and
-// owns what runs for it. What the far side says reaches a command on its stdin
-// and in RPCX_ variables, never in its command line.
+// An Entry is one NAME=ANSWER. A Table holds all of them and the limits that they
+// share. Bind makes the ConnectionHooks of one connection, which own the processes
+// that run for it. What the peer says reaches a command on its stdin and in RPCX_
+// variables, never in its command line.
 package hook
 
 import (
@@ -124,7 +125,7 @@ func unknownKind(s, kind string) error {
 	return f
 }
 
-// constant is the value of a JSON answer, as it was written.
+// constant returns the value of a JSON answer, as it was written.
 func (a Answer) constant() json.RawMessage {
 	return json.RawMessage(strings.TrimSpace(a.Text))
 }

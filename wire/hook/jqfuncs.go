@@ -30,7 +30,7 @@ func withCaller(ctx context.Context, c dialect.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// jqSleep is sleep(SECONDS): its input, later.
+// jqSleep returns sleep(SECONDS): its input, later.
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
@@ -46,7 +46,7 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 }
 
-// jqRPC is rpc(METHOD; PARAMS): what the far side answers to this call.
+// jqRPC returns rpc(METHOD; PARAMS): what the far side answers to this call.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	method, ok := args[0].(string)
 	if !ok {
@@ -81,7 +81,7 @@ func nestedCall(ctx context.Context, c dialect.Caller, method string, params jso
 	return c.Call(ctx, method, params)
 }
 
-// jqFail is fail(CODE; TEXT): the answer is that error.
+// jqFail returns fail(CODE; TEXT): the answer is that error.
 func jqFail(_ context.Context, _ any, args []any) (any, error) {
 	code, err := jq.Encode(args[0])
 	if err != nil {
@@ -115,13 +115,13 @@ func caught(err error) error {
 // A thrown error is caught by jq's try as an object with code and message.
 type thrown struct{ rpc *wire.Error }
 
-// Error is the error's text.
+// Error returns the error's text.
 func (t thrown) Error() string { return t.rpc.Error() }
 
-// Unwrap is the error.
+// Unwrap returns the error.
 func (t thrown) Unwrap() error { return t.rpc }
 
-// Value is the error as an object.
+// Value returns the error as an object.
 func (t thrown) Value() any {
 	v, err := jq.Decode(t.rpc.JSON())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // leaveTime is for a process to go by itself when its stdin is closed.
 const leaveTime = 500 * time.Millisecond
 
-// A LineProcess is a shell command that is spoken to by lines, and answers by lines,
-// for as long as it lives.
+// A LineProcess is a shell command that reads and writes lines for as long as it
+// runs.
 type LineProcess struct {
 	p      *process
 	lines  chan []byte   // to its stdin
@@ -47,8 +47,8 @@ func startLineProcess(command string, env []string, stderr *tail) (*LineProcess,
 }
 
 // Run calls onLine with each line of stdout that is not blank, until the process
-// has ended, and last, which may be nil, when Result says how, before Done is
-// closed. The error is that a line was too long to go on.
+// has ended. It then calls last, if that is not nil; Result is known by then, and
+// Done is closed afterwards. The error is that a line was too long to go on.
 func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	var writer, stderr sync.WaitGroup
 	writer.Go(t.write)
@@ -108,8 +108,8 @@ func (t *LineProcess) write() {
 	}
 }
 
-// Send sends a line, with its end, to the process. It says false when giveUp
-// was closed or the process ended first.
+// Send sends a line, with its end, to the process. It returns false if giveUp was
+// closed or the process ended first.
 func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	select {
 	case t.lines <- line:
@@ -120,19 +120,20 @@ func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	return false
 }
 
-// Done is closed when the process has ended and all it said was handed over.
+// Done returns a channel that is closed when the process has ended and all it said was handed
+// over.
 func (t *LineProcess) Done() <-chan struct{} { return t.done }
 
-// Result says how the process ended, when it has, and whether that was in good
-// order or on our demand.
+// Result returns how the process ended, once it has; ok means that it exited with
+// status 0 or because of Stop.
 func (t *LineProcess) Result() (how string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.how, t.ok || t.leaving
 }
 
-// Stop lets the process go: told its last lines, of which there may be none,
-// then stdin closed, then asked, then forced.
+// Stop ends the process: it sends last, which may be empty, closes stdin, and, if
+// the process does not exit, sends SIGTERM and later SIGKILL.
 func (t *LineProcess) Stop(last []byte) {
 	t.mu.Lock()
 	t.leaving = true

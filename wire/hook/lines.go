@@ -49,9 +49,9 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	return lines.Err()
 }
 
-// event is the event that a line of JSON stands for: an object whose members
-// are all among the known ones, with exactly one that names its kind; anything
-// else is data.
+// event returns the event that a line of JSON stands for: an object whose
+// members are all among the known ones, with exactly one that names its kind;
+// anything else is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -111,8 +111,8 @@ func event(line json.RawMessage) wire.Event {
 	return ev
 }
 
-// asError is the error that a value stands for: an error object as it stands,
-// else a server's error with that text.
+// asError returns the error that a value stands for: an error object as it
+// stands, else a server's error with that text.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e
@@ -120,7 +120,7 @@ func asError(v json.RawMessage) *wire.Error {
 	return wire.NewError(wire.CodeServer, words(v))
 }
 
-// words is a string's text, or any other value as JSON.
+// words returns a string's text, or any other value as JSON.
 func words(v json.RawMessage) string {
 	if s, ok := scan.Text(v); ok {
 		return s

@@ -172,7 +172,8 @@ func (w *world) exists(name string) bool {
 	return err == nil
 }
 
-// written tells whether a hook has come past the line that writes to a file: the file itself is there before.
+// written reports whether a hook has come past the line that writes to a file:
+// the file itself is there before.
 func (w *world) written(name string) bool {
 	b, _ := os.ReadFile(w.path(name))
 	return strings.HasSuffix(string(b), "\n")

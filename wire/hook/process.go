@@ -73,7 +73,8 @@ func (p *process) hurry() {
 	p.stderr.SetReadDeadline(time.Now())
 }
 
-// ending is how p has exited, in words, and whether that was in good order.
+// ending returns how p has exited, in words, and whether that was in good
+// order.
 func (p *process) ending() (how string, ok bool) {
 	exit, signal := p.Status()
 	if signal != "" {
@@ -93,8 +94,8 @@ type pipe struct {
 	late   int           // bytes read since then
 }
 
-// Read is as io.Reader has it. When exited is closed somebody has to wake it
-// (hurry).
+// Read returns as io.Reader has it. When exited is closed somebody has to wake
+// it (hurry).
 func (p *pipe) Read(b []byte) (int, error) {
 	for {
 		late := over(p.exited)
@@ -116,7 +117,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// left tells whether err is a pipe's way to say that others keep it open.
+// left reports whether err is a pipe's way to say that others keep it open.
 func left(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 func over(done <-chan struct{}) bool {
@@ -161,16 +162,16 @@ func (t *tail) flush() {
 	}
 }
 
-// text is the end of all, at most tailSize.
+// text returns the end of all, at most tailSize.
 func (t *tail) text() string { return strings.ToValidUTF8(string(t.end), "\uFFFD") }
 
-// last is the last line that holds something.
+// last returns the last line that holds something.
 func (t *tail) last() string {
 	text := strings.TrimSpace(t.text())
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// newTail is the tail of a hook's stderr.
+// newTail returns the tail of a hook's stderr.
 func (t *Table) newTail() *tail {
 	return &tail{to: func(lines []byte) {
 		if t.o.Stderr != nil {

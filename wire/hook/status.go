@@ -26,7 +26,7 @@ const (
 	exNotMine     = 100
 )
 
-// result is what the far side gets for an outcome: the table of section 4.
+// result returns what the far side gets for an outcome: the table of section 4.
 func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, b.t.fail(c, r.Method, format, args...)
@@ -64,7 +64,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	return v, nil
 }
 
-// refusal is what the far side gets for a status other than 0.
+// refusal returns what the far side gets for a status other than 0.
 func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err
@@ -98,7 +98,8 @@ func (e notJSON) Error() string {
 	return fmt.Sprintf("printed what is not one JSON value: %q; text: makes a string of it", e.text)
 }
 
-// value is the one JSON value in out, null where there is nothing, as one line.
+// value returns the one JSON value in out, null where there is nothing, as one
+// line.
 func value(out []byte) (json.RawMessage, error) {
 	v := scan.Trim(out)
 	if len(v) == 0 {
@@ -113,8 +114,8 @@ func value(out []byte) (json.RawMessage, error) {
 	return scan.Compact(nil, v), nil
 }
 
-// errorObject is the error that out stands for, nil unless that is an object
-// with a code and a message.
+// errorObject returns the error that out stands for, nil unless that is an
+// object with a code and a message.
 func errorObject(out []byte) *wire.Error {
 	v, err := value(out)
 	if err != nil || v[0] != '{' {
@@ -128,7 +129,7 @@ func errorObject(out []byte) *wire.Error {
 	return &wire.Error{Code: code, Message: text, Data: scan.Get(v, "data"), Raw: v}
 }
 
-// chomp is s without the line break that ends its last line.
+// chomp returns s without the line break that ends its last line.
 func chomp(s string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
 }

@@ -120,7 +120,7 @@ func (t *Table) add(pattern string) *chain {
 	return c
 }
 
-// matches tells whether the parts follow each other in name, the first at its
+// matches reports whether the parts follow each other in name, the first at its
 // start and the last at its end.
 func (c *chain) matches(name string) bool {
 	last := len(c.parts) - 1
@@ -149,28 +149,28 @@ func (t *Table) find(name string) *chain {
 	return nil
 }
 
-// Match tells whether a hook answers name.
+// Match reports whether a hook answers name.
 func (t *Table) Match(name string) bool { return t.find(name) != nil }
 
-// Parks tells whether name's calls are parked for another process.
+// Parks reports whether name's calls are parked for another process.
 func (t *Table) Parks(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Inbox
 }
 
-// Streams tells whether name is answered by lines, so that it can only be a
+// Streams reports whether name is answered by lines, so that it can only be a
 // stream where no catalog says what it is.
 func (t *Table) Streams(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Lines
 }
 
-// Names are the exact names, in the order in which they were given: those that
-// may be declared to a peer.
+// Names returns the exact names, in the order in which they were given: those
+// that may be declared to a peer.
 func (t *Table) Names() []string { return slices.Clone(t.names) }
 
-// Failures is the number of failures that OnFailure was or would have been told
-// of.
+// Failures returns the number of failures that OnFailure was or would have been
+// told of.
 func (t *Table) Failures() int64 { return t.failures.Load() }
 
 // warn tells the user about the hook that answers method.
@@ -199,7 +199,7 @@ func (t *Table) fail(c *chain, method, format string, args ...any) *wire.Error {
 	return wire.NewError(wire.CodeInternal, "the hook failed")
 }
 
-// shown is a name from the far side as it may reach a terminal.
+// shown returns a name from the far side as it may reach a terminal.
 func shown(name string) string {
 	if q := strconv.QuoteToASCII(name); q[1:len(q)-1] != name || len(name) > 80 {
 		return cut(q, 120)
@@ -207,7 +207,7 @@ func shown(name string) string {
 	return name
 }
 
-// cut is s with no more than n bytes.
+// cut returns s with no more than n bytes.
 func cut(s string, n int) string {
 	if len(s) > n {
 		return s[:n] + "…"
@@ -215,7 +215,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// timeout is the bound for one answer, 0 for none.
+// timeout returns the bound for one answer, 0 for none.
 func (o Options) timeout(stream bool) time.Duration {
 	switch {
 	case o.Timeout < 0, o.Timeout == 0 && stream:

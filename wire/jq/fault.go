@@ -31,8 +31,8 @@ func parseFault(src string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("jq: %s at %s of: %s", pe, place, line), err)
 }
 
-// compileFault is for what parses and yet means nothing: an unknown function
-// or variable.
+// compileFault is for what parses and yet means nothing: an unknown
+// function or variable.
 func compileFault(src string, err error) error {
 	line, _, more := strings.Cut(src, "\n")
 	if more {

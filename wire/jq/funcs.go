@@ -49,7 +49,7 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	return nil
 }
 
-// function is f as a function of gojq with the run's handle as its first
+// function returns f as a function of gojq with the run's handle as its first
 // argument.
 func (p *Program) function(f Func) gojq.CompilerOption {
 	return gojq.WithFunction("__rpcx_"+f.Name, f.Arity+1, f.Arity+1, func(input any, args []any) any {
@@ -66,7 +66,8 @@ func (p *Program) function(f Func) gojq.CompilerOption {
 	})
 }
 
-// Names are the names of the functions that every program can call, in order.
+// Names returns the names of the functions that every program can call, in
+// order.
 func Names() []string {
 	p, err := Compile(`[builtins[] | split("/")[0] | select(startswith("_") | not)] | unique`, Options{})
 	if err != nil {
@@ -79,7 +80,7 @@ func Names() []string {
 	return names
 }
 
-// builtins are the functions that jq has and gojq leaves to its command.
+// builtins returns the functions that jq has and gojq leaves to its command.
 func builtins(w io.Writer) []gojq.CompilerOption {
 	if w == nil {
 		w = io.Discard

@@ -219,7 +219,7 @@ func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage,
 	}
 }
 
-// runFault is what a user is told of an error of a run.
+// runFault returns what a user is told of an error of a run.
 func runFault(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {

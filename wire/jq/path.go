@@ -45,7 +45,7 @@ func split(query *gojq.Query) (path []step, rest *gojq.Query) {
 	return path, rest
 }
 
-// splitTerm is split of a single term.
+// splitTerm returns split of a single term.
 func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	path = []step{}
 	switch t.Type {
@@ -77,7 +77,7 @@ func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: t.SuffixList[n:]}}
 }
 
-// constant is the step for an index that does not depend on the input.
+// constant returns the step for an index that does not depend on the input.
 func constant(x *gojq.Index) (s step, ok bool) {
 	switch {
 	case x == nil || x.IsSlice:
@@ -141,7 +141,7 @@ func follow(b []byte, path []step) (val []byte, ok bool, err error) {
 	return scan.Trim(b), true, nil
 }
 
-// member is the last member of that name.
+// member returns the last member of that name.
 func member(obj, key []byte) (val []byte, err error) {
 	val = null
 	members := scan.ReadObject(obj, maxDepth)
@@ -153,10 +153,11 @@ func member(obj, key []byte) (val []byte, err error) {
 	return val, members.Err()
 }
 
-// odd tells whether name may stand for another text than its own bytes.
+// odd reports whether name may stand for another text than its own bytes.
 func odd(name []byte) bool { return bytes.IndexByte(name, '\\') >= 0 || !utf8.Valid(name) }
 
-// element is the one at index, counted from the end where that is negative.
+// element returns the one at index, counted from the end where that is
+// negative.
 func element(array []byte, index int) []byte {
 	if index < 0 {
 		for range scan.Elements(array) {

@@ -36,8 +36,9 @@ func Decode(in json.RawMessage) (any, error) {
 	return v, nil
 }
 
-// Encode is the compact JSON of v, which is what Decode or a program returned
-// or an int, int64 or float64. Keys are sorted; <, > and & stay as they are.
+// Encode returns the compact JSON of v, which is what Decode or a program
+// returned or an int, int64 or float64. Keys are sorted; <, > and & stay as
+// they are.
 func Encode(v any) (json.RawMessage, error) {
 	if i, ok := v.(int64); ok {
 		return strconv.AppendInt(nil, i, 10), nil
@@ -45,11 +46,11 @@ func Encode(v any) (json.RawMessage, error) {
 	return gojq.Marshal(v)
 }
 
-// Number is the value of any of the numbers that programs work on.
+// Number returns the value of any of the numbers that programs work on.
 func Number(v any) (float64, bool) { return gojq.ToFloat64(v) }
 
-// normalize is Encode of Decode, which for most scalars are the bytes as they
-// are.
+// normalize is Encode of Decode, which for most scalars are the bytes as
+// they are.
 func normalize(val []byte) (json.RawMessage, error) {
 	switch {
 	case val[0] == '{' || val[0] == '[':
@@ -64,7 +65,8 @@ func normalize(val []byte) (json.RawMessage, error) {
 	return Encode(v)
 }
 
-// plain tells whether the inside of a string token is what Encode would write.
+// plain reports whether the inside of a string token is what Encode would
+// write.
 func plain(s []byte) bool {
 	ascii := true
 	for _, c := range s {
@@ -170,8 +172,8 @@ func (d *decoder) text() string {
 	return unescape(raw)
 }
 
-// unescape is the text that the inside of a string token stands for. Each byte
-// that is no UTF-8 becomes U+FFFD.
+// unescape returns the text that the inside of a string token stands for. Each
+// byte that is no UTF-8 becomes U+FFFD.
 func unescape(raw []byte) string {
 	s := scan.Key(raw)
 	if utf8.ValidString(s) {

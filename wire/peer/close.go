@@ -49,7 +49,7 @@ func (p *Peer) shutDown() error {
 // hurryBound is what each step of Close may take in a hurry.
 const hurryBound = 200 * time.Millisecond
 
-// patience is what a step of Close may take.
+// patience returns what a step of Close may take.
 func (p *Peer) patience() time.Duration {
 	if p.o.Hurry != nil && p.o.Hurry.Err() != nil {
 		return min(p.o.CloseTimeout, hurryBound)
@@ -74,7 +74,7 @@ func (p *Peer) leave() {
 	_ = l.Shutdown(ctx, p) // the far side may be past hearing it
 }
 
-// quietLocked says that no handler runs and all they said is on its way.
+// quietLocked reports whether no handler runs and all they said is on its way.
 func (p *Peer) quietLocked() bool { return len(p.inflight.active) == 0 && !p.notifications.running }
 
 // enterLocked moves to a later state.

@@ -156,11 +156,11 @@ func (p *Peer) followLocked(s *stream, token wire.ID) (dialect.Stream, error) {
 	return s, nil
 }
 
-// isWatch says that s only looks on.
+// isWatch reports whether s only looks on.
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
-// sees says whether a watch takes m. What stands beside another message is that
-// message once more.
+// sees reports whether a watch takes m. What stands beside another message is
+// that message once more.
 func (s *stream) sees(m *wire.Message) bool {
 	switch {
 	case m.Kind == wire.Item && m.Beside:

@@ -35,7 +35,7 @@ func (p *Peer) read() {
 	}
 }
 
-// finalErrorLocked is what Err says.
+// finalErrorLocked returns what Err says.
 func (p *Peer) finalErrorLocked(err error) error {
 	switch {
 	case p.ours || err == io.EOF:
@@ -82,8 +82,8 @@ func (p *Peer) disconnectLocked(s *stream, err error) {
 	p.forgetLocked(s, callFault(err, s))
 }
 
-// preferCause is the one of two reasons that says more: how a child ended or a
-// connection was closed, else why it could not be written to.
+// preferCause returns the one of two reasons that says more: how a child ended
+// or a connection was closed, else why it could not be written to.
 func preferCause(read, write error) error {
 	var ce *wire.CloseError
 	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
@@ -133,7 +133,7 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// isGoodbye says that the far side left in good order.
+// isGoodbye reports whether the far side left in good order.
 func isGoodbye(err error) bool {
 	var ce *wire.CloseError
 	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
@@ -149,7 +149,7 @@ func (p *Peer) finishNews() {
 	p.settle(p.o.Drain, func() bool { return !p.notifications.running })
 }
 
-// closeCode is what a WebSocket is closed with after err.
+// closeCode returns what a WebSocket is closed with after err.
 func closeCode(err error) (code int, reason string) {
 	f := wire.AsFault(err)
 	switch {

@@ -46,10 +46,10 @@ func (p *Peer) exchange(o outgoing) {
 	}
 }
 
-// answers says that nobody of ours waits for what comes of sending o.
+// answers reports whether nobody of ours waits for what comes of sending o.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded says that as many answers of ours are being posted as may be.
+// crowded reports whether as many answers of ours are being posted as may be.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -44,7 +44,7 @@ func post(t *testing.T, o peer.Options, answer func(ctx context.Context, msg str
 	return newPeer(t, &poster{answer: answer, closed: make(chan struct{})}, o)
 }
 
-// id is the id of a request of ours, of which there are few.
+// id returns the id of a request of ours, of which there are few.
 func id(msg string) string {
 	_, rest, _ := strings.Cut(msg, `"id":`)
 	return rest[:1]

@@ -165,7 +165,8 @@ func (p *Peer) wasCancelled(in *inbound) bool {
 	return in.cancelled
 }
 
-// isRPC says that err is an error of the protocol, to be answered as it stands.
+// isRPC reports whether err is an error of the protocol, to be answered as it
+// stands.
 func isRPC(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e)
@@ -251,7 +252,7 @@ func noMethod(name string) *wire.Error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", name)
 }
 
-// panicText is what a panic said and where it was, in a few lines.
+// panicText returns what a panic said and where it was, in a few lines.
 func panicText(v any) string {
 	lines := strings.Split(string(debug.Stack()), "\n")
 	for i, line := range lines { // the frames above are those of the recovery

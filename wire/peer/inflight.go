@@ -164,8 +164,8 @@ func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.change.pass()
 }
 
-// Pending is how many calls of ours, streams included, and how many requests of
-// the far side are under way.
+// Pending returns how many calls of ours, streams included, and how many
+// requests of the far side are under way.
 func (p *Peer) Pending() (ours, theirs int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -64,8 +64,9 @@ func (p *Peer) malformedLocked(s *stream, what string) {
 	p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + quoted(s.op.Method)})
 }
 
-// looksBroken says that m was meant as a message: it is no JSON, but begins
-// like an object or an array. With one call waiting it is taken for its answer.
+// looksBroken reports whether m was meant as a message: it is no JSON, but
+// begins like an object or an array. With one call waiting it is taken for its
+// answer.
 func looksBroken(m *wire.Message) bool {
 	t := bytes.TrimLeft(m.Raw, " \t\r\n")
 	return isParseError(m) && m.Method == "" && len(t) > 0 && (t[0] == '{' || t[0] == '[')

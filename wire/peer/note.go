@@ -60,7 +60,7 @@ func (p *Peer) unlockAndTell() {
 	}
 }
 
-// excerpt is the beginning of a message, for a note.
+// excerpt returns the beginning of a message, for a note.
 func excerpt(raw []byte) string {
 	const most = 200
 	if len(raw) > most {

@@ -104,7 +104,7 @@ func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire
 	return msg, err
 }
 
-// restored is the answer m with the id that the user gave.
+// restored returns the answer m with the id that the user gave.
 func restored(m *wire.Message, own wire.ID) *wire.Message {
 	if own == nil {
 		return m
@@ -115,7 +115,7 @@ func restored(m *wire.Message, own wire.ID) *wire.Message {
 	return &c
 }
 
-// noMoreLocked is why s cannot be answered now.
+// noMoreLocked returns why s cannot be answered now.
 func (p *Peer) noMoreLocked(s *stream, why error) error {
 	method := ""
 	if s != nil {

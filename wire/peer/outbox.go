@@ -180,8 +180,8 @@ func (p *Peer) writeOne(msg []byte) error {
 	return p.conn.Send(msg)
 }
 
-// onlyThis says that err concerns one message (too large, say, or one too many
-// in answer to a POST), not the connection.
+// onlyThis reports whether err concerns one message (too large, say, or one too
+// many in answer to a POST), not the connection.
 func (p *Peer) onlyThis(err error) bool {
 	var ce *wire.CloseError
 	if errors.As(err, &ce) {

@@ -191,21 +191,21 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	return p
 }
 
-// Codec is the codec that New was given.
+// Codec returns the codec that New was given.
 func (p *Peer) Codec() dialect.Codec { return p.codec }
 
-// OneAnswer says that the far side takes one message as an answer, and none
-// after it.
+// OneAnswer reports whether the far side takes one message as an answer, and
+// none after it.
 func (p *Peer) OneAnswer() bool {
 	c, ok := p.conn.(interface{ OneAnswer() bool })
 	return ok && c.OneAnswer()
 }
 
-// Done is closed when the connection has ended and nothing of p runs.
+// Done returns a channel that is closed when the connection has ended and nothing of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
-// Err is why the connection ended: nil before Done, after our own Close and
-// after a clean end, else a *wire.Fault.
+// Err returns why the connection ended: nil before Done, after our own Close
+// and after a clean end, else a *wire.Fault.
 func (p *Peer) Err() error {
 	select {
 	case <-p.done:

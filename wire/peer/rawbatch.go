@@ -18,7 +18,7 @@ type rawBatch struct {
 	sent  []*stream // all
 }
 
-// isBatch says that op sends several messages in one.
+// isBatch reports whether op sends several messages in one.
 func isBatch(op dialect.Op) bool {
 	start := scan.Skip(op.Params, 0)
 	return op.Kind == dialect.Raw && start < len(op.Params) && op.Params[start] == '['
@@ -84,7 +84,7 @@ func (b *rawBatch) end(p *Peer, err error) {
 	}
 }
 
-// unanswered says that nothing of b is answered.
+// unanswered reports whether nothing of b is answered.
 func (b *rawBatch) unanswered() bool {
 	for _, s := range b.sent {
 		if !s.waiting {

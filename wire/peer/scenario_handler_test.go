@@ -12,10 +12,10 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Close is the handler's.
+// Close counts.
 func (s *stage) Close() error { return nil }
 
-// Handle is what answers in scenarios.
+// Handle returns what answers in scenarios.
 func (s *stage) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if in.Msg.Kind == wire.Notification {
 		return nil, s.handleNotification(ctx, in.Msg)

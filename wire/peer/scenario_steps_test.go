@@ -47,8 +47,8 @@ func params(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// next is the next of an operation, as the steps write it; "nothing" when it
-// would have to wait.
+// next returns the next of an operation, as the steps write it; "nothing" when
+// it would have to wait.
 func (s *stage) next(name string) string {
 	limit := time.Nanosecond
 	if s.real {

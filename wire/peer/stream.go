@@ -97,9 +97,9 @@ func (s *stream) Severed() bool {
 	return s.cut
 }
 
-// due says that what is queued is worth handing over: it is much, or nothing
-// more is coming at once. Taking each message as it comes would have reader and
-// consumer fight for the lock.
+// due reports whether what is queued is worth handing over: it is much, or
+// nothing more is coming at once. Taking each message as it comes would have
+// reader and consumer fight for the lock.
 func (s *stream) due() bool { return !s.dirty || s.size >= wakeBytes }
 
 // refill takes the next chunk, for which it waits. Messages that were queued

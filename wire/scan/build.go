@@ -134,7 +134,7 @@ func (o *Object) Value(name string, v any) {
 	}
 }
 
-// Empty says that no member was added yet.
+// Empty reports whether no member was added yet.
 func (o *Object) Empty() bool { return !o.opened }
 
 // End returns the object behind the bytes that it was to be appended to; {}
@@ -216,15 +216,15 @@ func ArrayOf[V ~[]byte](vals ...V) []byte {
 	return a.End()
 }
 
-// Pair is an object with one member.
+// Pair returns an object with one member.
 func Pair(name string, val []byte) []byte {
 	o := AppendObject(make([]byte, 0, len(name)+len(val)+5))
 	o.Add(name, val)
 	return o.End()
 }
 
-// Without is obj without the members of these names; obj itself where it has
-// none of them.
+// Without returns obj without the members of these names; obj itself where it
+// has none of them.
 func Without(obj []byte, names ...string) []byte {
 	if !slices.ContainsFunc(names, func(name string) bool { return Get(obj, name) != nil }) {
 		return obj
@@ -234,7 +234,7 @@ func Without(obj []byte, names ...string) []byte {
 	return o.End()
 }
 
-// Marshal is json.Marshal that leaves <, > and & as they are.
+// Marshal is json.Marshal, but leaves <, > and & as they are.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

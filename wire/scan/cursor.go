@@ -27,7 +27,8 @@ func ReadObject(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '{', '}', noObject)
 }
 
-// ReadArray is ReadObject for the elements of an array; their keys are nil.
+// ReadArray is ReadObject for the elements of an array; their keys are
+// nil.
 func ReadArray(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '[', ']', noArray)
 }
@@ -145,7 +146,7 @@ func (c *Cursor) Skip(in *Cursor) []byte {
 	return c.b[start:c.i]
 }
 
-// Pos is the place in the bytes that the cursor has come to.
+// Pos returns the place in the bytes that the cursor has come to.
 func (c *Cursor) Pos() int { return c.i }
 
 // end notes the end of the value. It returns false, as fail does, since there is

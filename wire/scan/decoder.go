@@ -74,7 +74,7 @@ func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	return n, false, nil
 }
 
-// End says whether the value is complete if no more bytes come: true of a
+// End reports whether the value is complete if no more bytes come: true of a
 // number at the top.
 func (d *Decoder) End() bool {
 	switch d.state {

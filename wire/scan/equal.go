@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Equal says whether a and b are the same JSON value: blanks, the order of
+// Equal reports whether a and b are the same JSON value: blanks, the order of
 // members and the spelling of strings do not matter; numbers are compared by
 // text and then by value, exactly (1.0 is 1, 1e2 is 100). Of a member that
 // stands several times in an object the last counts. Both are trusted to be

@@ -43,8 +43,8 @@ func List(array []byte) (list []json.RawMessage) {
 	return list
 }
 
-// Count is how many members an object or elements an array has; 0 for any other
-// value.
+// Count returns how many members an object or elements an array has; 0 for any
+// other value.
 func Count(val []byte) (n int) {
 	for range Members(val) {
 		n++
@@ -55,7 +55,7 @@ func Count(val []byte) (n int) {
 	return n
 }
 
-// First is the first element of array; nil where there is none.
+// First returns the first element of array; nil where there is none.
 func First(array []byte) []byte {
 	for val := range Elements(array) {
 		return val
@@ -63,7 +63,7 @@ func First(array []byte) []byte {
 	return nil
 }
 
-// Sole is the only element of array; nil where there is none or another.
+// Sole returns the only element of array; nil where there is none or another.
 func Sole(array []byte) []byte {
 	if Count(array) != 1 {
 		return nil

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Escape is a name as a JSON pointer (RFC 6901) has it between its slashes.
+// Escape returns a name as a JSON pointer (RFC 6901) has it between its
+// slashes.
 func Escape(name string) string {
 	if !strings.ContainsAny(name, "~/") {
 		return name
@@ -13,7 +14,7 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Unescape is the name that stands between the slashes of a JSON pointer.
+// Unescape returns the name that stands between the slashes of a JSON pointer.
 func Unescape(token string) string {
 	if !strings.Contains(token, "~") {
 		return token
@@ -21,8 +22,8 @@ func Unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// Below is the JSON pointer of the i-th part, with its key as Members gives it,
-// of the value at pointer.
+// Below returns the JSON pointer of the i-th part, with its key as Members
+// gives it, of the value at pointer.
 func Below(pointer string, i int, key []byte) string {
 	if key == nil {
 		return pointer + "/" + strconv.Itoa(i)

@@ -22,7 +22,7 @@ func Get(obj []byte, key string) []byte {
 	return nil
 }
 
-// IsKey says whether raw, a key as Members gives it, is name.
+// IsKey reports whether raw, a key as Members gives it, is name.
 func IsKey(raw []byte, name string) bool {
 	if string(raw) == name {
 		return true
@@ -30,7 +30,7 @@ func IsKey(raw []byte, name string) bool {
 	return len(raw) > len(name) && bytes.IndexByte(raw, '\\') >= 0 && Key(raw) == name
 }
 
-// Key is a key as Members gives it, with its escapes undone.
+// Key returns a key as Members gives it, with its escapes undone.
 func Key(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
@@ -46,8 +46,9 @@ func Plain(raw []byte) []byte {
 	return unescape(make([]byte, 0, len(raw)), raw)
 }
 
-// Text is the string that the JSON string val stands for; ok is false when val
-// is none. Half a surrogate pair becomes U+FFFD; bytes that are no UTF-8 stay.
+// Text returns the string that the JSON string val stands for; ok is false when
+// val is none. Half a surrogate pair becomes U+FFFD; bytes that are no UTF-8
+// stay.
 func Text(val []byte) (text string, ok bool) {
 	if len(val) < 2 || val[0] != '"' {
 		return "", false

@@ -26,7 +26,7 @@ type method struct {
 	schemas map[string]*schema.Schema // by their place below pointer; nil: not usable
 }
 
-// method is what the catalog says of name; nil where it says nothing.
+// method returns what the catalog says of name; nil where it says nothing.
 func (b *backend) method(name string) *method {
 	if b.o.Catalog == nil {
 		return nil
@@ -46,7 +46,7 @@ func (b *backend) method(name string) *method {
 	return nil
 }
 
-// document is the catalog as the schemas see it.
+// document returns the catalog as the schemas see it.
 func (b *backend) document() (json.RawMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// dialDemo is a client of demo:orders, which answers what the demo asks of it
-// with hooks.
+// dialDemo returns a client of demo:orders, which answers what the demo asks of
+// it with hooks.
 func dialDemo(t *testing.T, specs ...string) *peer.Peer {
 	t.Helper()
 	cat, _ := serve.Demo("orders")

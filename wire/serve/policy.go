@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// allows says whether the policy lets name be called.
+// allows reports whether the policy lets name be called.
 func (o Options) allows(name string) bool {
 	return !some(o.Deny, name) && (len(o.Allow) == 0 || some(o.Allow, name))
 }
 
-// some says whether any of the patterns matches name.
+// some reports whether any of the patterns matches name.
 func some(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }
 
-// matches says whether pattern, in which "*" stands for any run of characters,
-// is all of name.
+// matches reports whether pattern, in which "*" stands for any run of
+// characters, is all of name.
 func matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	if !star {

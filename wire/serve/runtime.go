@@ -40,8 +40,8 @@ func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
 	return newCo(command, o), nil
 }
 
-// invokeFailed is what an evaluation ends with that let the error of an invoke
-// pass.
+// invokeFailed returns what an evaluation ends with that let the error of an
+// invoke pass.
 func invokeFailed(name string, err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {
@@ -50,7 +50,7 @@ func invokeFailed(name string, err error) error {
 	return &dialect.EvalError{Message: name + ": " + rpc.Message, Cause: rpc}
 }
 
-// orNull is v, or null where there is none.
+// orNull returns v, or null where there is none.
 func orNull(v json.RawMessage) json.RawMessage {
 	if v == nil {
 		return json.RawMessage("null")

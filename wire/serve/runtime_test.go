@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// evaluation is one in which echo gives its input, sum is the client's, and
-// refuse is refused.
+// evaluation returns one in which echo gives its input, sum is the client's,
+// and refuse is refused.
 func evaluation(session, code string) dialect.Evaluation {
 	return dialect.Evaluation{
 		Session: session, Code: code, Names: []string{"echo", "refuse", "if", "with.dot", "map"},
@@ -38,7 +38,7 @@ func evaluation(session, code string) dialect.Evaluation {
 	}
 }
 
-// evaluated is what comes of an evaluation, in a line.
+// evaluated returns what comes of an evaluation, in a line.
 func evaluated(ctx context.Context, r dialect.Runtime, e dialect.Evaluation) string {
 	value, err := r.Eval(ctx, e)
 	var failed *dialect.EvalError

@@ -21,9 +21,9 @@ import (
 // to end. After that the answer is dropped when it comes.
 const cancelTime = 2 * time.Second
 
-// coRuntime evaluates code in a co-process, by the lines of section 8 of the
-// design. It is started with the first eval, and again when it has ended; what
-// it kept is lost then.
+// coRuntime evaluates code in a co-process, by the lines that the manual shows
+// under SCOMP AND RUNTIMES. The process is started with the first eval, and again
+// after it has ended; the sessions' state is lost then.
 type coRuntime struct {
 	command string
 	o       RuntimeOptions
@@ -160,8 +160,8 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living is the co-process, which is started where there is none, and hears of
-// session next.
+// living returns the co-process, which is started where there is none, and
+// hears of session next.
 func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,7 +264,7 @@ func coLine(id int64) scan.Object {
 	return line
 }
 
-// text is the string that obj's member key is, "" where it is none.
+// text returns the string that obj's member key is, "" where it is none.
 func text(obj []byte, key string) string {
 	s, _ := scan.Text(scan.Get(obj, key))
 	return s

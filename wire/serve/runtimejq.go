@@ -30,8 +30,8 @@ func (*jqRuntime) About() map[string]string {
 	return map[string]string{"language": "jq", "engine": "gojq"}
 }
 
-// Completions are the names of jq's own functions, and of those that code has
-// beside them.
+// Completions returns the names of jq's own functions, and of those that code
+// has beside them.
 func (*jqRuntime) Completions() []string { return append(jq.Names(), "$state", "setState", "invoke") }
 
 // Forget drops the state of a session.
@@ -89,7 +89,7 @@ var (
 	}
 )
 
-// functions are what code has beside jq's own.
+// functions returns what code has beside jq's own.
 func (r *jqRun) functions() []jq.Func {
 	var all []jq.Func
 	for _, name := range r.e.Names {
@@ -160,13 +160,13 @@ func invokeError(name string, err error) error {
 
 type thrown struct{ failed *dialect.EvalError }
 
-// Error is the error's text.
+// Error returns the error's text.
 func (t thrown) Error() string { return t.failed.Error() }
 
-// Unwrap is the error.
+// Unwrap returns the error.
 func (t thrown) Unwrap() error { return t.failed }
 
-// Value is the error as an object.
+// Value returns the error as an object.
 func (t thrown) Value() any {
 	var cause *wire.Error = t.failed.Cause
 	v, err := jq.Decode(cause.JSON())

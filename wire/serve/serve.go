@@ -57,13 +57,14 @@ type backend struct {
 	methods map[string]*method
 }
 
-// Catalog is what the far side is told: no run members, nothing that is denied.
+// Catalog returns what the far side is told: no run members, nothing that is
+// denied.
 func (b *backend) Catalog() *catalog.Catalog { return b.told() }
 
-// Runtime is what evaluates code; nil where nothing does.
+// Runtime returns what evaluates code; nil where nothing does.
 func (b *backend) Runtime() dialect.Runtime { return b.o.Runtime }
 
-// HostOptions is how a host runs that has a clock and files of its own.
+// HostOptions returns how a host runs that has a clock and files of its own.
 func (b *backend) HostOptions() dialect.HostOptions { return b.o.Hosting }
 
 func told(o Options) *catalog.Catalog {
@@ -123,7 +124,7 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return catalog.Call, true
 }
 
-// Denied says whether the policy refuses name outright, for what a dialect
+// Denied reports whether the policy refuses name outright, for what a dialect
 // answers itself.
 func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
 

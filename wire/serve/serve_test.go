@@ -71,7 +71,7 @@ func parse(t *testing.T, text string) *catalog.Catalog {
 	return c
 }
 
-// answer is what the far side gets: the result, or the error.
+// answer returns what the far side gets: the result, or the error.
 func answer(t *testing.T, r dialect.Responder, method, params string) string {
 	t.Helper()
 	req := dialect.Request{Method: method, ID: wire.ID("1")}

@@ -20,7 +20,7 @@ type Address struct {
 	Command []string      // the words of exec and ipc; empty for `ipc:` alone
 }
 
-// usage is a Fault of kind Usage.
+// usage returns a Fault of kind Usage.
 func usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }
@@ -108,7 +108,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	return nil
 }
 
-// urlPath is the path and the query, as they go into a request line.
+// urlPath returns the path and the query, as they go into a request line.
 func urlPath(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {
@@ -204,9 +204,9 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	return a.parseSocket(path)
 }
 
-// String is the address as a user may be shown it: userinfo and the values of a
-// query are replaced by "…". Where there is nothing of that kind, Parse takes
-// it back.
+// String returns the address as a user may be shown it: userinfo and the values
+// of a query are replaced by "…". Where there is nothing of that kind, Parse
+// takes it back.
 func (a Address) String() string {
 	switch a.Scheme {
 	case "ws", "wss", "http", "https":
@@ -240,8 +240,8 @@ func redactQuery(path string) string {
 	return path + "?" + strings.Join(parts, "&")
 }
 
-// noScheme is the answer to an address that begins with no transport that we
-// know, with a guess at what was meant.
+// noScheme returns the answer to an address that begins with no transport that
+// we know, with a guess at what was meant.
 func noScheme(s string) *wire.Fault {
 	head, rest, colon := strings.Cut(s, ":")
 	port, _, _ := strings.Cut(rest, "/")

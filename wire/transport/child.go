@@ -55,8 +55,8 @@ func (p *Process) wait() {
 	close(p.done)
 }
 
-// Done is closed when the child has exited and, where cmd has writers, they
-// have got what it wrote. Its own children may still run.
+// Done returns a channel that is closed when the child has exited and, where cmd has writers,
+// they have got what it wrote. Its own children may still run.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Wait waits for Done and returns what cmd.Wait returned.
@@ -65,7 +65,7 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Pid is the child's process id, which is that of its group too.
+// Pid returns the child's process id, which is that of its group too.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // exited reports whether Done is closed.
@@ -90,8 +90,8 @@ func (p *Process) waitFor(d time.Duration) bool {
 	}
 }
 
-// Status is how the child ended: its exit status, or -1 and the signal's name.
-// Before Done it returns -1 and "".
+// Status returns how the child ended: its exit status, or -1 and the signal's
+// name. Before Done it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
 	if !p.exited() || p.cmd.ProcessState == nil {
 		return -1, ""

@@ -38,7 +38,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines are the last lines, the one without an end included.
+// lines returns the last lines, the one without an end included.
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

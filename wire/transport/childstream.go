@@ -142,7 +142,7 @@ func (s *childStream) waitExit(d time.Duration) bool {
 	return s.p.exited()
 }
 
-// exitError is the end of the connection by the child's exit.
+// exitError returns the end of the connection by the child's exit.
 func (s *childStream) exitError() *wire.CloseError {
 	if !s.isClosing() {
 		s.stderr.settle(stderrPatience)

@@ -38,7 +38,7 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 	return nil
 }
 
-// needsShell is the Fault for a command that is written for a shell.
+// needsShell returns the Fault for a command that is written for a shell.
 func (a *Address) needsShell(rest, what string) *wire.Fault {
 	return usageHint(a.Scheme+":sh -c "+wire.Quote(strings.TrimSpace(rest)),
 		"%s: no shell reads this command, and it holds %s", a.Scheme, what)

@@ -37,7 +37,7 @@ func dialExec(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	return c.frame(s)
 }
 
-// childCommand is the command of an exec or ipc address.
+// childCommand returns the command of an exec or ipc address.
 func childCommand(a Address, c Config) *exec.Cmd {
 	cmd := exec.Command(a.Command[0], a.Command[1:]...)
 	// Were we a child over Node's IPC, our child must not take our channel.

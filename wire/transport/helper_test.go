@@ -140,8 +140,8 @@ func helperCommand(mode string) *exec.Cmd {
 	return cmd
 }
 
-// helperEnv is the environment of a helper, which the race detector shall not
-// hold up for a second when it ends.
+// helperEnv returns the environment of a helper, which the race detector shall
+// not hold up for a second when it ends.
 func helperEnv(mode string) []string {
 	return []string{helperMode + "=" + mode, "GORACE=atexit_sleep_ms=0"}
 }

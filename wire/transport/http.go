@@ -88,7 +88,7 @@ func (h *httpConn) Send(msg []byte) error {
 
 func (h *httpConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: net.ErrClosed} }
 
-// closedFault is the failure of one exchange whose connection ended.
+// closedFault returns the failure of one exchange whose connection ended.
 func closedFault(where string, ce *wire.CloseError) *wire.Fault {
 	f := wire.NewFault(wire.Closed, where+": "+ce.Error(), nil)
 	f.Close = ce
@@ -195,7 +195,7 @@ func (h *httpConn) notAnswered(ctx context.Context, reached bool, err error) err
 	return closedFault(h.where, &wire.CloseError{Err: err})
 }
 
-// redirected is the Fault of an answer that sends us elsewhere with a GET.
+// redirected returns the Fault of an answer that sends us elsewhere with a GET.
 func (h *httpConn) redirected(resp *http.Response) error {
 	to := "nowhere"
 	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.String() != "" {

@@ -131,7 +131,7 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// server is an ordinary HTTP server.
+// server returns an ordinary HTTP server.
 func server(t *testing.T, h http.HandlerFunc) string {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)

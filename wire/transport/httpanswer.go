@@ -45,8 +45,8 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	return httpFault(h.where+" answered", resp.StatusCode, body)
 }
 
-// broken is what became of a reply that had begun: a Fault as it is, and all
-// else the end of the connection that carried it.
+// broken returns what became of a reply that had begun: a Fault as it is, and
+// all else the end of the connection that carried it.
 func (h *httpConn) broken(err error) error {
 	if err == nil || wire.AsFault(err) != nil {
 		return err

@@ -114,9 +114,9 @@ func (d *httpDialer) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// tunnelled is http.ProxyFromEnvironment, but ws:// too goes through a proxy by
-// CONNECT, as RFC 6455 has it: many proxies forward no upgrade. What Go's
-// transport cannot do for a URL without TLS is left to dial.
+// tunnelled is http.ProxyFromEnvironment, but ws:// too goes through a
+// proxy by CONNECT, as RFC 6455 has it: many proxies forward no upgrade. What
+// Go's transport cannot do for a URL without TLS is left to dial.
 func (d *httpDialer) tunnelled() func(*http.Request) (*url.URL, error) {
 	return func(req *http.Request) (*url.URL, error) {
 		d.tunnel.Store(nil)

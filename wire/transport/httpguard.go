@@ -113,8 +113,8 @@ func hostname(hostport string) string {
 	return host
 }
 
-// shownHost is the host as it was given, with the port that was bound; for a
-// wildcard, the loopback address through which this machine reaches it.
+// shownHost returns the host as it was given, with the port that was bound; for
+// a wildcard, the loopback address through which this machine reaches it.
 func shownHost(given string, bound net.Addr) string {
 	_, port, _ := net.SplitHostPort(bound.String())
 	host := hostname(given)

@@ -62,10 +62,10 @@ func newPosted(w http.ResponseWriter, r *http.Request, body []byte, c Config) *p
 // OneShot is the mark of wire.OneShot.
 func (p *posted) OneShot() {}
 
-// OneAnswer says that the far side takes one message and no event stream.
+// OneAnswer reports whether the far side takes one message and no event stream.
 func (p *posted) OneAnswer() bool { return !p.stream }
 
-// Gone is closed when the far side has hung up, and nobody will read an
+// Gone returns a channel that is closed when the far side has hung up, and nobody will read an
 // answer. Whoever works for this exchange may watch it.
 func (p *posted) Gone() <-chan struct{} { return p.gone.Done() }
 

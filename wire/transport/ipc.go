@@ -44,7 +44,8 @@ func dialIPC(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	return newIPCConn(s, c)
 }
 
-// listenIPC is a listener whose one client is the parent that gave us a channel.
+// listenIPC returns a listener whose one client is the parent that gave us a
+// channel.
 func listenIPC(_ context.Context, a Address, c Config) (Listener, error) {
 	switch {
 	case len(a.Command) > 0:
@@ -131,9 +132,9 @@ func newIPCConn(s io.ReadWriteCloser, c Config) (wire.Conn, error) {
 	return &ipcConn{Conn: conn, c: c}, nil
 }
 
-// Recv is the next message that is not Node's own ("cmd" begins with "NODE_").
-// A message that came with a handle is delivered without it, and acknowledged:
-// Node sends nothing more until then.
+// Recv returns the next message that is not Node's own ("cmd" begins with
+// "NODE_"). A message that came with a handle is delivered without it, and
+// acknowledged: Node sends nothing more until then.
 func (i *ipcConn) Recv() ([]byte, error) {
 	for {
 		msg, err := i.Conn.Recv()

@@ -135,7 +135,7 @@ func (l *httpListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint is the URL that a client writes.
+// Endpoint returns the URL that a client writes.
 func (l *httpListener) Endpoint() string { return l.endpoint }
 
 // Close ends the listener. What was accepted goes on until its Conn closes.
@@ -230,7 +230,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// atRate is how long n bytes may take.
+// atRate returns how long n bytes may take.
 func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Second }
 
 func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {

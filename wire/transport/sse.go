@@ -106,8 +106,8 @@ func (s *eventStream) readLine() (whole bool, err error) {
 	}
 }
 
-// lineBreak is the index of the first CR or LF in b, or -1. (bytes.IndexAny is
-// many times slower.)
+// lineBreak returns the index of the first CR or LF in b, or -1.
+// (bytes.IndexAny is many times slower.)
 func lineBreak(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if lf >= 0 {
@@ -139,7 +139,7 @@ func (s *eventStream) field() error {
 	return nil
 }
 
-// tooLong is the Fault of a message over the limit.
+// tooLong returns the Fault of a message over the limit.
 func tooLong(max int) error {
 	return wire.NewFault(wire.Protocol, fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", max), nil)
 }

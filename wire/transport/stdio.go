@@ -20,7 +20,7 @@ func dialStdio(_ context.Context, _ Address, c Config) (wire.Conn, error) {
 	return c.frame(s)
 }
 
-// listenStdio is a listener whose one client is whoever started us.
+// listenStdio returns a listener whose one client is whoever started us.
 func listenStdio(_ context.Context, _ Address, c Config) (Listener, error) {
 	if c.Token != "" {
 		return nil, usageHint("ws:// and http:// can", "stdio: cannot demand a token")
@@ -36,7 +36,7 @@ func listenStdio(_ context.Context, _ Address, c Config) (Listener, error) {
 	return listenOnce(conn), nil
 }
 
-// listenOnce is a listener whose one client is there already.
+// listenOnce returns a listener whose one client is there already.
 func listenOnce(conn wire.Conn) Listener {
 	l := &onceListener{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
 	l.conn <- conn
@@ -64,7 +64,7 @@ func (l *onceListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint is "": nobody else can come.
+// Endpoint returns "": nobody else can come.
 func (l *onceListener) Endpoint() string { return "" }
 
 // Close ends the listener, and the connection if nobody has taken it.

@@ -70,7 +70,8 @@ func TestStdioCloseWakesARead(t *testing.T) {
 	}
 }
 
-// rawPair is a pipe or a socket pair in blocking mode, as a shell makes them.
+// rawPair returns a pipe or a socket pair in blocking mode, as a shell makes
+// them.
 func rawPair(t *testing.T, kind string) (w, r *os.File) {
 	t.Helper()
 	var fds [2]int

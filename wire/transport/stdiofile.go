@@ -48,7 +48,7 @@ func newFileStream(f *os.File) (*fileStream, error) {
 	return s, nil
 }
 
-// number is f's descriptor. Unlike f.Fd it leaves its mode alone.
+// number returns f's descriptor. Unlike f.Fd it leaves its mode alone.
 func number(f *os.File) (fd int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -58,7 +58,7 @@ func number(f *os.File) (fd int, err error) {
 	return fd, err
 }
 
-// enter says that the descriptor is being used; false after Close.
+// enter reports whether the descriptor is being used; false after Close.
 func (s *fileStream) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

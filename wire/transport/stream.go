@@ -78,7 +78,7 @@ func dialUnix(ctx context.Context, d *net.Dialer, name string) (net.Conn, error)
 	}
 }
 
-// serverName is the name that a certificate must be for.
+// serverName returns the name that a certificate must be for.
 func serverName(host string) string {
 	if host == "" {
 		return "localhost" // where package net leads
@@ -87,7 +87,7 @@ func serverName(host string) string {
 	return name
 }
 
-// keepAlive is how often an idle TCP connection is probed.
+// keepAlive returns how often an idle TCP connection is probed.
 func (c Config) keepAlive() net.KeepAliveConfig {
 	if c.Ping <= 0 {
 		return net.KeepAliveConfig{} // package net's own: on
@@ -174,7 +174,7 @@ func (s *netStream) Gone() <-chan struct{} {
 	return gone
 }
 
-// socket is what is below TLS, if there is TLS.
+// socket returns what is below TLS, if there is TLS.
 func (s *netStream) socket() net.Conn {
 	if t, ok := s.Conn.(*tls.Conn); ok {
 		return t.NetConn()

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/framing"
 )
 
-// certified is the TLS of a server and of a client that trusts it.
+// certified returns the TLS of a server and of a client that trusts it.
 func certified(t *testing.T) (server, client TLS, a *authority) {
 	a = newAuthority(t)
 	cert, key := a.issue(time.Now().Add(time.Hour))

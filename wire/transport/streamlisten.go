@@ -63,7 +63,7 @@ func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c Confi
 	return s
 }
 
-// Endpoint is where it listens.
+// Endpoint returns where it listens.
 func (s *streamListener) Endpoint() string { return s.endpoint }
 
 // Accept returns the next connection.
@@ -83,8 +83,8 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// accept is the listener's Accept, but waits out what passes by itself: too
-// many open files, a client that left.
+// accept returns the listener's Accept, but waits out what passes by itself:
+// too many open files, a client that left.
 func (s *streamListener) accept() (net.Conn, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		conn, err := s.Listener.Accept()

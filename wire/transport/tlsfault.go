@@ -69,8 +69,8 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	return innermost(err).Error()
 }
 
-// explainTLS is explain for what can go wrong with certificates; "" when err
-// is nothing of the kind.
+// explainTLS is explain for what can go wrong with certificates; "" when
+// err is nothing of the kind.
 func explainTLS(f *wire.Fault, err error) string {
 	var (
 		unknown x509.UnknownAuthorityError
@@ -121,7 +121,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// dialled is the address that was tried, where the error knows it.
+// dialled returns the address that was tried, where the error knows it.
 func dialled(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Addr != nil && op.Addr.Network() == "tcp" {

@@ -44,9 +44,9 @@ func (c Config) warnInsecure(where string) {
 	}
 }
 
-// client is the configuration of a dialler's side. serverName is the name that
-// the certificate must have; "" leaves it to the caller. Roots are those of
-// CACert alone where it is given, else the system's.
+// client returns the configuration of a dialler's side. serverName is the name
+// that the certificate must have; "" leaves it to the caller. Roots are those
+// of CACert alone where it is given, else the system's.
 func (t TLS) client(serverName string) (*tls.Config, error) {
 	cfg := t.base()
 	if serverName != "" {
@@ -71,8 +71,9 @@ func (t TLS) client(serverName string) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// server is the configuration of a listener's side. It needs a certificate;
-// with CACert the far side needs one too, signed by one of those roots.
+// server returns the configuration of a listener's side. It needs a
+// certificate; with CACert the far side needs one too, signed by one of those
+// roots.
 func (t TLS) server() (*tls.Config, error) {
 	cfg := t.base()
 	switch {

@@ -46,7 +46,7 @@ type Config struct {
 	Public      bool     // a listener that is not loopback needs no token and no client certificate
 }
 
-// TLS names the files of section 7 of the design.
+// TLS names the files that TLS is set up with.
 type TLS struct {
 	CACert   string // PEM file of roots: of the server for a dialler, of the clients for a listener (which then demands a certificate)
 	Cert     string // PEM file of our certificate chain

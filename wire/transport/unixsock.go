@@ -16,8 +16,9 @@ import (
 	"rpcx/wire"
 )
 
-// unixName is the path as package net wants it: a name that begins with "@" is
-// a file like any other, never Linux's abstract sockets, which have no mode.
+// unixName returns the path as package net wants it: a name that begins with
+// "@" is a file like any other, never Linux's abstract sockets, which have no
+// mode.
 func unixName(path string) string {
 	if strings.HasPrefix(path, "@") {
 		return "./" + path
@@ -58,8 +59,8 @@ func listenUnix(path string) (net.Listener, error) {
 	return newUnixListener(l, path)
 }
 
-// listenUnixInPlace is for a path so long that no longer one can be bound. The
-// mode is set at once after the binding.
+// listenUnixInPlace is for a path so long that no longer one can be bound.
+// The mode is set at once after the binding.
 func listenUnixInPlace(path, dir string) (net.Listener, error) {
 	if err := clearPlace(path, dir); err != nil {
 		return nil, err
@@ -173,7 +174,8 @@ func bindFault(path string, err error) error {
 	return wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", path, why), err)
 }
 
-// maxUnixPath is what fits into the system's sockaddr_un, its final NUL apart.
+// maxUnixPath returns what fits into the system's sockaddr_un, its final NUL
+// apart.
 func maxUnixPath() int {
 	if runtime.GOOS == "linux" {
 		return 107

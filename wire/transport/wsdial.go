@@ -96,8 +96,8 @@ func (d *httpDialer) notUpgraded(ctx context.Context, resp *http.Response, err e
 // maxErrorBody is how much of an answer that is no message is shown.
 const maxErrorBody = 1024
 
-// httpFault is the failure that an HTTP status means: 401, 403 and 407 are for
-// want of authority, all else is as good as nobody there.
+// httpFault returns the failure that an HTTP status means: 401, 403 and 407 are
+// for want of authority, all else is as good as nobody there.
 func httpFault(what string, status int, body []byte) *wire.Fault {
 	kind := wire.Unreachable
 	switch status {
@@ -114,8 +114,8 @@ func httpFault(what string, status int, body []byte) *wire.Fault {
 	return f
 }
 
-// firstLine is the first line of text in an answer's body, for one line of a
-// message; the whole is in the Fault.
+// firstLine returns the first line of text in an answer's body, for one line of
+// a message; the whole is in the Fault.
 func firstLine(body []byte) string {
 	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	s, _, _ = strings.Cut(s, "\n")
@@ -131,7 +131,7 @@ func firstLine(body []byte) string {
 	return s
 }
 
-// basicAuth is the value of an Authorization header.
+// basicAuth returns the value of an Authorization header.
 func basicAuth(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }

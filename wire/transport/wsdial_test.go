@@ -92,7 +92,7 @@ func TestWSRedirect(t *testing.T) {
 	c.Close()
 }
 
-// nobody is an address at which nobody listens.
+// nobody returns an address at which nobody listens.
 func nobody(t *testing.T) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

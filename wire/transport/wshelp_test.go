@@ -33,7 +33,7 @@ func noLeaks(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t, before, lingers) })
 }
 
-// mustParse is an Address from text.
+// mustParse returns an Address from text.
 func mustParse(t *testing.T, s string) Address {
 	t.Helper()
 	a, err := Parse(s)
@@ -131,7 +131,7 @@ func wantClose(t *testing.T, err error, code int, clean bool) *wire.CloseError {
 	return ce
 }
 
-// enough is how long a dial may take whose failure says these words.
+// enough returns how long a dial may take whose failure says these words.
 func enough(words ...string) time.Duration {
 	if strings.Contains(strings.Join(words, " "), "no answer within 300ms") {
 		return 300 * time.Millisecond
@@ -233,7 +233,7 @@ const (
 	finMore   = 0x80
 )
 
-// frame is one frame as a server sends it.
+// frame returns one frame as a server sends it.
 func frame(first byte, payload string) string {
 	b := []byte{first}
 	switch n := len(payload); {
@@ -247,7 +247,7 @@ func frame(first byte, payload string) string {
 	return string(b) + payload
 }
 
-// masked is one frame as a client sends it.
+// masked returns one frame as a client sends it.
 func masked(first byte, payload string) string {
 	f := []byte(frame(first, payload))
 	head := len(f) - len(payload)
@@ -293,12 +293,12 @@ func readFrame(r io.Reader) (first byte, payload []byte, err error) {
 	return first, payload, err
 }
 
-// closing is the payload of a close message.
+// closing returns the payload of a close message.
 func closing(code uint16, reason string) string {
 	return string(binary.BigEndian.AppendUint16(nil, code)) + reason
 }
 
-// socketPath is a path short enough for a socket.
+// socketPath returns a path short enough for a socket.
 func socketPath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rpcx")

@@ -65,7 +65,7 @@ func (n *wsNet) wait(p []byte) (int, error) {
 	return got, err
 }
 
-// failed is the first error of the connection since start; nil: none.
+// failed returns the first error of the connection since start; nil: none.
 func (n *wsNet) failed() error {
 	if err := n.broken.Load(); err != nil {
 		return *err

@@ -97,7 +97,7 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// broken is a whole input that is no JSON.
+// broken returns a whole input that is no JSON.
 func (c *codec) broken(raw []byte, what string) []wire.Message {
 	clear(c.msgs)
 	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
@@ -105,8 +105,8 @@ func (c *codec) broken(raw []byte, what string) []wire.Message {
 	return c.msgs
 }
 
-// garbled is a whole input that is not UTF-8. Where it is JSON otherwise, it
-// still tells whose answer it was meant to be, or that it was none.
+// garbled returns a whole input that is not UTF-8. Where it is JSON otherwise,
+// it still tells whose answer it was meant to be, or that it was none.
 func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
 	var was wire.Message
 	if !batch && len(c.msgs) == 1 {
@@ -260,8 +260,8 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	}
 }
 
-// isStop says that an item is all that some servers (Polkadot's chainHead) say
-// at the end of a stream: {"event":"stop"}. It is an item, too.
+// isStop reports whether an item is all that some servers (Polkadot's
+// chainHead) say at the end of a stream: {"event":"stop"}. It is an item, too.
 func isStop(item []byte) bool {
 	const longest = 64 // with blanks
 	if len(item) > longest || scan.Type(item) != 'o' {
@@ -276,7 +276,7 @@ func isStop(item []byte) bool {
 	return !more
 }
 
-// name is the text of a method, allocated once for each name.
+// name returns the text of a method, allocated once for each name.
 func (c *codec) name(token []byte) (string, bool) {
 	if s, ok := c.names[string(token)]; ok {
 		return s, true
@@ -291,7 +291,7 @@ func (c *codec) name(token []byte) (string, bool) {
 	return s, ok
 }
 
-// ReadError is the error that a message's error member stands for.
+// ReadError returns the error that a message's error member stands for.
 func ReadError(val []byte) *wire.Error { return parseError(val) }
 
 // parseError reads an error in any of the shapes that servers give it.
@@ -330,7 +330,7 @@ func parseError(val []byte) *wire.Error {
 
 func isNull(val []byte) bool { return bytes.Equal(val, null) }
 
-// idOrNil is id where it can be one.
+// idOrNil returns id where it can be one.
 func idOrNil(id []byte) wire.ID {
 	if isID(id) {
 		return id
@@ -338,7 +338,7 @@ func idOrNil(id []byte) wire.ID {
 	return nil
 }
 
-// idOrNil is the id of a request where it can be one.
+// idOrNil returns the id of a request where it can be one.
 func (c *codec) idOrNil(id []byte) wire.ID {
 	if c.o.AnyID {
 		return id

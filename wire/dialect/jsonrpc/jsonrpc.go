@@ -220,7 +220,7 @@ func openedObject(body []byte, depth int) (stream wire.ID, final bool) {
 	return nil, final
 }
 
-// isSubscription says that a member of this name holds a stream's id.
+// isSubscription reports whether a member of this name holds a stream's id.
 func isSubscription(key []byte) bool {
 	switch string(key) {
 	case "subscription", "subscription_id", "subscriptionId":
@@ -229,7 +229,7 @@ func isSubscription(key []byte) bool {
 	return false
 }
 
-// isID says that a valid value can be an id: a string or a number.
+// isID reports whether a valid value can be an id: a string or a number.
 func isID(val []byte) bool {
 	t := scan.Type(val)
 	return t == 's' || t == 'n'

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown is what was decoded, in a line.
+// shown returns what was decoded, in a line.
 func shown(m wire.Message) string {
 	s := m.Kind.String()
 	add := func(name, val string) {

@@ -177,7 +177,8 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	return m, m.Name != ""
 }
 
-// readResult is the schema of a result; what else its descriptor says is kept.
+// readResult returns the schema of a result; what else its descriptor says is
+// kept.
 func readResult(val []byte, extra *builder) json.RawMessage {
 	var schema json.RawMessage
 	var rest builder
@@ -244,7 +245,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 	return o.json()
 }
 
-// described is the schema of a parameter, with the parameter's description
+// described returns the schema of a parameter, with the parameter's description
 // where the schema has none.
 func described(descriptor []byte) []byte {
 	schema := scan.Get(descriptor, "schema")
@@ -258,7 +259,7 @@ func described(descriptor []byte) []byte {
 	return scan.Splice(schema, "description", text)
 }
 
-// titled is a schema with a title, where it has none.
+// titled returns a schema with a title, where it has none.
 func titled(schema, title []byte) []byte {
 	if string(schema) == "true" {
 		schema = []byte("{}")

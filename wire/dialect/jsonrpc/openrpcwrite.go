@@ -221,7 +221,7 @@ func (b *builder) merge(obj []byte) {
 	}
 }
 
-// json is the object; nil when it is empty.
+// json returns the object; nil when it is empty.
 func (b *builder) json() json.RawMessage { return b.o.EndOrNil() }
 
 func textOf(val []byte) string {

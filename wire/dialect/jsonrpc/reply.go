@@ -47,7 +47,8 @@ func (c *codec) answer(id wire.ID, result []byte, e *wire.Error) []byte {
 	return o.End()
 }
 
-// item writes a piece or the end of a stream (section 8 of the design).
+// item writes a piece or the end of a stream: a notification whose params name
+// the subscription and hold a result, an error, or done.
 func (c *codec) item(method string, ev wire.Event) []byte {
 	var params scan.Object
 	params.Add("subscription", ev.Stream)
@@ -76,9 +77,9 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return scan.ArrayOf(replies...)
 }
 
-// Event is what a user sees of m: a result or an item's payload, an error, the
-// end of a stream, the params of anything else. What is no message at all is
-// shown whole.
+// Event returns what a user sees of m: a result or an item's payload, an error,
+// the end of a stream, the params of anything else. What is no message at all
+// is shown whole.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	ev := wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
 	switch {

@@ -20,9 +20,9 @@ const discover = "rpc.discover"
 // its connections keep.
 type server struct{ b dialect.Backend }
 
-// NewServer returns a server of what b offers: its calls and jobs (the result is
-// the last data), its streams as section 8 of the design has them, and
-// rpc.discover where b tells its catalog.
+// NewServer returns a server of what b offers: calls, jobs (which answer with
+// their last data), streams as Ethereum nodes have them, with a subscription
+// that is ended by its unsubscribe method, and rpc.discover if b has a catalog.
 func NewServer(_ Version, b dialect.Backend) dialect.Server { return &server{b: b} }
 
 // Accept returns the handler for one connection.
@@ -76,8 +76,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return h.call(ctx, in)
 }
 
-// unknown is the answer to a method that we do not have. Its data names the
-// nearest one that we tell of.
+// unknown returns the answer to a method that we do not have. Its data names
+// the nearest one that we tell of.
 func (h *handler) unknown(method string) error {
 	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 	if c := h.server.b.Catalog(); c != nil {
@@ -212,7 +212,7 @@ func subscriptionIn(params json.RawMessage) []byte {
 	return nil
 }
 
-// newID is a stream's id, which nobody guesses.
+// newID returns a stream's id, which nobody guesses.
 func newID() wire.ID {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

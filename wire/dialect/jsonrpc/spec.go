@@ -2,14 +2,14 @@ package jsonrpc
 
 import "rpcx/wire/dialect"
 
-// Spec is the row of JSON-RPC 2.0 in the table of dialects.
+// Spec returns the row of JSON-RPC 2.0 in the table of dialects.
 func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
 	s.JSONRPCMember = true
 	return s
 }
 
-// Spec1 is the row of JSON-RPC 1.0.
+// Spec1 returns the row of JSON-RPC 1.0.
 func Spec1() dialect.Spec { return spec("jsonrpc1", V1) }
 
 func spec(name string, v Version) dialect.Spec {

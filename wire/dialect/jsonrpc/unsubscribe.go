@@ -2,8 +2,8 @@ package jsonrpc
 
 import "strings"
 
-// UnsubscribeName is the method that ends a stream of method: by the patterns
-// that are in use (known), else as our own server has it.
+// UnsubscribeName returns the method that ends a stream of method: by the
+// patterns that are in use (known), else as our own server has it.
 //
 //	eth_subscribe → eth_unsubscribe      chain_subscribeNewHeads → chain_unsubscribeNewHeads
 //	fooSubscribe → fooUnsubscribe        chainHead_v1_follow → chainHead_v1_unfollow
@@ -25,7 +25,7 @@ func UnsubscribeName(method string) (name string, known bool) {
 	return method + "_unsubscribe", false
 }
 
-// continues says that method[i:j] is only a part of a word.
+// continues reports whether method[i:j] is only a part of a word.
 func continues(method string, i, j int) bool {
 	if j < len(method) && lower(method[j]) {
 		return true
@@ -35,13 +35,13 @@ func continues(method string, i, j int) bool {
 
 func lower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// Ends says that calling name may end a stream of method.
+// Ends reports whether calling name may end a stream of method.
 func Ends(name, method string) bool {
 	derived, _ := UnsubscribeName(method)
 	return name == derived || name == method+"_unsubscribe"
 }
 
-// subscribeNames are the methods whose streams name might end.
+// subscribeNames returns the methods whose streams name might end.
 func subscribeNames(name string) []string {
 	var names []string
 	if base, ok := strings.CutSuffix(name, "_unsubscribe"); ok {
