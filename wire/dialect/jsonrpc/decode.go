@@ -1,8 +1,6 @@
 package jsonrpc
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -289,59 +287,4 @@ func (c *codec) name(token []byte) (string, bool) {
 		c.names[string(token)] = s
 	}
 	return s, ok
-}
-
-// ReadError returns the error that a message's error member stands for.
-func ReadError(val []byte) *wire.Error { return parseError(val) }
-
-// parseError reads an error in any of the shapes that servers give it.
-func parseError(val []byte) *wire.Error {
-	e := &wire.Error{Raw: val}
-	if text, ok := scan.Text(val); ok {
-		e.Message = text
-		return e
-	}
-	if scan.Type(val) != 'o' {
-		e.Message = string(scan.Compact(nil, val))
-		return e
-	}
-	e.Code, e.Data = scan.Get(val, "code"), scan.Get(val, "data")
-	message := scan.Get(val, "message")
-	text, ok := scan.Text(message)
-	switch {
-	case ok:
-		e.Message = text
-	case message != nil && !isNull(message):
-		e.Message = string(scan.Compact(nil, message))
-	case e.Code == nil:
-		e.Message = string(scan.Compact(nil, val))
-	}
-	if e.Code != nil && !isID(e.Code) {
-		e.Code = nil
-	}
-	if r := scan.Get(e.Data, "retryable"); r != nil {
-		var yes bool
-		if json.Unmarshal(r, &yes) == nil {
-			e.Retryable = &yes
-		}
-	}
-	return e
-}
-
-func isNull(val []byte) bool { return bytes.Equal(val, null) }
-
-// idOrNil returns id where it can be one.
-func idOrNil(id []byte) wire.ID {
-	if isID(id) {
-		return id
-	}
-	return nil
-}
-
-// idOrNil returns the id of a request where it can be one.
-func (c *codec) idOrNil(id []byte) wire.ID {
-	if c.o.AnyID {
-		return id
-	}
-	return idOrNil(id)
 }

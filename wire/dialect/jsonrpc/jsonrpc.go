@@ -234,3 +234,21 @@ func isID(val []byte) bool {
 	t := scan.Type(val)
 	return t == 's' || t == 'n'
 }
+
+func isNull(val []byte) bool { return bytes.Equal(val, null) }
+
+// idOrNil returns id where it can be one.
+func idOrNil(id []byte) wire.ID {
+	if isID(id) {
+		return id
+	}
+	return nil
+}
+
+// idOrNil returns the id of a request where it can be one.
+func (c *codec) idOrNil(id []byte) wire.ID {
+	if c.o.AnyID {
+		return id
+	}
+	return idOrNil(id)
+}
