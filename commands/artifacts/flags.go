@@ -23,6 +23,7 @@ type Flags struct {
 	most  cmdline.Size
 }
 
+// Flags makes the flags, which store into s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, each checked against its sha256 and size", &s.Dir),

@@ -55,6 +55,8 @@ type Options struct {
 	Unordered bool
 }
 
+// Run makes the calls that the lines of stdin ask for, and prints one line for
+// each. Some call that failed is a Fault of kind RPCError.
 func Run(ctx context.Context, a *env.Env, o Options, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{app: a, o: o, print: print, types: newTyper(a, e, nil, cat, o.Params)}
 	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).TypedParams && !o.Params.NoCheck; o.Params.DryRun && !asked {

@@ -232,6 +232,7 @@ func ownerOf(c *Command, path, flag string) string {
 	return ""
 }
 
+// Usage returns a usage Fault whose hint names the help of the command.
 func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 	f.Hint = "see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " ")

@@ -45,7 +45,7 @@ type StatusDoc struct {
 	Meaning string
 }
 
-// ExamplesKey is where a cli.Command's Metadata holds its []Example.
+// ExamplesKey is the key of a Command's Metadata for its []Example.
 const ExamplesKey = "examples"
 
 // DocOf describes cmd and its visible subcommands and flags. A flag's Arg is
@@ -121,7 +121,7 @@ func unquote(usage string) (arg, text string) {
 	return arg, before + arg + after
 }
 
-// LongFirst puts names of one letter behind the others.
+// LongFirst returns names with those of one letter behind the others.
 func LongFirst(names []string) []string {
 	out := slices.Clone(names)
 	slices.SortStableFunc(out, func(a, b string) int {

@@ -7,9 +7,9 @@ import (
 	"rpcx/wire"
 )
 
-// A Status is one row of the table of exit statuses (section 3 of the design).
-// Once published the numbers never change. Rank orders them: of several
-// failures the one with the lowest rank is the status.
+// A Status is one row of the table of exit statuses. Once published the codes
+// never change. Of several failures the one with the lowest rank decides the
+// status.
 type Status struct {
 	Code    int
 	kind    wire.FaultKind
@@ -68,7 +68,8 @@ func Worst(err error) *wire.Fault {
 	return ToFault(err)
 }
 
-// ToFault makes a Fault of any error.
+// ToFault makes a Fault of any error; one that is of no known kind is a defect of
+// ours.
 func ToFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -90,7 +91,8 @@ func ToFault(err error) *wire.Fault {
 	return wire.NewFault(wire.Internal, err.Error(), err)
 }
 
-// Quiet says that the status alone tells enough: nothing is printed.
+// Quiet reports whether nothing is printed for f because the status says enough:
+// signals and a closed pipe.
 func Quiet(f *wire.Fault) bool {
 	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated
 }
@@ -104,11 +106,12 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error that is nothing but a status of its own: that of the
-// command that we ran.
+// CommandStatus is an error that is nothing but a status: that of the command that
+// serve ran.
 type CommandStatus struct {
 	Code int
 	Text string
 }
 
+// Error says which command ended how.
 func (e CommandStatus) Error() string { return e.Text }

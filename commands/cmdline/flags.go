@@ -4,8 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// Groups of flags that commands share. Each is a struct that the library fills
-// and a method that makes the flags anew.
+// The headings in help under which flags stand.
 
 const (
 	GroupCommon     = "Common"
@@ -23,6 +22,8 @@ const (
 	GroupInbox      = "The inbox of a session"
 )
 
+// Bool makes a flag that is given or not, which stores into to. group is its
+// heading in help, short a second name of one letter or "".
 func Bool(group, name, short, usage string, to *bool) Flag {
 	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -31,6 +32,8 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
+// Text makes a flag for a text, which stores into to. group is its heading in
+// help, short a second name of one letter or "".
 func Text(group, name, short, usage string, to *string) Flag {
 	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -39,6 +42,8 @@ func Text(group, name, short, usage string, to *string) Flag {
 	return f
 }
 
+// List makes a flag that may be given more than once, which stores into to. group
+// is its heading in help, short a second name of one letter or "".
 func List(group, name, short, usage string, to *[]string) Flag {
 	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -47,10 +52,14 @@ func List(group, name, short, usage string, to *[]string) Flag {
 	return f
 }
 
+// Generic makes a flag whose value reads itself, which stores into to. group is
+// its heading in help.
 func Generic(group, name, usage string, to cli.Value) Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
 
+// Number makes a flag for a whole number of at least least, which stores into to.
+// group is its heading in help.
 func Number(group, name, usage string, least int64, to *int64) Flag {
 	return Generic(group, name, usage, boundedInt{to, least})
 }

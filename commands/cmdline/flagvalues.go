@@ -15,6 +15,7 @@ type Duration time.Duration
 // unbounded is a bound that was given as 0.
 const unbounded Duration = -1
 
+// Set reads text; an error says what would be right.
 func (d *Duration) Set(text string) error {
 	v, err := time.ParseDuration(text)
 	if err != nil {
@@ -50,6 +51,7 @@ func (d Duration) Or(usual time.Duration) time.Duration {
 // A positiveDuration is a duration that cannot be nothing.
 type positiveDuration struct{ *Duration }
 
+// Set reads text; an error says what would be right.
 func (s positiveDuration) Set(text string) error {
 	if err := s.Duration.Set(text); err != nil {
 		return err
@@ -66,6 +68,7 @@ type boundedInt struct {
 	least int64
 }
 
+// Set reads text; an error says what would be right.
 func (w boundedInt) Set(text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < w.least {
@@ -86,6 +89,7 @@ type enum struct {
 	words []string
 }
 
+// Set reads text; an error says what would be right.
 func (c enum) Set(text string) error {
 	if !slices.Contains(c.words, text) {
 		return fmt.Errorf("%q is none of %s", text, strings.Join(c.words, ", "))
@@ -107,6 +111,7 @@ func (e optionalEnum) LoneValue() string { return e.words[0] }
 // A Size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
 type Size int
 
+// Set reads text; an error says what would be right.
 func (s *Size) Set(text string) error {
 	upper := strings.ToUpper(text)
 	upper = strings.TrimSuffix(strings.TrimSuffix(upper, "B"), "I")

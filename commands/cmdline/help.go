@@ -38,7 +38,7 @@ func Help(w *os.File, l *CommandLine) error {
 	return Print(w, b.String())
 }
 
-// hooksHelp is section 4 of the design in a few lines.
+// hooksHelp says in a few lines how --on and --hooks answer.
 const hooksHelp = `  --on NAME=ANSWER answers the peer's NAME (get*, * are patterns), ANSWER being
     ./cmd --flag   a command: params on stdin as a JSON line, the result on stdout
     text:./cmd     the same, its output being text that becomes a string
@@ -144,7 +144,8 @@ func hasGroup(flags []FlagDoc, group string) bool {
 	return slices.ContainsFunc(flags, func(f FlagDoc) bool { return f.Group == group })
 }
 
-// Print writes text to stdout; a failure is one of the stream.
+// Print writes text to w, which is stdout; a failure is a Fault of kind IO or
+// PipeClosed.
 func Print(w *os.File, text string) error {
 	if _, err := w.WriteString(text); err != nil {
 		return format.StdoutFault(err)

@@ -47,8 +47,8 @@ func Execute(ctx context.Context, root *Command, l *CommandLine) error {
 // would say there costs more than a call.
 func shortest(f Flag) string { return f.Names()[0] }
 
-// Harden makes the library behave: nothing on stdout but data, no exit inside
-// it, no splitting at commas.
+// Harden keeps the library from printing to stdout, from exiting, and from
+// splitting values at commas.
 func Harden(root *Command) {
 	root.ExitErrHandler = func(context.Context, *Command, error) {}
 	_ = root.Walk(func(c *Command) error {
@@ -63,8 +63,8 @@ func Harden(root *Command) {
 	})
 }
 
-// flagError is what the library says of a flag's value, in our words: it says
-// `invalid value "x" for flag -name: …`.
+// flagError rewords what the library says of a flag's value, `invalid value "x"
+// for flag -name: …`.
 func flagError(err error) string {
 	if _, said, ok := strings.Cut(err.Error(), " for flag -"); ok {
 		return "--" + said

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// ForCommand is the line of another command with the flags of this one that say how
-// the peer is reached; nil where it would show a secret.
+// ForCommand returns the line of another command with those flags of l that say
+// how the peer is reached; nil if it would show a secret.
 func (l *CommandLine) ForCommand(command string, args []string) []string {
 	other := *l
 	other.Path, other.Flags = []string{command}, nil
@@ -24,7 +24,8 @@ func (l *CommandLine) ForCommand(command string, args []string) []string {
 	return other.WithArgs(args)
 }
 
-// Has says that a flag stands on the line.
+// Has reports whether a flag was given on the command line, by either of its
+// names.
 func (l *CommandLine) Has(name string) bool {
 	return slices.ContainsFunc(l.Flags, func(f string) bool {
 		given, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
@@ -36,14 +37,13 @@ func (l *CommandLine) Has(name string) bool {
 	})
 }
 
-// IsSafeName is what a peer's word must look like to stand in a command that we
-// print (section 3 of the design).
+// IsSafeName reports whether a name that a peer chose may stand in a command that
+// is proposed: letters, digits and a few marks.
 func IsSafeName(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:-]*$`).MatchString(name)
 }
 
-// WithArgs is the command line with other arguments; nil where it would show a
-// secret.
+// WithArgs returns l with other arguments; nil if it would show a secret.
 func (l *CommandLine) WithArgs(args []string) []string {
 	if HasSecret(l.Flags, args) {
 		return nil
@@ -55,7 +55,8 @@ func (l *CommandLine) WithArgs(args []string) []string {
 	return slices.Concat(words, args, l.Flags)
 }
 
-// HasSecret says that some word of a command line is not to be shown again.
+// HasSecret reports whether a word of a command line must not be shown again: a
+// password, a token, a header that holds one.
 func HasSecret(flags, args []string) bool {
 	for _, f := range flags {
 		flag, value, _ := strings.Cut(f, "=")

@@ -21,8 +21,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// A startup is what the process of a session has of its starter, until the session
-// is live; from then on what it has to say goes to its log.
+// startup links a new session process to the command that launched it. Output goes
+// to that command until the session is ready, then to the session's log.
 type startup struct {
 	mu         sync.Mutex
 	out        *os.File // nil: it is live
@@ -38,7 +38,8 @@ const (
 	logWidth = 500
 )
 
-// Main is the process of a session: it is what its starter's words say.
+// Main is the main function of a session process; it runs the command line that
+// the launching command sent. What it returns is the exit status.
 func Main(a *env.Env, run func(a *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
@@ -58,7 +59,9 @@ func Main(a *env.Env, run func(a *env.Env, words []string) error) int {
 	return cmdline.StatusOf(f.Kind).Code
 }
 
-// readStartup reads the orders.
+// readStartup reads the request of the launching command, and watches for the end
+// of that command. It is an error if the descriptors are no pipes of such a
+// command.
 func readStartup() (*startup, error) {
 	in, out := inheritedFile(requestFD), inheritedFile(eventFD)
 	if in == nil || out == nil {
@@ -82,7 +85,8 @@ func readStartup() (*startup, error) {
 	return b, nil
 }
 
-// Write takes lines for stderr.
+// Write takes lines of stderr: for the launching command until the session is
+// ready, then for the log.
 func (b *startup) Write(p []byte) (int, error) {
 	if b.send(startEvent{Stderr: p}) {
 		return len(p), nil
@@ -102,7 +106,7 @@ func (b *startup) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send says n to the starter; false when that listens no more.
+// send writes n to the launching command; false if that does not listen any more.
 func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +123,7 @@ func (b *startup) send(n startEvent) bool {
 // Gone is closed when the launching command has ended.
 func (b *startup) Gone() <-chan struct{} { return b.parentGone }
 
-// Ready says that the session is live, and lets the launching command end.
+// Ready tells the launching command that the session is live, and lets it end.
 func (b *startup) Ready() {
 	b.send(startEvent{Live: true})
 	b.mu.Lock()
@@ -128,15 +132,15 @@ func (b *startup) Ready() {
 	b.out = nil
 }
 
-// Log returns the last lines that were said since the session is live.
+// Log returns the last lines of stderr since the session became ready.
 func (b *startup) Log() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.log)
 }
 
-// runHost is the session, until its end. Its starter's end before it is live
-// ends it.
+// runHost runs the session until it ends. It is aborted if the launching command
+// exits before the session is ready.
 func runHost(ctx context.Context, a *env.Env, o *Options, e session.Endpoint, k session.Keep) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

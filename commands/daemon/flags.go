@@ -7,14 +7,14 @@ import (
 	"rpcx/commands/options"
 )
 
-// Options are what `connect` was given of sessions, and of the connection that
-// one is to hold.
+// Options are the flags of connect that concern sessions, and those of the
+// connection that a session holds.
 type Options struct {
 	options.Client
 	Session SessionFlags
 }
 
-// SessionFlags say what `connect` is to do with sessions.
+// SessionFlags say what connect does with sessions.
 type SessionFlags struct {
 	session   string
 	ensure    bool
@@ -37,6 +37,7 @@ type SessionFlags struct {
 	reject  string
 }
 
+// Flags makes the flags, which store into k.
 func (k *SessionFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`, and return when it is live", &k.session),

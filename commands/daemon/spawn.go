@@ -31,12 +31,14 @@ const (
 	eventFD   = 4 // what it has to say until the session is live
 )
 
-// A startRequest is what the process is to do.
+// A startRequest is the command line that the launching command sends to the
+// session process.
 type startRequest struct {
 	Words []string `json:"words"`
 }
 
-// A startEvent is a line of what it says.
+// A startEvent is one line from the session process to the launching command:
+// stderr text, a failure, or ready.
 type startEvent struct {
 	Stderr []byte          `json:"stderr,omitempty"`
 	Fault  json.RawMessage `json:"fault,omitempty"`
@@ -73,8 +75,8 @@ func runSession(ctx context.Context, a *env.Env, o *Options) error {
 	}
 }
 
-// sameSession says whether the session lives and is the same. One that is
-// another is a Conflict.
+// sameSession reports whether the session lives and has the same fingerprint. One
+// with another is a Fault of kind Conflict.
 func sameSession(ctx context.Context, k session.Keep) (bool, error) {
 	c, err := session.Attach(ctx, k.Name)
 	if err == nil {
@@ -95,8 +97,8 @@ func sameSession(ctx context.Context, k session.Keep) (bool, error) {
 	return true, nil
 }
 
-// spawn starts the process and waits until its session is live. When ctx ends
-// before, the process does, too.
+// spawn starts the session process and waits until the session is ready. If ctx
+// ends first, the process does, too.
 func spawn(ctx context.Context, a *env.Env, name string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -147,7 +149,8 @@ func spawn(ctx context.Context, a *env.Env, name string) error {
 	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was live: %v", died), died)
 }
 
-// awaitReady shows what the process says until its session is live, or never will be.
+// awaitReady copies what the process says to stderr until it reports ready or a
+// failure, or ends.
 func awaitReady(a *env.Env, from io.Reader) (live bool, err error) {
 	in := bufio.NewReader(from)
 	for {

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// detached has a process start in a session of its own: no terminal's signals
-// reach it.
+// detached starts a process in a session of its own, so that signals of the
+// terminal do not reach it.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// closeOnExec has no process that we start inherit a descriptor that was left
-// open for us, such as a pipe that somebody reads to its end.
+// closeOnExec marks inherited descriptors close-on-exec, so that child processes
+// do not hold them open.
 func closeOnExec() {
 	dir, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -29,8 +29,8 @@ func closeOnExec() {
 	}
 }
 
-// inheritedFile is a descriptor that our starter gave us, and that nobody gets
-// from us; nil where it is not open.
+// inheritedFile returns the pipe that the launching command passed as fd; nil if
+// it is no open pipe.
 func inheritedFile(fd int) *os.File {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {

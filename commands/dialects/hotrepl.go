@@ -23,6 +23,7 @@ type Evaluator struct {
 	Reset    bool
 }
 
+// Flags makes the flags, which store into w.
 func (w *Evaluator) Flags() []cmdline.Flag {
 	w.cursor = -1
 	return []cmdline.Flag{
@@ -83,6 +84,7 @@ type Watch struct {
 	onChange bool
 }
 
+// Flags makes the flags, which store into w.
 func (w *Watch) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "every", "METHOD is code, evaluated every `FRAMES` frames (1; hotrepl)", 1, &w.every),
@@ -122,6 +124,7 @@ type Journal struct {
 	limit int64
 }
 
+// Flags makes the flags, which store into j.
 func (j *Journal) Flags() []cmdline.Flag {
 	j.limit = -1
 	return []cmdline.Flag{
@@ -130,6 +133,7 @@ func (j *Journal) Flags() []cmdline.Flag {
 	}
 }
 
+// Extra returns the flags as members of the request; nil if none is given.
 func (j *Journal) Extra() json.RawMessage {
 	var o scan.Object
 	o.SomeText("kind", j.kind)

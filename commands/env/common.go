@@ -4,7 +4,7 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// CommonFlags are every command's.
+// CommonFlags are the flags that every command has.
 type CommonFlags struct {
 	Verbose bool
 	errors  string // this and color are read before the line is parsed, see detect; here they are checked
@@ -14,6 +14,7 @@ type CommonFlags struct {
 // errorForms are the values of --errors and RPCX_ERRORS.
 var errorForms = []string{"text", "json"}
 
+// Flags makes the flags, which store into c.
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.Verbose),

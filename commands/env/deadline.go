@@ -9,7 +9,8 @@ import (
 )
 
 // A Deadline bounds one call: --timeout as a whole, --idle from message to
-// message. Its context ends with a Fault of kind Timeout as the cause.
+// message. When one runs out, Ctx ends with a Fault of kind Timeout as its cause.
+// Stop releases the timers.
 type Deadline struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc
@@ -18,7 +19,8 @@ type Deadline struct {
 	every  time.Duration
 }
 
-// NewDeadline starts the clock; zero durations bound nothing.
+// NewDeadline starts both timers at once. A duration of zero or less bounds
+// nothing.
 func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	c := &Deadline{every: idle}
 	c.Ctx, c.Cancel = context.WithCancelCause(ctx)
@@ -35,14 +37,14 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
-// Touch says that a message came.
+// Touch restarts the idle timer because a message came.
 func (c *Deadline) Touch() {
 	if c.idle != nil {
 		c.idle.Reset(c.every)
 	}
 }
 
-// Stop ends the clock.
+// Stop ends the timers and Ctx.
 func (c *Deadline) Stop() {
 	for _, t := range []*time.Timer{c.whole, c.idle} {
 		if t != nil {
@@ -52,7 +54,8 @@ func (c *Deadline) Stop() {
 	c.Cancel(nil)
 }
 
-// Cause replaces the bare error of an ended context by what ended it.
+// Cause replaces err, if ctx has ended, by the Fault that ended ctx: a timeout or
+// a signal says more than "context canceled".
 func Cause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

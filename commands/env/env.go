@@ -18,14 +18,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// Verbose tells who asked for it.
-func (a *Env) Verbose(text string) {
-	if a.Common.Verbose {
-		a.Console.Note(text)
-	}
-}
-
-// Env is one run of the program.
+// Env is one run of the program: what was typed, the standard streams, and what is
+// known of the endpoint so far. One goroutine sets its members before a connection
+// is opened; Out and Console may be used by all.
 type Env struct {
 	Common  CommonFlags
 	Line    *cmdline.CommandLine
@@ -44,7 +39,14 @@ type Env struct {
 	Reload  atomic.Pointer[func() bool] // takes a SIGHUP; nil: nothing does
 }
 
-// A Launcher is the command that started this process, which is to hold a
+// Verbose prints text on stderr if -v was given.
+func (a *Env) Verbose(text string) {
+	if a.Common.Verbose {
+		a.Console.Note(text)
+	}
+}
+
+// A Launcher is the command that started this process in the background, to hold a
 // session.
 type Launcher interface {
 	// Gone is closed when that command has ended.
@@ -55,8 +57,9 @@ type Launcher interface {
 	Log() []string
 }
 
-// early finds a flag's value before anything is parsed, so that a usage error
-// has the form that was asked for.
+// early finds the value of a flag before the command line is parsed, because a
+// usage error must be reported in the form that --errors asks for. The last one
+// wins; without one it returns value.
 func early(args []string, flag, value string) string {
 	for i, word := range args {
 		if word == "--" {
@@ -72,10 +75,10 @@ func early(args []string, flag, value string) string {
 	return value
 }
 
-// errorsVariable is --errors for those who would have to give it each time.
+// errorsVariable is the environment variable that stands for --errors.
 const errorsVariable = "RPCX_ERRORS"
 
-// CheckEnvironment refuses what the environment has wrong.
+// CheckEnvironment returns a usage Fault if RPCX_ERRORS holds no known form.
 func CheckEnvironment() error {
 	if form := os.Getenv(errorsVariable); form != "" && !slices.Contains(errorForms, form) {
 		return wire.NewFault(wire.Usage, fmt.Sprintf("%s is %q, which is none of %s", errorsVariable, form, strings.Join(errorForms, ", ")), nil)
@@ -83,7 +86,8 @@ func CheckEnvironment() error {
 	return nil
 }
 
-// Detect looks at the standard streams.
+// Detect finds out whether stdout and stderr are terminals, and makes the console
+// for stderr.
 func (a *Env) Detect(args []string) {
 	color := early(args, "--color", "auto")
 	a.Stdout = format.Detect(os.Stdout, color, os.Getenv)
@@ -91,7 +95,8 @@ func (a *Env) Detect(args []string) {
 	a.Console = format.NewConsole(os.Stderr, format.ConsoleOptions{Screen: a.Stderr, JSON: JSONErrors(args)})
 }
 
-// JSONErrors says that failures are to be JSON.
+// JSONErrors reports whether failures are printed as JSON, by --errors or
+// RPCX_ERRORS.
 func JSONErrors(args []string) bool {
 	return early(args, "--errors", os.Getenv(errorsVariable)) == "json"
 }

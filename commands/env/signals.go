@@ -11,10 +11,10 @@ import (
 	"rpcx/wire"
 )
 
-// When we go, all of it together is to stay below three seconds, also with a
-// child that hears nothing: a word to the far side, then the steps of closing.
+// The limits of leaving. Together they stay below three seconds, even with a child
+// that ignores everything: first the peer is told, then the connection is closed.
 const (
-	WordLimit     = time.Second     // for what is said to the far side
+	WordLimit     = time.Second     // to tell the peer
 	StepLimit     = time.Second     // for a child to end: its stdin closed, then asked, then forced
 	FarewellLimit = 2 * time.Second // for a command of our own, and for printing what has come
 )
@@ -57,7 +57,8 @@ func Signals(parent context.Context, restore func(), hangup func() bool) (contex
 	}
 }
 
-// HungUp gives a SIGHUP to whoever takes it, and says whether somebody did.
+// HungUp passes a SIGHUP on to Reload, and reports whether that took it. serve
+// reads its hooks anew then.
 func (a *Env) HungUp() bool {
 	take := a.Reload.Load()
 	return take != nil && (*take)()
@@ -70,15 +71,16 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// WithFarewell is a context that ends a moment after ctx does, for printing what has
-// come by then.
+// WithFarewell returns a context that ends FarewellLimit after ctx does, for
+// printing what has come by then.
 func WithFarewell(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(FarewellLimit, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// Farewell is a context for what is said to the far side after ctx has ended.
+// Farewell returns a context that outlives ctx by WordLimit, for telling the peer
+// that we leave.
 func Farewell(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), WordLimit)
 }

@@ -13,10 +13,12 @@ import (
 	"rpcx/wire"
 )
 
-// Stdin is the process's, read from the first Read on, which ends when ctx does
-// whatever stdin is waiting for.
+// Stdin returns the standard input. It is read from the first Read on. A Read that
+// blocks returns when ctx ends, with the cause of that; the goroutine that reads
+// the descriptor stays behind, since nothing wakes it.
 func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
 
+// interruptible is stdin whose reads end with a context.
 type interruptible struct {
 	ctx  context.Context
 	once sync.Once
@@ -33,7 +35,8 @@ func (r *interruptible) Read(b []byte) (int, error) {
 	return r.pipe.Read(b)
 }
 
-// readAll outlives whoever reads: nothing wakes a read of stdin.
+// readAll copies stdin into a pipe. It may outlive whoever reads that, since
+// nothing wakes a read of stdin.
 func readAll(out *io.PipeWriter) {
 	_, err := io.Copy(out, os.Stdin)
 	out.CloseWithError(err)
@@ -63,7 +66,8 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 	}
 }
 
-// readLine reads a line, and of one that is too long not much more than may be.
+// readLine reads a line with its end. Of one that is longer than any message it
+// returns a part that is too long, too.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -74,7 +78,8 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// ReadStdin reads all of stdin.
+// ReadStdin reads standard input to its end: at most wire.DefaultMaxMessage bytes,
+// else a usage Fault.
 func ReadStdin(ctx context.Context) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(Stdin(ctx), wire.DefaultMaxMessage+1))
 	switch {
@@ -93,4 +98,5 @@ func stdinFault(ctx context.Context, err error) error {
 	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
 }
 
+// TrimBlank cuts the blanks of JSON off both ends.
 func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }

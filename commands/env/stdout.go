@@ -7,7 +7,7 @@ import (
 	"rpcx/format"
 )
 
-// terminalOut is where data goes: above the prompt, while there is one.
+// terminalOut writes data to stdout; while there is a prompt, above its line.
 type terminalOut struct{ Prompt atomic.Pointer[format.Prompt] }
 
 func (s *terminalOut) Write(b []byte) (int, error) {
@@ -17,7 +17,7 @@ func (s *terminalOut) Write(b []byte) (int, error) {
 	return os.Stdout.Write(b)
 }
 
-// Restore gives a terminal its modes back.
+// Restore gives a terminal the modes back that the prompt has changed.
 func (s *terminalOut) Restore() {
 	if p := s.Prompt.Load(); p != nil {
 		p.Restore()

@@ -7,7 +7,8 @@ import (
 // version is set by scripts/build.
 var version = ""
 
-// Version is the version of this binary.
+// Version returns the version of this binary: that of the build, else of the
+// module, else "devel".
 func Version() string {
 	if version != "" {
 		return version

@@ -15,7 +15,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// readHeaders reads "Name: value" lines and files of them.
+// readHeaders reads the values of --header: "Name: value", or @FILE with one such
+// line a header.
 func readHeaders(given []string) (http.Header, error) {
 	h := http.Header{}
 	for _, g := range given {
@@ -42,7 +43,8 @@ func readHeaders(given []string) (http.Header, error) {
 	return h, nil
 }
 
-// addToken runs the token command of section 7 of the design.
+// addToken runs the command of --token-command and sends the first line of its
+// output as bearer token. Its failure is a Fault of kind Auth.
 func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
 	var out bytes.Buffer
 	says := stderr.Writer()

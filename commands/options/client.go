@@ -9,12 +9,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// GraceFlag bounds the wait for the end of a stream in which an error came.
+// GraceFlag makes --grace: how long the end of a stream is waited for after an
+// error in it.
 func GraceFlag(to *cmdline.Duration) cmdline.Flag {
 	return cmdline.PositiveDuration("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", to)
 }
 
-// Client are those of every command that connects.
+// Client are the flags of every command that connects. First is set by commands
+// that know what will be asked first, which some dialects send together with the
+// handshake.
 type Client struct {
 	Conn      Connection
 	Handshake Handshake
@@ -25,6 +28,8 @@ type Client struct {
 	Hooks     Hooks
 }
 
+// Flags makes the flags, which store into c and a. idle is the help text of
+// --idle, which means more than one thing.
 func (c *Client) Flags(a *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{

@@ -12,7 +12,26 @@ import (
 	"rpcx/wire/transport"
 )
 
-// cache is what becomes of what earlier conversations kept.
+// Connection are the flags that say how a peer is reached and trusted.
+type Connection struct {
+	Dialect      string
+	headers      []string
+	subprotocols []string
+	cacert       string
+	cert         string
+	key          string
+	insecure     bool
+	connect      cmdline.Duration
+	ping         cmdline.Duration
+	MaxMessage   cmdline.Size
+	token        string
+	tokened      bool // the token command is where our authority comes from
+	Noise        int64
+	Refresh      bool
+	NoCache      bool
+}
+
+// cache says whether what earlier conversations kept of the peer is used.
 func (c *Connection) cache() session.CacheUse {
 	switch {
 	case c.NoCache:
@@ -23,6 +42,8 @@ func (c *Connection) cache() session.CacheUse {
 	return session.CacheUsual
 }
 
+// TransportConfig reads the headers, runs the token command, and returns what the
+// transport is told. The profile adds its headers to those given.
 func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.Config, error) {
 	cfg := transport.Config{
 		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: a.Console.Child},
@@ -48,25 +69,6 @@ func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.
 	return cfg, errors.Join(err, profileHeaders(a, cfg.Header))
 }
 
-// Connection say how to reach a peer.
-type Connection struct {
-	Dialect      string
-	headers      []string
-	subprotocols []string
-	cacert       string
-	cert         string
-	key          string
-	insecure     bool
-	connect      cmdline.Duration
-	ping         cmdline.Duration
-	MaxMessage   cmdline.Size
-	token        string
-	tokened      bool // the token command is where our authority comes from
-	Noise        int64
-	Refresh      bool
-	NoCache      bool
-}
-
 func (c *Connection) flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(c.SharedFlags(),
@@ -80,7 +82,7 @@ func (c *Connection) flags() []cmdline.Flag {
 	)
 }
 
-// SharedFlags are those that a listener has too.
+// SharedFlags makes the flags that a listener has, too.
 func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, scomp, introspect, ro, scriptling, hotrepl", &c.Dialect),

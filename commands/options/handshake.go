@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// Handshake are what a greeting says of us, where a dialect's does.
+// Handshake are the flags for what a dialect says of us when it connects.
 type Handshake struct {
 	meta          []string
 	resume        string
@@ -30,7 +30,8 @@ func (h *Handshake) flags() []cmdline.Flag {
 	}
 }
 
-// Apply fills in what a greeting says of us.
+// Apply puts the flags into e and o, and refuses those for which the dialect has
+// no place.
 func (h *Handshake) Apply(e *session.Endpoint, o *session.Options) error {
 	if h.NoEnvironment || h.Shutdown != 0 {
 		if !session.SpecOf(*e).Plugin || e.Socket != "" {

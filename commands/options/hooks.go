@@ -12,7 +12,8 @@ import (
 	"rpcx/wire/hook"
 )
 
-// Hooks say what answers the peer.
+// Hooks are the flags that say what answers the peer. Functions are the names of
+// hooks that are given to the peer as values (key@on=NAME).
 type Hooks struct {
 	On      []string
 	Files   []string
@@ -23,6 +24,7 @@ type Hooks struct {
 	Functions map[string]bool // those that are function values (key@on=NAME); set by the command
 }
 
+// Flags makes the flags, which store into h.
 func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (see HOOKS)", &h.On),
@@ -33,7 +35,8 @@ func (h *Hooks) Flags() []cmdline.Flag {
 	}
 }
 
-// entries reads --on, then --hooks.
+// entries returns what --on and then --hooks name, in that order: the first that
+// matches answers.
 func (h *Hooks) entries() ([]hook.Entry, error) {
 	var all []hook.Entry
 	for _, spec := range h.On {
@@ -62,8 +65,8 @@ func (h *Hooks) entries() ([]hook.Entry, error) {
 	return all, nil
 }
 
-// Catalog is what the files of --hooks say of what they answer; nil: there are
-// none.
+// Catalog returns what the files of --hooks say of the methods that they answer;
+// nil if there are no files.
 func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	var all *catalog.Catalog
 	for _, path := range h.Files {
@@ -84,7 +87,8 @@ func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	return all, nil
 }
 
-// Describing is what the files of --hooks say of these hooks; nil: nothing.
+// Describing returns the part of Catalog that is about names; nil if it has none
+// of them.
 func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
 	c, err := h.Catalog()
 	if c == nil || err != nil {

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// Output say what is printed.
+// Output are the flags that say what is printed, and what is demanded of it.
 type Output struct {
 	Jq          string
 	rawStrings  bool
@@ -57,7 +57,8 @@ func (o *Output) flags() []cmdline.Flag {
 	}
 }
 
-// NewPrinter makes the pipeline for stdout, or for --output.
+// NewPrinter makes the pipeline that prints to stdout or the file of --output.
+// more has what a single command adds.
 func NewPrinter(a *env.Env, e session.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
@@ -89,13 +90,14 @@ func NewPrinter(a *env.Env, e session.Endpoint, o *Output, more format.Options) 
 	return format.New(to, more)
 }
 
-// ForPeople says that a table may stand for JSON: stdout is a terminal, and no
-// flag asks for values.
+// ForPeople reports whether a table may be printed in place of JSON: stdout is a
+// terminal, and no flag asks for values.
 func (o *Output) ForPeople(a *env.Env) bool {
 	return a.Stdout.Terminal && o.output == "" && o.Jq == "" && !o.compact && o.template == ""
 }
 
-// outputFile is the file of --output, made when there is something to write.
+// outputFile is the file of --output. It is created when there is something to
+// write, so that a command that fails before leaves no empty file.
 type outputFile struct {
 	name string
 	f    *os.File
@@ -114,7 +116,7 @@ func (o *outputFile) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// vars reads --arg and --argjson.
+// vars reads --arg and --argjson into the variables of jq programs.
 func (o *Output) vars() (map[string]json.RawMessage, error) {
 	vars := map[string]json.RawMessage{}
 	for _, given := range o.args {
@@ -137,7 +139,7 @@ func (o *Output) vars() (map[string]json.RawMessage, error) {
 	return vars, nil
 }
 
-// variable takes NAME=VALUE apart, as the line has put it together.
+// variable splits NAME=VALUE, as the command line has joined the two words.
 func variable(flag, given string) (name, value string, err error) {
 	name, value, ok := strings.Cut(given, "=")
 	if !ok || !isName(name) {
@@ -146,7 +148,7 @@ func variable(flag, given string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// isName says that jq takes it for a variable's name.
+// isName reports whether jq takes name for that of a variable.
 func isName(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'

@@ -5,7 +5,16 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// LoadCatalog reads --catalog; nil when there is none.
+// Params are the flags that say how parameters are read.
+type Params struct {
+	Catalog string
+	NoCheck bool
+	DryRun  bool
+	Style   string
+}
+
+// LoadCatalog reads the file of --catalog, without its commands for hooks; nil if
+// file is "".
 func LoadCatalog(file string) (*catalog.Catalog, error) {
 	if file == "" {
 		return nil, nil
@@ -17,14 +26,7 @@ func LoadCatalog(file string) (*catalog.Catalog, error) {
 	return c, err
 }
 
-// Params say how parameters are read.
-type Params struct {
-	Catalog string
-	NoCheck bool
-	DryRun  bool
-	Style   string
-}
-
+// Flags makes the flags, which store into p.
 func (p *Params) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.Catalog),

@@ -7,10 +7,9 @@ import (
 	"rpcx/wire/profile"
 )
 
-// ApplyProfile sets the flags that a profile has values for. A flag that was given
-// wins: it stands in place of the profile's, but for hooks, where it goes before
-// them, and for headers, see profileHeaders. What the command has no flag for is
-// passed over.
+// ApplyProfile sets the flags that p has values for. A flag on the command line
+// wins; only hooks of both count, those of the command line first, and headers,
+// see profileHeaders. What the command has no flag for is passed over.
 func ApplyProfile(a *env.Env, p *profile.Profile) error {
 	if a.Line.Cmd.Name == "serve" {
 		return a.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)

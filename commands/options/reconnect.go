@@ -10,12 +10,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Reconnect say what becomes of a connection that is lost.
+// Reconnect are the flags that say what becomes of a connection that is lost.
 type Reconnect struct {
 	on    bool
 	limit cmdline.Duration
 }
 
+// Flags makes the flags, which store into r.
 func (r *Reconnect) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "when the connection is lost, dial again, subscribe again and say so with a gap event", &r.on),
@@ -23,8 +24,8 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 	}
 }
 
-// Options are what a conversation is to do; nil where the loss of its connection
-// is its end.
+// Options returns what a conversation is told; nil if it ends with its connection.
+// Each new connection gets a new token.
 func (r *Reconnect) Options(a *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil
@@ -43,7 +44,7 @@ func (r *Reconnect) Options(a *env.Env, c *Connection) *session.Reconnect {
 	return o
 }
 
-// shortly is d for people.
+// shortly rounds d for people.
 func shortly(d time.Duration) string {
 	unit := time.Second
 	if d < 10*time.Second {

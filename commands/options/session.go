@@ -11,7 +11,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// ForSession are what both sides need.
+// ForSession returns what a connection is opened with, as a client or as a
+// listener: transport, hooks, traces. It warns of hooks that are not executable.
 func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (session.Options, error) {
 	entries, err := h.entries()
 	if err != nil {

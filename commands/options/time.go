@@ -8,17 +8,17 @@ import (
 	"rpcx/commands/env"
 )
 
-const DefaultIdle = 60 * time.Second
-
-// Deadline starts a clock as the flags say; idle is what holds where they do not.
-func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
-	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
-}
-
-// Time bound a call.
+// Time are the flags that bound a call.
 type Time struct {
 	Timeout cmdline.Duration
 	Idle    cmdline.Duration
+}
+
+const DefaultIdle = 60 * time.Second
+
+// Deadline starts the timers of the flags. idle is used where --idle is not given.
+func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
+	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
 }
 
 // The bounds of --idle, as its help says them: that of a call, and for those

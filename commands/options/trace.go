@@ -11,7 +11,8 @@ import (
 	"rpcx/wire/peer"
 )
 
-// tap traces messages with -v, and tells heard of those that come.
+// tap returns what is shown each message, for -v and a.Heard; nil if neither wants
+// any.
 func tap(a *env.Env) wire.Tap {
 	heard := a.Heard
 	if !a.Common.Verbose && heard == nil {
@@ -27,8 +28,8 @@ func tap(a *env.Env) wire.Tap {
 	}
 }
 
-// noter says once per method what nobody answers, and what else a user should
-// know of the traffic; unhandled notifications are for -v.
+// noter returns what is told of the traffic. It warns, once for each text, of
+// requests that nothing answers; other notes are shown with -v alone.
 func noter(a *env.Env) func(peer.Note) {
 	var mu sync.Mutex
 	said := map[string]bool{}
@@ -59,6 +60,6 @@ func noter(a *env.Env) func(peer.Note) {
 	}
 }
 
-// maxNotes is how many different things are told of a peer's traffic at most: a
+// maxNotes is how many different warnings are shown of one peer at most, since a
 // peer can think of more.
 const maxNotes = 200

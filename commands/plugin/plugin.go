@@ -47,6 +47,7 @@ func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	})
 }
 
+// Command makes rpcx plugin with its subcommands.
 func Command(a *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "plugin",

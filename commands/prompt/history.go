@@ -63,6 +63,7 @@ func (h *history) rewrite() {
 	}
 }
 
+// Len returns how many lines are remembered.
 func (h *history) Len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

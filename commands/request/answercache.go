@@ -17,10 +17,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// CacheFlags say whether answers are kept from one process to the next.
+// CacheFlags say whether answers are kept from one process to the next, where the
+// dialect lets a peer allow it.
 type CacheFlags struct {
 	keep  string // "": not; shared, private
-	Fresh bool   // an answer is kept, and none that is kept is taken
+	Fresh bool   // kept answers are not used, but replaced
 }
 
 // cacheKinds are the values of --cache; alone it is the first.

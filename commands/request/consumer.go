@@ -94,7 +94,8 @@ func (c *Consumer) Suggest(err error) {
 	}
 }
 
-// Waiter is a stream that knows whether a message waits.
+// A Waiter is a stream that knows whether a message is waiting to be read. Output
+// is flushed when none is.
 type Waiter interface{ Waiting() bool }
 
 // run reads to the end. What it returns is the outcome of the command, but for

@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/session"
 )
 
-// Converse opens a connection with the flags of a client, has work done on it and
-// closes it; then cl is stopped, which bounds the opening and the work. The clock
-// begins anew when the connection is there.
+// Converse opens a connection, lets work use it and closes it. cl bounds the
+// opening and the work, and is stopped at the end; its idle timer starts anew when
+// the connection is there.
 func Converse(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
 	return converse(ctx, a, cl, e, c, cat, false, work)
 }
 
-// ConverseRaw is Converse for work that takes all the traffic as it is.
+// ConverseRaw is Converse for work that reads and writes all messages itself.
 func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, c *options.Client, work func(session.Conversation, session.RawPipe) error) error {
 	return converse(ctx, a, cl, e, c, nil, true, func(conv session.Conversation) error {
 		pipe, err := conv.Raw()
@@ -41,9 +41,9 @@ func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpo
 	return work(conv)
 }
 
-// closing closes conv, when what the far side has told us is handled or ctx
-// ends, and adds the failure of a hook where it counts: when the answer may have
-// depended on it, or always with --strict-hooks.
+// closing waits a moment for hooks that answer the peer, closes conv, and returns
+// the failure of a hook where it counts: if the peer answered with an error, which
+// the hook may have caused, or always with --strict-hooks.
 func closing(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
 	settle, cancel := context.WithTimeout(ctx, env.FarewellLimit)
 	conv.Settle(settle)

@@ -13,8 +13,10 @@ import (
 	"rpcx/wire/session"
 )
 
-// FetchCatalog asks what the peer offers; where name is given, of that alone if
-// it can be asked so.
+// FetchCatalog asks the peer what it offers; only for name, a module or a method,
+// where the dialect can ask so. Where the peer cannot be reached, it returns what
+// was kept, with a warning. A peer that does not describe itself is a Fault of
+// kind RPCError.
 func FetchCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, name string) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	a.Heard = cl.Touch // a service is asked module by module
@@ -34,8 +36,8 @@ func FetchCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *option
 	})
 }
 
-// MethodCatalog asks what a method takes; nil where the dialect does not tell it of
-// one method.
+// MethodCatalog asks the peer what a method takes; nil where the dialect is not
+// asked module by module.
 func MethodCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
 	if e.Dialect != "" && session.SpecOf(e).ModuleOf == nil {
 		return nil, nil
@@ -53,8 +55,8 @@ func MethodCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *optio
 	})
 }
 
-// askPeer opens a connection for ask. Where the peer cannot be reached, what it said
-// earlier is its answer.
+// askPeer opens a connection for ask. If the peer cannot be reached, the catalog
+// kept of it is returned.
 func askPeer(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
 	opened := false
 	err = Converse(ctx, a, cl, e, o, nil, func(conv session.Conversation) (err error) {
@@ -68,13 +70,14 @@ func askPeer(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoi
 	return c, err
 }
 
+// PrintJSON prints one value of our own, and finishes.
 func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	_, err := print.Print(ctx, wire.Message{Raw: b}, wire.Event{Kind: wire.Data, Data: b})
 	return errors.Join(err, print.Finish())
 }
 
-// discovered is what the far side says of name: of a module or a method where
-// the dialect tells module by module, else all; with name "" all.
+// discovered asks for the catalog: of the module of name where the dialect tells
+// module by module, else of all.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
 	if name == "" || session.SpecNamed(conv.Dialect()).ModuleOf == nil {
 		return conv.Describe(ctx)
@@ -86,8 +89,8 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 	return c, err
 }
 
-// keptCatalog is what e said of itself earlier, where it cannot be reached now
-// (err); a user is told that it may be out of date.
+// keptCatalog returns what e said of itself earlier, and warns that it may be out
+// of date; err, which says why e was not reached, where nothing is kept.
 func keptCatalog(a *env.Env, e session.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {

@@ -13,7 +13,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// DryRun prints the message that would be sent.
+// DryRun prints the message that would be sent for op, with the ids that it would
+// have after the handshake.
 func DryRun(e session.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw {
 		return nil // nothing would be sent
@@ -31,7 +32,8 @@ func DryRun(e session.Endpoint, op dialect.Op) error {
 	return cmdline.Print(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
 }
 
-// unsent is a far side that is sent nothing and never answers.
+// unsent is a connection that sends nothing: it counts what a handshake would
+// send.
 type unsent struct{ codec dialect.Codec }
 
 var errUnsent = errors.New("nothing is sent")

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// rpcFault is the failure of a call that the peer answered with an error.
+// rpcFault makes a Fault of an error that the peer answered.
 func rpcFault(method string, e *wire.Error) *wire.Fault {
 	f := &wire.Fault{
 		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable,
@@ -19,8 +19,8 @@ func rpcFault(method string, e *wire.Error) *wire.Fault {
 	return f
 }
 
-// errorText is what an error says, with its class where the error itself names
-// one.
+// errorText returns an error's message and code, with its class where the error
+// names one itself.
 func errorText(e *wire.Error) string {
 	kind, ok := scan.Text(scan.Get(e.Raw, "kind"))
 	code, isText := scan.Text(e.Code)
@@ -30,7 +30,7 @@ func errorText(e *wire.Error) string {
 	return fmt.Sprintf("%s (%s, code %s)", e.Message, kind, code)
 }
 
-// named says which call a failure ended.
+// named adds to a Fault which call it ended.
 func named(err error, method string) error {
 	f := wire.AsFault(err)
 	if f == nil || method == "" || f.Method != "" {

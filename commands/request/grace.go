@@ -16,8 +16,8 @@ import (
 // defaultGrace is how long a stream's end is waited for after an error in it.
 const defaultGrace = time.Second
 
-// A grace is what is left to do after an error that was not its stream's
-// last event.
+// grace tracks a stream that reported an error but has not ended: we wait a bounded
+// time for its end.
 type grace struct {
 	failed  bool  // an error came of which the stream does not recover
 	outcome error // of the command then; nil where the error was expected
@@ -25,7 +25,8 @@ type grace struct {
 	stop    context.CancelFunc
 }
 
-// waitContext is the context in which the next message is awaited.
+// waitContext returns the context in which the next message is awaited: the
+// deadline, or the shorter grace period.
 func (c *Consumer) waitContext() context.Context {
 	if c.grace.ctx != nil {
 		return c.grace.ctx
@@ -33,15 +34,14 @@ func (c *Consumer) waitContext() context.Context {
 	return c.deadline.Ctx
 }
 
-// recovers says that an error is none for the stream as a whole: its peer calls
-// it recoverable.
+// recovers reports whether the peer says that its stream goes on after an error.
 func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }
 
-// afterError takes an error event after which the stream goes on: one that the
-// peer calls recoverable is shown, any other is the outcome, when the stream's
-// end has come or the grace is over.
+// afterError handles an error event that was not the last of its stream. One that
+// the peer calls recoverable is shown. Any other is the outcome, when the stream
+// ends or the grace period is over.
 func (c *Consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
 	if recovers(ev) || c.grace.failed {
 		c.env.Console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})
@@ -59,7 +59,8 @@ func (c *Consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, er
 	return false, nil
 }
 
-// finish says what comes of a stream in which an error came, when no more does.
+// finish returns the command's outcome once a failed stream has ended or the grace
+// period is over.
 func (c *Consumer) finish() error {
 	c.grace.stop()
 	if c.deadline.Ctx.Err() != nil {
@@ -72,8 +73,8 @@ func (c *Consumer) finish() error {
 	return c.grace.outcome
 }
 
-// timeoutHint is the outcome of a call that was out of time. Where its answer was
-// taken for a stream's id, and nothing came, it may have been the result.
+// timeoutHint adds a hint to a timeout where the first answer was taken for a
+// stream's id and nothing followed: it may have been the result.
 func (c *Consumer) timeoutHint(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.Stream || f.Hint != "" {
@@ -88,8 +89,8 @@ func (c *Consumer) timeoutHint(err error) error {
 	return &g
 }
 
-// noCancelHint adds to a time that ran out that what was asked for goes on over there,
-// where the dialect cannot cancel it.
+// noCancelHint adds to a timeout that what was asked for may still run at the
+// peer, where the dialect cannot cancel it.
 func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || !spec.NoCancel {

@@ -14,8 +14,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// Endpoint reads the first argument. Where another process holds the connection it
-// is reached, since only that knows what is spoken.
+// Endpoint reads the first argument, applies its profile, and returns the
+// arguments after it. Where a session holds the connection, that process is asked,
+// since only it knows the dialect.
 func Endpoint(ctx context.Context, a *env.Env, dialect string) (session.Endpoint, []string, error) {
 	args := a.Line.Args
 	if len(args) == 0 {
@@ -40,8 +41,8 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (session.Endpoint
 	return e, args[1:], err
 }
 
-// reach bounds the way to a process that is stopped, or still connecting, as the
-// rest is bounded.
+// reach attaches to the session of e, which may be stopped or still connecting,
+// within --timeout.
 func reach(ctx context.Context, a *env.Env, e session.Endpoint) (session.Endpoint, error) {
 	limit, _ := a.Line.Cmd.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
@@ -51,14 +52,14 @@ func reach(ctx context.Context, a *env.Env, e session.Endpoint) (session.Endpoin
 	return e, env.Cause(cl.Ctx, err)
 }
 
-// dialFlags are the flags that say how a connection is made, which a session has
-// behind it.
+// dialFlags configure dialling; they are refused with @NAME, which is already
+// connected.
 var dialFlags = []string{
 	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
 	"refresh", "no-environment", "shutdown-timeout", "strict",
 }
 
-// refuseConnected refuses what would be of no use with a session, which is connected.
+// refuseConnected refuses the dialFlags together with the session name.
 func refuseConnected(l *cmdline.CommandLine, name string) error {
 	for _, flag := range dialFlags {
 		if l.Has(flag) {
@@ -73,8 +74,8 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 	return nil
 }
 
-// open connects with the flags of a client. raw says that the traffic itself is
-// wanted.
+// open connects with the flags of a client. raw asks for all the traffic, for
+// connect. A signal or timeout is returned in place of the error it caused.
 func open(ctx context.Context, a *env.Env, e session.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
 	o, err := options.ForSession(ctx, a, &c.Conn, &c.Hooks)
 	if err != nil {

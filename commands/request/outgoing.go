@@ -8,7 +8,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// Outgoing is the message that a line of the user's stands for.
+// Outgoing returns the message that a line typed by the user stands for: "jsonrpc"
+// is added where the dialect has it and the line does not. An error says why it is
+// no message.
 func Outgoing(line []byte, dialect string) ([]byte, error) {
 	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
 		return nil, err
@@ -22,7 +24,7 @@ func Outgoing(line []byte, dialect string) ([]byte, error) {
 	return line, nil
 }
 
-// versioned is msg with "jsonrpc" in each request, notification and answer that
+// versioned adds "jsonrpc" to each request, notification and response in msg that
 // lacks it.
 func versioned(msg []byte) []byte {
 	if scan.Type(msg) == 'a' {

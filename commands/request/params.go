@@ -13,7 +13,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// FillParams reads the arguments after METHOD into op.
+// FillParams reads the arguments after METHOD into op, typed by cat where that is
+// not nil.
 func FillParams(ctx context.Context, a *env.Env, e session.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
 	spec := session.SpecOf(e)
 	if err := CheckName(a, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
@@ -30,7 +31,9 @@ func FillParams(ctx context.Context, a *env.Env, e session.Endpoint, op *dialect
 	return err
 }
 
-// readParams reads the arguments after METHOD.
+// readParams reads the arguments after METHOD. A schema that cannot be used is the
+// user's error if he gave the catalog; if the peer told it, the params are left
+// unchecked with a warning.
 func readParams(ctx context.Context, a *env.Env, e session.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
 		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).FunctionValues, Value: session.SpecOf(e).ScalarParams,

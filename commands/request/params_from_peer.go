@@ -15,18 +15,17 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typedOp is what is to be sent, and the catalog that is known of it.
+// A typedOp is the operation to send, and the catalog that typed it.
 type typedOp struct {
 	op  dialect.Op
 	cat *catalog.Catalog // nil: none
 }
 
-// A prepareFunc makes it when the connection is there.
+// A prepareFunc makes the operation when the connection is there.
 type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
-// needsConnection says that arguments (METHOD first) can be read only when the
-// connection is there: the far side tells what they should be, or which dialect
-// is spoken.
+// needsConnection reports whether args (METHOD first) can be read only after
+// connecting: the peer tells what the method takes, or which dialect is spoken.
 func needsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
 	case len(args) == 0:
@@ -39,7 +38,8 @@ func needsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p 
 	return !p.NoCheck || slices.ContainsFunc(args[1:], params.IsTyped)
 }
 
-// CheckName refuses what cannot be a method of the dialect.
+// CheckName returns a usage Fault if method cannot be one of the dialect, with the
+// right spelling where that is known. --no-check lets it pass.
 func CheckName(a *env.Env, e session.Endpoint, method string, subscribe bool, p options.Params) error {
 	check := session.SpecOf(e).CheckName
 	if check == nil || p.NoCheck {
@@ -96,7 +96,7 @@ func (c *Consumer) expectResult(method string) error {
 	return err
 }
 
-// unfit is the outcome where a result does not fit.
+// unfit makes a Fault of a result that does not fit its schema.
 func unfit(method string, err error) error {
 	return &wire.Fault{
 		Kind: wire.Expectation, Method: method, Err: err,

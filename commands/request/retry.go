@@ -10,7 +10,8 @@ import (
 	"rpcx/wire"
 )
 
-// RetryFlag says how often a call is made again.
+// RetryFlag makes --retry: how often a call is made again that failed but may be
+// made again.
 func RetryFlag(to *int64) cmdline.Flag {
 	return cmdline.Number("", "retry", "make the call again, up to `N` times, when the peer says that it failed but may be made again (retryable)", 0, to)
 }
@@ -21,8 +22,8 @@ const (
 	longestRetry = 5 * time.Second
 )
 
-// retry makes attempts until one is not refused as retryable, n more than one at
-// most.
+// retry makes an attempt, and up to n more as long as the peer's error says that
+// the call may be made again. Pauses grow from firstRetry to longestRetry.
 func retry(ctx context.Context, a *env.Env, n int64, attempt func() error) error {
 	pause := firstRetry
 	for {

@@ -14,9 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Suggest adds a command that would work to the failure of a call, where one is
-// known: with the method that the peer named as nearest, or that the catalog
-// has.
+// Suggest adds to the failure of a call the command line with the right method,
+// where the peer or the catalog names one that is near.
 func Suggest(a *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
@@ -29,7 +28,8 @@ func Suggest(a *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	}
 }
 
-// nearestOf is the method that a peer suggests in an error's data.
+// nearestOf returns the method that a peer suggests in the data of an error; "" if
+// none.
 func nearestOf(data json.RawMessage) string {
 	if scan.Type(data) != 'o' {
 		return ""
@@ -42,7 +42,7 @@ func nearestOf(data json.RawMessage) string {
 	return ""
 }
 
-// SuggestName suggests the nearest of names.
+// SuggestName suggests the nearest of names, if one is near.
 func SuggestName(a *env.Env, f *wire.Fault, name string, names []string) {
 	suggestExact(a, f, catalog.Nearest(name, names))
 }
@@ -58,7 +58,8 @@ func suggestMethod(a *env.Env, err error, method string, cat *catalog.Catalog) e
 	return &g
 }
 
-// suggestExact suggests the command line with another METHOD.
+// suggestExact suggests the command line with name as METHOD, spelt as the user
+// would.
 func suggestExact(a *env.Env, f *wire.Fault, name string) {
 	if name == "" || !cmdline.IsSafeName(name) {
 		return

@@ -8,10 +8,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A trigger is the request that begins what --method or --select takes. Its
-// answer may come late or never, and what is taken does not wait for it; only
-// its failure counts. A stream that it opens is read and dropped: what is
-// wanted of it is taken as it comes in.
+// A trigger is the request sent along with --method or --select. Its response is
+// not awaited; only a failure counts. Items of a stream it opens are discarded,
+// since the watch sees them too.
 type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
@@ -35,7 +34,8 @@ func (c *Consumer) DoWatching(watch, op dialect.Op, outcome func(error) error) e
 	return t.end(c, outcome(c.Read(st)))
 }
 
-// startTrigger sends op, and ends c with its failure.
+// startTrigger sends op. If the peer answers with an error, it ends the deadline
+// of c with that.
 func startTrigger(c *Consumer, op dialect.Op) (*trigger, error) {
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {
@@ -58,7 +58,7 @@ func startTrigger(c *Consumer, op dialect.Op) (*trigger, error) {
 	return s, nil
 }
 
-// answered is the failure of the first answer in st.
+// answered waits for the first answer in st and returns its failure.
 func answered(ctx context.Context, st dialect.Stream, method string) error {
 	m, err := st.Next(ctx)
 	switch {
@@ -70,9 +70,9 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 	return nil
 }
 
-// end tells the far side that nobody wants more. err is the outcome of what was
-// taken; where that ended with the connection, a request that had no answer, or
-// a bad one, is the outcome.
+// end cancels the request's stream. err is the outcome of the watch; if that ended
+// because the connection was lost, a request that was not answered, or with an
+// error, is the outcome instead.
 func (s *trigger) end(c *Consumer, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)

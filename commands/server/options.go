@@ -31,6 +31,7 @@ type Options struct {
 	Files   string
 }
 
+// Flags makes the flags, which store into o and a.
 func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
