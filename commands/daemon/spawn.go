@@ -133,7 +133,7 @@ func spawn(ctx context.Context, a *env.Env, name string) error {
 		time.AfterFunc(env.FarewellLimit, func() { _ = newsIn.Close() })
 	})
 	defer stop()
-	live, err := awaitReady(a, newsIn)
+	live, err := awaitReady(newsIn)
 	if live {
 		_ = cmd.Process.Release()
 		return nil
@@ -151,7 +151,7 @@ func spawn(ctx context.Context, a *env.Env, name string) error {
 
 // awaitReady copies what the process says to stderr until it reports ready or a
 // failure, or ends.
-func awaitReady(a *env.Env, from io.Reader) (live bool, err error) {
+func awaitReady(from io.Reader) (live bool, err error) {
 	in := bufio.NewReader(from)
 	for {
 		line, rerr := in.ReadBytes('\n')

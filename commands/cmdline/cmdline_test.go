@@ -1,0 +1,124 @@
+package cmdline
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+// tree is a command tree of one command, whose flags store into o.
+type testFlags struct {
+	quiet   bool
+	expr    string
+	arg     []string
+	kept    string
+	timeout Duration
+}
+
+func (o *testFlags) tree() *Command {
+	return &Command{Name: "rpcx", Commands: []*Command{{Name: "call", Flags: []Flag{
+		Bool("", "quiet", "s", "", &o.quiet), Text("", "jq", "q", "", &o.expr), List("", "arg", "", "", &o.arg),
+		OptionalEnum("", "cache", "", &o.kept, []string{"shared", "private"}), Generic("", "timeout", "", &o.timeout),
+	}}}}
+}
+
+func parse(t *testing.T, words ...string) (*CommandLine, error) {
+	t.Helper()
+	o := &testFlags{}
+	return Parse(o.tree(), words, []Flag{Bool("", "verbose", "v", "", new(bool))}, o.tree)
+}
+
+// TestParse: flags may stand anywhere before "--", bundled or with their values, and
+// a number or a word that begins with a blank is an argument.
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ words, flags, args []string }{
+		{[]string{"call", "e", "m", "-1"}, nil, []string{"e", "m", "-1"}},
+		{[]string{"call", "e", " -x"}, nil, []string{"e", " -x"}},
+		{[]string{"call", "-sq", ".a", "e"}, []string{"--quiet", "--jq=.a"}, []string{"e"}},
+		{[]string{"call", "-q=.a", "e"}, []string{"--jq=.a"}, []string{"e"}},
+		{[]string{"call", "e", "--arg", "n", "a=b"}, []string{"--arg=n=a=b"}, []string{"e"}},
+		{[]string{"call", "--cache", "e"}, []string{"--cache=shared"}, []string{"e"}},
+		{[]string{"call", "--cache=private", "e"}, []string{"--cache=private"}, []string{"e"}},
+		{[]string{"-v", "call", "e"}, []string{"--verbose"}, []string{"e"}},
+		{[]string{"call", "e", "--", "--quiet"}, nil, []string{"e", "--quiet"}},
+	} {
+		l, err := parse(t, c.words...)
+		if err != nil || !slices.Equal(l.Flags, c.flags) || !slices.Equal(l.Args, c.args) {
+			t.Errorf("%q: flags %q, arguments %q, %v", c.words, l.Flags, l.Args, err)
+		}
+	}
+}
+
+// TestParseRefuses: what is wrong is named, with what is near.
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct {
+		words      []string
+		text, hint string
+	}{
+		{[]string{"cal"}, `there is no command "cal"`, "did you mean call?"},
+		{[]string{"call", "--quite"}, "there is no flag --quite", "did you mean --quiet?"},
+		{[]string{"--quiet"}, "there is no flag --quiet here", "rpcx call has it"},
+		{[]string{"call", "--quiet=no"}, "--quiet takes no value", "see rpcx call --help"},
+		{[]string{"call", "--arg", "n"}, "--arg needs a name and a value", "see rpcx call --help"},
+	} {
+		_, err := parse(t, c.words...)
+		f := wire.AsFault(err)
+		if f == nil || f.Kind != wire.Usage || f.Message != c.text || f.Hint != c.hint {
+			t.Errorf("%q: %v, hint %q", c.words, err, f.Hint)
+		}
+	}
+}
+
+// TestRewrite: a proposed line has the flags of the one typed, and is none where it
+// would show a secret.
+func TestRewrite(t *testing.T) {
+	l, err := parse(t, "call", "-q", ".a", "ws://h/", "ad")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.WithArgs([]string{"ws://h/", "add"}); !slices.Equal(got, []string{"rpcx", "call", "ws://h/", "add", "--jq=.a"}) {
+		t.Errorf("%q", got)
+	}
+	if got := l.WithArgs([]string{"ws://h/", "-x"}); !slices.Equal(got, []string{"rpcx", "call", "--jq=.a", "--", "ws://h/", "-x"}) {
+		t.Errorf("%q", got)
+	}
+	if !l.Has("jq") || !l.Has("q") || l.Has("quiet") {
+		t.Error("Has does not know what was given")
+	}
+	for _, args := range [][]string{{"ws://u:secret@h/"}, {"e", "password=x"}} {
+		if got := l.WithArgs(args); got != nil {
+			t.Errorf("%q is shown", got)
+		}
+	}
+	for name, want := range map[string]bool{"a.b/c:d-e_1": true, "": false, "-x": false, "a b": false, "a\x1b": false} {
+		if IsSafeName(name) != want {
+			t.Errorf("IsSafeName(%q) is %t", name, !want)
+		}
+	}
+}
+
+// TestFlagValues: durations may lack their unit, sizes have binary ones.
+func TestFlagValues(t *testing.T) {
+	for text, want := range map[string]time.Duration{"10": 10 * time.Second, "1m30s": 90 * time.Second, "0": time.Duration(unbounded)} {
+		var d Duration
+		if err := d.Set(text); err != nil || time.Duration(d) != want {
+			t.Errorf("%s is %v, %v", text, time.Duration(d), err)
+		}
+	}
+	var d Duration
+	if d.Or(time.Minute) != time.Minute || (positiveDuration{&d}).Set("0") == nil || d.Set("-1s") == nil {
+		t.Error("a duration is what it cannot be")
+	}
+	for text, want := range map[string]Size{"1000": 1000, "64K": 64 << 10, "2MiB": 2 << 20, "1g": 1 << 30} {
+		var s Size
+		if err := s.Set(text); err != nil || s != want {
+			t.Errorf("%s is %d, %v", text, s, err)
+		}
+	}
+	var n int64
+	if (boundedInt{&n, 1}).Set("0") == nil || (boundedInt{&n, 1}).Set("7") != nil || n != 7 {
+		t.Error("a number is what it cannot be")
+	}
+}

@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/session"
+)
+
+// TestStartupTells: until the session is ready its words go to the command that
+// launched it, from then on to a bounded log.
+func TestStartupTells(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &startup{out: out}
+	_, _ = b.Write([]byte("before\n"))
+	b.Ready()
+	if live, err := awaitReady(in); !live || err != nil {
+		t.Errorf("ready: %t, %v", live, err)
+	}
+	for i := range logLines + 5 {
+		fmt.Fprintf(b, "line %d%s\n", i, strings.Repeat("é", logWidth))
+	}
+	log := b.Log()
+	if len(log) != logLines || !strings.HasPrefix(log[0], "line 5é") || len(log[0]) > logWidth+len("…") {
+		t.Errorf("%d lines from %.20q", len(log), log[0])
+	}
+}
+
+// TestSubscriptions: --subscribe is a method, with its params behind a blank.
+func TestSubscriptions(t *testing.T) {
+	e := session.Endpoint{Dialect: "jsonrpc"}
+	op, err := subscription(e, ` eth_subscribe ["newHeads"] `)
+	if err != nil || op.Method != "eth_subscribe" || string(op.Params) != `["newHeads"]` {
+		t.Errorf("%+v, %v", op, err)
+	}
+	for _, bad := range []string{"", "m {", "m 5"} {
+		if _, err := subscription(e, bad); wire.AsFault(err) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	for _, bad := range []string{"", "x", "0", "-1"} {
+		if _, err := parkedID("--reply", bad); wire.AsFault(err) == nil {
+			t.Errorf("%q is an id", bad)
+		}
+	}
+}
+
+// TestActions: what connect does beside conversing is one thing at a time, and what
+// prints nothing takes no flags for printing.
+func TestActions(t *testing.T) {
+	o := &Options{}
+	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""))}
+	for flags, want := range map[string]string{
+		"--list --close=a":     "--list and --close do not go together",
+		"--ensure":             "--ensure goes with --session",
+		"--session=a --jq=.":   "--jq says what is printed, and --session prints nothing",
+		"--session=a --arg=x=": "",
+	} {
+		l := &cmdline.CommandLine{Cmd: cmd, Path: []string{"connect"}, Flags: strings.Fields(flags), Args: []string{"demo:orders"}}
+		_, err := FindAction(l)
+		if f := wire.AsFault(err); want == "" && err != nil || want != "" && (f == nil || f.Message != want) {
+			t.Errorf("%s: %v", flags, err)
+		}
+	}
+}

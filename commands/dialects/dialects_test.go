@@ -1,0 +1,54 @@
+package dialects
+
+import (
+	"strings"
+	"testing"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/session"
+)
+
+// TestFieldsBelongToTheirDialect: fields of a request that its dialect does not have
+// are refused, and none are added unasked.
+func TestFieldsBelongToTheirDialect(t *testing.T) {
+	l := &cmdline.CommandLine{Cmd: &cmdline.Command{}}
+	e := session.Endpoint{Dialect: "jsonrpc"}
+	all := NewRequestFields()
+	if extra, err := all.Extra(l, e, false); extra != nil || err != nil || all.Given() {
+		t.Errorf("%s, %v", extra, err)
+	}
+	for _, f := range all {
+		if r, ok := f.(*roFields); ok {
+			r.resource, r.targetJSON = "repo", " 7 "
+		}
+	}
+	if _, err := all.Extra(l, e, false); wire.AsFault(err) == nil {
+		t.Error("a field of another dialect is taken")
+	}
+	e.Dialect = "ro"
+	if extra, err := all.Extra(l, e, true); err != nil || !strings.Contains(string(extra), `"resource":"repo"`) {
+		t.Errorf("%s, %v", extra, err)
+	}
+}
+
+// TestAdvice: guidance becomes a command line, never of words that could be flags or
+// escapes.
+func TestAdvice(t *testing.T) {
+	l := &cmdline.CommandLine{Cmd: &cmdline.Command{}, Path: []string{"call"}, Args: []string{"demo:x", "storage_tre_create"}}
+	for suggested, want := range map[string]string{"tree_create": "rpcx call demo:x storage_tree_create", "-x\u001b": ""} {
+		ev := wire.Event{Kind: wire.Guidance, Message: "no", Topic: "method_not_found", Extra: []byte(`{"suggested_method":"` + suggested + `","module":"storage"}`)}
+		if strings.HasPrefix(suggested, "-") {
+			ev.Extra = []byte(`{"suggested_method":"\u001b[2J x","module":"storage"}`)
+		}
+		a, shown := NewAdvice(l, l.Args[1], &catalog.Catalog{}, &ev)
+		if got := strings.Join(ev.Fix, " "); got != want || shown.Message != "no" {
+			t.Errorf("%s: the fix is %q, shown is %q", suggested, got, shown.Message)
+		}
+		f := a.Explain(&wire.Fault{Kind: wire.RPCError})
+		if strings.Join(f.Fix, " ") != want || a.Unheeded() != nil && want != "" {
+			t.Errorf("%s: explained as %q", suggested, f.Fix)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+// TestDeadline: each timer ends the context with a Fault that names its flag, and a
+// message restarts the idle timer alone.
+func TestDeadline(t *testing.T) {
+	for text, d := range map[string]*Deadline{
+		"not done within 1ns (--timeout)": NewDeadline(context.Background(), 1, 0),
+		"nothing came for 1ns (--idle)":   NewDeadline(context.Background(), 0, 1),
+	} {
+		<-d.Ctx.Done()
+		err := Cause(d.Ctx, d.Ctx.Err())
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != text {
+			t.Errorf("%v, want %s", err, text)
+		}
+		d.Stop()
+	}
+	d := NewDeadline(context.Background(), 0, time.Hour)
+	d.Touch()
+	if d.Ctx.Err() != nil {
+		t.Error("a message ended the call")
+	}
+	d.Stop()
+	other := errors.New("other")
+	if Cause(context.Background(), other) != other || Cause(d.Ctx, other) != other || Cause(d.Ctx, nil) != nil {
+		t.Error("an error that no fault caused is replaced")
+	}
+}
+
+// TestFarewell: the peer is told within a bound when the call has ended.
+func TestFarewell(t *testing.T) {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	ctx, done := Farewell(ended)
+	defer done()
+	if at, ok := ctx.Deadline(); ctx.Err() != nil || !ok || time.Until(at) > WordLimit {
+		t.Errorf("%v, until %v", ctx.Err(), at)
+	}
+}
+
+// TestEarly: the form of errors is known before the line is parsed.
+func TestEarly(t *testing.T) {
+	t.Setenv("RPCX_ERRORS", "")
+	for _, c := range []struct {
+		args []string
+		want bool
+	}{
+		{[]string{"call", "--errors", "json"}, true}, {[]string{"--errors=json"}, true}, {[]string{"--errors=json", "--errors=text"}, false},
+		{[]string{"call", "--", "--errors=json"}, false}, {[]string{"call"}, false},
+	} {
+		if JSONErrors(c.args) != c.want {
+			t.Errorf("%q: %t", c.args, !c.want)
+		}
+	}
+	t.Setenv("RPCX_ERRORS", "xml")
+	if f := wire.AsFault(CheckEnvironment()); f == nil || f.Kind != wire.Usage {
+		t.Errorf("RPCX_ERRORS=xml: %v", f)
+	}
+}

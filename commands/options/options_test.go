@@ -1,0 +1,64 @@
+package options
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+)
+
+// TestHeaders: --header is a line or a file of them; what could end a header early
+// is refused.
+func TestHeaders(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "headers")
+	if err := os.WriteFile(file, []byte("X-One: 1\r\n\nx-two:2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := readHeaders([]string{"A: b: c", "@" + file})
+	if err != nil || h.Get("A") != "b: c" || h.Get("X-One") != "1" || h.Get("X-Two") != "2" {
+		t.Errorf("%v, %v", h, err)
+	}
+	for _, bad := range []string{"no colon", ": value", "a b: c", "A: b\nC: d", "A: \x00"} {
+		if _, err := readHeaders([]string{bad}); wire.AsFault(err) == nil {
+			t.Errorf("%q is a header", bad)
+		}
+	}
+}
+
+// TestVariables: --arg and --argjson make variables that jq can name.
+func TestVariables(t *testing.T) {
+	o := &Output{args: []string{"a=x=y"}, jsonArgs: []string{`b={"n":1.10}`}}
+	vars, err := o.vars()
+	if err != nil || string(vars["a"]) != `"x=y"` || string(vars["b"]) != `{"n":1.10}` {
+		t.Errorf("%s, %v", vars, err)
+	}
+	for _, o := range []*Output{{args: []string{"1a=x"}}, {args: []string{"=x"}}, {jsonArgs: []string{"b={"}}} {
+		if _, err := o.vars(); wire.AsFault(err) == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+}
+
+// TestFunctionsNeedHooks: a function that is given to the peer must be answered here.
+func TestFunctionsNeedHooks(t *testing.T) {
+	h := &Hooks{On: []string{"known=json:1"}, Functions: map[string]bool{"known": true}}
+	entries, err := h.entries()
+	if err != nil || h.checkFunctions(entries) != nil {
+		t.Error(err, h.checkFunctions(entries))
+	}
+	h.Functions["unknown"] = true
+	if f := wire.AsFault(h.checkFunctions(entries)); f == nil || f.Message != `no hook is called "unknown"` {
+		t.Error(f)
+	}
+}
+
+// TestShortly: short times have hundredths.
+func TestShortly(t *testing.T) {
+	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.23s", 61500 * time.Millisecond: "1m2s"} {
+		if got := shortly(d); got != want {
+			t.Errorf("%v is %s, want %s", d, got, want)
+		}
+	}
+}

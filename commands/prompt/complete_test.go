@@ -1,0 +1,22 @@
+package prompt
+
+import (
+	"encoding/json"
+	"testing"
+
+	"rpcx/wire/catalog"
+)
+
+// TestComplete: Tab completes a method as far as it is certain, then a param's name.
+func TestComplete(t *testing.T) {
+	p := &prompt{Options: Options{Catalog: &catalog.Catalog{Methods: []catalog.Method{
+		{Name: "getOrder", Params: json.RawMessage(`{"type":"object","properties":{"id":{},"full":{}}}`)}, {Name: "getOrders"}, {Name: "bad name"},
+	}}}}
+	for line, want := range map[string]string{
+		"ge": "getOrder", "b": "b", "x": "x", "getOrder i": "getOrder id=", `{"me`: `{"me`,
+	} {
+		if got, pos := p.complete(line, len(line)); got != want || pos != len(want) {
+			t.Errorf("%s becomes %q, at %d", line, got, pos)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+	"rpcx/wire/session"
+)
+
+// TestToken: a token is in a file, never on the command line.
+func TestToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(" secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readToken("@" + file); got != "secret" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := readToken(""); got != "" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, bad := range []string{"secret", "@" + os.DevNull, "@" + file + ".gone"} {
+		if _, err := readToken(bad); wire.AsFault(err) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// TestCatalogOfHooks: without a catalog the names that hooks answer are told, their
+// patterns are not.
+func TestCatalogOfHooks(t *testing.T) {
+	c, err := (&Options{}).described(dialect.Spec{}, []hook.Entry{{Pattern: "add"}, {Pattern: "get*"}, {Pattern: "add"}})
+	if err != nil || len(c.Methods) != 1 || c.Methods[0].Name != "add" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestPolicy: a policy with a misspelt member is refused, since it would let
+// everything pass.
+func TestPolicy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "catalog.json")
+	for text, good := range map[string]bool{`{"deny":["x*"]}`: true, `{"alow":["x"]}`: false} {
+		if err := os.WriteFile(file, []byte(`{"catalog":1,"methods":[],"policy":`+text+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := &Options{Catalog: file}
+		c, _ := o.described(dialect.Spec{}, nil)
+		so := session.Options{Catalog: c}
+		if err := o.policy(&so); (err == nil) != good || good && len(so.Deny) != 1 {
+			t.Errorf("%s: %v, %v", text, so.Deny, err)
+		}
+	}
+}
