@@ -85,10 +85,10 @@ func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
 		opened = true
 		if format.Interactive(os.Stdin, a.Stdout) && !o.Out.Null {
 			return prompt.Run(prompt.Options{
-				App: a, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
+				Env: a, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
 			})
 		}
-		return (&connection{app: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
+		return (&connection{env: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
 	})
 	if opened {
 		err = errors.Join(err, print.Finish())
@@ -98,7 +98,7 @@ func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
 
 // A connection joins stdin and stdout to a conversation.
 type connection struct {
-	app      *env.Env
+	env      *env.Env
 	pipe     session.RawPipe
 	print    *format.Pipeline
 	deadline *env.Deadline
@@ -157,7 +157,7 @@ func (c *connection) feed() error {
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 			return err
 		}
-		c.app.Console.Warn(err.Error())
+		c.env.Console.Warn(err.Error())
 		refused = wire.NewFault(wire.Usage, "a line of stdin was not sent", nil)
 		return nil
 	})

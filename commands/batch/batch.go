@@ -25,7 +25,7 @@ const (
 // A batch makes many calls, read as lines, over one connection, and prints one
 // line for each.
 type batch struct {
-	app   *env.Env
+	env   *env.Env
 	o     Options
 	conv  session.Conversation
 	print *format.Pipeline
@@ -58,7 +58,7 @@ type Options struct {
 // Run makes the calls that the lines of stdin ask for, and prints one line for
 // each. Some call that failed is a Fault of kind RPCError.
 func Run(ctx context.Context, a *env.Env, o Options, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
-	b := &batch{app: a, o: o, print: print, types: newTyper(a, e, nil, cat, o.Params)}
+	b := &batch{env: a, o: o, print: print, types: newTyper(a, e, nil, cat, o.Params)}
 	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).TypedParams && !o.Params.NoCheck; o.Params.DryRun && !asked {
 		return b.dryRun(ctx, e)
 	}
@@ -176,7 +176,7 @@ func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
 	op, err := b.read(ctx, j)
 	if err == nil {
 		var result json.RawMessage
-		if result, err = request.Collect(ctx, b.app, b.conv, op, b.o.Client.Time.Idle.Or(options.DefaultIdle)); err == nil {
+		if result, err = request.Collect(ctx, b.env, b.conv, op, b.o.Client.Time.Idle.Or(options.DefaultIdle)); err == nil {
 			return answerLine(j.id(), "result", result)
 		}
 	}

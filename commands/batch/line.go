@@ -68,7 +68,7 @@ func (b *batch) dryRun(ctx context.Context, e session.Endpoint) error {
 			if !strings.HasPrefix(text, "line ") {
 				text = fmt.Sprintf("line %d: %s", n, text)
 			}
-			b.app.Console.Warn(text)
+			b.env.Console.Warn(text)
 			refused = wire.NewFault(wire.Usage, "some lines would not be sent", nil)
 			return nil
 		}

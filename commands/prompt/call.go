@@ -61,7 +61,7 @@ func (p *prompt) call(text string) {
 	}
 	go func() {
 		p.end(c, cat, guarded(func() error {
-			answer := request.NewConsumer(p.App, p.Conv, p.Print, c.deadline)
+			answer := request.NewConsumer(p.Env, p.Conv, p.Print, c.deadline)
 			answer.Method, answer.Stream = c.method, op.Kind == dialect.Subscribe
 			return answer.Waited(answer.Read(&labelled{Stream: st, p: p, c: c}))
 		}))
@@ -85,7 +85,7 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	if p.streams(*cat, c.method) {
 		op.Kind = dialect.Subscribe
 	}
-	return op, request.FillParams(ctx, p.App, e, &op, args, p.Params, *cat)
+	return op, request.FillParams(ctx, p.Env, e, &op, args, p.Params, *cat)
 }
 
 // end shows how a call ended and forgets it.
@@ -103,9 +103,9 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 		p.Print.Idle()
 	case errors.Is(cause, errCancelled):
 		p.Print.Idle()
-		p.App.Console.Note(c.method + ": cancelled")
+		p.Env.Console.Note(c.method + ": cancelled")
 	default:
-		request.Suggest(p.App, f, cat)
+		request.Suggest(p.Env, f, cat)
 		p.failed(f)
 	}
 }
@@ -127,7 +127,7 @@ func (l *labelled) Next(ctx context.Context) (wire.Message, error) {
 		l.p.mu.Unlock()
 		if l.said {
 			l.p.Print.Idle()
-			l.p.App.Console.Note(l.c.method + ":")
+			l.p.Env.Console.Note(l.c.method + ":")
 		}
 	}
 	return m, err

@@ -84,7 +84,7 @@ func (p *prompt) send(text []byte) error {
 func (p *prompt) full() {
 	if !p.filled {
 		p.filled = true
-		p.App.Console.Warn("the line is full: of what is typed no more fits on it; a paste does, where the terminal marks it as one")
+		p.Env.Console.Warn("the line is full: of what is typed no more fits on it; a paste does, where the terminal marks it as one")
 	}
 }
 

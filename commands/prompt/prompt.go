@@ -22,7 +22,7 @@ import (
 
 // Options are what a prompt works with.
 type Options struct {
-	App      *env.Env
+	Env      *env.Env
 	Endpoint session.Endpoint
 	Conv     session.Conversation
 	Pipe     session.RawPipe
@@ -75,10 +75,10 @@ func (p *prompt) run() (err error) {
 	if err != nil {
 		return wire.NewFault(wire.IO, "the terminal: "+err.Error(), err)
 	}
-	p.App.Out.Prompt.Store(p.screen)
-	defer p.App.Console.Above(p.screen)()
+	p.Env.Out.Prompt.Store(p.screen)
+	defer p.Env.Console.Above(p.screen)()
 	defer p.screen.Close()
-	p.App.Console.Note("METHOD key=value calls, a {message} is sent as it stands; Ctrl-C cancels, Ctrl-D leaves")
+	p.Env.Console.Note("METHOD key=value calls, a {message} is sent as it stands; Ctrl-C cancels, Ctrl-D leaves")
 	if p.Endpoint.Demo != "" {
 		p.ask() // it is in this process
 	}
@@ -111,7 +111,7 @@ func (p *prompt) ended(err error) error {
 	case err != nil:
 		return err
 	}
-	p.App.Console.Note("the peer has ended the conversation")
+	p.Env.Console.Note("the peer has ended the conversation")
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (p *prompt) show() error {
 		}
 		p.Deadline.Touch()
 		if m.Event != nil {
-			p.App.Console.Event(*m.Event)
+			p.Env.Console.Event(*m.Event)
 		}
 		if m.Raw == nil {
 			continue
@@ -198,7 +198,7 @@ func (p *prompt) explain(m wire.Message) {
 		return
 	}
 	p.hint = true
-	p.App.Console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
+	p.Env.Console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 
 // failed shows a failure and goes on, unless nothing can be shown any more.
@@ -215,5 +215,5 @@ func (p *prompt) failed(err error) {
 		return
 	}
 	p.Print.Idle()
-	p.App.Console.Error(f, cmdline.StatusOf(f.Kind).Code)
+	p.Env.Console.Error(f, cmdline.StatusOf(f.Kind).Code)
 }

@@ -36,7 +36,7 @@ func (c *CacheFlags) Flags() []cmdline.Flag {
 
 // An AnswerCache is where the answer to one call may be found, and is kept.
 type AnswerCache struct {
-	app *env.Env
+	env *env.Env
 	key string
 	no  bool
 	e   session.Endpoint
@@ -68,7 +68,7 @@ func (c *CacheFlags) For(ctx context.Context, a *env.Env, e session.Endpoint, op
 		a.Verbose("cache: not used: the request carries an identity (--cache=private does)")
 		return nil, nil
 	}
-	return &AnswerCache{app: a, key: from.At(asked), no: c.Fresh, e: e}, nil
+	return &AnswerCache{env: a, key: from.At(asked), no: c.Fresh, e: e}, nil
 }
 
 // answers says whose answers come of e: a session knows that itself.
@@ -118,10 +118,10 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	}
 	got := session.CacheGet(c.key)
 	if got == nil {
-		c.app.Verbose("cache: miss")
+		c.env.Verbose("cache: miss")
 		return false, nil
 	}
-	c.app.Verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
+	c.env.Verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
 	m := got.Message()
 	ev, err := session.SpecOf(c.e).NewCodec(dialect.CodecOptions{}).Event(m)
 	if err == nil {
@@ -137,12 +137,12 @@ func (c *AnswerCache) Put(m wire.Message) {
 	}
 	age := session.SpecOf(c.e).AnswerMaxAge(m.Raw)
 	if age == 0 {
-		c.app.Verbose("cache: the answer says no max-age")
+		c.env.Verbose("cache: the answer says no max-age")
 		return
 	}
 	if err := session.CachePut(c.key, session.Cached{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {
-		c.app.Console.Warn("the answer could not be kept: " + err.Error())
+		c.env.Console.Warn("the answer could not be kept: " + err.Error())
 		return
 	}
-	c.app.Verbose(fmt.Sprintf("cache: kept for %s", age))
+	c.env.Verbose(fmt.Sprintf("cache: kept for %s", age))
 }
