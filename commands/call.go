@@ -23,7 +23,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// callOptions are what `call` was given.
+// callOptions are the flags of call, and what was found of them.
 type callOptions struct {
 	options.Client
 	params     options.Params
@@ -132,7 +132,7 @@ func (o *callOptions) consume(c *request.Consumer, op dialect.Op) error {
 	return c.Waited(c.Do(op))
 }
 
-// exclude refuses what makes no sense together.
+// exclude refuses flags that make no sense together.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	switch {
 	case o.batch && (o.notify || o.rawRequest != "" || len(rest) > 0):
@@ -155,7 +155,8 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	return nil
 }
 
-// operation is what is to be sent.
+// operation makes what is sent: the message of --raw-request, or METHOD with its
+// params.
 func (o *callOptions) operation(ctx context.Context, a *env.Env, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	if o.rawRequest != "" {
 		msg, err := rawRequest(ctx, o.rawRequest)

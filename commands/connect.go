@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// connectOptions are what `connect` was given.
+// connectOptions are the flags of connect.
 type connectOptions struct {
 	daemon.Options
 	params options.Params

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// describeOptions are what `describe` was given.
+// describeOptions are the flags of describe.
 type describeOptions struct {
 	options.Client
 	json bool
@@ -97,7 +97,7 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 	return request.PrintJSON(ctx, print, b)
 }
 
-// forPeople says that a table is wanted.
+// forPeople reports whether a table is printed in place of JSON.
 func (o *describeOptions) forPeople(a *env.Env) bool {
 	return o.form == "" && !o.json && o.Out.ForPeople(a)
 }

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// evalOptions are what `eval` was given.
+// evalOptions are the flags of eval.
 type evalOptions struct {
 	options.Client
 	evaluator dialects.Evaluator
@@ -150,10 +150,11 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	return string(code), nil
 }
 
-// maxTrace is how many lines of a stack are shown.
+// maxTrace is how many lines of a stack trace are shown at most.
 const maxTrace = 100
 
-// withStack says of code that failed what class of error it was, and where.
+// withStack adds the class of error and the stack trace that a runtime reports to
+// the failure of its code.
 func withStack(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.RPCError {

@@ -83,7 +83,7 @@ to their connection, as in ro and hotrepl, only run goes without a session (see 
 client at a time: a command without a session evicts whoever was connected. job list
 prints its journal.`
 
-// jobOptions are what one command of `job` was given.
+// jobOptions are the flags of one command of job; each command has some of them.
 type jobOptions struct {
 	options.Client
 	params  options.Params
@@ -164,7 +164,7 @@ func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
 	return c.Do(op)
 }
 
-// operation is what is to be done.
+// operation makes what is sent. With --dry-run it is shown as a plain call.
 func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op.Kind = v.kind
 	switch {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// asksAboutMethod says that --help stands behind a method whose far side may
+// asksAboutMethod reports whether --help stands behind a method whose peer may
 // tell what it takes.
 func asksAboutMethod(a *env.Env) bool {
 	l := a.Line
@@ -36,8 +36,8 @@ func asksAboutMethod(a *env.Env) bool {
 	return err == nil && session.SpecOf(e).ModuleOf != nil
 }
 
-// methodHelp prints what a method takes, as its far side tells; where that
-// cannot be had, the help of the command.
+// methodHelp prints what a method takes, as its peer tells; if that cannot be had,
+// the help of the command.
 func methodHelp(ctx context.Context, a *env.Env, o *options.Client) error {
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {

@@ -64,7 +64,8 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	return server.Run(ctx, a, s, command, o.Hooks.Strict)
 }
 
-// serveCommandLine is what stands after "--".
+// serveCommandLine returns the command that stands after "--"; nil if there is
+// none.
 func serveCommandLine(a *env.Env, rest []string) ([]string, error) {
 	if a.Line.Dash < 0 {
 		if len(rest) > 0 {

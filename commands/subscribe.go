@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// subscribeOptions are what `subscribe` was given.
+// subscribeOptions are the flags of subscribe.
 type subscribeOptions struct {
 	options.Client
 	params      options.Params
@@ -146,7 +146,8 @@ func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Reques
 	return err
 }
 
-// operation is what is to be sent; one without a method sends nothing.
+// operation makes what is sent; without arguments it has no method, and nothing is
+// sent.
 func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e session.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
 	if len(args) == 0 {
@@ -162,8 +163,8 @@ func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e session.
 	return op, request.FillParams(ctx, a, e, &op, args[1:], o.params, cat)
 }
 
-// limit is how many values the peer need send at most; 0 where that is not known
-// beforehand.
+// limit returns how many values the peer need send at most; 0 where that is not
+// known beforehand.
 func (o *subscribeOptions) limit() int64 {
 	if o.Out.Jq != "" || o.choose != "" || o.method != "" {
 		return 0
@@ -171,7 +172,8 @@ func (o *subscribeOptions) limit() int64 {
 	return o.count
 }
 
-// watchOp is what is taken of all that comes in; nil: only the answers to METHOD.
+// watchOp returns what is taken of all messages that come in; nil if only the
+// answers to METHOD are.
 func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && o.method == "" && o.since < 0 {
 		return nil
@@ -194,7 +196,8 @@ func (o *subscribeOptions) consume(a *env.Env, limit *env.Deadline, c *request.C
 	return c.DoWatching(*watch, op, outcome)
 }
 
-// outcome says which ends are as asked.
+// outcome returns nil for the ends that were asked for: --for, --idle, and a peer
+// that closes in good order.
 func (o *subscribeOptions) outcome(a *env.Env, limit *env.Deadline, c *request.Consumer, err error) error {
 	cause := context.Cause(limit.Ctx)
 	if errors.Is(cause, errEnough) {

@@ -39,7 +39,7 @@ type batch struct {
 	fault  error // what else went wrong, such as a connection that ended
 }
 
-// job is one line and the place of its answer.
+// A job is one line of stdin and the place of its answer.
 type job struct {
 	number int64
 	line   []byte
@@ -47,7 +47,7 @@ type job struct {
 	answer json.RawMessage // nil: the batch was ended before there was one
 }
 
-// Options are what `call --batch` was given.
+// Options are the flags of call --batch.
 type Options struct {
 	Client    *options.Client
 	Params    options.Params
@@ -104,7 +104,7 @@ func (b *batch) run(ctx context.Context) error {
 	return errors.Join(err, <-printed, b.fault, env.Cause(ctx, ctx.Err()))
 }
 
-// feed hands the lines of stdin out until there are no more, or ctx ends.
+// feed hands out the lines of stdin until there are no more, or ctx ends.
 func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
 	return env.EachLine(ctx, func(n int64, line []byte) error {
 		j := &job{number: n, line: line, done: make(chan struct{})}
@@ -122,7 +122,7 @@ func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
 	})
 }
 
-// give sends j, or returns what ended ctx before.
+// give sends j to a worker or to the printer; it fails with what ended ctx.
 func give(ctx context.Context, to chan<- *job, j *job) error {
 	select {
 	case to <- j:
@@ -161,7 +161,7 @@ func (b *batch) printOrdered(ordered <-chan *job) (err error) {
 	return err
 }
 
-// emit prints the line of j. A failure ends the batch.
+// emit prints the answer of j. A failure to print ends the batch.
 func (b *batch) emit(j *job) error {
 	_, err := b.print.Print(b.printing, wire.Message{Raw: j.answer}, wire.Event{Kind: wire.Data, Data: j.answer})
 	if err != nil {
@@ -183,8 +183,7 @@ func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
 	return b.failure(ctx, j.id(), err)
 }
 
-// failure is the line of a call that failed; nil where nobody waits for it any
-// more.
+// failure makes the error line of a call; nil if the batch was ended meanwhile.
 func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessage {
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil && cause.Kind != wire.Timeout {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// id is what the answer to a line is known by: its own id, else its number.
+// id returns the id that the answer bears: that of the line, else the number of
+// the line.
 func (j *job) id() []byte {
 	if scan.Valid(j.line, wire.DefaultMaxDepth) == nil && scan.Type(j.line) == 'o' {
 		if given := scan.Get(j.line, "id"); given != nil {
@@ -43,7 +44,7 @@ func (b *batch) read(ctx context.Context, j *job) (op dialect.Op, err error) {
 	return op, b.types.check(ctx, method, op.Params)
 }
 
-// answerLine is {"id":ID,MEMBER:VALUE} on one line.
+// answerLine returns {"id":ID,MEMBER:VALUE} on one line.
 func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage {
 	if value == nil {
 		value = json.RawMessage("null")

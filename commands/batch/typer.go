@@ -16,9 +16,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typer checks the lines of a batch by the catalog that was given, else
-// by what the far side tells. That is asked for when a line needs it, and once:
-// for a module where the dialect tells modules, else for a method.
+// A typer checks the lines of a batch by the given catalog, else by what the peer
+// tells. The peer is asked when a line first needs it: for a module where the
+// dialect tells modules, else for a method.
 type typer struct {
 	spec  dialect.Spec
 	conv  session.Conversation // nil: nobody is asked
@@ -47,10 +47,9 @@ func newTyper(a *env.Env, e session.Endpoint, conv session.Conversation, given *
 	return t
 }
 
-// check refuses a method that cannot be one, and params that it does not take,
-// with the error that is the line's answer. Where they do not fit what the far
-// side told, it is asked once more: that may be what it said to an earlier
-// process.
+// check returns the error that answers a line whose method cannot be one or whose
+// params do not fit. If they do not fit what the peer told, it is asked once more:
+// that may be what it said to an earlier process.
 func (t *typer) check(ctx context.Context, method string, given json.RawMessage) error {
 	if t == nil {
 		return nil
@@ -96,7 +95,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 	return nil
 }
 
-// catalog is what is known of a method; nil where nothing is.
+// catalog returns what is known of a method; nil if nothing is.
 func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
 	if t.conv == nil {
 		return t.given, nil
@@ -113,7 +112,7 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 	return cat, nil
 }
 
-// key is what the far side is asked for because of a method.
+// key names what the peer is asked for because of a method: its module, or itself.
 func (t *typer) key(method string) string {
 	if t.spec.ModuleOf == nil {
 		return method
@@ -121,7 +120,7 @@ func (t *typer) key(method string) string {
 	return t.spec.ModuleOf(method)
 }
 
-// forget has the far side asked again.
+// forget drops what the peer has told under key, so that it is asked again.
 func (t *typer) forget(key string) {
 	delete(t.told, key)
 	for method := range t.typers {

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// An action is one of the things that `connect` does beside conversing. Each flag
-// of the first column asks for one; those of the second go with it alone.
+// An action is one of the things that connect does beside conversing. Its flag
+// asks for it; the flags in with go with it alone.
 type action struct {
 	flag   string
 	with   []string
@@ -33,7 +33,7 @@ func actions() []action {
 	}
 }
 
-// FindAction finds what the line asks for; nil is a conversation.
+// FindAction returns the action that the line asks for; nil for a conversation.
 func FindAction(l *cmdline.CommandLine) (*action, error) {
 	var found *action
 	all := actions()
@@ -69,8 +69,8 @@ func FindAction(l *cmdline.CommandLine) (*action, error) {
 	return found, nil
 }
 
-// refuseOutput refuses the flags that say what is printed, where nothing is. Those that
-// name values for jq are for hooks too.
+// refuseOutput refuses the flags that say what is printed for an action that
+// prints nothing. --arg and --argjson pass: hooks use them, too.
 func refuseOutput(l *cmdline.CommandLine, deed string) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)
@@ -84,12 +84,12 @@ func refuseOutput(l *cmdline.CommandLine, deed string) error {
 	return nil
 }
 
-// attach reaches the session NAME or @NAME.
-func attach(ctx context.Context, a *env.Env, name string) (*session.Control, error) {
+// attach connects to the process of the session NAME or @NAME.
+func attach(ctx context.Context, name string) (*session.Control, error) {
 	return session.Attach(ctx, strings.TrimPrefix(name, "@"))
 }
 
-// attachFirst reaches the session that the first argument names.
+// attachFirst connects to the session that the first argument names.
 func attachFirst(ctx context.Context, a *env.Env, o *Options) (*session.Control, *env.Deadline, error) {
 	if len(a.Line.Args) == 0 {
 		return nil, nil, a.Line.Usage("whose inbox? Name the session as @NAME")

@@ -28,7 +28,7 @@ type startup struct {
 	out        *os.File // nil: it is live
 	log        []string // the last lines
 	words      []string
-	parentGone chan struct{} // closed when the starter goes
+	parentGone chan struct{} // closed when the launching command has ended
 }
 
 // logLines is how many lines a session keeps of what it had to say; logWidth is

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// hostOptions reads what a session is to be like. e is its endpoint.
+// hostOptions reads what the session is to be like.
 func (o *Options) hostOptions(a *env.Env, e session.Endpoint) (session.Keep, error) {
 	k := session.Keep{
 		Name:         o.Session.session,
@@ -57,8 +57,8 @@ func (o *Options) hostOptions(a *env.Env, e session.Endpoint) (session.Keep, err
 	return k, err
 }
 
-// subscription reads METHOD, or METHOD and its params as JSON; where code is
-// watched, that.
+// subscription reads one --subscribe: METHOD, or METHOD and its params as JSON.
+// Where a dialect watches code, all of it is code.
 func subscription(e session.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
 	if session.SpecOf(e).LiveEval {
@@ -82,8 +82,8 @@ func subscription(e session.Endpoint, given string) (dialect.Op, error) {
 	return op, nil
 }
 
-// fingerprint tells whether two sessions are the same: their endpoints, dialects,
-// hooks and subscriptions. What depends on the folder counts with it.
+// fingerprint hashes what makes two sessions the same: endpoint, dialect, hooks
+// and subscriptions, and the folder where one of them depends on it.
 func (o *Options) fingerprint(e session.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)

@@ -1,5 +1,6 @@
-// Package daemon is what connect does for sessions: it starts the process that holds
-// one, is that process, and asks one how it is, for its inbox, and to end.
+// Package daemon keeps sessions for connect: it starts the process that holds a
+// connection, is the main function of that process, and asks a session for its
+// state, its inbox and its end.
 package daemon
 
 import (
@@ -25,9 +26,9 @@ import (
 // BackgroundWord, before a session's name, is the command line of such a process.
 const BackgroundWord = "session:"
 
-// The descriptors that the starter gives it, beside the three that lead nowhere.
+// The descriptors that the launching command passes, beside three that lead nowhere.
 const (
-	requestFD = 3 // its words, and then nothing until the starter goes
+	requestFD = 3 // a startRequest, then nothing until the launching command ends
 	eventFD   = 4 // what it has to say until the session is live
 )
 

@@ -24,7 +24,7 @@ func runStatus(ctx context.Context, a *env.Env, o *Options) error {
 	}
 	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	c, err := attach(cl.Ctx, a, o.Session.status)
+	c, err := attach(cl.Ctx, o.Session.status)
 	if err != nil {
 		return env.Cause(cl.Ctx, err)
 	}
@@ -36,7 +36,7 @@ func runStatus(ctx context.Context, a *env.Env, o *Options) error {
 	return printValues(ctx, print, status)
 }
 
-// printValues prints values of our own, each as a line.
+// printValues prints values of our own, each on a line.
 func printValues(ctx context.Context, print *format.Pipeline, values ...json.RawMessage) error {
 	for _, v := range values {
 		stop, err := print.Print(ctx, wire.Message{Raw: v}, wire.Event{Kind: wire.Data, Data: v})
@@ -80,11 +80,11 @@ func runList(ctx context.Context, a *env.Env, o *Options) error {
 func runClose(ctx context.Context, a *env.Env, o *Options) error {
 	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	return closeSession(cl.Ctx, a, o.Session.close)
+	return closeSession(cl.Ctx, o.Session.close)
 }
 
-func closeSession(ctx context.Context, a *env.Env, name string) error {
-	c, err := attach(ctx, a, name)
+func closeSession(ctx context.Context, name string) error {
+	c, err := attach(ctx, name)
 	if err == nil {
 		defer c.Detach()
 		err = c.End(ctx)
@@ -102,7 +102,7 @@ func runCloseAll(ctx context.Context, a *env.Env, o *Options) error {
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup
 	for i, s := range all {
-		closing.Go(func() { errs[i] = closeSession(cl.Ctx, a, s.Name) })
+		closing.Go(func() { errs[i] = closeSession(cl.Ctx, s.Name) })
 	}
 	closing.Wait()
 	errs = slices.DeleteFunc(errs, session.IsAbsent) // it ended meanwhile

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// flags are what every command of `plugin` that connects was given.
+// flags are those of every subcommand of plugin that connects.
 type flags struct {
 	options.Client
 	logLevel string
@@ -38,8 +38,7 @@ func (o *flags) all(a *env.Env) []cmdline.Flag {
 	return pluginsOnly(append(flags, o.Client.Flags(a, options.IdleCall)...))
 }
 
-// pluginsOnly are the flags that mean something to a plugin: others are for
-// other dialects.
+// pluginsOnly drops the flags that mean nothing to a plugin.
 func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
 		return slices.Contains([]string{"dialect", "subprotocol", "runtime"}, f.Names()[0]) ||
@@ -67,7 +66,7 @@ to use one again, open a session.
 Values are plain JSON. A number with . or an exponent is a float, one without is an
 integer; {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
 
-// pluginEndpoint reads the first argument.
+// endpoint reads the first argument, and refuses a peer that is no plugin.
 func (o *flags) endpoint(ctx context.Context, a *env.Env) (session.Endpoint, []string, error) {
 	speaks := options.PluginDialect
 	if len(a.Line.Args) > 0 {
@@ -87,7 +86,7 @@ func (o *flags) endpoint(ctx context.Context, a *env.Env) (session.Endpoint, []s
 	return e, rest, err
 }
 
-// A operation is one operation on a plugin, with what it is for people.
+// An operation is one call of a plugin, and what a user calls it.
 type operation struct {
 	op   dialect.Op
 	name string // of the function, the class, the method
@@ -117,7 +116,7 @@ func (pc operation) consume(c *request.Consumer) error {
 	return named(c.Do(pc.op), pc)
 }
 
-// named names a failure by what the user called, not by the method of the
+// named puts what the user called into a failure, in place of the method of the
 // wire.
 func named(err error, pc operation) error {
 	f := wire.AsFault(err)
@@ -130,7 +129,7 @@ func named(err error, pc operation) error {
 	return &g
 }
 
-// suggest adds the nearest name that the plugin has.
+// suggest adds the nearest name that the plugin has to the failure of a call.
 func suggest(c *request.Consumer, a *env.Env, f *wire.Fault, pc operation) {
 	if f.RPC == nil || !strings.HasPrefix(f.RPC.Message, "unknown ") || pc.at == 0 {
 		return
@@ -150,7 +149,7 @@ func suggest(c *request.Consumer, a *env.Env, f *wire.Fault, pc operation) {
 	}
 }
 
-// namesOf are what a call with a method of the wire can name.
+// namesOf returns the names that a call with a method of the wire can have.
 func namesOf(c *catalog.Catalog, method string) []string {
 	var names []string
 	for _, class := range c.Classes {
@@ -180,8 +179,8 @@ func nameIn(described []byte) string {
 	return name
 }
 
-// callbacks notes which hooks are functions of ours, and refuses them where the
-// plugin could not call them.
+// callbacks notes which hooks are values for the plugin. Over HTTP it refuses
+// them, since the plugin could not call them.
 func (o *flags) callbacks(e session.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
 		return wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)

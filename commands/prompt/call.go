@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// A call is a call that was typed.
+// A call is one that was typed and is not over.
 type call struct {
 	deadline  *env.Deadline
 	method    string
@@ -68,8 +68,7 @@ func (p *prompt) call(text string) {
 	}()
 }
 
-// operation is what is to be sent. cat becomes the catalog that the params were
-// typed by.
+// operation makes what is sent. cat becomes the catalog that typed the params.
 func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
 	ctx, e := c.deadline.Ctx, p.Endpoint
 	e.Dialect = p.Conv.Dialect()
@@ -88,7 +87,7 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	return op, request.FillParams(ctx, p.Env, e, &op, args, p.Params, *cat)
 }
 
-// end shows how a call ended and forgets it.
+// end shows how a call ended, and forgets it.
 func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	cause := context.Cause(c.deadline.Ctx)
 	c.deadline.Stop()
@@ -110,7 +109,8 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	}
 }
 
-// labelled says which call an answer is of, where another was made since.
+// labelled is the stream of a call. It names the call before its first answer if
+// another call was made since.
 type labelled struct {
 	dialect.Stream
 	p    *prompt

@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A completer is what a peer has told of itself.
+// completer holds the catalog that the peer has told, asked for at the first Tab.
 type completer struct {
 	mu      sync.Mutex
 	asked   bool
 	catalog *catalog.Catalog
 }
 
-// ask asks the peer, once, what it offers. What cannot tell is not waited for.
+// ask asks the peer, once, what it offers, and waits no longer than env.WordLimit.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.WordLimit)
 	defer done()
@@ -33,15 +33,16 @@ func (p *prompt) ask() {
 	}
 }
 
-// known is the catalog of --catalog, else what the peer has told; nil: neither.
+// known returns the catalog of --catalog, else the one that the peer has told; nil
+// if neither is there.
 func (p *prompt) known() *catalog.Catalog {
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()
 	return cmp.Or(p.Catalog, p.completer.catalog)
 }
 
-// streams says that a call of method opens a stream that Ctrl-C ends: the catalog
-// says so, or the name, as for those of Ethereum.
+// streams reports whether a call of method opens a stream, by the catalog or by
+// its name: Ethereum's end in _subscribe.
 func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	if cat = cmp.Or(cat, p.known()); cat != nil {
 		if m := cat.Method(method); m != nil {
@@ -51,8 +52,7 @@ func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	return strings.HasSuffix(method, "_subscribe")
 }
 
-// complete is Tab: it completes the method, or after it the key of a param, from
-// --catalog, else from what the peer tells when it is asked, at the first Tab.
+// complete handles Tab: it completes the method, or after that the key of a param.
 // Where several fit they are listed.
 func (p *prompt) complete(line string, pos int) (string, int) {
 	before := line[:pos]
@@ -87,7 +87,7 @@ func (p *prompt) complete(line string, pos int) (string, int) {
 	return line[:start] + longer + line[pos:], start + len(longer)
 }
 
-// keysOf are the params of a method that have names.
+// keysOf returns the names of a method's params.
 func keysOf(m *catalog.Method) (keys []string) {
 	if m == nil {
 		return nil
@@ -98,7 +98,7 @@ func keysOf(m *catalog.Method) (keys []string) {
 	return keys
 }
 
-// common is what sorted names begin with.
+// common returns the longest beginning that sorted names share.
 func common(sorted []string) string {
 	first, last := sorted[0], sorted[len(sorted)-1]
 	n := 0

@@ -17,8 +17,8 @@ import (
 // keyboard does.
 const queuedLines = 1024
 
-// listen reads the keyboard until Ctrl-D, and has each line done after the one
-// before it, while further ones are typed.
+// listen reads the keyboard until Ctrl-D. Lines are done one after the other,
+// while further ones are typed.
 func (p *prompt) listen() error {
 	lines := make(chan string, queuedLines)
 	done := make(chan struct{})
@@ -80,7 +80,7 @@ func (p *prompt) send(text []byte) error {
 	return p.Pipe.Send(p.Deadline.Ctx, scan.Compact(nil, msg))
 }
 
-// full says, once, that what is typed is lost.
+// full says, once, that the line is too long and what is typed is lost.
 func (p *prompt) full() {
 	if !p.filled {
 		p.filled = true

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// Options are what a prompt works with.
+// Options are what a prompt works with. Catalog is that of --catalog.
 type Options struct {
 	Env      *env.Env
 	Endpoint session.Endpoint
@@ -36,8 +36,8 @@ type Options struct {
 // ends.
 func Run(o Options) error { return (&prompt{Options: o}).run() }
 
-// A prompt is a conversation on a terminal: what is typed is called or sent, what
-// comes is printed above the line that is being edited.
+// A prompt is a conversation on a terminal: lines typed are calls or messages, and
+// what comes is printed above the line that is being edited.
 type prompt struct {
 	Options
 	screen *format.Prompt
@@ -98,8 +98,8 @@ func (p *prompt) run() (err error) {
 	return errors.Join(err, <-heard)
 }
 
-// ended is the outcome when the far side has ended the conversation. The calls
-// that this has cost have said so themselves, and are its status.
+// ended returns the outcome when the peer has ended the conversation. Calls that
+// this has cost have reported it themselves, and decide the status.
 func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()
@@ -115,7 +115,7 @@ func (p *prompt) ended(err error) error {
 	return nil
 }
 
-// await waits for the calls to end, no longer than a farewell takes.
+// await waits for the calls to end, for FarewellLimit at most.
 func (p *prompt) await() {
 	ctx, done := context.WithTimeout(context.Background(), env.FarewellLimit)
 	defer done()
@@ -131,7 +131,7 @@ func (p *prompt) await() {
 	}
 }
 
-// leave ends what is under way; the far side is told.
+// leave cancels what is under way and tells the peer.
 func (p *prompt) leave() {
 	p.mu.Lock()
 	p.leaving = true
@@ -146,7 +146,8 @@ func (p *prompt) leave() {
 	p.Pipe.Stop()
 }
 
-// guarded is f, whose panic is a failure that gives the terminal back.
+// guarded runs f and turns its panic into a Fault, so that the terminal gets its
+// modes back.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -156,7 +157,7 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// show prints what comes in unasked.
+// show prints messages that no call waits for.
 func (p *prompt) show() error {
 	ctx, done := env.WithFarewell(p.Deadline.Ctx)
 	defer done()
@@ -191,7 +192,7 @@ func (p *prompt) show() error {
 	}
 }
 
-// explain says, once, how a request is answered.
+// explain says, once, how a request of the peer is answered by hand.
 func (p *prompt) explain(m wire.Message) {
 	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
 	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // no JSON-RPC
@@ -201,7 +202,8 @@ func (p *prompt) explain(m wire.Message) {
 	p.Env.Console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 
-// failed shows a failure and goes on, unless nothing can be shown any more.
+// failed shows a failure and lets the prompt go on, unless nothing can be shown
+// any more.
 func (p *prompt) failed(err error) {
 	f := cmdline.Worst(err)
 	if f == nil {

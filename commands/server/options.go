@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// Options are what `serve` was given.
+// Options are the flags of serve.
 type Options struct {
 	Conn    options.Connection
 	Hooks   options.Hooks

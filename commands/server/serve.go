@@ -27,7 +27,7 @@ func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, s
 		err = cmdline.Print(os.Stdout, `{"listening":`+string(scan.AppendQuoted(nil, at))+"}\n")
 	}
 	if err == nil {
-		err = serveUntil(ctx, a, s, served, command)
+		err = serveUntil(ctx, s, served, command)
 	}
 	if cerr := s.Close(); err == nil {
 		err = cerr
@@ -40,7 +40,7 @@ func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, s
 
 // serveUntil waits for the end: of the command, of stdio's one connection, or a
 // signal.
-func serveUntil(ctx context.Context, a *env.Env, s *session.Server, served <-chan error, command []string) error {
+func serveUntil(ctx context.Context, s *session.Server, served <-chan error, command []string) error {
 	var ended <-chan error
 	if command != nil {
 		var err error
