@@ -78,7 +78,7 @@ func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 
 // positional names an element that has only its place.
 func positional(schema json.RawMessage, i int) string {
-	if title := stringOf(schema, "title"); title != "" {
+	if title := scan.String(scan.Get(schema, "title")); title != "" {
 		return CleanLine(title)
 	}
 	return strconv.Itoa(i)
@@ -87,7 +87,7 @@ func positional(schema json.RawMessage, i int) string {
 // definition follows a $ref into the catalog's $defs.
 func definition(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	for range 8 {
-		name, ok := strings.CutPrefix(stringOf(schema, "$ref"), "#/$defs/")
+		name, ok := strings.CutPrefix(scan.String(scan.Get(schema, "$ref")), "#/$defs/")
 		if !ok || c == nil {
 			break
 		}
@@ -103,7 +103,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	if scan.Type(schema) != 'o' || depth > 3 {
 		return "any"
 	}
-	if ref := stringOf(schema, "$ref"); ref != "" {
+	if ref := scan.String(scan.Get(schema, "$ref")); ref != "" {
 		return ref[strings.LastIndexByte(ref, '/')+1:]
 	}
 	if value := scan.Get(schema, "const"); value != nil {
@@ -124,7 +124,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 		}
 	}
 	text := strings.Join(names, "|")
-	if format := stringOf(schema, "format"); format != "" {
+	if format := scan.String(scan.Get(schema, "format")); format != "" {
 		text += " (" + format + ")"
 	}
 	return text
@@ -190,11 +190,6 @@ func enumTypes(values []json.RawMessage) (names []string) {
 		names = []string{"any"}
 	}
 	return names
-}
-
-func stringOf(schema json.RawMessage, key string) string {
-	s, _ := scan.Text(scan.Get(schema, key))
-	return s
 }
 
 func contains(array json.RawMessage, name string) bool {

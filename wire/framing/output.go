@@ -84,7 +84,8 @@ func (o *output) add(msg []byte) (uint64, error) {
 	if o.wrap.head != nil {
 		o.pending = o.wrap.head(o.pending, len(msg))
 	}
-	o.pending = append(append(o.pending, msg...), o.wrap.tail...)
+	o.pending = append(o.pending, msg...)
+	o.pending = append(o.pending, o.wrap.tail...)
 	o.queued++
 	return o.queued, nil
 }

@@ -59,6 +59,12 @@ func Text(val []byte) (text string, ok bool) {
 	return Key(val[1 : len(val)-1]), true
 }
 
+// String is Text, but "" where val is no JSON string.
+func String(val []byte) string {
+	text, _ := Text(val)
+	return text
+}
+
 // unescape appends the text of raw, the inside of a string token.
 func unescape(dst, raw []byte) []byte {
 	for {

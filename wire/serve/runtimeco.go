@@ -232,7 +232,7 @@ func answerOf(line []byte) coAnswer {
 	if e == nil || string(e) == "null" {
 		return coAnswer{value: orNull(scan.Get(line, "value"))}
 	}
-	failed := &dialect.EvalError{Kind: text(e, "kind"), Message: text(e, "message"), Stack: text(e, "stack")}
+	failed := &dialect.EvalError{Kind: scan.String(scan.Get(e, "kind")), Message: scan.String(scan.Get(e, "message")), Stack: scan.String(scan.Get(e, "stack"))}
 	if failed.Message == "" {
 		failed.Message = "the code failed"
 	}
@@ -245,7 +245,7 @@ func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 	if call == nil {
 		call = []byte("null")
 	}
-	name := text(invoke, "name")
+	name := scan.String(scan.Get(invoke, "name"))
 	value, err := run.e.Invoke(run.ctx, name, scan.Get(invoke, "input"))
 	line := coLine(id)
 	line.Add("call", call)
@@ -262,10 +262,4 @@ func coLine(id int64) scan.Object {
 	var line scan.Object
 	line.Int("id", id)
 	return line
-}
-
-// text returns the string that obj's member key is, "" where it is none.
-func text(obj []byte, key string) string {
-	s, _ := scan.Text(scan.Get(obj, key))
-	return s
 }

@@ -151,9 +151,11 @@ func appendEvent(b, msg []byte) []byte {
 	for {
 		i := lineBreak(msg)
 		if i < 0 {
-			return append(append(b, msg...), "\n\n"...)
+			b = append(b, msg...)
+			return append(b, "\n\n"...)
 		}
-		b = append(append(b, msg[:i]...), "\ndata: "...)
+		b = append(b, msg[:i]...)
+		b = append(b, "\ndata: "...)
 		if bytes.HasPrefix(msg[i:], []byte("\r\n")) {
 			i++
 		}

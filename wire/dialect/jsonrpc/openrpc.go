@@ -88,11 +88,11 @@ func readInfo(c *catalog.Catalog, extra *builder, info []byte) {
 	for key, val := range scan.Named(info) {
 		switch key {
 		case "title":
-			c.Info.Name = textOf(val)
+			c.Info.Name = scan.String(val)
 		case "version":
-			c.Info.Version = textOf(val)
+			c.Info.Version = scan.String(val)
 		case "description":
-			c.Info.Description = textOf(val)
+			c.Info.Description = scan.String(val)
 		default:
 			rest.add(key, val)
 		}
@@ -130,11 +130,11 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	for key, v := range scan.Named(val) {
 		switch key {
 		case "name":
-			m.Name = textOf(v)
+			m.Name = scan.String(v)
 		case "description":
-			m.Description = textOf(v)
+			m.Description = scan.String(v)
 		case "summary":
-			summary = textOf(v)
+			summary = scan.String(v)
 		case "params":
 			params = v
 		case "paramStructure":
@@ -145,7 +145,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 		case ours + "params":
 			whole = v
 		case ours + "kind":
-			kind = textOf(v)
+			kind = scan.String(v)
 		case ours + "events":
 			_ = json.Unmarshal(v, &m.Events)
 		case ours + "effects":
@@ -171,7 +171,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	}
 	m.Params = whole
 	if whole == nil {
-		m.Params = paramsSchema(params, textOf(structure), descriptors)
+		m.Params = paramsSchema(params, scan.String(structure), descriptors)
 	}
 	m.Extra = extra.json()
 	return m, m.Name != ""
@@ -186,7 +186,7 @@ func readResult(val []byte, extra *builder) json.RawMessage {
 		switch {
 		case key == "schema":
 			schema = v
-		case key == "name" && textOf(v) == "result":
+		case key == "name" && scan.String(v) == "result":
 		default:
 			rest.add(key, v)
 		}
@@ -211,7 +211,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 		d := resolve(val, descriptors)
 		name, schema := scan.Get(d, "name"), described(d)
 		n++
-		props.add(textOf(name), schema)
+		props.add(scan.String(name), schema)
 		if structure == "by-position" {
 			schema = titled(schema, name) // else its name would be lost
 		}
@@ -273,7 +273,7 @@ func titled(schema, title []byte) []byte {
 // resolve follows a reference into components.contentDescriptors.
 func resolve(val, descriptors []byte) []byte {
 	const prefix = "#/components/contentDescriptors/"
-	ref := textOf(scan.Get(val, "$ref"))
+	ref := scan.String(scan.Get(val, "$ref"))
 	if len(ref) > len(prefix) && ref[:len(prefix)] == prefix {
 		return scan.Get(descriptors, ref[len(prefix):])
 	}

@@ -136,13 +136,13 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 		list.Compact(d.json())
 	}
 	structure = "by-name"
-	if textOf(scan.Get(schema, "type")) == "array" {
+	if scan.String(scan.Get(schema, "type")) == "array" {
 		structure = "by-position"
 		n, names := 0, map[string]bool{}
 		for s := range scan.Elements(scan.Get(schema, "prefixItems")) {
 			n++
 			var d builder
-			name := textOf(scan.Get(s, "title"))
+			name := scan.String(scan.Get(s, "title"))
 			if name == "" || names[name] {
 				name = "arg" + strconv.Itoa(n)
 			}
@@ -223,11 +223,6 @@ func (b *builder) merge(obj []byte) {
 
 // json returns the object; nil when it is empty.
 func (b *builder) json() json.RawMessage { return b.o.EndOrNil() }
-
-func textOf(val []byte) string {
-	text, _ := scan.Text(val)
-	return text
-}
 
 func or(val []byte, instead string) []byte {
 	if len(val) == 0 {

@@ -93,7 +93,7 @@ func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 // eachRef calls found with the value of each $ref in a schema.
 func eachRef(schema json.RawMessage, found func(ref string)) {
 	for start, end := range refsIn(schema) {
-		found(text(schema[start:end]))
+		found(scan.String(schema[start:end]))
 	}
 }
 
@@ -103,7 +103,7 @@ func changeRefs(schema json.RawMessage, change func(ref string) string) json.Raw
 	done := 0
 	for start, end := range refsIn(schema) {
 		out = append(out, schema[done:start]...)
-		out = scan.AppendQuoted(out, change(text(schema[start:end])))
+		out = scan.AppendQuoted(out, change(scan.String(schema[start:end])))
 		done = end
 	}
 	if done == 0 {

@@ -52,7 +52,7 @@ func (c *codec) response(m *wire.Message) {
 		c.refs.hold(m.Body)
 		return
 	}
-	m.Err.Kind = text(scan.Get(m.Err.Data, "kind"))
+	m.Err.Kind = scan.String(scan.Get(m.Err.Data, "kind"))
 	if result := scan.Get(m.Raw, "result"); result != nil && string(result) != "null" {
 		*m = wire.Message{
 			Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw,
@@ -111,7 +111,7 @@ func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 	if c.role != unknown {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, "a second handshake")
 	}
-	if val := scan.Get(params, "protocol"); text(val) != protocol {
+	if val := scan.Get(params, "protocol"); scan.String(val) != protocol {
 		said := "none"
 		if val != nil {
 			said = string(scan.Compact(nil, val[:min(len(val), 80)]))
@@ -126,7 +126,7 @@ func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 // invocation reads the params of an invoke, in any of the spellings.go: name for
 // a binding, else ref for a function reference.
 func invocation(params json.RawMessage) (name, ref string, input json.RawMessage) {
-	name, input = text(firstOf(params, bindingSpellings)), firstOf(params, inputSpellings)
+	name, input = scan.String(firstOf(params, bindingSpellings)), firstOf(params, inputSpellings)
 	if fn := firstOf(params, referenceSpellings); name == "" {
 		ref = cmp.Or(refID(fn), functionID(fn))
 	}

@@ -34,7 +34,7 @@ type defsImport struct {
 // then hold what it refers to. beside is the binding's own $defs, nil for none.
 func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMessage {
 	d := &defsImport{
-		r: r, name: name, id: strings.TrimSuffix(text(scan.Get(schema, "$id")), "#"),
+		r: r, name: name, id: strings.TrimSuffix(scan.String(scan.Get(schema, "$id")), "#"),
 		scopes: append([]json.RawMessage{scan.Get(schema, "$defs"), beside}, r.more...),
 		defs:   map[string]json.RawMessage{}, names: map[string]string{},
 	}

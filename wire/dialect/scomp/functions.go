@@ -93,7 +93,7 @@ func functionID(obj []byte) string {
 	if id := refID(firstOf(obj, functionSpellings)); id != "" {
 		return id
 	}
-	if text(scan.Get(obj, fnTypeWord)) == fnType {
+	if scan.String(scan.Get(obj, fnTypeWord)) == fnType {
 		return refID(scan.Get(obj, fnTypeRef))
 	}
 	return ""
@@ -104,5 +104,5 @@ func refID(val []byte) string {
 	if scan.Type(val) == 'n' {
 		return string(val)
 	}
-	return text(val)
+	return scan.String(val)
 }

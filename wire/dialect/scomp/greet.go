@@ -42,7 +42,7 @@ func (c *codec) ConfigureHandshake(i dialect.HandshakeOptions) { c.intro = i }
 // handshake.
 func (c *codec) Session() string {
 	said, _ := c.greet.get()
-	return text(scan.Get(said, sessionWord))
+	return scan.String(scan.Get(said, sessionWord))
 }
 
 // Greet makes the handshake. A server that answers something else is a Fault of
@@ -66,7 +66,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 		return err
 	}
 	c.greet.set(m.Body, "server")
-	if got := text(scan.Get(m.Body, sessionWord)); c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
+	if got := scan.String(scan.Get(m.Body, sessionWord)); c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s is not there any more: the server began %s in its place", c.intro.Resume, got), nil)
 	}
 	return nil
@@ -79,9 +79,9 @@ func check(body json.RawMessage) error {
 	switch {
 	case scan.Type(body) != 'o':
 		what = "it is no object"
-	case text(scan.Get(body, "protocol")) != protocol:
+	case scan.String(scan.Get(body, "protocol")) != protocol:
 		what = `its protocol is not "` + protocol + `"`
-	case text(scan.Get(body, sessionWord)) == "":
+	case scan.String(scan.Get(body, sessionWord)) == "":
 		what = "it has no sessionId"
 	default:
 		return nil

@@ -32,7 +32,7 @@ func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
 // info returns name and version of a side; the rest of its metadata is in Extra.
 func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
-	i := catalog.Info{Name: text(scan.Get(self, "name")), Version: text(scan.Get(self, "version"))}
+	i := catalog.Info{Name: scan.String(scan.Get(self, "name")), Version: scan.String(scan.Get(self, "version"))}
 	var about scan.Object
 	about.Add(sessionWord, scan.Get(body, sessionWord))
 	for key, val := range scan.Named(metadata) {
@@ -64,7 +64,7 @@ func newReader() *reader {
 }
 
 func (r *reader) method(val json.RawMessage) {
-	m := catalog.Method{Name: text(scan.Get(val, "name"))}
+	m := catalog.Method{Name: scan.String(scan.Get(val, "name"))}
 	if m.Name == "" {
 		return
 	}
@@ -73,7 +73,7 @@ func (r *reader) method(val json.RawMessage) {
 		switch key {
 		case "name", "$defs":
 		case "description":
-			m.Description = text(v)
+			m.Description = scan.String(v)
 		case "input":
 			m.Params = r.schema(m.Name+".input", v, scan.Get(val, "$defs"))
 		case "output":

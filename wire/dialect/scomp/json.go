@@ -31,12 +31,6 @@ func lastMember(msg []byte, name string) json.RawMessage {
 	return last
 }
 
-// text returns the string val; "" if it is none.
-func text(val []byte) string {
-	s, _ := scan.Text(val)
-	return s
-}
-
 // put returns doc with the value at a JSON pointer replaced by val; ok is false
 // if the pointer leads nowhere.
 func put(doc []byte, pointer string, val []byte) (out []byte, ok bool) {

@@ -213,7 +213,7 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 
 // wordOf returns the wire method of a peer's request.
 func wordOf(req wire.Message) string {
-	return text(lastMember(req.Raw, "method"))
+	return scan.String(lastMember(req.Raw, "method"))
 }
 
 var null = json.RawMessage("null")

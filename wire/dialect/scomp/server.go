@@ -103,7 +103,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 // handshake answers the client's handshake and releases what waits for it.
 func (h *handler) handshake(in *dialect.Inbound) error {
 	h.theirs.read(scan.Get(in.Msg.Params, "bindings"))
-	h.session = h.server.join(text(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
+	h.session = h.server.join(scan.String(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
 	in.Answered = true
 	err := in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: h.server.hello(h.session.id)})
 	close(h.ready)

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
+	"rpcx/wire/scan"
 	"rpcx/wire/transport"
 )
 
@@ -117,7 +118,7 @@ func textOf(raw []byte, path ...string) string {
 	for _, key := range path[:len(path)-1] {
 		raw = firstOf(raw, []string{key})
 	}
-	return text(firstOf(raw, path[len(path)-1:]))
+	return scan.String(firstOf(raw, path[len(path)-1:]))
 }
 
 const (

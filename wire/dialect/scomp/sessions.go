@@ -101,7 +101,7 @@ type declared struct {
 func (d *declared) read(bindings []byte) {
 	d.known = map[string]bool{}
 	for b := range scan.Elements(bindings) {
-		name := text(scan.Get(b, "name"))
+		name := scan.String(scan.Get(b, "name"))
 		if name != "" && !d.known[name] && len(d.names) < maxDeclared {
 			d.known[name] = true
 			d.names = append(d.names, name)
