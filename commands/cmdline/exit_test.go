@@ -9,7 +9,7 @@ import (
 
 // TestWorst: of several failures the worst is the status, wherever it stands.
 func TestWorst(t *testing.T) {
-	// As section 3 of the design has them, 130 standing for the signals.
+	// As EXIT STATUS in rpcx(1) has them, 130 standing for the signals.
 	order := []int{70, 74, 130, 2, 127, 126, 6, 3, 5, 7, 124, 9, 8, 4, 1}
 	kinds := map[int]wire.FaultKind{}
 	for _, s := range statuses {

@@ -153,7 +153,7 @@ func TestMethodsWithoutSchemaAreNotTyped(t *testing.T) {
 	}
 }
 
-// keyOp is the grammar as the design has it.
+// keyOp is the grammar of PARAMETERS in rpcx(1).
 var keyOp = regexp.MustCompile(`^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)`)
 
 func FuzzParse(f *testing.F) {

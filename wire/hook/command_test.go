@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// TestStatus is the table of section 4 of the design.
+// TestStatus is the table of statuses under HOOKS in rpcx(1).
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	const failed = `error {"code":-32603,"message":"the hook failed"}`

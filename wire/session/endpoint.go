@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An Endpoint names a peer and how to reach it (section 2 of the design).
+// An Endpoint names a peer and how to reach it (ENDPOINTS in rpcx(1)).
 type Endpoint struct {
 	Dialect string            // a row of the table of dialects
 	Framing string            // "" means the transport's own

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Keep says how a session is kept (section 5 of the design).
+// Keep says how a session is kept (SESSIONS in rpcx(1)).
 type Keep struct {
 	Name         string
 	IdleExit     time.Duration   // it ends when no command was attached for so long; 0: never

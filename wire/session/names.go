@@ -16,7 +16,7 @@ import (
 // nameMost is how long the name of a session may be.
 const nameMost = 64
 
-// CheckName refuses what is no name of a session (section 5 of the design).
+// CheckName refuses what is no name of a session (SESSIONS in rpcx(1)).
 func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= nameMost && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil

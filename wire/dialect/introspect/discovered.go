@@ -53,8 +53,8 @@ func (d *discovered) json() json.RawMessage {
 
 func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
 
-// A listedModule is one module of the answer to service_schema (section 3.1 of
-// the page): its namespace and the methods it says it has.
+// A listedModule is one module of the answer to service_schema (Introspective
+// Streaming RPC, section 3.1): its namespace and the methods it says it has.
 type listedModule struct {
 	Namespace string   `json:"namespace"`
 	Methods   []string `json:"methods"`

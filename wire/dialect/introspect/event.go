@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m (section 2.2 of the page lists the
-// event types). An item that is not an event of the protocol is data, whole; an event
+// Event returns what a user sees of m (Introspective Streaming RPC,
+// section 2.2, lists the event types). An item that is not an event of the protocol is data, whole; an event
 // of an unknown type is data with that type as Topic. Members for which a
 // wire.Event has no place, such as the service hash, go to Extra.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {

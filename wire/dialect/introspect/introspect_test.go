@@ -78,7 +78,7 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-// The events of the page's section 2, and what other servers write.
+// The events of Introspective Streaming RPC, section 2, and what other servers write.
 func TestEvents(t *testing.T) {
 	tests := []struct{ name, item, want string }{
 		{

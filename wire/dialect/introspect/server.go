@@ -23,7 +23,7 @@ type server struct {
 
 // NewServer returns a server of what b offers. Every method answers with a
 // stream, and service_schema, service_module_schema and service_hash describe
-// the methods (section 3 of the page). If b has no catalog we are the client,
+// the methods (Introspective Streaming RPC, section 3). If b has no catalog we are the client,
 // and calls to us are answered as in plain JSON-RPC.
 func NewServer(b dialect.Backend) dialect.Server {
 	return &server{

@@ -1,0 +1,85 @@
+package commands
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestMap: what CONTRIBUTING.md and the comment of main.go name is there, and no
+// package and no word of the scripted peer is left out.
+func TestMap(t *testing.T) {
+	text := read(t, "../CONTRIBUTING.md")
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)`([^`]+)`").FindAllStringSubmatch(text, -1) {
+		named[m[1]] = true
+	}
+	for name := range named {
+		if !regexp.MustCompile(`^(commands|format|wire|scripts|main\.go)[\w/.*-]*$`).MatchString(name) {
+			continue
+		}
+		if found, _ := filepath.Glob("../" + name); found == nil {
+			t.Errorf("CONTRIBUTING.md names %s, which is not there", name)
+		}
+	}
+	for _, f := range floors {
+		if f.pkg != "" && !named[f.pkg] && !strings.HasPrefix(f.pkg, "wire/dialect/") && !strings.HasPrefix(f.pkg, "wire/session/") {
+			t.Errorf("CONTRIBUTING.md does not name the package %s", f.pkg)
+		}
+	}
+	for _, path := range regexp.MustCompile(`\b(commands|format|wire|scripts)/[\w/.]*\w`).FindAllString(read(t, "../main.go"), -1) {
+		if _, err := os.Stat("../" + strings.TrimPrefix(path, "rpcx/")); err != nil {
+			t.Errorf("main.go names %s: %v", path, err)
+		}
+	}
+	steps := regexp.MustCompile(`(?m)^	case "(\w+)":`).FindAllStringSubmatch(read(t, "scriptedpeer_test.go"), -1)
+	for _, m := range steps {
+		if !strings.Contains(text, "| `"+m[1]) && m[1] != "listen" && m[1] != "dial" {
+			t.Errorf("CONTRIBUTING.md does not describe the step %s of the scripted peer", m[1])
+		}
+	}
+	if len(steps) < 10 {
+		t.Errorf("%d steps of the scripted peer were found", len(steps))
+	}
+}
+
+// TestCitations: no comment sends its reader to a page that the repository does not
+// have.
+func TestCitations(t *testing.T) {
+	headings := read(t, "../man/rpcx.1")
+	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)
+	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		b = bytes.ReplaceAll(b, []byte("\n// "), []byte(" "))
+		if m := regexp.MustCompile(`(?i)section \d+ of (the|our) design|as the design has`).Find(b); m != nil && filepath.Base(path) != "contributing_test.go" {
+			t.Errorf("%s cites %q, which no reader has", path, m)
+		}
+		for _, m := range cited.FindAllSubmatch(b, -1) {
+			if !strings.Contains(headings, "\n.SH "+string(m[1])+"\n") {
+				t.Errorf("%s cites %q, which is no heading of the manual", path, m[0])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
