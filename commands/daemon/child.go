@@ -141,7 +141,7 @@ func (b *startup) Log() []string {
 
 // runHost runs the session until it ends. It is aborted if the launching command
 // exits before the session is ready.
-func runHost(ctx context.Context, a *env.Env, o *Options, e session.Endpoint, k session.Keep) error {
+func runHost(ctx context.Context, a *env.Env, o *Options, e session.Endpoint, k session.HostOptions) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := make(chan struct{})

@@ -18,8 +18,8 @@ import (
 )
 
 // hostOptions reads what the session is to be like.
-func (o *Options) hostOptions(a *env.Env, e session.Endpoint) (session.Keep, error) {
-	k := session.Keep{
+func (o *Options) hostOptions(a *env.Env, e session.Endpoint) (session.HostOptions, error) {
+	k := session.HostOptions{
 		Name:         o.Session.session,
 		Patience:     o.Time.Timeout.Or(options.DefaultIdle),
 		IdleExit:     max(o.Session.idleExit.Or(defaultIdleExit), 0),

@@ -78,7 +78,7 @@ func runSession(ctx context.Context, a *env.Env, o *Options) error {
 
 // sameSession reports whether the session lives and has the same fingerprint. One
 // with another is a Fault of kind Conflict.
-func sameSession(ctx context.Context, k session.Keep) (bool, error) {
+func sameSession(ctx context.Context, k session.HostOptions) (bool, error) {
 	c, err := session.Attach(ctx, k.Name)
 	if err == nil {
 		defer c.Detach()

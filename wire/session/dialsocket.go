@@ -46,7 +46,7 @@ func dialRemote(ctx context.Context, e Endpoint) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{hook: e.Hook, pid: holder(nc)}
+	r := &remote{hook: e.Hook, pid: peerPID(nc)}
 	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
 	return r, nil
 }

@@ -14,31 +14,31 @@ import (
 // side is one for its life; the link is made anew where Options.Reconnect says
 // so.
 type direct struct {
-	endpoint Endpoint
-	o        Options
-	side     *side
-	hub      *hub     // of raw traffic; nil: nobody wants it
-	raw      *rawPipe // Raw returns it: it is there from the first message on
-	newCodec func() dialect.Codec
-	dial     func(ctx context.Context) (wire.Conn, []func() error, error)
-	session  string                                 // what the far side of the last link calls it; only for the next one
-	jitter   func(most time.Duration) time.Duration // of the pauses between attempts
-	ctx      context.Context                        // of dialling again: ends with Close
-	cancel   context.CancelFunc
-	keeper   sync.WaitGroup // what dials again
-	done     chan struct{}  // closed when all is over; with Options.Reconnect alone
-	once     sync.Once
+	endpoint  Endpoint
+	o         Options
+	responder *responder
+	hub       *rawHub  // of raw traffic; nil: nobody wants it
+	raw       *rawPipe // Raw returns it: it is there from the first message on
+	newCodec  func() dialect.Codec
+	dial      func(ctx context.Context) (wire.Conn, []func() error, error)
+	session   string                                 // what the far side of the last link calls it; only for the next one
+	jitter    func(most time.Duration) time.Duration // of the pauses between attempts
+	ctx       context.Context                        // of dialling again: ends with Close
+	cancel    context.CancelFunc
+	redialing sync.WaitGroup // what dials again
+	done      chan struct{}  // closed when all is over; with Options.Reconnect alone
+	once      sync.Once
 
-	mu      sync.Mutex // for all below
-	change  chan struct{}
-	link    *link         // nil while there is none
-	codec   dialect.Codec // of the last link
-	again   int           // how often there was a new one
-	over    bool          // there will be no other link
-	err     error         // why it is over
-	vain    error         // err, where no other link could be made
-	closed  bool
-	streams []*lasting // in the order in which they were opened
+	mu         sync.Mutex // for all below
+	change     chan struct{}
+	link       *link         // nil while there is none
+	codec      dialect.Codec // of the last link
+	reconnects int           // how often there was a new one
+	over       bool          // there will be no other link
+	err        error         // why it is over
+	giveUpErr  error         // err, where no other link could be made
+	closed     bool
+	streams    []*resubscription // in the order in which they were opened
 }
 
 // start makes the first link. When it fails nothing is left.
@@ -46,12 +46,12 @@ func (d *direct) start(ctx context.Context) error {
 	l, err := d.newLink(ctx)
 	if err != nil {
 		d.cancel()
-		_ = d.side.Close()
+		_ = d.responder.Close()
 		return err
 	}
 	d.link, d.codec = l, l.codec
 	if d.o.Reconnect != nil {
-		d.keeper.Go(func() { d.keep(l) })
+		d.redialing.Go(func() { d.redialLoop(l) })
 	}
 	return nil
 }
@@ -115,16 +115,16 @@ func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 		if err != nil {
 			return nil, err
 		}
-		return l.line().Open(ctx, op)
+		return l.backend().Open(ctx, op)
 	case d.o.Reconnect == nil && d.o.First != nil:
-		if st := d.foreseen(d.link, op); st != nil {
+		if st := d.takePreopened(d.link, op); st != nil {
 			return st, nil
 		}
 		return d.link.p.Open(ctx, op)
 	case d.o.Reconnect == nil:
 		return d.link.p.Open(ctx, op)
 	case op.Kind == dialect.Subscribe || op.Kind == dialect.Watch:
-		return d.openLasting(ctx, op)
+		return d.openResubscribed(ctx, op)
 	}
 	return d.openOnce(ctx, op)
 }
@@ -143,7 +143,7 @@ func (d *direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, e
 		case d.o.Reconnect == nil:
 			return st, err
 		case st != nil:
-			return onLink{st, l}, err
+			return linkStream{st, l}, err
 		case !isLost(err):
 			return nil, err
 		}
@@ -170,7 +170,7 @@ func (d *direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.line().Describe(ctx)
+	return l.backend().Describe(ctx)
 }
 
 func (d *direct) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
@@ -178,22 +178,22 @@ func (d *direct) Typing(ctx context.Context, method string) (*catalog.Catalog, e
 	if err != nil {
 		return nil, err
 	}
-	return l.line().Typing(ctx, method)
+	return l.backend().Typing(ctx, method)
 }
 
 // Event reads m by the codec of the last link. What came of one before brings
 // its event along (lasting), or is read as it would be here.
 func (d *direct) Event(m wire.Message) (wire.Event, error) {
 	if d.o.Reconnect == nil {
-		return line{codec: d.codec}.Event(m)
+		return directBackend{codec: d.codec}.Event(m)
 	}
 	d.mu.Lock()
 	codec := d.codec
 	d.mu.Unlock()
-	return line{codec: codec}.Event(m)
+	return directBackend{codec: codec}.Event(m)
 }
 
-func (d *direct) Dialect() string { return d.side.spec.Name }
+func (d *direct) Dialect() string { return d.responder.spec.Name }
 
 func (d *direct) Raw() (RawPipe, error) {
 	if d.raw == nil {
@@ -203,7 +203,7 @@ func (d *direct) Raw() (RawPipe, error) {
 	return d.raw, nil
 }
 
-func (d *direct) HookFailure() error { return d.side.failure() }
+func (d *direct) HookFailure() error { return d.responder.failure() }
 
 func (d *direct) Settle(ctx context.Context) {
 	if l := d.current(); l != nil {
@@ -231,7 +231,7 @@ func (d *direct) Done() <-chan struct{} {
 func (d *direct) Reconnects() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.again
+	return d.reconnects
 }
 
 func (d *direct) Err() error {
@@ -258,8 +258,8 @@ func (d *direct) Close() error {
 		if l != nil {
 			err = l.close()
 		}
-		d.keeper.Wait()
-		_ = d.side.Close()
+		d.redialing.Wait()
+		_ = d.responder.Close()
 	})
 	return err
 }

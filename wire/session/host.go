@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Keep says how a session is kept (SESSIONS in rpcx(1)).
-type Keep struct {
+// HostOptions says how a session is kept (section 5 of the design).
+type HostOptions struct {
 	Name         string
 	IdleExit     time.Duration   // it ends when no command was attached for so long; 0: never
 	Subscribe    []dialect.Op    // what is subscribed to for the ring
@@ -32,25 +32,25 @@ type Keep struct {
 
 // host is a session, in the process that holds its connection.
 type host struct {
-	k       Keep
-	e       Endpoint
-	hooks   []string // the names that hooks answer
-	conv    *direct
-	sock    *socket
-	ring    *ring
-	inbox   *inbox
-	started time.Time
-	sent    traffic
-	got     traffic
-	own     []dialect.Stream // its subscriptions
-	subs    sync.WaitGroup
-	abandon context.CancelCauseFunc // ends the opening
-	live    chan struct{}           // closed when there is no more to wait for
-	failed  error                   // why it never came to life; read after live
-	why     error                   // why it ended; read after ended, nil: it was closed
-	closing chan struct{}           // closed when --close asks for the end
-	once    sync.Once
-	ended   atomic.Bool
+	options       HostOptions
+	e             Endpoint
+	hooks         []string // the names that hooks answer
+	conv          *direct
+	sock          *socket
+	ring          *ring
+	inbox         *inbox
+	started       time.Time
+	sent          traffic
+	received      traffic
+	subscriptions []dialect.Stream // its subscriptions
+	subs          sync.WaitGroup
+	abandon       context.CancelCauseFunc // ends the opening
+	live          chan struct{}           // closed when there is no more to wait for
+	failed        error                   // why it never came to life; read after live
+	why           error                   // why it ended; read after ended, nil: it was closed
+	closing       chan struct{}           // closed when --close asks for the end
+	once          sync.Once
+	ended         atomic.Bool
 
 	mu      sync.Mutex
 	lastErr string
@@ -63,10 +63,10 @@ type traffic struct{ messages, bytes atomic.Int64 }
 // it for long, its socket is gone, or the far side is. A Conflict says that its
 // name is taken. It returns why the session ended; nil when it was closed. Who
 // asks for the session later is told, too.
-func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
+func Host(ctx context.Context, e Endpoint, o Options, k HostOptions) error {
 	h := &host{
-		k: k, e: e, ring: newRing(), started: time.Now(),
-		inbox: &inbox{timeout: k.InboxTimeout, usual: k.InboxDefault},
+		options: k, e: e, ring: newRing(), started: time.Now(),
+		inbox: &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
 		live:  make(chan struct{}), closing: make(chan struct{}),
 	}
 	l, path, err := claim(k.Name)
@@ -82,7 +82,7 @@ func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 	defer cancel(nil)
 	h.abandon = cancel
 	h.listen(l, path)
-	defer h.shut(file)
+	defer h.shutdown(file)
 	if err = h.open(opening, o); err == nil {
 		err = h.probation(opening)
 	}
@@ -94,21 +94,21 @@ func Host(ctx context.Context, e Endpoint, o Options, k Keep) error {
 		close(h.live)
 		return err
 	}
-	forgetEnding(path)
+	forgetExit(path)
 	close(h.live)
 	if k.Live != nil {
 		k.Live()
 	}
-	if h.why = h.keep(ctx, file); h.why != nil {
-		rememberEnding(path, h.why.Error())
+	if h.why = h.watch(ctx, file); h.why != nil {
+		recordExit(path, h.why.Error())
 	}
 	return h.why
 }
 
 // listen offers the session to other processes. Until it is live they wait.
 func (h *host) listen(l net.Listener, path string) {
-	h.sock = &socket{functions: &functions{}, far: h, path: path, listener: l, more: h.methods(), raw: h.raw, gone: h.inbox.giveBack, over: h.over, failed: h.noteError}
-	h.sock.suspend = func(string) func() { return func() {} }
+	h.sock = &socket{functions: &functions{}, upstream: h, path: path, listener: l, methods: h.methods(), raw: h.raw, clientGone: h.inbox.release, endReason: h.over, noteFailure: h.noteError}
+	h.sock.suspendHook = func(string) func() { return func() {} }
 	h.sock.start()
 }
 
@@ -118,7 +118,7 @@ func (h *host) open(ctx context.Context, o Options) error {
 		h.hooks = append(h.hooks, hook.Pattern)
 	}
 	o.keep = h
-	o.Hook.Session, o.Hook.Park = h.k.Name, h.inbox.park
+	o.Hook.Session, o.Hook.Park = h.options.Name, h.inbox.park
 	o.Tap = h.counted(o.Tap)
 	failure := o.Hook.OnFailure
 	o.Hook.OnFailure = func(method string, err error) {
@@ -140,7 +140,7 @@ func (h *host) open(ctx context.Context, o Options) error {
 		return err
 	}
 	h.conv = conv
-	for _, op := range h.k.Subscribe {
+	for _, op := range h.options.Subscribe {
 		if err := h.subscribe(ctx, op); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (h *host) counted(next wire.Tap) wire.Tap {
 	return func(d wire.Direction, msg []byte) {
 		way := &h.sent
 		if d == wire.Recv {
-			way = &h.got
+			way = &h.received
 		}
 		way.messages.Add(1)
 		way.bytes.Add(int64(len(msg)))
@@ -211,21 +211,21 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 			Message: fmt.Sprintf("%s: %s", op.Method, m.Err.Error()),
 		}
 	}
-	h.own = append(h.own, st)
+	h.subscriptions = append(h.subscriptions, st)
 	h.subs.Go(func() { h.attend(st, m, op.Method, &told) })
 	return nil
 }
 
 // answer waits for what a subscription is answered.
 func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wire.Message, error) {
-	if h.k.Patience <= 0 {
+	if h.options.Patience <= 0 {
 		return st.Next(ctx)
 	}
 	late := &wire.Fault{
-		Kind: wire.Timeout, Method: method, Message: fmt.Sprintf("%s was not answered within %v", method, h.k.Patience),
+		Kind: wire.Timeout, Method: method, Message: fmt.Sprintf("%s was not answered within %v", method, h.options.Patience),
 		Hint: "--timeout changes the limit",
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, h.k.Patience, late)
+	ctx, cancel := context.WithTimeoutCause(ctx, h.options.Patience, late)
 	defer cancel()
 	m, err := st.Next(ctx)
 	if err != nil && context.Cause(ctx) == error(late) {
@@ -258,7 +258,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 
 // raw joins the traffic itself.
 func (h *host) raw() (*rawPipe, error) {
-	d, err := h.far(context.Background())
+	d, err := h.upstream(context.Background())
 	if err != nil {
 		return nil, err
 	}

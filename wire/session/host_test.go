@@ -19,7 +19,7 @@ import (
 
 // host keeps a session to endpoint in this process, until the test ends or it
 // does; then how it ended can be read.
-func (w *world) host(endpoint string, k Keep, hooks ...string) <-chan error {
+func (w *world) host(endpoint string, k HostOptions, hooks ...string) <-chan error {
 	w.t.Helper()
 	live, ended := make(chan struct{}), make(chan error, 1)
 	k.Live = func() { close(live) }
@@ -63,7 +63,7 @@ func (w *world) status(name string) (s Status) {
 // errors, and the session is none the worse.
 func TestHostRefuses(t *testing.T) {
 	w := newWorld(t, "", "add=jq:.[0] + .[1]")
-	w.host(w.at, Keep{Name: "work"})
+	w.host(w.at, HostOptions{Name: "work"})
 	path := filepath.Join(w.dir, "run", "rpcx", "s-work")
 	for send, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"exec"}`:                                                            `"code":-32601`,
@@ -99,7 +99,7 @@ func TestHostRefuses(t *testing.T) {
 // Who looks how a session is does not use it; who is attached does.
 func TestHostCountsClients(t *testing.T) {
 	w := newWorld(t, "")
-	ended := w.host(w.at, Keep{Name: "work", IdleExit: 2 * time.Second})
+	ended := w.host(w.at, HostOptions{Name: "work", IdleExit: 2 * time.Second})
 	c := w.open("@work")
 	if n := w.status("work").Clients; n != 1 {
 		t.Errorf("%d clients, want 1", n)
@@ -125,7 +125,7 @@ func TestHostCountsClients(t *testing.T) {
 func TestHostIsNotLiveUnanswered(t *testing.T) {
 	w := newWorld(t, "")
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
-	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), Keep{Name: "work", Subscribe: []dialect.Op{op}, Patience: 300 * time.Millisecond})
+	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), HostOptions{Name: "work", Subscribe: []dialect.Op{op}, Patience: 300 * time.Millisecond})
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != "ticks was not answered within 300ms" {
 		t.Errorf("it ended with %v", err)
 	}
@@ -140,7 +140,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer deaf.Close()
-	ended := w.host("ws://"+deaf.Addr().String()+"/", Keep{Name: "slow"})
+	ended := w.host("ws://"+deaf.Addr().String()+"/", HostOptions{Name: "slow"})
 	until(t, "the session has a socket", func() bool { path, _ := Find("slow"); return path != "" })
 	expect(t, "its state", w.status("slow").State, "connecting")
 	opened := make(chan error, 1)
@@ -197,7 +197,7 @@ func TestSocketAcceptsAgain(t *testing.T) {
 // it; who has said all that he has to say takes none.
 func TestHostTakesOneAnswer(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
-	w.host(w.at, Keep{Name: "work"})
+	w.host(w.at, HostOptions{Name: "work"})
 	join := func() RawPipe {
 		p, err := w.open("@work").Raw()
 		if err != nil {
@@ -250,7 +250,7 @@ func TestHostTakesOneAnswer(t *testing.T) {
 // What fails in a session while it is asked how it is.
 func TestHostStatusWhileItFails(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("bad"; null)`)
-	w.host(w.at, Keep{Name: "work"}, `bad=jq:error("no")`)
+	w.host(w.at, HostOptions{Name: "work"}, `bad=jq:error("no")`)
 	c := w.open("@work")
 	done := make(chan struct{})
 	go func() {
@@ -271,7 +271,7 @@ func TestHostStatusWhileItFails(t *testing.T) {
 // Who converses when the session is closed hears of it.
 func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	w := newWorld(t, "")
-	w.host(w.at, Keep{Name: "work"})
+	w.host(w.at, HostOptions{Name: "work"})
 	p, err := w.open("@work").Raw()
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +305,7 @@ func TestHostGone(t *testing.T) {
 	}
 	defer d.Close()
 	h := &host{conv: d}
-	if err := h.gone(); err != nil {
+	if err := h.farEnded(); err != nil {
 		t.Errorf("it is there, and yet: %v", err)
 	}
 	far, err := l.Accept()
@@ -314,7 +314,7 @@ func TestHostGone(t *testing.T) {
 	}
 	far.Close()
 	<-d.Done()
-	if f := wire.AsFault(h.gone()); f == nil || f.Kind != wire.Closed {
+	if f := wire.AsFault(h.farEnded()); f == nil || f.Kind != wire.Closed {
 		t.Errorf("it has gone: %v", f)
 	}
 }

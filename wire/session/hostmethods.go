@@ -29,8 +29,8 @@ func (h *host) methods() map[string]socketMethod {
 	}
 }
 
-// far is the connection, once the session is live.
-func (h *host) far(ctx context.Context) (*direct, error) {
+// upstream is the connection, once the session is live.
+func (h *host) upstream(ctx context.Context) (*direct, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
@@ -46,7 +46,7 @@ func (h *host) far(ctx context.Context) (*direct, error) {
 // Open, Notify, Event, Describe and Typing make host a speaker.
 
 func (h *host) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
-	d, err := h.far(ctx)
+	d, err := h.upstream(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -57,7 +57,7 @@ func (h *host) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 }
 
 func (h *host) Notify(ctx context.Context, op dialect.Op) error {
-	d, err := h.far(ctx)
+	d, err := h.upstream(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (h *host) Notify(ctx context.Context, op dialect.Op) error {
 }
 
 func (h *host) Event(m wire.Message) (wire.Event, error) {
-	d, err := h.far(context.Background())
+	d, err := h.upstream(context.Background())
 	if err != nil {
 		return wire.Event{}, err
 	}
@@ -73,7 +73,7 @@ func (h *host) Event(m wire.Message) (wire.Event, error) {
 }
 
 func (h *host) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	d, err := h.far(ctx)
+	d, err := h.upstream(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (h *host) Describe(ctx context.Context) (*catalog.Catalog, error) {
 }
 
 func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	d, err := h.far(ctx)
+	d, err := h.upstream(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,24 +91,24 @@ func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, err
 // hello is answered when the session is live, or will never be.
 func (h *host) hello(ctx context.Context, s *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
 	s.attach()
-	d, err := h.far(ctx)
+	d, err := h.upstream(ctx)
 	if err != nil {
 		return nil, err
 	}
 	select {
 	case <-h.closing:
-		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.k.Name), nil)
+		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.options.Name), nil)
 	default:
 	}
 	return marshal(hello{
-		Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.k.Name, Fingerprint: h.k.Fingerprint, Answers: h.k.Answers,
+		Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
 	}), nil
 }
 
 // close begins the end; whoever asked sees it by the end of its connection.
 func (h *host) close(context.Context, *socketHandler, *dialect.Inbound) (json.RawMessage, error) {
 	h.once.Do(func() { close(h.closing) })
-	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.k.Name), nil))
+	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.options.Name), nil))
 	return json.RawMessage("true"), nil
 }
 
@@ -178,12 +178,12 @@ func (t *traffic) status() wayStatus { return wayStatus{t.messages.Load(), t.byt
 
 func (h *host) status(_ context.Context, asks *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
 	s := Status{
-		Name: h.k.Name, Endpoint: h.e.String(), Dialect: SpecOf(h.e).Name, PID: os.Getpid(), State: "connecting",
+		Name: h.options.Name, Endpoint: h.e.String(), Dialect: SpecOf(h.e).Name, PID: os.Getpid(), State: "connecting",
 		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
 		Clients: h.sock.attached(asks),
-		Traffic: trafficStatus{h.sent.status(), h.got.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
+		Traffic: trafficStatus{h.sent.status(), h.received.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
 	}
-	for _, op := range h.k.Subscribe {
+	for _, op := range h.options.Subscribe {
 		s.Subscriptions = append(s.Subscriptions, op.Method)
 	}
 	select {
@@ -202,8 +202,8 @@ func (h *host) status(_ context.Context, asks *socketHandler, _ *dialect.Inbound
 	if last := h.lastError(); last != "" {
 		s.LastError = &last
 	}
-	if h.k.Log != nil {
-		s.Log = h.k.Log()
+	if h.options.Log != nil {
+		s.Log = h.options.Log()
 	}
 	return s.JSON(), nil
 }
@@ -235,7 +235,7 @@ func (h *host) inboxNext(ctx context.Context, s *socketHandler, in *dialect.Inbo
 		return nil, h.sock.meaning(err)
 	}
 	if ctx.Err() != nil { // the process went while it got the call
-		h.inbox.giveBack(s)
+		h.inbox.release(s)
 		return nil, ctx.Err()
 	}
 	return p.line(), nil
@@ -244,7 +244,7 @@ func (h *host) inboxNext(ctx context.Context, s *socketHandler, in *dialect.Inbo
 func (h *host) inboxTook(_ context.Context, s *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err == nil {
-		err = h.inbox.took(s, r.ID, r.Lease)
+		err = h.inbox.acknowledge(s, r.ID, r.Lease)
 	}
 	return nil, err
 }

@@ -16,14 +16,14 @@ import (
 // An inbox holds the far side's calls that hooks have parked (`--on NAME=inbox`)
 // until another process answers them, or their time is over.
 type inbox struct {
-	timeout time.Duration   // 0: none
-	usual   json.RawMessage // the answer of who got none; nil: an error
+	timeout       time.Duration   // 0: none
+	defaultAnswer json.RawMessage // the answer of who got none; nil: an error
 
-	mu     sync.Mutex
-	last   int64
-	coming map[string]int64 // the numbers of calls that are about to be parked, by their ids
-	parked []*parked        // the oldest first
-	more   chan struct{}    // closed when a call can be claimed; nil: nobody waits
+	mu       sync.Mutex
+	last     int64
+	reserved map[string]int64 // the numbers of calls that are about to be parked, by their ids
+	parked   []*parked        // the oldest first
+	more     chan struct{}    // closed when a call can be claimed; nil: nobody waits
 }
 
 // inboxMost is how many calls are parked at most.
@@ -71,10 +71,10 @@ func (b *inbox) park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 		return a.result, a.err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case b.usual == nil:
+	case b.defaultAnswer == nil:
 		return nil, wire.NewError(wire.CodeServer, "nobody answered").WithData(map[string]bool{"retryable": true})
 	}
-	return b.usual, nil
+	return b.defaultAnswer, nil
 }
 
 // withdraw takes a call back, unless it is answered.
@@ -89,26 +89,26 @@ func (b *inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
-// comes numbers a call that is about to be parked: calls are handled side by
+// reserve numbers a call that is about to be parked: calls are handled side by
 // side, and which of them comes here first says nothing of their order.
-func (b *inbox) comes(id wire.ID) {
+func (b *inbox) reserve(id wire.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.coming == nil || len(b.coming) > inboxMost { // what was refused before it came here
-		b.coming = map[string]int64{}
+	if b.reserved == nil || len(b.reserved) > inboxMost { // what was refused before it came here
+		b.reserved = map[string]int64{}
 	}
 	b.last++
-	b.coming[string(id)] = b.last
+	b.reserved[string(id)] = b.last
 }
 
 // number is that of a call that is parked now. The lock is held.
 func (b *inbox) number(id wire.ID) int64 {
-	n := b.coming[string(id)]
+	n := b.reserved[string(id)]
 	if n == 0 {
 		b.last++
 		return b.last
 	}
-	delete(b.coming, string(id))
+	delete(b.reserved, string(id))
 	return n
 }
 
@@ -121,11 +121,11 @@ func (b *inbox) add(r dialect.Request) (*parked, error) {
 	p := &parked{id: b.number(r.ID), method: r.Method, params: r.Params, answer: make(chan parkedAnswer, 1)}
 	at, _ := slices.BinarySearchFunc(b.parked, p.id, func(q *parked, id int64) int { return cmp.Compare(q.id, id) })
 	b.parked = slices.Insert(b.parked, at, p)
-	b.rouse()
+	b.wake()
 	return p, nil
 }
 
-func (b *inbox) rouse() {
+func (b *inbox) wake() {
 	if b.more != nil {
 		close(b.more)
 		b.more = nil
@@ -173,9 +173,9 @@ func (b *inbox) claim(ctx context.Context, h *socketHandler, method string) (*pa
 	}
 }
 
-// took says that the process of h has shown the call with that id: it keeps it
+// acknowledge says that the process of h has shown the call with that id: it keeps it
 // for as long as lease.
-func (b *inbox) took(h *socketHandler, id int64, lease time.Duration) error {
+func (b *inbox) acknowledge(h *socketHandler, id int64, lease time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.find(id)
@@ -187,13 +187,13 @@ func (b *inbox) took(h *socketHandler, id int64, lease time.Duration) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		p.release()
-		b.rouse()
+		b.wake()
 	})
 	return nil
 }
 
-// giveBack lets others claim what the process of h has claimed and not shown.
-func (b *inbox) giveBack(h *socketHandler) {
+// release lets others claim what the process of h has claimed and not shown.
+func (b *inbox) release(h *socketHandler) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.parked {
@@ -201,7 +201,7 @@ func (b *inbox) giveBack(h *socketHandler) {
 			p.release()
 		}
 	}
-	b.rouse()
+	b.wake()
 }
 
 // reply answers the call with that id, whoever has claimed it.

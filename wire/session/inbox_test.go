@@ -68,13 +68,13 @@ func TestInboxClaims(t *testing.T) {
 		isCall(t, "nothing is left", claimed(t, b, two, ""), 0)
 		counted(t, b, 0, 2)
 
-		if err := b.took(two, 1, time.Minute); !isConflict(err) {
+		if err := b.acknowledge(two, 1, time.Minute); !isConflict(err) {
 			t.Errorf("another took it: %v", err)
 		}
-		if err := b.took(one, 1, 10*time.Second); err != nil {
+		if err := b.acknowledge(one, 1, 10*time.Second); err != nil {
 			t.Fatal(err)
 		}
-		b.giveBack(one) // call 2, which it has not shown
+		b.release(one) // call 2, which it has not shown
 		isCall(t, "given back", claimed(t, b, two, ""), 2)
 		counted(t, b, 0, 2)
 		begun := time.Now()
@@ -110,17 +110,17 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		cancel()
 		expect(t, "who gave up", <-gone, "given up")
 		synctest.Wait()
-		if err := b.took(h, 1, time.Hour); !isConflict(err) {
+		if err := b.acknowledge(h, 1, time.Hour); !isConflict(err) {
 			t.Errorf("took what is gone: %v", err)
 		}
 		late := parking(t.Context(), b, "ask")
 		synctest.Wait()
 		isCall(t, "claimed", claimed(t, b, h, ""), 2)
-		if err := b.took(h, 2, time.Hour); err != nil {
+		if err := b.acknowledge(h, 2, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, "nobody answers", <-late, "error nobody answered")
-		b.usual = json.RawMessage(`{"ok":0}`)
+		b.defaultAnswer = json.RawMessage(`{"ok":0}`)
 		expect(t, "the usual answer", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
 		counted(t, b, 0, 0)
 	})
@@ -133,7 +133,7 @@ func TestInboxKeepsTheOrder(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ids := []string{`"a"`, `2`, `"c"`}
 		for _, id := range ids {
-			b.comes(wire.ID(id))
+			b.reserve(wire.ID(id))
 		}
 		for _, id := range []string{ids[2], `"nobody told"`, ids[0], ids[1]} {
 			go b.park(ctx, dialect.Request{Method: id, ID: wire.ID(id)})
@@ -145,8 +145,8 @@ func TestInboxKeepsTheOrder(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		if len(b.coming) > 0 {
-			t.Errorf("left: %v", b.coming)
+		if len(b.reserved) > 0 {
+			t.Errorf("left: %v", b.reserved)
 		}
 	})
 }

@@ -21,11 +21,11 @@ type link struct {
 	ready chan struct{}  // closed when p is set
 	born  time.Time
 	// watches are opened before anything is read: what comes at once is not lost.
-	watches map[*lasting]dialect.Stream
-	early   dialect.Stream // that of Options.First, until it is asked for
-	heard   atomic.Bool    // something came in since the greeting; kept only where that counts
-	former  atomic.Bool    // there is another
-	end     func() error
+	watches   map[*resubscription]dialect.Stream
+	preopened dialect.Stream // that of Options.First, until it is asked for
+	received  atomic.Bool    // something came in since the greeting; kept only where that counts
+	replaced  atomic.Bool    // there is another
+	end       func() error
 }
 
 // newLink dials and greets.
@@ -40,22 +40,22 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 	}
 	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.keep != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
-		d.watch(ctx, l, c)
-		return d.side.accept(c)
+		d.preopen(ctx, l, c)
+		return d.responder.accept(c)
 	}
 	introducer, _ := l.codec.(dialect.HandshakeConfigurer)
 	if introducer != nil {
 		introducer.ConfigureHandshake(d.introduction())
 	}
-	keepFor(l.codec, d.endpoint, d.o)
+	attachCache(l.codec, d.endpoint, d.o)
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}
 	if d.o.Reconnect != nil {
-		po.Tap = l.listen(po.Tap)
+		po.Tap = l.noteReceived(po.Tap)
 	}
 	l.p = peer.New(conn, l.codec, po)
-	l.end = sync.OnceValue(l.shut)
+	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
 	if err := l.greet(ctx, d.o.Greeting); err != nil {
 		l.close()
@@ -65,16 +65,16 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 		d.session = introducer.Session()
 	}
 	if _, greets := l.codec.(dialect.Greeter); greets {
-		l.heard.Store(false)
+		l.received.Store(false)
 	}
 	return l, nil
 }
 
-// listen is a tap that notes that the far side says something.
-func (l *link) listen(next wire.Tap) wire.Tap {
+// noteReceived is a tap that notes that the far side says something.
+func (l *link) noteReceived(next wire.Tap) wire.Tap {
 	return func(dir wire.Direction, msg []byte) {
 		if dir == wire.Recv {
-			l.heard.Store(true)
+			l.received.Store(true)
 		}
 		if next != nil {
 			next(dir, msg)
@@ -95,10 +95,10 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// dated is m, which came over l, with what a user sees of it, where only the
+// withEvent is m, which came over l, with what a user sees of it, where only the
 // codec of a former link can tell.
-func (l *link) dated(m wire.Message) wire.Message {
-	if m.Event != nil || !l.former.Load() {
+func (l *link) withEvent(m wire.Message) wire.Message {
+	if m.Event != nil || !l.replaced.Load() {
 		return m
 	}
 	if ev, err := l.codec.Event(m); err == nil {
@@ -107,32 +107,32 @@ func (l *link) dated(m wire.Message) wire.Message {
 	return m
 }
 
-// onLink is the stream of a call, which ends with its link. What it has brought
+// linkStream is the stream of a call, which ends with its link. What it has brought
 // may be read when there is another.
-type onLink struct {
+type linkStream struct {
 	dialect.Stream
 	l *link
 }
 
-func (s onLink) Next(ctx context.Context) (wire.Message, error) {
+func (s linkStream) Next(ctx context.Context) (wire.Message, error) {
 	m, err := s.Stream.Next(ctx)
 	if err == nil {
-		m = s.l.dated(m)
+		m = s.l.withEvent(m)
 	}
 	return m, err
 }
 
 // Severed and Waiting are those of the stream.
-func (s onLink) Severed() bool { return severed(s.Stream) }
+func (s linkStream) Severed() bool { return disconnected(s.Stream) }
 
-func (s onLink) Waiting() bool { return waiting(s.Stream) }
+func (s linkStream) Waiting() bool { return waiting(s.Stream) }
 
-func (l *link) line() line { return line{l.p, l.codec} }
+func (l *link) backend() directBackend { return directBackend{l.p, l.codec} }
 
 // close ends the connection in good order. It may be called again.
 func (l *link) close() error { return l.end() }
 
-func (l *link) shut() error {
+func (l *link) shutdown() error {
 	err := l.p.Close()
 	for _, end := range l.ends {
 		_ = end()

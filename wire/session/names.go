@@ -105,7 +105,7 @@ func gone(path, name string, cause error) error {
 
 // hasEnded is a session that was there a moment ago.
 func hasEnded(name string, cause error) error {
-	if f := endedAs(name, cause); f != nil {
+	if f := exitFault(name, cause); f != nil {
 		return f
 	}
 	return absent(fmt.Sprintf("session %s has ended", name), cause)

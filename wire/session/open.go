@@ -42,19 +42,19 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 			return nil, err
 		}
 	}
-	s, err := newSide(spec, e, o, false)
+	s, err := newResponder(spec, e, o, false)
 	if err != nil {
 		return nil, err
 	}
-	d := &direct{endpoint: e, o: o, side: s, done: make(chan struct{})}
+	d := &direct{endpoint: e, o: o, responder: s, done: make(chan struct{})}
 	d.newCodec = func() dialect.Codec { return spec.NewCodec(e.CodecOptions(o.Transport.Options)) }
 	d.dial, d.jitter = d.connect, fullJitter
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	switch {
 	case o.keep != nil:
-		d.hub = &hub{d: d, lossy: true, heard: o.keep.ring.add, comes: o.keep.inbox.comes}
+		d.hub = &rawHub{d: d, lossy: true, notified: o.keep.ring.add, reserve: o.keep.inbox.reserve}
 	case o.Raw:
-		d.hub = &hub{d: d}
+		d.hub = &rawHub{d: d}
 		d.raw = d.hub.join()
 	}
 	return d, nil
@@ -75,7 +75,7 @@ func (d *direct) introduction() dialect.HandshakeOptions {
 	if o.Offers != nil {
 		c.Defs = o.Offers.Defs
 	}
-	for _, name := range d.side.table.Names() {
+	for _, name := range d.responder.table.Names() {
 		switch m := o.Offers.Method(name); {
 		case o.Functions[name]:
 		case m != nil:
@@ -142,7 +142,7 @@ func startDemo(e Endpoint) (wire.Conn, []func() error, error) {
 	if SpecOf(e).Evals {
 		so.Runtime = "jq"
 	}
-	server, err := newSide(SpecOf(e), e, so, true)
+	server, err := newResponder(SpecOf(e), e, so, true)
 	if err != nil {
 		return nil, nil, err
 	}

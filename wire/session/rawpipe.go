@@ -35,21 +35,21 @@ type RawPipe interface {
 
 // rawPipe is a RawPipe on a connection of this process.
 type rawPipe struct {
-	hub    *hub
+	hub    *rawHub
 	ctx    context.Context // of waiting for answers
 	forget context.CancelFunc
 	slow   chan struct{} // closed when the pipe ended because nobody reads
 
-	mu    sync.Mutex
-	cond  *sync.Cond
-	queue []wire.Message
-	size  int             // bytes in queue
-	asked map[string]bool // ids of the requests that Recv returned or will, unanswered
-	ended bool            // nothing more comes
-	mute  bool            // the user sends no more
-	err   error           // why it ended, where that is the pipe's own
-	lost  error           // why an answer will not come, though the conversation goes on
-	owed  sync.WaitGroup
+	mu           sync.Mutex
+	cond         *sync.Cond
+	queue        []wire.Message
+	size         int             // bytes in queue
+	openRequests map[string]bool // ids of the requests that Recv returned or will, unanswered
+	ended        bool            // nothing more comes
+	draining     bool            // the user sends no more
+	err          error           // why it ended, where that is the pipe's own
+	lostAnswer   error           // why an answer will not come, though the conversation goes on
+	pending      sync.WaitGroup
 }
 
 // rawQueueBytes is how much may wait to be printed before the reader stops.
@@ -77,11 +77,11 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.size += len(m.Raw)
 	r.cond.Broadcast()
 	if m.Kind == wire.Request {
-		if r.asked == nil {
-			r.asked = map[string]bool{}
+		if r.openRequests == nil {
+			r.openRequests = map[string]bool{}
 		}
-		r.asked[string(m.ID)] = true
-		if r.mute {
+		r.openRequests[string(m.ID)] = true
+		if r.draining {
 			r.reject(l)
 		}
 	}
@@ -92,10 +92,10 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 // held.
 func (r *rawPipe) reject(l *link) {
 	var ids []wire.ID
-	for id := range r.asked {
+	for id := range r.openRequests {
 		ids = append(ids, wire.ID(id))
 	}
-	r.asked = nil
+	r.openRequests = nil
 	if len(ids) > 0 && l != nil {
 		<-l.ready
 		l.p.RejectOpen(errNobody(), ids...)
@@ -158,29 +158,29 @@ func (r *rawPipe) Stop() {
 }
 
 func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
-	if !r.owe() {
+	if !r.addPending() {
 		return wire.NewFault(wire.Closed, "the end of the messages was said before this one", nil)
 	}
 	st, err := r.send(ctx, msg)
 	if err != nil || st == nil {
-		r.owed.Done()
+		r.pending.Done()
 		return err
 	}
 	go func() {
-		defer r.owed.Done()
+		defer r.pending.Done()
 		r.follow(st)
 	}()
 	return nil
 }
 
-// owe says that an answer may come, unless Finish waits for those that are owed.
-func (r *rawPipe) owe() bool {
+// addPending says that an answer may come, unless Finish waits for those that are owed.
+func (r *rawPipe) addPending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.mute {
-		r.owed.Add(1)
+	if !r.draining {
+		r.pending.Add(1)
 	}
-	return !r.mute
+	return !r.draining
 }
 
 func (r *rawPipe) send(ctx context.Context, msg []byte) (dialect.Stream, error) {
@@ -205,39 +205,39 @@ func (r *rawPipe) follow(st dialect.Stream) {
 		if r.ctx.Err() != nil { // whoever asked is gone
 			leave(r.ctx, st)
 		}
-		if r.hub.d.o.Reconnect != nil && severed(st) {
+		if r.hub.d.o.Reconnect != nil && disconnected(st) {
 			r.unanswered(err)
 		}
 		return
 	}
 }
 
-func (r *rawPipe) isMute() bool {
+func (r *rawPipe) isDraining() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.mute
+	return r.draining
 }
 
 // has says whether r has the far side's request with that id.
 func (r *rawPipe) has(id wire.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.asked[string(id)]
+	return r.openRequests[string(id)]
 }
 
 // answered notes that this request is answered.
 func (r *rawPipe) answered(id wire.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.asked, string(id))
+	delete(r.openRequests, string(id))
 }
 
 // unanswered notes that an answer was lost with its link.
 func (r *rawPipe) unanswered(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lost == nil {
-		r.lost = err
+	if r.lostAnswer == nil {
+		r.lostAnswer = err
 	}
 }
 
@@ -265,12 +265,12 @@ func errNobody() *wire.Error {
 func (r *rawPipe) Finish(ctx context.Context) error {
 	l := r.hub.d.current()
 	r.mu.Lock()
-	r.mute = true
+	r.draining = true
 	r.reject(l)
 	r.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
-		r.owed.Wait()
+		r.pending.Wait()
 		close(done)
 	}()
 	select {
@@ -280,7 +280,7 @@ func (r *rawPipe) Finish(ctx context.Context) error {
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.lost
+		return r.lostAnswer
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-r.slow:

@@ -53,11 +53,11 @@ func redialled(e Endpoint) error {
 // many clients of one server must not come back together.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
-// keep makes the connection again whenever it ends, until that fails for good or
+// redialLoop makes the connection again whenever it ends, until that fails for good or
 // the conversation is closed.
-func (d *direct) keep(l *link) {
+func (d *direct) redialLoop(l *link) {
 	defer close(d.done)
-	k := &keeper{d: d}
+	k := &redialer{d: d}
 	for {
 		select {
 		case <-l.p.Done():
@@ -69,7 +69,7 @@ func (d *direct) keep(l *link) {
 			d.finish(why, nil)
 			return
 		}
-		next, err := k.again(l, why)
+		next, err := k.redial(l, why)
 		if err != nil {
 			d.finish(err, err)
 			return
@@ -84,41 +84,41 @@ func (d *direct) finish(err, vain error) {
 	defer d.mu.Unlock()
 	d.link, d.over = nil, true
 	if !d.closed {
-		d.err, d.vain = err, vain
+		d.err, d.giveUpErr = err, vain
 	}
 	d.changed()
 }
 
-// A keeper knows how long the connection has not been of use.
-type keeper struct {
+// A redialer knows how long the connection has not been of use.
+type redialer struct {
 	d     *direct
 	since time.Time
 	most  time.Duration // of the last pause: it doubles
 }
 
 // pause is the time until the next attempt.
-func (k *keeper) pause() time.Duration {
+func (k *redialer) pause() time.Duration {
 	k.most = min(max(2*k.most, firstPause), longestPause)
 	return k.d.jitter(k.most)
 }
 
-// again makes the next link after l and opens on it what is to go on. A
+// redial makes the next link after l and opens on it what is to go on. A
 // connection on which nothing came was none: what accepts and hangs up does not
 // keep us for ever.
-func (k *keeper) again(l *link, why error) (*link, error) {
+func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
 	lasted := time.Since(l.born) >= steady
 	if lasted {
 		k.most = 0
 	}
-	if lasted || l.heard.Load() || k.since.IsZero() {
+	if lasted || l.received.Load() || k.since.IsZero() {
 		k.since = time.Now()
 	}
 	d.mu.Lock()
 	d.link = nil
 	d.mu.Unlock()
 	if d.hub != nil {
-		d.hub.cut()
+		d.hub.disconnected()
 	}
 	if lost := d.o.Reconnect.Lost; lost != nil {
 		lost(orEnded(why))
@@ -130,13 +130,13 @@ func (k *keeper) again(l *link, why error) (*link, error) {
 	if back := d.o.Reconnect.Back; back != nil {
 		back(time.Since(k.since))
 	}
-	l.former.Store(true)
-	d.renew(next)
+	l.replaced.Store(true)
+	d.reopenStreams(next)
 	return next, nil
 }
 
 // dial tries until there is a link, or the time is over.
-func (k *keeper) dial(why error) (*link, error) {
+func (k *redialer) dial(why error) (*link, error) {
 	d, ctx := k.d, k.d.ctx
 	limit := d.o.Reconnect.For
 	if limit == 0 {
@@ -161,7 +161,7 @@ func (k *keeper) dial(why error) (*link, error) {
 		case err == nil:
 			return l, nil
 		case ctx.Err() != nil:
-		case ends(err):
+		case isPermanent(err):
 			return nil, err
 		default:
 			last = err
@@ -206,8 +206,8 @@ func orEnded(why error) error {
 // transient says that a connection that ended with err is worth making again.
 func transient(err error) bool { return err == nil || isLost(err) }
 
-// ends says that dialling again would fail in the same way.
-func ends(err error) bool {
+// isPermanent says that dialling again would fail in the same way.
+func isPermanent(err error) bool {
 	f := wire.AsFault(err)
 	if f == nil {
 		return false
@@ -219,23 +219,23 @@ func ends(err error) bool {
 	return true
 }
 
-// renew opens on l what is to go on, in the order in which it was opened, before
+// reopenStreams opens on l what is to go on, in the order in which it was opened, before
 // anybody else can use l.
-func (d *direct) renew(l *link) {
+func (d *direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for s := d.stale(l); s != nil; s = d.stale(l) {
+	for s := d.notReopened(l); s != nil; s = d.notReopened(l) {
 		d.mu.Unlock()
-		s.renew(l)
+		s.reopen(l)
 		d.mu.Lock()
 	}
 	d.link, d.codec = l, l.codec
-	d.again++
+	d.reconnects++
 	d.changed()
 }
 
-// stale is the next stream that was not opened on l. The lock is held.
-func (d *direct) stale(l *link) *lasting {
+// notReopened is the next stream that was not opened on l. The lock is held.
+func (d *direct) notReopened(l *link) *resubscription {
 	for _, s := range d.streams {
 		if s.tried != l {
 			return s

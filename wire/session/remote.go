@@ -22,8 +22,8 @@ type remote struct {
 	hello hello
 	tap   wire.Tap // sees the messages of the far side that come for us; may be nil
 
-	mu   sync.Mutex
-	side *side // answers functions of ours; nil: there are none
+	mu        sync.Mutex
+	responder *responder // answers functions of ours; nil: there are none
 }
 
 // Reach connects where another process holds the conversation, so that its
@@ -101,23 +101,23 @@ func (o Options) onlyFunctions(e Endpoint) error {
 // answering makes the side that answers functions of ours.
 func (r *remote) answering(e Endpoint, o Options) error {
 	e.Dialect = all.Default() // of the socket
-	s, err := newSide(SpecOf(e), e, o, false)
+	s, err := newResponder(SpecOf(e), e, o, false)
 	if err != nil {
 		return err
 	}
-	s.far = func(dialect.Caller) speaker { return r }
+	s.upstream = func(dialect.Caller) backend { return r }
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.side = s
+	r.responder = s
 	return nil
 }
 
-// functionsOf is the side that answers functions of ours; nil where there are
+// functionResponder is the side that answers functions of ours; nil where there are
 // none.
-func (r *remote) functionsOf() *side {
+func (r *remote) functionResponder() *responder {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.side
+	return r.responder
 }
 
 // ownFunctions answers what the other process asks of us: functions of ours.
@@ -130,7 +130,7 @@ type ownFunctions struct {
 }
 
 func (f *ownFunctions) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	s := f.r.functionsOf()
+	s := f.r.functionResponder()
 	if s == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
@@ -208,7 +208,7 @@ func (r *remote) Event(m wire.Message) (wire.Event, error) {
 }
 
 func (r *remote) HookFailure() error {
-	if s := r.functionsOf(); s != nil {
+	if s := r.functionResponder(); s != nil {
 		return s.failure()
 	}
 	return nil
@@ -221,7 +221,7 @@ func (r *remote) Err() error { return r.p.Err() }
 
 func (r *remote) Close() error {
 	err := r.p.Close()
-	if s := r.functionsOf(); s != nil {
+	if s := r.functionResponder(); s != nil {
 		_ = s.Close()
 	}
 	return err

@@ -23,7 +23,7 @@ type rawRequest struct {
 
 // openRaw passes on what comes in and no hook answers.
 func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
-	passed, ok := h.socket.pass()
+	passed, ok := h.socket.beginStream()
 	if !ok {
 		return nil, context.Canceled
 	}

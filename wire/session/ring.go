@@ -52,10 +52,10 @@ func (r *ring) add(m wire.Message) {
 	}
 	r.kept = r.kept[drop:]
 	r.first += int64(drop)
-	r.rouse()
+	r.wake()
 }
 
-func (r *ring) rouse() {
+func (r *ring) wake() {
 	if r.more != nil {
 		close(r.more)
 		r.more = nil
@@ -67,7 +67,7 @@ func (r *ring) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = err
-	r.rouse()
+	r.wake()
 }
 
 // bounds are the numbers of the oldest that is kept and of the newest.

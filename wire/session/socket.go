@@ -26,28 +26,28 @@ import (
 // cancel), notify, describe and typing, and what a session has beside.
 type socket struct {
 	*functions
-	far      speaker
-	dialect  string
-	shown    string // the endpoint, redacted
-	suspend  func(hook string) (resume func())
-	more     map[string]socketMethod  // what a session answers beside
-	raw      func() (*rawPipe, error) // of a session; nil elsewhere
-	gone     func(*socketHandler)     // told when a process goes; may be nil
-	over     func() error             // why all ends, when a session does; nil elsewhere
-	failed   func(error)              // told of a stream that failed; may be nil
-	path     string
-	listener net.Listener
+	upstream    backend
+	dialect     string
+	shown       string // the endpoint, redacted
+	suspendHook func(hook string) (resume func())
+	methods     map[string]socketMethod  // what a session answers beside
+	raw         func() (*rawPipe, error) // of a session; nil elsewhere
+	clientGone  func(*socketHandler)     // told when a process goes; may be nil
+	endReason   func() error             // why all ends, when a session does; nil elsewhere
+	noteFailure func(error)              // told of a stream that failed; may be nil
+	path        string
+	listener    net.Listener
 
-	mu      sync.Mutex
-	peers   map[*peer.Peer]*socketHandler
-	left    time.Time // when the last went that was attached, or it all began
-	closed  bool
-	passing sync.WaitGroup // streams that are passed on; none is added when closed
-	wg      sync.WaitGroup
+	mu           sync.Mutex
+	peers        map[*peer.Peer]*socketHandler
+	lastDetached time.Time // when the last went that was attached, or it all began
+	closed       bool
+	streams      sync.WaitGroup // streams that are passed on; none is added when closed
+	wg           sync.WaitGroup
 }
 
 // newSocket binds a socket that nobody else can reach, for the hooks of far.
-func newSocket(far speaker, funcs *functions, name string, e Endpoint, suspend func(string) func()) (*socket, error) {
+func newSocket(far backend, funcs *functions, name string, e Endpoint, suspend func(string) func()) (*socket, error) {
 	dir, err := runtimeDir()
 	if err != nil {
 		return nil, err
@@ -63,14 +63,14 @@ func newSocket(far speaker, funcs *functions, name string, e Endpoint, suspend f
 	if err != nil {
 		return nil, fmt.Errorf("binding the socket that hooks call back on: %w", err)
 	}
-	s := &socket{functions: funcs, far: far, dialect: name, shown: e.String(), suspend: suspend, path: path, listener: l}
+	s := &socket{functions: funcs, upstream: far, dialect: name, shown: e.String(), suspendHook: suspend, path: path, listener: l}
 	s.start()
 	return s, nil
 }
 
 // start accepts from now on.
 func (s *socket) start() {
-	s.peers, s.left = map[*peer.Peer]*socketHandler{}, time.Now()
+	s.peers, s.lastDetached = map[*peer.Peer]*socketHandler{}, time.Now()
 	s.wg.Go(s.serve)
 }
 
@@ -110,7 +110,7 @@ func (s *socket) converse(nc net.Conn) {
 	s.mu.Lock()
 	delete(s.peers, p)
 	if h.attached.Load() {
-		s.left = time.Now()
+		s.lastDetached = time.Now()
 	}
 	s.mu.Unlock()
 }
@@ -135,18 +135,18 @@ func (s *socket) idle() time.Duration {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Since(s.left)
+	return time.Since(s.lastDetached)
 }
 
-// pass says that a stream begins, unless the socket is closed.
-func (s *socket) pass() (passed func(), ok bool) {
+// beginStream says that a stream begins, unless the socket is closed.
+func (s *socket) beginStream() (passed func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, false
 	}
-	s.passing.Add(1)
-	return s.passing.Done, true
+	s.streams.Add(1)
+	return s.streams.Done, true
 }
 
 // socketInbound is how many requests of one process may be under way: as many as
@@ -177,10 +177,10 @@ func (s *socket) cancel() {
 // end of the session that nobody else wanted.
 func (s *socket) meaning(err error) error {
 	switch canceled := errors.Is(err, context.Canceled); {
-	case canceled && s.over != nil:
-		return cmp.Or(s.over(), err)
-	case !canceled && s.failed != nil:
-		s.failed(err)
+	case canceled && s.endReason != nil:
+		return cmp.Or(s.endReason(), err)
+	case !canceled && s.noteFailure != nil:
+		s.noteFailure(err)
 	}
 	return err
 }
@@ -189,7 +189,7 @@ func (s *socket) meaning(err error) error {
 func (s *socket) settle(d time.Duration) {
 	passed := make(chan struct{})
 	s.wg.Go(func() {
-		s.passing.Wait()
+		s.streams.Wait()
 		close(passed)
 	})
 	select {
@@ -198,14 +198,14 @@ func (s *socket) settle(d time.Duration) {
 	}
 }
 
-// lastWords is how long Close waits for answers to get through, which came
+// drainTimeout is how long Close waits for answers to get through, which came
 // before the connection ended.
-const lastWords = 500 * time.Millisecond
+const drainTimeout = 500 * time.Millisecond
 
 // Close removes the socket, ends all that came through it and waits for that,
 // which is bounded as a peer's Close is. The connection has ended by then, and
 // with it each call on it.
-func (s *socket) Close() { s.closeAfter(lastWords) }
+func (s *socket) Close() { s.closeAfter(drainTimeout) }
 
 // closeAfter is Close, with another time for last words.
 func (s *socket) closeAfter(words time.Duration) {

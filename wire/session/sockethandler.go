@@ -31,8 +31,8 @@ func (h *socketHandler) attach() { h.attached.Store(true) }
 
 func (h *socketHandler) Close() error {
 	h.socket.forget(h)
-	if h.socket.gone != nil {
-		h.socket.gone(h)
+	if h.socket.clientGone != nil {
+		h.socket.clientGone(h)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ var socketMethods = map[string]socketMethod{
 
 func (h *socketHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := socketMethods[in.Msg.Method]
-	if more := h.socket.more[in.Msg.Method]; more != nil {
+	if more := h.socket.methods[in.Msg.Method]; more != nil {
 		method = more
 	}
 	if method == nil {
@@ -137,7 +137,7 @@ func notifyOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.socket.far.Notify(ctx, op)
+	return nil, h.socket.upstream.Notify(ctx, op)
 }
 
 // openOp runs an operation and passes its messages on until it ends or nobody
@@ -148,16 +148,16 @@ func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.Ra
 		return nil, err
 	}
 	if hook != "" {
-		defer h.socket.suspend(hook)()
+		defer h.socket.suspendHook(hook)()
 	}
-	passed, ok := h.socket.pass()
+	passed, ok := h.socket.beginStream()
 	if !ok {
 		return nil, context.Canceled
 	}
 	defer passed()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := h.socket.far.Open(ctx, op)
+	st, err := h.socket.upstream.Open(ctx, op)
 	if err != nil {
 		return nil, h.socket.meaning(err)
 	}
@@ -210,7 +210,7 @@ func (h *socketHandler) pass(ctx context.Context, st dialect.Stream, token wire.
 		case err != nil:
 			return over(h.socket.meaning(err), token, emit)
 		}
-		ev, err := h.socket.far.Event(m)
+		ev, err := h.socket.upstream.Event(m)
 		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m, ev, err)}); err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (h *socketHandler) cancelAll() {
 }
 
 func describeFar(ctx context.Context, h *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
-	return catalogJSON(h.socket.far.Describe(ctx))
+	return catalogJSON(h.socket.upstream.Describe(ctx))
 }
 
 // typingRequest are the params of typing.
@@ -264,7 +264,7 @@ func typingFar(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
 		return nil, usage("typing takes a method")
 	}
-	return catalogJSON(h.socket.far.Typing(ctx, r.Method))
+	return catalogJSON(h.socket.upstream.Typing(ctx, r.Method))
 }
 
 func catalogJSON(c *catalog.Catalog, err error) (json.RawMessage, error) {

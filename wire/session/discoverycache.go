@@ -27,11 +27,11 @@ const (
 	CacheNone                    // neither
 )
 
-// keptMost is the greatest file that is read.
-const keptMost = 64 << 20
+// maxDiscoveryBytes is the greatest file that is read.
+const maxDiscoveryBytes = 64 << 20
 
-// keepFor tells a codec that keeps something where, and whom to tell of it.
-func keepFor(codec dialect.Codec, e Endpoint, o Options) {
+// attachCache tells a codec that keeps something where, and whom to tell of it.
+func attachCache(codec dialect.Codec, e Endpoint, o Options) {
 	keeper, ok := codec.(dialect.DiscoveryCacher)
 	if !ok {
 		return
@@ -40,10 +40,10 @@ func keepFor(codec dialect.Codec, e Endpoint, o Options) {
 	if o.Note != nil {
 		k.Note = func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
 	}
-	if file := keptFile(e, o); file != "" && o.Cache != CacheNone {
-		k.Update = func(change func(json.RawMessage) json.RawMessage) { updateKept(file, change) }
+	if file := discoveryFile(e, o); file != "" && o.Cache != CacheNone {
+		k.Update = func(change func(json.RawMessage) json.RawMessage) { updateDiscovery(file, change) }
 		if o.Cache == CacheUsual {
-			k.Load = func() json.RawMessage { return readKept(file) }
+			k.Load = func() json.RawMessage { return readDiscovery(file) }
 		}
 	}
 	keeper.CacheDiscovery(k)
@@ -52,19 +52,19 @@ func keepFor(codec dialect.Codec, e Endpoint, o Options) {
 // KeptCatalog is what e said of itself in an earlier conversation with options
 // like these, for when it cannot be asked; nil where nothing is kept.
 func KeptCatalog(e Endpoint, o Options) *catalog.Catalog {
-	file, read := keptFile(e, o), SpecOf(e).CachedCatalog
+	file, read := discoveryFile(e, o), SpecOf(e).CachedCatalog
 	if file == "" || read == nil {
 		return nil
 	}
-	c, _ := received(read(readKept(file)), nil)
+	c, _ := received(read(readDiscovery(file)), nil)
 	return c
 }
 
-// keptFile is the file for one endpoint, in the user's cache folder; "" where
+// discoveryFile is the file for one endpoint, in the user's cache folder; "" where
 // there is none, and for what is no endpoint of its own. Its name is a hash: the
 // endpoint may hold secrets. Who shows an identity may be told of more; which one
 // it is does not count, since tokens are new each time.
-func keptFile(e Endpoint, o Options) string {
+func discoveryFile(e Endpoint, o Options) string {
 	dir, err := cacheDir()
 	if err != nil {
 		return ""
@@ -102,23 +102,23 @@ func keptFile(e Endpoint, o Options) string {
 	return filepath.Join(dir, e.Dialect, hex.EncodeToString(sum[:16])+".json")
 }
 
-func readKept(file string) json.RawMessage {
+func readDiscovery(file string) json.RawMessage {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, keptMost+1))
-	if err != nil || len(b) > keptMost {
+	b, err := io.ReadAll(io.LimitReader(f, maxDiscoveryBytes+1))
+	if err != nil || len(b) > maxDiscoveryBytes {
 		return nil
 	}
 	return b
 }
 
-// updateKept changes a file as a whole: whoever reads it at that time reads the
+// updateDiscovery changes a file as a whole: whoever reads it at that time reads the
 // old one or the new one. What cannot be kept is not.
-func updateKept(file string, change func(json.RawMessage) json.RawMessage) {
-	b := change(readKept(file))
+func updateDiscovery(file string, change func(json.RawMessage) json.RawMessage) {
+	b := change(readDiscovery(file))
 	if b == nil {
 		_ = os.Remove(file)
 		return

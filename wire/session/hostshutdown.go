@@ -13,8 +13,8 @@ import (
 
 // How a session ends.
 
-// gone is why the far side has gone; nil: it has not, as far as is known.
-func (h *host) gone() error {
+// farEnded is why the far side has gone; nil: it has not, as far as is known.
+func (h *host) farEnded() error {
 	select {
 	case <-h.conv.Done():
 	default:
@@ -29,20 +29,20 @@ func (h *host) gone() error {
 // probation is gone, of a child that has said nothing yet after a moment in which
 // it could have failed: most that cannot do their work end at once.
 func (h *host) probation(ctx context.Context) error {
-	if len(h.e.Address.Command) > 0 && h.got.messages.Load() == 0 {
+	if len(h.e.Address.Command) > 0 && h.received.messages.Load() == 0 {
 		select {
 		case <-h.conv.Done():
 		case <-time.After(probation):
 		case <-ctx.Done():
 		}
 	}
-	return h.gone()
+	return h.farEnded()
 }
 
 const probation = 100 * time.Millisecond
 
-// keep waits for the end.
-func (h *host) keep(ctx context.Context, file os.FileInfo) error {
+// watch waits for the end.
+func (h *host) watch(ctx context.Context, file os.FileInfo) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -52,13 +52,13 @@ func (h *host) keep(ctx context.Context, file os.FileInfo) error {
 		case <-h.closing:
 			return nil
 		case <-h.conv.Done():
-			return h.gone()
+			return h.farEnded()
 		case <-tick.C:
 			if now, err := os.Lstat(h.sock.path); err != nil || !os.SameFile(now, file) {
 				return wire.NewFault(wire.Closed, "the session's socket was removed", err)
 			}
-			if h.k.IdleExit > 0 && h.sock.idle() >= h.k.IdleExit {
-				return wire.NewFault(wire.Timeout, fmt.Sprintf("no command used it for %v (--idle-exit)", h.k.IdleExit), nil)
+			if h.options.IdleExit > 0 && h.sock.idle() >= h.options.IdleExit {
+				return wire.NewFault(wire.Timeout, fmt.Sprintf("no command used it for %v (--idle-exit)", h.options.IdleExit), nil)
 			}
 		}
 	}
@@ -67,9 +67,9 @@ func (h *host) keep(ctx context.Context, file os.FileInfo) error {
 // watchEvery is how often a session looks whether it is still wanted.
 const watchEvery = 200 * time.Millisecond
 
-// shut ends the session: it can be found no more, the far side is told, and then
+// shutdown ends the session: it can be found no more, the far side is told, and then
 // those who are attached.
-func (h *host) shut(file os.FileInfo) {
+func (h *host) shutdown(file os.FileInfo) {
 	h.ended.Store(true)
 	_ = locked(filepath.Dir(h.sock.path), func() error {
 		if now, err := os.Lstat(h.sock.path); err == nil && os.SameFile(now, file) {
@@ -78,11 +78,11 @@ func (h *host) shut(file os.FileInfo) {
 		return nil
 	})
 	_ = h.sock.listener.Close()
-	words := lastWords
+	words := drainTimeout
 	if h.conv != nil {
 		select {
 		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
-			words = slowWords
+			words = slowDrainTimeout
 		default:
 			h.conv.hub.end(h.over())
 			h.sock.cancel()
@@ -107,14 +107,14 @@ func (h *host) over() error {
 	return wire.NewFault(wire.Closed, "the session has ended: "+h.why.Error(), h.why)
 }
 
-// slowWords is how long commands may take, when the far side has gone, to read
+// slowDrainTimeout is how long commands may take, when the far side has gone, to read
 // what it said before.
-const slowWords = 10 * time.Second
+const slowDrainTimeout = 10 * time.Second
 
 // unsubscribe ends the session's subscriptions.
 func (h *host) unsubscribe() {
 	var leaving sync.WaitGroup
-	for _, st := range h.own {
+	for _, st := range h.subscriptions {
 		leaving.Go(func() { leave(context.Background(), st) })
 	}
 	leaving.Wait()

@@ -10,21 +10,21 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A lasting stream is a subscription or a watch that goes on over the next link
+// A resubscription stream is a subscription or a watch that goes on over the next link
 // when its own is lost.
-type lasting struct {
-	d    *direct
-	op   dialect.Op
-	over atomic.Bool // nobody wants more
+type resubscription struct {
+	d         *direct
+	op        dialect.Op
+	cancelled atomic.Bool // nobody wants more
 
 	// The consumer's, in Next.
-	read dialect.Stream // what it reads
-	from *link
-	held wire.Message // read, and the gap came first
-	hold bool         // there is held
-	seen bool         // it brought something: the far side knows of it
-	gap  bool         // something is missing that nobody was told of
-	told bool         // of a watch: nothing came since the last gap, and another would say no more
+	read    dialect.Stream // what it reads
+	from    *link
+	held    wire.Message // read, and the gap came first
+	hasHeld bool         // there is held
+	seen    bool         // it brought something: the far side knows of it
+	gap     bool         // something is missing that nobody was told of
+	gapSent bool         // of a watch: nothing came since the last gap, and another would say no more
 
 	// Under d.mu.
 	next  dialect.Stream // on the last link on which it was opened
@@ -33,16 +33,16 @@ type lasting struct {
 	err   error // why it could not be
 }
 
-// openLasting opens op, and whenever there is a new link.
-func (d *direct) openLasting(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
-	s := &lasting{d: d, op: op}
+// openResubscribed opens op, and whenever there is a new link.
+func (d *direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	s := &resubscription{d: d, op: op}
 	var old *link
 	for {
 		l, err := d.live(ctx, old)
 		if err != nil {
 			return nil, err
 		}
-		st, err := d.foreseen(l, op), error(nil)
+		st, err := d.takePreopened(l, op), error(nil)
 		if st == nil {
 			st, err = l.p.Open(ctx, op)
 		}
@@ -54,15 +54,15 @@ func (d *direct) openLasting(ctx context.Context, op dialect.Op) (dialect.Stream
 			return nil, err
 		}
 		s.read, s.from, s.next, s.on, s.tried = st, l, st, l, l
-		if d.enter(s) {
+		if d.register(s) {
 			return s, nil
 		}
 		old = l // there is another already
 	}
 }
 
-// enter has s opened again on the links that come, unless one has come since.
-func (d *direct) enter(s *lasting) bool {
+// register has s opened again on the links that come, unless one has come since.
+func (d *direct) register(s *resubscription) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.link != nil && d.link != s.on {
@@ -72,19 +72,19 @@ func (d *direct) enter(s *lasting) bool {
 	return true
 }
 
-// watch opens, on a new link that nobody else has yet, the watches that go on
+// preopen opens, on a new link that nobody else has yet, the watches that go on
 // there, or, on the first, the one that will be asked for. A greeting is nothing
 // to those that take all that comes.
-func (d *direct) watch(ctx context.Context, l *link, c dialect.Caller) {
+func (d *direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if op := d.o.First; op != nil && d.codec == nil && onlyLooks(l.codec, *op) && (op.Method != "" || !greets) {
-		l.early, _ = c.Open(ctx, *op)
+		l.preopened, _ = c.Open(ctx, *op)
 	}
-	l.watches = map[*lasting]dialect.Stream{}
+	l.watches = map[*resubscription]dialect.Stream{}
 	for _, s := range d.streams {
-		if s.op.Kind != dialect.Watch || s.op.Method == "" && greets || !severed(s.next) {
+		if s.op.Kind != dialect.Watch || s.op.Method == "" && greets || !disconnected(s.next) {
 			continue
 		}
 		if st, err := c.Open(ctx, s.op); err == nil {
@@ -99,32 +99,32 @@ func onlyLooks(c dialect.Codec, op dialect.Op) bool {
 	return op.Kind == dialect.Watch || ok && f.Follows(op)
 }
 
-// foreseen is the stream of op, where it was opened together with l.
-func (d *direct) foreseen(l *link, op dialect.Op) dialect.Stream {
+// takePreopened is the stream of op, where it was opened together with l.
+func (d *direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if l.early == nil || op.Kind != d.o.First.Kind || op.Method != d.o.First.Method {
+	if l.preopened == nil || op.Kind != d.o.First.Kind || op.Method != d.o.First.Method {
 		return nil
 	}
-	st := l.early
-	l.early = nil
+	st := l.preopened
+	l.preopened = nil
 	return st
 }
 
-// severed says that st ended because its connection did.
-func severed(st dialect.Stream) bool {
+// disconnected says that st ended because its connection did.
+func disconnected(st dialect.Stream) bool {
 	s, ok := st.(interface{ Severed() bool })
 	return ok && s.Severed()
 }
 
-// renew opens s on l, unless its own end came before that of its connection.
-func (s *lasting) renew(l *link) {
+// reopen opens s on l, unless its own end came before that of its connection.
+func (s *resubscription) reopen(l *link) {
 	d := s.d
 	d.mu.Lock()
 	s.tried = l
 	old := s.next
 	d.mu.Unlock()
-	if s.over.Load() || !severed(old) {
+	if s.cancelled.Load() || !disconnected(old) {
 		return
 	}
 	st, err := l.watches[s], error(nil)
@@ -139,7 +139,7 @@ func (s *lasting) renew(l *link) {
 		s.err = err
 	}
 	d.mu.Unlock()
-	if err == nil && s.over.Load() { // Cancel did not see it
+	if err == nil && s.cancelled.Load() { // Cancel did not see it
 		ctx, cancel := context.WithTimeout(d.ctx, leaveBound)
 		defer cancel()
 		_ = st.Cancel(ctx)
@@ -147,30 +147,30 @@ func (s *lasting) renew(l *link) {
 }
 
 // Next is that of the stream on one link after the other, with a gap between.
-func (s *lasting) Next(ctx context.Context) (wire.Message, error) {
-	if s.hold {
-		s.hold = false
+func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
+	if s.hasHeld {
+		s.hasHeld = false
 		return s.held, nil
 	}
-	for !s.over.Load() {
+	for !s.cancelled.Load() {
 		m, err := s.read.Next(ctx)
 		switch {
 		case err == nil:
 			return s.message(m), nil
-		case !severed(s.read):
+		case !disconnected(s.read):
 			if ctx.Err() == nil {
-				s.forget()
+				s.unregister()
 			}
 			return wire.Message{}, err
 		}
-		if err := s.renewed(ctx, err); err != nil {
+		if err := s.awaitReopened(ctx, err); err != nil {
 			return wire.Message{}, err
 		}
 		switch {
 		case s.op.Kind != dialect.Watch:
 			s.gap = s.gap || s.seen
-		case !s.told: // no answer will say that it stands
-			s.told = true
+		case !s.gapSent: // no answer will say that it stands
+			s.gapSent = true
 			return missed(), nil
 		}
 	}
@@ -178,14 +178,14 @@ func (s *lasting) Next(ctx context.Context) (wire.Message, error) {
 }
 
 // message is what comes before m, or m.
-func (s *lasting) message(m wire.Message) wire.Message {
-	m = s.from.dated(m)
+func (s *resubscription) message(m wire.Message) wire.Message {
+	m = s.from.withEvent(m)
 	gap := s.gap && m.Err == nil // that it was refused says more
-	s.seen, s.gap, s.told = true, false, false
+	s.seen, s.gap, s.gapSent = true, false, false
 	if !gap {
 		return m
 	}
-	s.held, s.hold = m, true
+	s.held, s.hasHeld = m, true
 	return missed()
 }
 
@@ -195,23 +195,23 @@ func missed() wire.Message {
 	}}
 }
 
-// renewed waits until s goes on over another link. why is how it ended on the
+// awaitReopened waits until s goes on over another link. why is how it ended on the
 // one before.
-func (s *lasting) renewed(ctx context.Context, why error) error {
+func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 	d := s.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for {
 		switch {
-		case s.over.Load():
+		case s.cancelled.Load():
 			return io.EOF
 		case s.next != s.read:
 			s.read, s.from = s.next, s.on
 			return nil
 		case s.err != nil:
 			return s.err
-		case d.vain != nil:
-			return d.vain
+		case d.giveUpErr != nil:
+			return d.giveUpErr
 		case d.over || d.closed:
 			return why
 		}
@@ -222,8 +222,8 @@ func (s *lasting) renewed(ctx context.Context, why error) error {
 }
 
 // Waiting reports whether a message, or the end, can be had at once.
-func (s *lasting) Waiting() bool {
-	if s.hold {
+func (s *resubscription) Waiting() bool {
+	if s.hasHeld {
 		return true
 	}
 	return waiting(s.read)
@@ -236,9 +236,9 @@ func waiting(st dialect.Stream) bool {
 }
 
 // Cancel tells the far side, if there is one, that nobody wants the rest.
-func (s *lasting) Cancel(ctx context.Context) error {
-	s.over.Store(true)
-	s.forget()
+func (s *resubscription) Cancel(ctx context.Context) error {
+	s.cancelled.Store(true)
+	s.unregister()
 	d := s.d
 	d.mu.Lock()
 	st := s.next
@@ -247,10 +247,10 @@ func (s *lasting) Cancel(ctx context.Context) error {
 	return st.Cancel(ctx)
 }
 
-// forget keeps s from being opened again.
-func (s *lasting) forget() {
+// unregister keeps s from being opened again.
+func (s *resubscription) unregister() {
 	d := s.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.streams = slices.DeleteFunc(d.streams, func(o *lasting) bool { return o == s })
+	d.streams = slices.DeleteFunc(d.streams, func(o *resubscription) bool { return o == s })
 }

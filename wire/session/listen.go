@@ -18,7 +18,7 @@ import (
 type Server struct {
 	endpoint Endpoint
 	options  Options
-	side     *side
+	side     *responder
 	listener transport.Listener
 
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
 		return nil, err
 	}
 	var err error
-	if s.side, err = newSide(SpecOf(e), e, o, true); err != nil {
+	if s.side, err = newResponder(SpecOf(e), e, o, true); err != nil {
 		return nil, err
 	}
 	cfg, err := transportConfig(e, o, SpecOf(e).ServerBinary)

@@ -8,12 +8,12 @@ import (
 	"rpcx/wire"
 )
 
-// A hub gives what comes in to whoever wants the traffic itself.
-type hub struct {
-	d     *direct
-	lossy bool                 // nobody is waited for: a pipe that is too slow ends
-	heard func(m wire.Message) // gets every notification; may be nil
-	comes func(id wire.ID)     // told of each call that will be parked; may be nil
+// A rawHub gives what comes in to whoever wants the traffic itself.
+type rawHub struct {
+	d        *direct
+	lossy    bool                 // nobody is waited for: a pipe that is too slow ends
+	notified func(m wire.Message) // gets every notification; may be nil
+	reserve  func(id wire.ID)     // told of each call that will be parked; may be nil
 
 	mu    sync.Mutex
 	pipes []*rawPipe
@@ -21,12 +21,12 @@ type hub struct {
 
 // incoming is peer.Options.Incoming of a link. A request that no hook answers is the newest
 // pipe's; what else comes is everyone's.
-func (h *hub) incoming(l *link, m wire.Message) bool {
+func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	isRequest := m.Kind == wire.Request
-	hooked := (isRequest || m.Kind == wire.Notification) && h.d.side.answers(m.Method)
+	hooked := (isRequest || m.Kind == wire.Notification) && h.d.responder.answers(m.Method)
 	if hooked && isRequest {
-		if h.comes != nil && h.d.side.parks(m.Method) {
-			h.comes(m.ID)
+		if h.reserve != nil && h.d.responder.parks(m.Method) {
+			h.reserve(m.ID)
 		}
 		return false
 	}
@@ -37,8 +37,8 @@ func (h *hub) incoming(l *link, m wire.Message) bool {
 		return offer(pipes, l, m)
 	}
 	taken := false
-	if h.heard != nil && m.Kind == wire.Notification {
-		h.heard(m)
+	if h.notified != nil && m.Kind == wire.Notification {
+		h.notified(m)
 		taken = true
 	}
 	for _, p := range pipes {
@@ -52,7 +52,7 @@ func (h *hub) incoming(l *link, m wire.Message) bool {
 func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	for _, mute := range []bool{false, true} {
 		for _, p := range slices.Backward(pipes) {
-			if p.isMute() == mute && p.push(l, m) {
+			if p.isDraining() == mute && p.push(l, m) {
 				return true
 			}
 		}
@@ -64,7 +64,7 @@ func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 // them: each once. One of a connection that was lost cannot be any more: another
 // may have its id by now. A connection that is one user's alone says what he
 // likes.
-func (h *hub) claim(ids []wire.ID) error {
+func (h *rawHub) claim(ids []wire.ID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	owners := make([]*rawPipe, len(ids))
@@ -86,19 +86,19 @@ func (h *hub) claim(ids []wire.ID) error {
 	return nil
 }
 
-// cut says that a link was lost: nobody waits for answers there any more.
-func (h *hub) cut() {
+// disconnected says that a link was lost: nobody waits for answers there any more.
+func (h *rawHub) disconnected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.pipes {
 		p.mu.Lock()
-		p.asked = nil
+		p.openRequests = nil
 		p.mu.Unlock()
 	}
 }
 
 // stop ends every pipe.
-func (h *hub) stop() {
+func (h *rawHub) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.pipes {
@@ -107,7 +107,7 @@ func (h *hub) stop() {
 }
 
 // end is stop, and says why to those who still converse.
-func (h *hub) end(why error) {
+func (h *rawHub) end(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.pipes {
@@ -121,7 +121,7 @@ func (h *hub) end(why error) {
 }
 
 // join adds a pipe.
-func (h *hub) join() *rawPipe {
+func (h *rawHub) join() *rawPipe {
 	r := &rawPipe{hub: h, slow: make(chan struct{})}
 	r.ctx, r.forget = context.WithCancel(context.Background())
 	r.cond = sync.NewCond(&r.mu)

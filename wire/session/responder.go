@@ -11,14 +11,14 @@ import (
 	"rpcx/wire/serve"
 )
 
-// A side is what answers the far side: hooks and, as a server, a catalog,
+// A responder is what answers the far side: hooks and, as a server, a catalog,
 // behind the dialect's server. One side serves all connections of a listener.
-type side struct {
+type responder struct {
 	spec     dialect.Spec
 	endpoint Endpoint
 	table    *hook.Table
 	server   dialect.Server
-	far      func(c dialect.Caller) speaker // what hooks talk to on the connection of c
+	upstream func(c dialect.Caller) backend // what hooks talk to on the connection of c
 	funcs    *functions
 	runtime  dialect.Runtime // nil: none
 
@@ -27,14 +27,14 @@ type side struct {
 	failed  error
 }
 
-// newSide makes the answering side. serving says that we are the server: the
+// newResponder makes the answering side. serving says that we are the server: the
 // catalog is told to whoever asks.
-func newSide(spec dialect.Spec, e Endpoint, o Options, serving bool) (*side, error) {
-	s := &side{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}, funcs: &functions{}}
+func newResponder(spec dialect.Spec, e Endpoint, o Options, serving bool) (*responder, error) {
+	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}, funcs: &functions{}}
 	if o.keep != nil {
 		s.funcs = o.keep.sock.functions
 	}
-	s.far = func(c dialect.Caller) speaker { return lineOf(c) }
+	s.upstream = func(c dialect.Caller) backend { return directBackendOf(c) }
 	ho := o.Hook
 	ho.Dialect = spec.Name
 	next := ho.OnFailure
@@ -84,32 +84,32 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 }
 
 // accept is the peer's handler for a connection.
-func (s *side) accept(c dialect.Caller) dialect.Handler {
-	return &sideHandler{Handler: s.server.Accept(c), side: s, caller: c}
+func (s *responder) accept(c dialect.Caller) dialect.Handler {
+	return &responderHandler{Handler: s.server.Accept(c), responder: s, caller: c}
 }
 
-// sideHandler closes the connection's socket after the handler: until then
+// responderHandler closes the connection's socket after the handler: until then
 // there are hooks that may ask for it.
-type sideHandler struct {
+type responderHandler struct {
 	dialect.Handler
-	side   *side
-	caller dialect.Caller
+	responder *responder
+	caller    dialect.Caller
 }
 
-func (h *sideHandler) Close() error {
-	defer h.side.dropSocket(h.caller)
+func (h *responderHandler) Close() error {
+	defer h.responder.dropSocket(h.caller)
 	return h.Handler.Close()
 }
 
 // answers says whether a hook answers method.
-func (s *side) answers(method string) bool { return s.table.Match(s.spec.ForHooks(method)) }
+func (s *responder) answers(method string) bool { return s.table.Match(s.spec.ForHooks(method)) }
 
 // parks says whether calls of method wait in the inbox.
-func (s *side) parks(method string) bool { return s.table.Parks(s.spec.ForHooks(method)) }
+func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.ForHooks(method)) }
 
 // talkBack gives the hooks of one connection the way back to it: its endpoint,
 // bound when first asked for. suspend frees the slot of a hook that waits.
-func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error) {
+func (s *responder) talkBack(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error) {
 	return func() (string, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = newSocket(s.far(c), s.funcs, s.spoken(c), s.endpoint, suspend); err != nil {
+			if sock, err = newSocket(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, suspend); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock
@@ -130,14 +130,14 @@ func (s *side) talkBack(c dialect.Caller, suspend func(hook string) (resume func
 
 // spoken is the dialect of what hooks talk back to: that of the connection, or of
 // the one that another process of ours has.
-func (s *side) spoken(c dialect.Caller) string {
-	if r, ok := s.far(c).(interface{ Dialect() string }); ok {
+func (s *responder) spoken(c dialect.Caller) string {
+	if r, ok := s.upstream(c).(interface{ Dialect() string }); ok {
 		return r.Dialect()
 	}
 	return s.spec.Name
 }
 
-func (s *side) dropSocket(c dialect.Caller) {
+func (s *responder) dropSocket(c dialect.Caller) {
 	s.mu.Lock()
 	sock := s.sockets[c]
 	delete(s.sockets, c)
@@ -147,7 +147,7 @@ func (s *side) dropSocket(c dialect.Caller) {
 	}
 }
 
-func (s *side) noteFailure(err error) {
+func (s *responder) noteFailure(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed == nil {
@@ -156,7 +156,7 @@ func (s *side) noteFailure(err error) {
 }
 
 // failure is the first failure of a hook, as a Fault of kind Helper.
-func (s *side) failure() error {
+func (s *responder) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed == nil {
@@ -168,7 +168,7 @@ func (s *side) failure() error {
 	return wire.NewFault(wire.Helper, s.failed.Error(), s.failed)
 }
 
-func (s *side) Close() error {
+func (s *responder) Close() error {
 	err := s.server.Close()
 	if s.runtime != nil {
 		err = errors.Join(err, s.runtime.Close())

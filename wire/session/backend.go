@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A speaker is what a socket offers to other processes: the far side of a
+// A backend is what a socket offers to other processes: the far side of a
 // connection.
-type speaker interface {
+type backend interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	Notify(ctx context.Context, op dialect.Op) error
 	Event(m wire.Message) (wire.Event, error)
@@ -18,22 +18,22 @@ type speaker interface {
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 }
 
-// line is the speaker of one connection.
-type line struct {
+// directBackend is the speaker of one connection.
+type directBackend struct {
 	dialect.Caller
 	codec dialect.Codec
 }
 
-// lineOf is the speaker of a connection that a peer has.
-func lineOf(c dialect.Caller) line {
+// directBackendOf is the speaker of a connection that a peer has.
+func directBackendOf(c dialect.Caller) directBackend {
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
-		return line{c, p.Codec()}
+		return directBackend{c, p.Codec()}
 	}
-	return line{Caller: c}
+	return directBackend{Caller: c}
 }
 
 // Event is what a user sees of m.
-func (l line) Event(m wire.Message) (wire.Event, error) {
+func (l directBackend) Event(m wire.Message) (wire.Event, error) {
 	if m.Event != nil {
 		return *m.Event, nil
 	}
@@ -41,7 +41,7 @@ func (l line) Event(m wire.Message) (wire.Event, error) {
 }
 
 // Open starts op. What is done with jobs is a flow of the dialect's.
-func (l line) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+func (l directBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Kind < dialect.JobRun {
 		return l.Caller.Open(ctx, op)
 	}
@@ -53,7 +53,7 @@ func (l line) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 }
 
 // Describe asks the far side for what it offers.
-func (l line) Describe(ctx context.Context) (*catalog.Catalog, error) {
+func (l directBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	describer, ok := l.codec.(dialect.Describer)
 	if !ok {
 		return nil, usage("the dialect has no way to ask what the far side offers")
@@ -63,7 +63,7 @@ func (l line) Describe(ctx context.Context) (*catalog.Catalog, error) {
 
 // Typing is the catalog by which the params of method are typed; nil where the
 // dialect tells none.
-func (l line) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+func (l directBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	typer, ok := l.codec.(dialect.SchemaProvider)
 	if !ok {
 		return nil, nil

@@ -55,7 +55,7 @@ func profiled(p *profile.Profile, dialect string) (Endpoint, error) {
 // noName says that @NAME leads nowhere: why it does no more, or the nearest that
 // does.
 func noName(name string) error {
-	if f := endedAs(name, nil); f != nil {
+	if f := exitFault(name, nil); f != nil {
 		return f
 	}
 	f := absent(fmt.Sprintf("no session or profile is named %q", name), nil)

@@ -1,0 +1,112 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/profile"
+)
+
+// An exitRecord is how a session ended that nobody closed. The last few are kept in
+// one file, so that the next command can say why: the session's process has nobody
+// to tell it. What a session of that name left before is forgotten when it lives
+// again.
+type exitRecord struct {
+	Socket string    `json:"socket"`
+	At     time.Time `json:"at"`
+	Why    string    `json:"why"`
+}
+
+// How many endings are kept, for how long, and how many bytes of each.
+const (
+	maxExitRecords = 20
+	exitRecordAge  = 24 * time.Hour
+	maxExitReason  = 500
+)
+
+// readExitRecords are those in b that may still be of interest.
+func readExitRecords(b json.RawMessage) (all []exitRecord) {
+	_ = json.Unmarshal(b, &all) // what is no list is none
+	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
+}
+
+// recordExit notes why the session at socket ended.
+func recordExit(socket, why string) {
+	if len(why) > maxExitReason {
+		why = strings.ToValidUTF8(why[:maxExitReason], "") + "…"
+	}
+	writeExit(socket, why)
+}
+
+// forgetExit is that there is a session at socket again.
+func forgetExit(socket string) {
+	if exitAt(socket) != nil {
+		writeExit(socket, "")
+	}
+}
+
+// writeExit puts why in the place of what is kept of socket; "" is nothing.
+func writeExit(socket, why string) {
+	file := StateFile("ended")
+	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+		return
+	}
+	_ = locked(filepath.Dir(file), func() error {
+		updateDiscovery(file, func(old json.RawMessage) json.RawMessage {
+			all := slices.DeleteFunc(readExitRecords(old), func(e exitRecord) bool { return e.Socket == socket })
+			if why != "" {
+				all = append(all, exitRecord{socket, time.Now().UTC(), why})
+			}
+			if len(all) == 0 {
+				return nil
+			}
+			return append(marshal(all[max(0, len(all)-maxExitRecords):]), '\n')
+		})
+		return nil
+	})
+}
+
+// exitAt is how the last session at socket ended; nil: nothing is known.
+func exitAt(socket string) *exitRecord {
+	file := StateFile("ended")
+	if file == "" {
+		return nil
+	}
+	all := readExitRecords(readDiscovery(file))
+	if i := slices.IndexFunc(all, func(e exitRecord) bool { return e.Socket == socket }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// exitFault says how the session that was called name ended; nil: nothing is known.
+func exitFault(name string, cause error) *wire.Fault {
+	dir, err := runtimePlace()
+	if err != nil {
+		return nil
+	}
+	e := exitAt(socketOf(dir, name))
+	if e == nil {
+		return nil
+	}
+	ago := max(time.Since(e.At), 0).Truncate(time.Second)
+	f := absent(fmt.Sprintf("session %s ended %v ago: %s", name, ago, e.Why), cause)
+	f.Hint = "rpcx connect ENDPOINT --session " + name + " opens it again"
+	return f
+}
+
+// StateFile is where XDG has what the program keeps of what was; "" where nothing
+// says so.
+func StateFile(name string) string {
+	dir := profile.XDG("XDG_STATE_HOME", ".local", "state")
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, name)
+}
