@@ -43,7 +43,11 @@ func (s *Flags) Save(ctx context.Context, a *env.Env, e session.Endpoint, last j
 		Dir: s.Dir, Root: s.root, MaxSize: int64(s.most), Hosts: s.hosts,
 		Saved: func(path string, n int64) { a.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
 	}
-	if at := e.Far().Address; at.Host != "" {
+	far := e
+	if a.Reached != nil {
+		far = a.Reached.Far()
+	}
+	if at := far.Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
 	}
 	return env.Cause(ctx, saver.Save(ctx, announced))

@@ -103,5 +103,5 @@ func attachFirst(ctx context.Context, a *env.Env, o *Options) (*session.Control,
 		f.Hint = "name it as @NAME; rpcx connect --list lists the sessions"
 		return nil, nil, f
 	}
-	return e.Control(), env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0), nil
+	return session.ControlOf(a.Reached, e.Session), env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0), nil
 }

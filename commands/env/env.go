@@ -29,10 +29,10 @@ type Env struct {
 	Profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	Console *format.Console
 	Started time.Time
-	Reached session.Endpoint // the endpoint that was named
-	Opened  session.Options  // with which the last connection was opened
-	Heard   func()           // is told of each message that comes; nil: nobody asks
-	Signal  context.Context  // ends with the first signal to end
+	Reached *session.Client // the process that holds the conversation of the endpoint that was named; nil: none
+	Opened  session.Options // with which the last connection was opened
+	Heard   func()          // is told of each message that comes; nil: nobody asks
+	Signal  context.Context // ends with the first signal to end
 	Out     terminalOut
 	Stdout  format.Screen               // what stdout is
 	Stderr  format.Screen               // what stderr is

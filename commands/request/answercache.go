@@ -74,7 +74,7 @@ func (c *CacheFlags) For(ctx context.Context, a *env.Env, e session.Endpoint, op
 // answers says whose answers come of e: a session knows that itself.
 func answers(ctx context.Context, a *env.Env, e session.Endpoint, conn *options.Connection) (session.Answers, error) {
 	if e.Socket != "" {
-		return e.Answers(), nil
+		return a.Reached.Answers(), nil
 	}
 	cfg, err := options.TransportConfig(ctx, a, conn)
 	return AnswersOf(e, cfg), err

@@ -47,8 +47,10 @@ func reach(ctx context.Context, a *env.Env, e session.Endpoint) (session.Endpoin
 	limit, _ := a.Line.Cmd.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
 	defer cl.Stop()
-	e, err := e.Reach(cl.Ctx)
-	a.Reached = e
+	far, err := session.Reach(cl.Ctx, e)
+	if far != nil {
+		a.Reached, e.Dialect = far, far.Dialect()
+	}
 	return e, env.Cause(cl.Ctx, err)
 }
 
@@ -85,6 +87,7 @@ func open(ctx context.Context, a *env.Env, e session.Endpoint, c *options.Client
 	if err := c.Handshake.Apply(&e, &o); err != nil {
 		return nil, err
 	}
+	o.Reached = a.Reached
 	a.Opened = o
 	conv, err := session.Open(ctx, e, o)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {

@@ -54,13 +54,13 @@ func AnswersOf(e Endpoint, identity, trust string) Answers {
 	}
 }
 
-// Answers are those of the conversation behind e.Socket, after Reach; zero where
-// the process that holds it does not say.
-func (e Endpoint) Answers() Answers {
-	if e.reached == nil {
+// Answers are those of the conversation; zero where the process that holds it does
+// not say.
+func (r *Client) Answers() Answers {
+	if r == nil {
 		return Answers{}
 	}
-	return e.reached.hello.Answers
+	return r.hello.Answers
 }
 
 // At is the key of what was asked.

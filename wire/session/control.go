@@ -16,7 +16,7 @@ import (
 
 // A Control is what a command asks of a session itself, not of its far side.
 type Control struct {
-	r    *remote
+	r    *Client
 	name string
 }
 
@@ -38,8 +38,8 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	return &Control{r, name}, nil
 }
 
-// Control is what the session behind e can be asked; e was reached.
-func (e Endpoint) Control() *Control { return &Control{e.reached, e.Session} }
+// ControlOf is what the session called name can be asked, which r has reached.
+func ControlOf(r *Client, name string) *Control { return &Control{r, name} }
 
 // Live waits until the session is live; where that fails, so does Live.
 func (c *Control) Live(ctx context.Context) error {

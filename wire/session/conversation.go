@@ -71,6 +71,7 @@ type Options struct {
 	Note      func(peer.Note) // things a user may want to know; may be nil
 	Drain     time.Duration   // see peer.Options
 	Hurry     context.Context // see peer.Options; of a conversation
+	Reached   *Client         // the connection that Reach made to the process that holds the conversation; nil: Open makes one
 	keep      *host           // of a session; nil elsewhere
 	First     *dialect.Op     // what Open will ask for first; where nothing is sent for it, it sees what comes at once, too; nil: unknown
 	Reconnect *Reconnect      // nil: a connection that is lost is the end

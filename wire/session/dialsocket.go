@@ -18,8 +18,8 @@ import (
 // done.
 const helloBound = 30 * time.Second
 
-// dialSocket reaches the conversation behind e.Socket.
-func dialSocket(ctx context.Context, e Endpoint) (*remote, error) {
+// dialClient reaches the conversation behind e.Socket.
+func dialClient(ctx context.Context, e Endpoint) (*Client, error) {
 	bound, cancel := context.WithTimeout(ctx, helloBound)
 	defer cancel()
 	r, err := dialRemote(bound, e)
@@ -41,12 +41,12 @@ func dialSocket(ctx context.Context, e Endpoint) (*remote, error) {
 }
 
 // dialRemote connects to the socket, and asks for nothing yet.
-func dialRemote(ctx context.Context, e Endpoint) (*remote, error) {
+func dialRemote(ctx context.Context, e Endpoint) (*Client, error) {
 	nc, err := dialUnix(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{hook: e.Hook, pid: peerPID(nc)}
+	r := &Client{hook: e.Hook, pid: peerPID(nc)}
 	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
 	return r, nil
 }
@@ -75,7 +75,7 @@ func dialUnix(ctx context.Context, e Endpoint) (net.Conn, error) {
 }
 
 // greet asks for whose conversation it is.
-func (r *remote) greet(ctx context.Context, e Endpoint) error {
+func (r *Client) greet(ctx context.Context, e Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
 		err = json.Unmarshal(raw, &r.hello)

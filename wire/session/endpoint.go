@@ -25,7 +25,6 @@ type Endpoint struct {
 	Socket  string            // the path of a Conversation's socket; "" elsewhere
 	Hook    string            // with Socket: the hook that asks, as its endpoint says it
 	Session string            // with Socket: the name of the session whose it is; "" elsewhere
-	reached *remote           // with Socket: the connection that Reach has made
 	Profile *profile.Profile  // where it was named: what else is set there; nil elsewhere
 
 	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out

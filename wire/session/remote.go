@@ -13,9 +13,9 @@ import (
 	"rpcx/wire/peer"
 )
 
-// remote is a Conversation that another process of ours holds, reached over its
+// Client is a Conversation that another process of ours holds, reached over its
 // socket.
-type remote struct {
+type Client struct {
 	p     *peer.Peer
 	pid   int // of that process; 0: not known
 	hook  string
@@ -26,61 +26,49 @@ type remote struct {
 	responder *responder // answers functions of ours; nil: there are none
 }
 
-// Reach connects where another process holds the conversation, so that its
-// dialect is known; Open goes on with that connection. It waits for a session
-// that is still connecting.
-func (e Endpoint) Reach(ctx context.Context) (Endpoint, error) {
+// Reach connects to the process that holds the conversation of e, so that its
+// dialect is known; Options.Reached lets Open go on with that connection. It
+// waits for a session that is still connecting. It returns nil for an endpoint
+// that this process dials itself.
+func Reach(ctx context.Context, e Endpoint) (*Client, error) {
 	if e.Socket == "" {
-		return e, nil
+		return nil, nil
 	}
-	r, err := dialSocket(ctx, e)
-	if err == nil {
-		e.Dialect, e.reached = r.hello.Dialect, r
-	}
-	return e, err
+	return dialClient(ctx, e)
 }
 
-// Far is e; where another process holds the conversation, and e was reached, that
-// process's endpoint as it may be shown.
-func (e Endpoint) Far() Endpoint {
-	if e.reached == nil {
-		return e
-	}
-	far, _ := ParseEndpoint(e.reached.hello.Endpoint, "")
+// Far returns the endpoint of the process that holds the conversation, as it may
+// be shown.
+func (r *Client) Far() Endpoint {
+	far, _ := ParseEndpoint(r.hello.Endpoint, "")
 	return far
 }
 
-// Leave ends the connection that Reach has made, if no conversation has done so.
-func (e Endpoint) Leave() {
-	if e.reached != nil {
-		_ = e.reached.p.Close()
+// Leave ends the connection, if no conversation has done so.
+func (r *Client) Leave() {
+	if r != nil {
+		_ = r.p.Close()
 	}
 }
 
 // openSocket is the conversation behind e.Socket, with functions of ours.
-func openSocket(ctx context.Context, e Endpoint, o Options) (*remote, error) {
+func openSocket(ctx context.Context, e Endpoint, o Options) (_ *Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err
 	}
-	e, err := e.reach(ctx)
-	if err != nil {
-		return nil, err
+	r := o.Reached
+	if r == nil {
+		if r, err = dialClient(ctx, e); err != nil {
+			return nil, err
+		}
 	}
-	if e.reached.tap = o.Tap; o.Tap != nil && o.Note != nil {
+	if r.tap = o.Tap; o.Tap != nil && o.Note != nil {
 		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
 	}
 	if len(o.Hooks) > 0 {
-		err = e.reached.answering(e, o)
+		err = r.answering(e, o)
 	}
-	return e.reached, err
-}
-
-// reach is Reach, once.
-func (e Endpoint) reach(ctx context.Context) (Endpoint, error) {
-	if e.reached != nil {
-		return e, nil
-	}
-	return e.Reach(ctx)
+	return r, err
 }
 
 // onlyFunctions refuses hooks that no function of ours is answered by: others
@@ -99,7 +87,7 @@ func (o Options) onlyFunctions(e Endpoint) error {
 }
 
 // answering makes the side that answers functions of ours.
-func (r *remote) answering(e Endpoint, o Options) error {
+func (r *Client) answering(e Endpoint, o Options) error {
 	e.Dialect = all.Default() // of the socket
 	s, err := newResponder(SpecOf(e), e, o, false)
 	if err != nil {
@@ -114,7 +102,7 @@ func (r *remote) answering(e Endpoint, o Options) error {
 
 // functionResponder is the side that answers functions of ours; nil where there are
 // none.
-func (r *remote) functionResponder() *responder {
+func (r *Client) functionResponder() *responder {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.responder
@@ -122,7 +110,7 @@ func (r *remote) functionResponder() *responder {
 
 // ownFunctions answers what the other process asks of us: functions of ours.
 type ownFunctions struct {
-	r *remote
+	r *Client
 	c dialect.Caller
 
 	once  sync.Once
@@ -150,21 +138,21 @@ func (f *ownFunctions) Close() error {
 }
 
 // Dialect is the far side's.
-func (r *remote) Dialect() string { return r.hello.Dialect }
+func (r *Client) Dialect() string { return r.hello.Dialect }
 
-func (r *remote) params(op dialect.Op) json.RawMessage {
+func (r *Client) params(op dialect.Op) json.RawMessage {
 	return marshal(wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
 		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
 	})
 }
 
-func (r *remote) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	return r.stream(ctx, "open", r.params(op))
 }
 
 // stream opens a stream of the socket.
-func (r *remote) stream(ctx context.Context, method string, params json.RawMessage) (*remoteStream, error) {
+func (r *Client) stream(ctx context.Context, method string, params json.RawMessage) (*remoteStream, error) {
 	st, err := r.p.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Params: params, Unsubscribe: "cancel"})
 	if err != nil {
 		return nil, fromSocket(err)
@@ -173,22 +161,22 @@ func (r *remote) stream(ctx context.Context, method string, params json.RawMessa
 }
 
 // call asks the process that holds the conversation.
-func (r *remote) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (r *Client) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	out, err := r.p.Call(ctx, method, params)
 	return out, fromSocket(err)
 }
 
-func (r *remote) Notify(ctx context.Context, op dialect.Op) error {
+func (r *Client) Notify(ctx context.Context, op dialect.Op) error {
 	op.Kind = dialect.Notify
 	_, err := r.call(ctx, "notify", r.params(op))
 	return err
 }
 
-func (r *remote) Describe(ctx context.Context) (*catalog.Catalog, error) {
+func (r *Client) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return readCatalog(r.call(ctx, "describe", nil))
 }
 
-func (r *remote) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+func (r *Client) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	return readCatalog(r.call(ctx, "typing", marshal(typingRequest{method})))
 }
 
@@ -200,14 +188,14 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 }
 
 // Event is what the other process saw of m.
-func (r *remote) Event(m wire.Message) (wire.Event, error) {
+func (r *Client) Event(m wire.Message) (wire.Event, error) {
 	if m.Event == nil {
 		return wire.Event{}, wire.NewFault(wire.Protocol, "the conversation sent a message that is no event", nil)
 	}
 	return *m.Event, nil
 }
 
-func (r *remote) HookFailure() error {
+func (r *Client) HookFailure() error {
 	if s := r.functionResponder(); s != nil {
 		return s.failure()
 	}
@@ -215,11 +203,11 @@ func (r *remote) HookFailure() error {
 }
 
 // Settle has nothing to wait for: the hooks are the other process's.
-func (r *remote) Settle(context.Context) {}
+func (r *Client) Settle(context.Context) {}
 
-func (r *remote) Err() error { return r.p.Err() }
+func (r *Client) Err() error { return r.p.Err() }
 
-func (r *remote) Close() error {
+func (r *Client) Close() error {
 	err := r.p.Close()
 	if s := r.functionResponder(); s != nil {
 		_ = s.Close()

@@ -85,7 +85,7 @@ func finishRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json
 
 // remotePipe is the raw traffic of a conversation that another process holds.
 type remotePipe struct {
-	r      *remote
+	r      *Client
 	stream *remoteStream
 	token  json.RawMessage
 	ctx    context.Context // of Recv
@@ -95,7 +95,7 @@ type remotePipe struct {
 	err error
 }
 
-func (r *remote) Raw() (RawPipe, error) {
+func (r *Client) Raw() (RawPipe, error) {
 	if r.hello.Session == "" {
 		return nil, usage("connect needs a connection of its own, or a session: a hook's @ takes call and subscribe")
 	}
