@@ -20,6 +20,7 @@ package dialect
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -119,6 +120,17 @@ type Stream interface {
 	// can say so, and forgets the stream. It is bounded by ctx and may be called
 	// after the end, when it does nothing.
 	Cancel(ctx context.Context) error
+}
+
+// CancelTimeout bounds how long the far side may take to hear that nobody wants
+// the rest of a stream.
+const CancelTimeout = 2 * time.Second
+
+// CancelAnyway cancels st even where ctx has ended, within CancelTimeout.
+func CancelAnyway(ctx context.Context, st Stream) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CancelTimeout)
+	defer cancel()
+	_ = st.Cancel(ctx)
 }
 
 // A Caller lets flows and servers send on a connection. *peer.Peer is one.

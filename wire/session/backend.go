@@ -58,7 +58,7 @@ func (l directBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	if !ok {
 		return nil, usage("the dialect has no way to ask what the far side offers")
 	}
-	return received(describer.Describe(ctx, l.Caller))
+	return catalog.Received(describer.Describe(ctx, l.Caller))
 }
 
 // Typing is the catalog by which the params of method are typed; nil where the
@@ -72,16 +72,5 @@ func (l directBackend) Typing(ctx context.Context, method string) (*catalog.Cata
 	if c == nil || err != nil {
 		return nil, err
 	}
-	return received(c, nil)
-}
-
-// received is a catalog that came over a connection, as we go on with it:
-// nothing in it is run, and what it was written into can be read again.
-func received(c *catalog.Catalog, err error) (*catalog.Catalog, error) {
-	if err != nil {
-		return nil, err
-	}
-	catalog.Mend(c)
-	catalog.StripRun(c)
-	return c, nil
+	return catalog.Received(c, nil)
 }

@@ -72,9 +72,17 @@ type Options struct {
 	Drain     time.Duration   // see peer.Options
 	Hurry     context.Context // see peer.Options; of a conversation
 	Reached   *Client         // the connection that Reach made to the process that holds the conversation; nil: Open makes one
-	keep      *host           // of a session; nil elsewhere
+	Shared    *Shared         // where several processes use the conversation; nil elsewhere
 	First     *dialect.Op     // what Open will ask for first; where nothing is sent for it, it sees what comes at once, too; nil: unknown
 	Reconnect *Reconnect      // nil: a connection that is lost is the end
+}
+
+// Shared makes a conversation one that several processes use: a session's. None
+// of them is waited for when it is too slow.
+type Shared struct {
+	Notified  func(m wire.Message) // gets every notification
+	Reserve   func(id wire.ID)     // is told of each call that will be parked, in the order in which they came
+	functions *functions           // of those processes
 }
 
 const defaultGreeting = 15 * time.Second

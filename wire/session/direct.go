@@ -203,7 +203,7 @@ func (d *direct) Raw() (RawPipe, error) {
 	return d.raw, nil
 }
 
-func (d *direct) HookFailure() error { return d.responder.failure() }
+func (d *direct) HookFailure() error { return d.responder.Failure() }
 
 func (d *direct) Settle(ctx context.Context) {
 	if l := d.current(); l != nil {
@@ -226,6 +226,23 @@ func (d *direct) Done() <-chan struct{} {
 	}
 	return d.done
 }
+
+// Pending is how many calls of ours and how many requests of the far side are
+// under way; ok is false while there is no connection.
+func (d *direct) Pending() (calls, requests int, ok bool) {
+	l := d.current()
+	if l == nil {
+		return 0, 0, false
+	}
+	calls, requests = l.p.Pending()
+	return calls, requests, true
+}
+
+// JoinRaw begins raw traffic for one more process, of a shared conversation.
+func (d *direct) JoinRaw() sharedPipe { return d.hub.join() }
+
+// EndRaw ends the raw traffic of all processes, and tells them why.
+func (d *direct) EndRaw(why error) { d.hub.end(why) }
 
 // Reconnects is how often a connection that was lost was made again.
 func (d *direct) Reconnects() int {

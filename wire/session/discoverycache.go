@@ -56,7 +56,7 @@ func KeptCatalog(e Endpoint, o Options) *catalog.Catalog {
 	if file == "" || read == nil {
 		return nil
 	}
-	c, _ := received(read(readDiscovery(file)), nil)
+	c, _ := catalog.Received(read(readDiscovery(file)), nil)
 	return c
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -36,6 +35,7 @@ type host struct {
 	e             Endpoint
 	hooks         []string // the names that hooks answer
 	conv          *direct
+	path          string // of its socket
 	sock          *socket
 	ring          *ring
 	inbox         *inbox
@@ -81,7 +81,8 @@ func Host(ctx context.Context, e Endpoint, o Options, k HostOptions) error {
 	opening, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	h.abandon = cancel
-	h.listen(l, path)
+	h.path = path
+	h.sock = startSocket(&functions{}, socketOptions{upstream: h, owner: h, methods: h.methods(), path: path, listener: l})
 	defer h.shutdown(file)
 	if err = h.open(opening, o); err == nil {
 		err = h.probation(opening)
@@ -105,19 +106,12 @@ func Host(ctx context.Context, e Endpoint, o Options, k HostOptions) error {
 	return h.why
 }
 
-// listen offers the session to other processes. Until it is live they wait.
-func (h *host) listen(l net.Listener, path string) {
-	h.sock = &socket{functions: &functions{}, upstream: h, path: path, listener: l, methods: h.methods(), raw: h.raw, clientGone: h.inbox.release, endReason: h.over, noteFailure: h.noteError}
-	h.sock.suspendHook = func(string) func() { return func() {} }
-	h.sock.start()
-}
-
 // open connects, and subscribes.
 func (h *host) open(ctx context.Context, o Options) error {
 	for _, hook := range o.Hooks {
 		h.hooks = append(h.hooks, hook.Pattern)
 	}
-	o.keep = h
+	o.Shared = &Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, functions: h.sock.functions}
 	o.Hook.Session, o.Hook.Park = h.options.Name, h.inbox.park
 	o.Tap = h.counted(o.Tap)
 	failure := o.Hook.OnFailure
@@ -132,11 +126,8 @@ func (h *host) open(ctx context.Context, o Options) error {
 		r.Lost = func(why error) { h.lost(why, next) }
 		o.Reconnect = &r
 	}
-	conv, err := newDirect(h.e, o)
+	conv, err := openDirect(ctx, h.e, o)
 	if err != nil {
-		return err
-	}
-	if err := conv.start(ctx); err != nil {
 		return err
 	}
 	h.conv = conv
@@ -179,7 +170,7 @@ func (h *host) lastError() string {
 // the next one yet, so here is where the ring has its gap.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
-	h.ring.add(missed())
+	h.ring.add(lossGap())
 	if next != nil {
 		next(why)
 	}
@@ -257,10 +248,10 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 }
 
 // raw joins the traffic itself.
-func (h *host) raw() (*rawPipe, error) {
+func (h *host) raw() (sharedPipe, error) {
 	d, err := h.upstream(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return d.hub.join(), nil
+	return d.JoinRaw(), nil
 }

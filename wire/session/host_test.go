@@ -183,8 +183,7 @@ func TestSocketAcceptsAgain(t *testing.T) {
 	}
 	l := &scarce{Listener: inner}
 	l.fails.Store(2)
-	s := &socket{functions: &functions{}, dialect: "jsonrpc", path: inner.Addr().String(), listener: l}
-	s.start()
+	s := startSocket(&functions{}, socketOptions{owner: hookOwner{}, dialect: "jsonrpc", path: inner.Addr().String(), listener: l, temporary: true})
 	defer s.Close()
 	c, err := Open(t.Context(), Endpoint{Socket: s.path}, Options{})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"time"
 
@@ -15,19 +16,42 @@ import (
 // methods are what a session answers on its socket beside what every socket
 // does.
 func (h *host) methods() map[string]socketMethod {
-	return map[string]socketMethod{
+	all := map[string]socketMethod{
 		"hello":        h.hello,
 		"status":       h.status,
 		"close":        h.close,
-		"raw":          openRaw,
-		"raw.send":     sendRaw,
-		"raw.finish":   finishRaw,
 		"inbox.next":   h.inboxNext,
 		"inbox.took":   h.inboxTook,
 		"inbox.reply":  h.inboxReply,
 		"inbox.reject": h.inboxReject,
 	}
+	maps.Copy(all, rawMethods(h.raw))
+	return all
 }
+
+// SuspendHook, ClientGone, EndReason and StreamFailed make host the owner of its
+// socket.
+
+// SuspendHook has nothing to free: no hook is behind a session's socket.
+func (h *host) SuspendHook(string) func() { return func() {} }
+
+// ClientGone gives back the calls that a process has claimed and not shown.
+func (h *host) ClientGone(s *socketHandler) { h.inbox.release(s) }
+
+// EndReason is what those hear who still wait for something when the session
+// ends; nil: it does not.
+func (h *host) EndReason() error {
+	switch {
+	case !h.ended.Load():
+		return nil
+	case h.why == nil:
+		return wire.NewFault(wire.Closed, "the session was closed", nil)
+	}
+	return wire.NewFault(wire.Closed, "the session has ended: "+h.why.Error(), h.why)
+}
+
+// StreamFailed keeps the failure as the last error of the session's status.
+func (h *host) StreamFailed(err error) { h.noteError(err) }
 
 // upstream is the connection, once the session is live.
 func (h *host) upstream(ctx context.Context) (*direct, error) {
@@ -190,9 +214,9 @@ func (h *host) status(_ context.Context, asks *socketHandler, _ *dialect.Inbound
 	case <-h.live:
 		if h.conv != nil {
 			s.State, s.Reconnects = "reconnecting", h.conv.Reconnects()
-			if l := h.conv.current(); l != nil {
+			if calls, requests, ok := h.conv.Pending(); ok {
 				s.State = "live"
-				s.Pending.Calls, s.Pending.Requests = l.p.Pending()
+				s.Pending.Calls, s.Pending.Requests = calls, requests
 			}
 		}
 	default:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 )
 
 // How a session ends.
@@ -54,7 +55,7 @@ func (h *host) watch(ctx context.Context, file os.FileInfo) error {
 		case <-h.conv.Done():
 			return h.farEnded()
 		case <-tick.C:
-			if now, err := os.Lstat(h.sock.path); err != nil || !os.SameFile(now, file) {
+			if now, err := os.Lstat(h.path); err != nil || !os.SameFile(now, file) {
 				return wire.NewFault(wire.Closed, "the session's socket was removed", err)
 			}
 			if h.options.IdleExit > 0 && h.sock.idle() >= h.options.IdleExit {
@@ -71,40 +72,28 @@ const watchEvery = 200 * time.Millisecond
 // those who are attached.
 func (h *host) shutdown(file os.FileInfo) {
 	h.ended.Store(true)
-	_ = locked(filepath.Dir(h.sock.path), func() error {
-		if now, err := os.Lstat(h.sock.path); err == nil && os.SameFile(now, file) {
-			return os.Remove(h.sock.path)
+	_ = locked(filepath.Dir(h.path), func() error {
+		if now, err := os.Lstat(h.path); err == nil && os.SameFile(now, file) {
+			return os.Remove(h.path)
 		}
 		return nil
 	})
-	_ = h.sock.listener.Close()
+	h.sock.stopAccepting()
 	words := drainTimeout
 	if h.conv != nil {
 		select {
 		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
 			words = slowDrainTimeout
 		default:
-			h.conv.hub.end(h.over())
+			h.conv.EndRaw(h.EndReason())
 			h.sock.cancel()
 			h.unsubscribe()
 		}
 		_ = h.conv.Close()
 	}
-	h.ring.end(h.over())
+	h.ring.end(h.EndReason())
 	h.subs.Wait()
 	h.sock.closeAfter(words)
-}
-
-// over is what those hear who still wait for something when the session ends; nil:
-// it does not.
-func (h *host) over() error {
-	switch {
-	case !h.ended.Load():
-		return nil
-	case h.why == nil:
-		return wire.NewFault(wire.Closed, "the session was closed", nil)
-	}
-	return wire.NewFault(wire.Closed, "the session has ended: "+h.why.Error(), h.why)
 }
 
 // slowDrainTimeout is how long commands may take, when the far side has gone, to read
@@ -115,7 +104,7 @@ const slowDrainTimeout = 10 * time.Second
 func (h *host) unsubscribe() {
 	var leaving sync.WaitGroup
 	for _, st := range h.subscriptions {
-		leaving.Go(func() { leave(context.Background(), st) })
+		leaving.Go(func() { dialect.CancelAnyway(context.Background(), st) })
 	}
 	leaving.Wait()
 }

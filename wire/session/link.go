@@ -38,10 +38,10 @@ func (d *direct) newLink(ctx context.Context) (*link, error) {
 		codec: d.newCodec(), ends: ends,
 		ready: make(chan struct{}), born: time.Now(),
 	}
-	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.keep != nil}
+	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
 		d.preopen(ctx, l, c)
-		return d.responder.accept(c)
+		return d.responder.Accept(c)
 	}
 	introducer, _ := l.codec.(dialect.HandshakeConfigurer)
 	if introducer != nil {

@@ -87,7 +87,7 @@ func (s *Server) Serve() error {
 
 // converse serves one connection to its end.
 func (s *Server) converse(conn wire.Conn) {
-	o := peer.Options{Handler: s.side.accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain}
+	o := peer.Options{Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain}
 	p := peer.New(conn, SpecOf(s.endpoint).NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
 	s.mu.Lock()
 	s.peers[p] = true
@@ -138,4 +138,4 @@ func (s *Server) Reload() bool {
 }
 
 // HookFailure is the first failure of a hook, nil when there was none.
-func (s *Server) HookFailure() error { return s.side.failure() }
+func (s *Server) HookFailure() error { return s.side.Failure() }

@@ -22,6 +22,15 @@ func Open(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
 		}
 		return openSocket(ctx, e, o)
 	}
+	d, err := openDirect(ctx, e, o)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// openDirect connects to e, which no other process holds, and greets.
+func openDirect(ctx context.Context, e Endpoint, o Options) (*direct, error) {
 	d, err := newDirect(e, o)
 	if err != nil {
 		return nil, err
@@ -51,8 +60,8 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 	d.dial, d.jitter = d.connect, fullJitter
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	switch {
-	case o.keep != nil:
-		d.hub = &rawHub{d: d, lossy: true, notified: o.keep.ring.add, reserve: o.keep.inbox.reserve}
+	case o.Shared != nil:
+		d.hub = &rawHub{d: d, lossy: true, notified: o.Shared.Notified, reserve: o.Shared.Reserve}
 	case o.Raw:
 		d.hub = &rawHub{d: d}
 		d.raw = d.hub.join()
@@ -147,6 +156,6 @@ func startDemo(e Endpoint) (wire.Conn, []func() error, error) {
 		return nil, nil, err
 	}
 	here, there := transport.Pair()
-	demo := peer.New(there, SpecOf(e).NewCodec(e.CodecOptions(wire.Options{})), peer.Options{Handler: server.accept})
+	demo := peer.New(there, SpecOf(e).NewCodec(e.CodecOptions(wire.Options{})), peer.Options{Handler: server.Accept})
 	return here, []func() error{demo.Close, server.Close}, nil
 }

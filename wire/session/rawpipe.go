@@ -102,8 +102,11 @@ func (r *rawPipe) reject(l *link) {
 	}
 }
 
-// leave ends the pipe for good.
-func (r *rawPipe) leave() {
+// Context ends with Leave.
+func (r *rawPipe) Context() context.Context { return r.ctx }
+
+// Leave ends the pipe for good.
+func (r *rawPipe) Leave() {
 	r.Stop()
 	r.forget()
 	r.hub.mu.Lock()
@@ -203,7 +206,7 @@ func (r *rawPipe) follow(st dialect.Stream) {
 			continue
 		}
 		if r.ctx.Err() != nil { // whoever asked is gone
-			leave(r.ctx, st)
+			dialect.CancelAnyway(r.ctx, st)
 		}
 		if r.hub.d.o.Reconnect != nil && disconnected(st) {
 			r.unanswered(err)

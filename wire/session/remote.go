@@ -23,7 +23,7 @@ type Client struct {
 	tap   wire.Tap // sees the messages of the far side that come for us; may be nil
 
 	mu        sync.Mutex
-	responder *responder // answers functions of ours; nil: there are none
+	functions functionAnswerer // nil: there are none
 }
 
 // Reach connects to the process that holds the conversation of e, so that its
@@ -66,7 +66,7 @@ func openSocket(ctx context.Context, e Endpoint, o Options) (_ *Client, err erro
 		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
 	}
 	if len(o.Hooks) > 0 {
-		err = r.answering(e, o)
+		err = answerFunctions(r, e, o)
 	}
 	return r, err
 }
@@ -86,26 +86,37 @@ func (o Options) onlyFunctions(e Endpoint) error {
 	return nil
 }
 
-// answering makes the side that answers functions of ours.
-func (r *Client) answering(e Endpoint, o Options) error {
+// answerFunctions makes the side that answers functions of ours.
+func answerFunctions(r *Client, e Endpoint, o Options) error {
 	e.Dialect = all.Default() // of the socket
 	s, err := newResponder(SpecOf(e), e, o, false)
 	if err != nil {
 		return err
 	}
 	s.upstream = func(dialect.Caller) backend { return r }
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.responder = s
+	r.answerBy(s)
 	return nil
 }
 
-// functionResponder is the side that answers functions of ours; nil where there are
-// none.
-func (r *Client) functionResponder() *responder {
+// A functionAnswerer answers the functions of this process.
+type functionAnswerer interface {
+	Accept(c dialect.Caller) dialect.Handler
+	Failure() error // the first of a hook; nil: there was none
+	Close() error
+}
+
+// answerBy has a answer functions of ours.
+func (r *Client) answerBy(a functionAnswerer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.responder
+	r.functions = a
+}
+
+// answerer answers functions of ours; nil where there are none.
+func (r *Client) answerer() functionAnswerer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.functions
 }
 
 // ownFunctions answers what the other process asks of us: functions of ours.
@@ -118,14 +129,14 @@ type ownFunctions struct {
 }
 
 func (f *ownFunctions) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	s := f.r.functionResponder()
+	s := f.r.answerer()
 	if s == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
 	if f.r.tap != nil {
 		f.r.tap(wire.Recv, in.Msg.Raw)
 	}
-	f.once.Do(func() { f.inner = s.accept(f.c) })
+	f.once.Do(func() { f.inner = s.Accept(f.c) })
 	return f.inner.Handle(ctx, in)
 }
 
@@ -184,7 +195,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 	if err != nil || string(raw) == "null" {
 		return nil, err
 	}
-	return received(catalog.Parse(raw))
+	return catalog.Received(catalog.Parse(raw))
 }
 
 // Event is what the other process saw of m.
@@ -196,8 +207,8 @@ func (r *Client) Event(m wire.Message) (wire.Event, error) {
 }
 
 func (r *Client) HookFailure() error {
-	if s := r.functionResponder(); s != nil {
-		return s.failure()
+	if s := r.answerer(); s != nil {
+		return s.Failure()
 	}
 	return nil
 }
@@ -209,7 +220,7 @@ func (r *Client) Err() error { return r.p.Err() }
 
 func (r *Client) Close() error {
 	err := r.p.Close()
-	if s := r.functionResponder(); s != nil {
+	if s := r.answerer(); s != nil {
 		_ = s.Close()
 	}
 	return err

@@ -21,18 +21,35 @@ type rawRequest struct {
 	Message string          `json:"message,omitempty"`
 }
 
+// A sharedPipe is a RawPipe of a conversation that several processes use.
+type sharedPipe interface {
+	RawPipe
+	// Leave ends the pipe for good: open requests are rejected.
+	Leave()
+	// Context ends with Leave.
+	Context() context.Context
+}
+
+// rawMethods are the methods of raw traffic; join begins it for one process.
+func rawMethods(join func() (sharedPipe, error)) map[string]socketMethod {
+	open := func(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+		return openRaw(ctx, h, in, join)
+	}
+	return map[string]socketMethod{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
+}
+
 // openRaw passes on what comes in and no hook answers.
-func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound, join func() (sharedPipe, error)) (json.RawMessage, error) {
 	passed, ok := h.socket.beginStream()
 	if !ok {
 		return nil, context.Canceled
 	}
 	defer passed()
-	pipe, err := h.socket.raw()
+	pipe, err := join()
 	if err != nil {
 		return nil, err
 	}
-	defer pipe.leave()
+	defer pipe.Leave()
 	return nil, h.stream(in, pipe.Stop, pipe, func(token wire.ID) error {
 		defer context.AfterFunc(ctx, pipe.Stop)()
 		for {
@@ -52,7 +69,7 @@ func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.R
 }
 
 // pipe finds the pipe that a request is about.
-func (h *socketHandler) pipe(in *dialect.Inbound, r *rawRequest) (*rawPipe, error) {
+func (h *socketHandler) pipe(in *dialect.Inbound, r *rawRequest) (sharedPipe, error) {
 	if err := json.Unmarshal(in.Msg.Params, r); err != nil {
 		return nil, usage("no raw traffic: %v", err)
 	}
@@ -71,7 +88,7 @@ func sendRaw(_ context.Context, h *socketHandler, in *dialect.Inbound) (json.Raw
 	if err != nil {
 		return nil, err
 	}
-	return nil, pipe.Send(pipe.ctx, []byte(r.Message)) // over HTTP the answer may come when this has long returned
+	return nil, pipe.Send(pipe.Context(), []byte(r.Message)) // over HTTP the answer may come when this has long returned
 }
 
 func finishRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
@@ -138,10 +155,10 @@ func (p *remotePipe) Err() error {
 
 // Stop ends the traffic when what has come is read.
 func (p *remotePipe) Stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), leaveBound)
+	ctx, cancel := context.WithTimeout(context.Background(), dialect.CancelTimeout)
 	defer cancel()
 	_, _ = p.r.call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
-	time.AfterFunc(leaveBound, p.stop) // should the end not come
+	time.AfterFunc(dialect.CancelTimeout, p.stop) // should the end not come
 }
 
 func (p *remotePipe) Send(ctx context.Context, msg []byte) error {

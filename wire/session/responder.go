@@ -31,8 +31,8 @@ type responder struct {
 // catalog is told to whoever asks.
 func newResponder(spec dialect.Spec, e Endpoint, o Options, serving bool) (*responder, error) {
 	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}, funcs: &functions{}}
-	if o.keep != nil {
-		s.funcs = o.keep.sock.functions
+	if o.Shared != nil {
+		s.funcs = o.Shared.functions
 	}
 	s.upstream = func(c dialect.Caller) backend { return directBackendOf(c) }
 	ho := o.Hook
@@ -83,8 +83,8 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
 
-// accept is the peer's handler for a connection.
-func (s *responder) accept(c dialect.Caller) dialect.Handler {
+// Accept is the peer's handler for a connection.
+func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	return &responderHandler{Handler: s.server.Accept(c), responder: s, caller: c}
 }
 
@@ -119,7 +119,7 @@ func (s *responder) talkBack(c dialect.Caller, suspend func(hook string) (resume
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = newSocket(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, suspend); err != nil {
+			if sock, err = newSocket(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, hookOwner{suspend}); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock
@@ -127,6 +127,23 @@ func (s *responder) talkBack(c dialect.Caller, suspend func(hook string) (resume
 		return sock.endpoint(), nil
 	}
 }
+
+// A hookOwner owns the socket of a connection's hooks.
+type hookOwner struct {
+	suspend func(hook string) (resume func())
+}
+
+// SuspendHook frees the slot of a hook while it waits for us.
+func (o hookOwner) SuspendHook(hook string) func() { return o.suspend(hook) }
+
+// ClientGone means nothing to a connection.
+func (hookOwner) ClientGone(*socketHandler) {}
+
+// EndReason is nil: streams end with their connection.
+func (hookOwner) EndReason() error { return nil }
+
+// StreamFailed means nothing to a connection.
+func (hookOwner) StreamFailed(error) {}
 
 // spoken is the dialect of what hooks talk back to: that of the connection, or of
 // the one that another process of ours has.
@@ -155,8 +172,8 @@ func (s *responder) noteFailure(err error) {
 	}
 }
 
-// failure is the first failure of a hook, as a Fault of kind Helper.
-func (s *responder) failure() error {
+// Failure is the first failure of a hook, as a Fault of kind Helper.
+func (s *responder) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed == nil {

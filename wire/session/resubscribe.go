@@ -140,7 +140,7 @@ func (s *resubscription) reopen(l *link) {
 	}
 	d.mu.Unlock()
 	if err == nil && s.cancelled.Load() { // Cancel did not see it
-		ctx, cancel := context.WithTimeout(d.ctx, leaveBound)
+		ctx, cancel := context.WithTimeout(d.ctx, dialect.CancelTimeout)
 		defer cancel()
 		_ = st.Cancel(ctx)
 	}
@@ -171,7 +171,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 			s.gap = s.gap || s.seen
 		case !s.gapSent: // no answer will say that it stands
 			s.gapSent = true
-			return missed(), nil
+			return lossGap(), nil
 		}
 	}
 	return wire.Message{}, io.EOF
@@ -186,10 +186,11 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 		return m
 	}
 	s.held, s.hasHeld = m, true
-	return missed()
+	return lossGap()
 }
 
-func missed() wire.Message {
+// lossGap is what a stream brings where a connection was lost.
+func lossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and made again",
 	}}

@@ -26,17 +26,7 @@ import (
 // cancel), notify, describe and typing, and what a session has beside.
 type socket struct {
 	*functions
-	upstream    backend
-	dialect     string
-	shown       string // the endpoint, redacted
-	suspendHook func(hook string) (resume func())
-	methods     map[string]socketMethod  // what a session answers beside
-	raw         func() (*rawPipe, error) // of a session; nil elsewhere
-	clientGone  func(*socketHandler)     // told when a process goes; may be nil
-	endReason   func() error             // why all ends, when a session does; nil elsewhere
-	noteFailure func(error)              // told of a stream that failed; may be nil
-	path        string
-	listener    net.Listener
+	socketOptions
 
 	mu           sync.Mutex
 	peers        map[*peer.Peer]*socketHandler
@@ -46,8 +36,34 @@ type socket struct {
 	wg           sync.WaitGroup
 }
 
+// socketOptions say what a socket offers.
+type socketOptions struct {
+	upstream  backend
+	owner     owner
+	dialect   string                  // of upstream, for those who ask; "" where a method hello says it
+	shown     string                  // the endpoint, redacted
+	methods   map[string]socketMethod // answered beside those of every socket, or in place of them
+	path      string
+	listener  net.Listener
+	temporary bool // Close removes the path
+}
+
+// An owner is told what happens on its socket: the responder of a connection,
+// whose hooks use it, or a session.
+type owner interface {
+	// SuspendHook frees the slot of a hook while it waits for us.
+	SuspendHook(hook string) (resume func())
+	// ClientGone says that a process has disconnected.
+	ClientGone(client *socketHandler)
+	// EndReason is what those hear whose streams are cancelled by the owner's end;
+	// nil where it has not ended.
+	EndReason() error
+	// StreamFailed says that a stream failed, with no end of its owner.
+	StreamFailed(err error)
+}
+
 // newSocket binds a socket that nobody else can reach, for the hooks of far.
-func newSocket(far backend, funcs *functions, name string, e Endpoint, suspend func(string) func()) (*socket, error) {
+func newSocket(far backend, funcs *functions, name string, e Endpoint, own owner) (*socket, error) {
 	dir, err := runtimeDir()
 	if err != nil {
 		return nil, err
@@ -63,16 +79,18 @@ func newSocket(far backend, funcs *functions, name string, e Endpoint, suspend f
 	if err != nil {
 		return nil, fmt.Errorf("binding the socket that hooks call back on: %w", err)
 	}
-	s := &socket{functions: funcs, upstream: far, dialect: name, shown: e.String(), suspendHook: suspend, path: path, listener: l}
-	s.start()
-	return s, nil
+	return startSocket(funcs, socketOptions{upstream: far, owner: own, dialect: name, shown: e.String(), path: path, listener: l, temporary: true}), nil
 }
 
-// start accepts from now on.
-func (s *socket) start() {
-	s.peers, s.lastDetached = map[*peer.Peer]*socketHandler{}, time.Now()
+// startSocket accepts processes from now on.
+func startSocket(funcs *functions, o socketOptions) *socket {
+	s := &socket{functions: funcs, socketOptions: o, peers: map[*peer.Peer]*socketHandler{}, lastDetached: time.Now()}
 	s.wg.Go(s.serve)
+	return s
 }
+
+// stopAccepting lets no process in any more.
+func (s *socket) stopAccepting() { _ = s.listener.Close() }
 
 func (s *socket) endpoint() string { return "conversation:" + s.path }
 
@@ -94,7 +112,7 @@ func (s *socket) serve() {
 const acceptPause = 20 * time.Millisecond
 
 func (s *socket) converse(nc net.Conn) {
-	h := &socketHandler{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]*rawPipe{}}
+	h := &socketHandler{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]sharedPipe{}}
 	p := socketPeer(nc, peer.Options{
 		Handler: func(c dialect.Caller) dialect.Handler { h.client = c; return h },
 		Drain:   time.Millisecond, MaxInbound: socketInbound,
@@ -163,25 +181,23 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 }
 
 // cancel ends every stream that came through the socket, while its far side can
-// still be told, and waits for that no longer than leaveBound.
+// still be told, and waits for that no longer than dialect.CancelTimeout.
 func (s *socket) cancel() {
 	s.mu.Lock()
 	for _, h := range s.peers {
 		h.cancelAll()
 	}
 	s.mu.Unlock()
-	s.settle(leaveBound)
+	s.settle(dialect.CancelTimeout)
 }
 
 // meaning is what it means that a stream failed with err: it may have been the
 // end of the session that nobody else wanted.
 func (s *socket) meaning(err error) error {
-	switch canceled := errors.Is(err, context.Canceled); {
-	case canceled && s.endReason != nil:
-		return cmp.Or(s.endReason(), err)
-	case !canceled && s.noteFailure != nil:
-		s.noteFailure(err)
+	if errors.Is(err, context.Canceled) {
+		return cmp.Or(s.owner.EndReason(), err)
 	}
+	s.owner.StreamFailed(err)
 	return err
 }
 
@@ -210,7 +226,7 @@ func (s *socket) Close() { s.closeAfter(drainTimeout) }
 // closeAfter is Close, with another time for last words.
 func (s *socket) closeAfter(words time.Duration) {
 	_ = s.listener.Close()
-	if s.raw == nil { // a session's own is removed by the session, if it is still its own
+	if s.temporary { // a session's own is removed by the session, if it is still its own
 		_ = os.Remove(s.path)
 	}
 	s.mu.Lock()

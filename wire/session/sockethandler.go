@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -24,16 +23,14 @@ type socketHandler struct {
 	next     atomic.Int64
 	mu       sync.Mutex
 	open     map[string]context.CancelFunc // by the stream's token
-	pipes    map[string]*rawPipe           // those of them that carry raw traffic
+	pipes    map[string]sharedPipe         // those of them that carry raw traffic
 }
 
 func (h *socketHandler) attach() { h.attached.Store(true) }
 
 func (h *socketHandler) Close() error {
 	h.socket.forget(h)
-	if h.socket.clientGone != nil {
-		h.socket.clientGone(h)
-	}
+	h.socket.owner.ClientGone(h)
 	return nil
 }
 
@@ -148,7 +145,7 @@ func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.Ra
 		return nil, err
 	}
 	if hook != "" {
-		defer h.socket.suspendHook(hook)()
+		defer h.socket.owner.SuspendHook(hook)()
 	}
 	passed, ok := h.socket.beginStream()
 	if !ok {
@@ -161,14 +158,14 @@ func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.Ra
 	if err != nil {
 		return nil, h.socket.meaning(err)
 	}
-	defer leave(ctx, st)
+	defer dialect.CancelAnyway(ctx, st)
 	return nil, h.stream(in, cancel, nil, func(token wire.ID) error {
 		return h.pass(ctx, st, token, in.Emit)
 	})
 }
 
 // stream answers with a token, under which cancel ends what run then emits.
-func (h *socketHandler) stream(in *dialect.Inbound, cancel context.CancelFunc, pipe *rawPipe, run func(token wire.ID) error) error {
+func (h *socketHandler) stream(in *dialect.Inbound, cancel context.CancelFunc, pipe sharedPipe, run func(token wire.ID) error) error {
 	token := strconv.FormatInt(h.next.Add(1), 10)
 	h.mu.Lock()
 	h.open[token] = cancel
@@ -187,17 +184,6 @@ func (h *socketHandler) stream(in *dialect.Inbound, cancel context.CancelFunc, p
 		return err
 	}
 	return run(wire.ID(token))
-}
-
-// leaveBound is how long we wait for the far side to hear that nobody wants the
-// rest of a stream.
-const leaveBound = 2 * time.Second
-
-// leave tells the far side that nobody wants the rest of st, if there is one.
-func leave(ctx context.Context, st dialect.Stream) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveBound)
-	defer cancel()
-	_ = st.Cancel(ctx)
 }
 
 // pass emits every message of st, then how it ended.
