@@ -19,8 +19,8 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // callOptions are the flags of call, and what was found of them.
@@ -90,7 +90,7 @@ func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
 	if err != nil {
 		return err
 	}
-	o.cache.Fresh = o.Conn.NoCache && session.SpecOf(e).CachedCatalog == nil
+	o.cache.Fresh = o.Conn.NoCache && e.Spec().CachedCatalog == nil
 	if err := o.exclude(a.Line, rest); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
 	return (&request.Request{
 		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
-		Operation: func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
 			return o.operation(ctx, a, e, rest, cat)
 		},
 		Before: func(op dialect.Op) (found bool, err error) {
@@ -157,7 +157,7 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 
 // operation makes what is sent: the message of --raw-request, or METHOD with its
 // params.
-func (o *callOptions) operation(ctx context.Context, a *env.Env, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (o *callOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	if o.rawRequest != "" {
 		msg, err := rawRequest(ctx, o.rawRequest)
 		return dialect.Op{Kind: dialect.Raw, Params: msg}, err

@@ -14,7 +14,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/session"
+	"rpcx/wire/dialect/all"
 )
 
 // describeOptions are the flags of describe.
@@ -104,7 +104,7 @@ func (o *describeOptions) forPeople(a *env.Env) bool {
 
 // showMethod shows one method.
 func (o *describeOptions) showMethod(ctx context.Context, a *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
-	name = session.SpecNamed(c.Dialect).OnWire(name)
+	name = all.Named(c.Dialect).OnWire(name)
 	m := dialects.MethodOf(c, name)
 	if m == nil {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)

@@ -16,8 +16,8 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // evalOptions are the flags of eval.
@@ -83,7 +83,7 @@ func runEval(ctx context.Context, a *env.Env, o *evalOptions) error {
 	return (&request.Request{
 		Env: a, Client: &o.Client, Endpoint: e, Params: options.Params{DryRun: o.dryRun}, Print: print,
 		Timeout: o.evaluator.Bound(op, o.Time.Timeout.Or(0)), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
-		Operation: func(session.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
+		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
 		Started:   func(d *env.Deadline) { a.Heard = d.Touch }, // what the code calls back counts as a message of it
 		Consume:   func(c *request.Consumer, op dialect.Op) error { return o.consume(a, c, op) },
 		Outcome:   func(_ *request.Consumer, err error) error { return withStack(err) },
@@ -92,8 +92,8 @@ func runEval(ctx context.Context, a *env.Env, o *evalOptions) error {
 
 // consume reads the value, where the dialect that is spoken has such an evaluator.
 func (o *evalOptions) consume(a *env.Env, c *request.Consumer, op dialect.Op) error {
-	e := session.Endpoint{Dialect: c.Dialect()}
-	if !session.SpecOf(e).Evals {
+	e := endpoint.Endpoint{Dialect: c.Dialect()}
+	if !e.Spec().Evals {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
 	if err := o.evaluator.Check(a.Line, e, nil, ""); err != nil {
@@ -104,8 +104,8 @@ func (o *evalOptions) consume(a *env.Env, c *request.Consumer, op dialect.Op) er
 }
 
 // checkEvals refuses an endpoint whose dialect is known and evaluates nothing.
-func checkEvals(e session.Endpoint) error {
-	if e.Dialect == "" || session.SpecOf(e).Evals {
+func checkEvals(e endpoint.Endpoint) error {
+	if e.Dialect == "" || e.Spec().Evals {
 		return nil
 	}
 	f := wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/session"
+	"rpcx/wire/endpoint"
 )
 
 // A jobVerb is one command of `job`.
@@ -140,7 +140,7 @@ func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
 	return (&request.Request{
 		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Retries: o.retry,
-		Operation: func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
 			return v.operation(ctx, a, o, e, words, cat)
 		},
 		Consume: func(c *request.Consumer, op dialect.Op) error {
@@ -165,7 +165,7 @@ func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
 }
 
 // operation makes what is sent. With --dry-run it is shown as a plain call.
-func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e session.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op.Kind = v.kind
 	switch {
 	case v.args == argsJob:
@@ -175,7 +175,7 @@ func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e ses
 		if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache); err == nil {
 			err = request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 		}
-	case session.SpecOf(e).LiveEval:
+	case e.Spec().LiveEval:
 		op.Extra = o.journal.Extra()
 	}
 	if o.params.DryRun {
@@ -185,7 +185,7 @@ func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e ses
 }
 
 // check refuses what the command does not take, and jobs where there are none.
-func (v jobVerb) check(l *cmdline.CommandLine, e session.Endpoint, rest []string) error {
+func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	switch {
 	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):
 		return l.Usage("a method is missing")
@@ -194,11 +194,11 @@ func (v jobVerb) check(l *cmdline.CommandLine, e session.Endpoint, rest []string
 	case v.args == "ENDPOINT" && len(rest) > 0:
 		return l.Usage("job list takes an endpoint alone, not %q too", rest[0])
 	}
-	switch jobs := session.SpecOf(e).Jobs; {
+	switch jobs := e.Spec().Jobs; {
 	case e.Dialect == "":
 	case jobs == dialect.NoJobs:
 		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
-	case v.kind == dialect.JobList && session.SpecOf(e).LiveEval: // what it lists outlives connections
+	case v.kind == dialect.JobList && e.Spec().LiveEval: // what it lists outlives connections
 	case jobs == dialect.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
 		f := l.Usage("a job belongs to its connection, which this command would end")
 		if !cmdline.HasSecret(nil, l.Args[:1]) {

@@ -33,7 +33,7 @@ func asksAboutMethod(a *env.Env) bool {
 		}
 	}
 	e, err := session.ParseEndpoint(l.Args[0], dialect)
-	return err == nil && session.SpecOf(e).ModuleOf != nil
+	return err == nil && e.Spec().ModuleOf != nil
 }
 
 // methodHelp prints what a method takes, as its peer tells; if that cannot be had,

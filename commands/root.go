@@ -83,8 +83,8 @@ type command struct {
 	make func(*env.Env) *cmdline.Command
 }
 
-// all are the commands, in the order of the help.
-var all = []command{
+// commandTable are the commands, in the order of the help.
+var commandTable = []command{
 	{"call", callCommand},
 	{"eval", evalCommand},
 	{"subscribe", subscribeCommand},
@@ -109,8 +109,8 @@ func tree(a *env.Env, words ...string) *cmdline.Command {
 		}},
 	}
 	named := func(c command) bool { return len(words) > 0 && words[0] == c.name }
-	alone := slices.ContainsFunc(all, named)
-	for _, c := range all {
+	alone := slices.ContainsFunc(commandTable, named)
+	for _, c := range commandTable {
 		if !alone || named(c) {
 			root.Commands = append(root.Commands, c.make(a))
 		}

@@ -47,10 +47,10 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc") {
 		return a.Line.Usage("%s: has no endpoint that a command could call", scheme)
 	}
-	if (o.Frame > 0 || o.Files != "") && !session.SpecOf(e).LiveEval {
+	if (o.Frame > 0 || o.Files != "") && !e.Spec().LiveEval {
 		return a.Line.Usage("--frame and --artifacts: %s has neither", e.Dialect)
 	}
-	so, err := o.Session(ctx, a, session.SpecOf(e))
+	so, err := o.Session(ctx, a, e.Spec())
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Silent() && !session.SpecOf(e).LiveEval { // an evaluator has commands of its own
+	if o.Silent() && !e.Spec().LiveEval { // an evaluator has commands of its own
 		a.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
 	return server.Run(ctx, a, s, command, o.Hooks.Strict)

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/session"
+	"rpcx/wire/endpoint"
 )
 
 // subscribeOptions are the flags of subscribe.
@@ -101,7 +101,7 @@ func runSubscribe(ctx context.Context, a *env.Env, o *subscribeOptions) error {
 	return o.do(ctx, a, &request.Request{
 		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Stream: true,
-		Operation: func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
 			return o.operation(ctx, a, e, rest, cat)
 		},
 	})
@@ -112,7 +112,7 @@ var errEnough = errors.New("the time asked for is over")
 
 // do subscribes, and reads what comes to its end, or until --for is over.
 func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Request) error {
-	if session.SpecOf(r.Endpoint).LiveEval {
+	if r.Endpoint.Spec().LiveEval {
 		r.Args = nil // they are code
 	}
 	watch := o.watchOp()
@@ -148,7 +148,7 @@ func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Reques
 
 // operation makes what is sent; without arguments it has no method, and nothing is
 // sent.
-func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e session.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
 	if len(args) == 0 {
 		return op, nil

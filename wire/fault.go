@@ -1,6 +1,9 @@
 package wire
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // A FaultKind is the class of a failure. Each has one exit status, which EXIT
 // STATUS in the manual lists.
@@ -88,3 +91,8 @@ func AsFault(err error) *Fault {
 // ErrUnsupported is returned by a Codec for an operation that its dialect does not
 // have.
 var ErrUnsupported = errors.New("not part of this dialect")
+
+// Usagef returns a Fault of kind Usage.
+func Usagef(format string, args ...any) *Fault {
+	return NewFault(Usage, fmt.Sprintf(format, args...), nil)
+}

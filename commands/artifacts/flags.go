@@ -9,8 +9,8 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 const groupFiles = "Artifacts"
@@ -34,7 +34,7 @@ func (s *Flags) Flags() []cmdline.Flag {
 }
 
 // Save saves the artifacts that a job's last words tell of, where that is wanted.
-func (s *Flags) Save(ctx context.Context, a *env.Env, e session.Endpoint, last json.RawMessage) error {
+func (s *Flags) Save(ctx context.Context, a *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
 	if s.Dir == "" || announced == nil {
 		return nil

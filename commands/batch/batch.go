@@ -14,6 +14,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -57,9 +58,9 @@ type Options struct {
 
 // Run makes the calls that the lines of stdin ask for, and prints one line for
 // each. Some call that failed is a Fault of kind RPCError.
-func Run(ctx context.Context, a *env.Env, o Options, e session.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
+func Run(ctx context.Context, a *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{env: a, o: o, print: print, types: newTyper(a, e, nil, cat, o.Params)}
-	if asked := e.Dialect == "" || cat == nil && session.SpecOf(e).TypedParams && !o.Params.NoCheck; o.Params.DryRun && !asked {
+	if asked := e.Dialect == "" || cat == nil && e.Spec().TypedParams && !o.Params.NoCheck; o.Params.DryRun && !asked {
 		return b.dryRun(ctx, e)
 	}
 	cl := env.NewDeadline(ctx, o.Client.Time.Timeout.Or(0), 0)

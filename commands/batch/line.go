@@ -12,8 +12,8 @@ import (
 	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // id returns the id that the answer bears: that of the line, else the number of
@@ -56,8 +56,8 @@ func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage
 }
 
 // dryRun prints the message of each line.
-func (b *batch) dryRun(ctx context.Context, e session.Endpoint) error {
-	codec := session.SpecOf(e).NewCodec(e.CodecOptions(wire.Options{}))
+func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
+	codec := e.Spec().NewCodec(e.CodecOptions(wire.Options{}))
 	var refused error
 	err := env.EachLine(ctx, func(n int64, line []byte) error {
 		op, err := b.read(ctx, &job{number: n, line: line})

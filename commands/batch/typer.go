@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -33,12 +34,12 @@ type typer struct {
 
 // newTyper makes the checks of a batch; nil: nothing is checked. conv may
 // be nil.
-func newTyper(a *env.Env, e session.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
+func newTyper(a *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
 	if p.NoCheck {
 		return nil
 	}
 	t := &typer{
-		spec: session.SpecOf(e), given: given, warn: a.Console.Warn,
+		spec: e.Spec(), given: given, warn: a.Console.Warn,
 		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{},
 	}
 	if given == nil && t.spec.TypedParams {

@@ -18,6 +18,7 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -141,7 +142,7 @@ func (b *startup) Log() []string {
 
 // runHost runs the session until it ends. It is aborted if the launching command
 // exits before the session is ready.
-func runHost(ctx context.Context, a *env.Env, o *Options, e session.Endpoint, k session.HostOptions) error {
+func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k session.HostOptions) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := make(chan struct{})

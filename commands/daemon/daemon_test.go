@@ -10,7 +10,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/wire"
-	"rpcx/wire/session"
+	"rpcx/wire/endpoint"
 )
 
 // TestStartupTells: until the session is ready its words go to the command that
@@ -37,7 +37,7 @@ func TestStartupTells(t *testing.T) {
 
 // TestSubscriptions: --subscribe is a method, with its params behind a blank.
 func TestSubscriptions(t *testing.T) {
-	e := session.Endpoint{Dialect: "jsonrpc"}
+	e := endpoint.Endpoint{Dialect: "jsonrpc"}
 	op, err := subscription(e, ` eth_subscribe ["newHeads"] `)
 	if err != nil || op.Method != "eth_subscribe" || string(op.Params) != `["newHeads"]` {
 		t.Errorf("%+v, %v", op, err)

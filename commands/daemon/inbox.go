@@ -12,12 +12,12 @@ import (
 	"rpcx/commands/options"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 func runNext(ctx context.Context, a *env.Env, o *Options) error {
-	print, err := options.NewPrinter(a, session.Endpoint{}, &o.Out, format.Options{})
+	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,14 @@ import (
 	"rpcx/commands/options"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
 // hostOptions reads what the session is to be like.
-func (o *Options) hostOptions(a *env.Env, e session.Endpoint) (session.HostOptions, error) {
+func (o *Options) hostOptions(a *env.Env, e endpoint.Endpoint) (session.HostOptions, error) {
 	k := session.HostOptions{
 		Name:         o.Session.session,
 		Patience:     o.Time.Timeout.Or(options.DefaultIdle),
@@ -59,9 +60,9 @@ func (o *Options) hostOptions(a *env.Env, e session.Endpoint) (session.HostOptio
 
 // subscription reads one --subscribe: METHOD, or METHOD and its params as JSON.
 // Where a dialect watches code, all of it is code.
-func subscription(e session.Endpoint, given string) (dialect.Op, error) {
+func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
-	if session.SpecOf(e).LiveEval {
+	if e.Spec().LiveEval {
 		method, found = given, false
 	}
 	op := dialect.Op{Kind: dialect.Subscribe, Method: method}
@@ -84,7 +85,7 @@ func subscription(e session.Endpoint, given string) (dialect.Op, error) {
 
 // fingerprint hashes what makes two sessions the same: endpoint, dialect, hooks
 // and subscriptions, and the folder where one of them depends on it.
-func (o *Options) fingerprint(e session.Endpoint) (string, error) {
+func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)
 	if local || len(e.Address.Command) > 0 || len(o.Hooks.On) > 0 || len(o.Hooks.Files) > 0 {

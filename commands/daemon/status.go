@@ -14,11 +14,12 @@ import (
 	"rpcx/commands/options"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
 func runStatus(ctx context.Context, a *env.Env, o *Options) error {
-	print, err := options.NewPrinter(a, session.Endpoint{}, &o.Out, format.Options{})
+	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func runList(ctx context.Context, a *env.Env, o *Options) error {
 		}
 		return cmdline.Print(os.Stdout, format.Table(rows, a.Stdout.Width, a.Stdout.Color))
 	}
-	print, err := options.NewPrinter(a, session.Endpoint{}, &o.Out, format.Options{})
+	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}

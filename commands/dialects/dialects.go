@@ -9,7 +9,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/session"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 )
 
 // A row is what one dialect adds to commands that are of all dialects. Each member
@@ -31,7 +32,7 @@ type Fields interface {
 	Given() bool
 	// Extra returns the fields as an operation has them; nil: there are none. fresh
 	// asks for an answer that is of no cache.
-	Extra(l *cmdline.CommandLine, e session.Endpoint, fresh bool) (json.RawMessage, error)
+	Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error)
 }
 
 // RequestFields are the Fields of all dialects that have some.
@@ -68,7 +69,7 @@ func (all RequestFields) Given() bool {
 }
 
 // Extra returns the fields of the first dialect that has some; nil: none has.
-func (all RequestFields) Extra(l *cmdline.CommandLine, e session.Endpoint, fresh bool) (json.RawMessage, error) {
+func (all RequestFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error) {
 	for _, f := range all {
 		if extra, err := f.Extra(l, e, fresh); extra != nil || err != nil {
 			return extra, err
@@ -115,5 +116,5 @@ func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	if m := c.Method(name); m != nil || c == nil {
 		return m
 	}
-	return c.Method(session.SpecNamed(c.Dialect).OnWire(name))
+	return c.Method(all.Named(c.Dialect).OnWire(name))
 }

@@ -8,8 +8,8 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // hostGrace is how much longer than the host we wait for an eval that has run out
@@ -34,7 +34,7 @@ func (w *Evaluator) Flags() []cmdline.Flag {
 }
 
 // Check refuses what makes no sense together, or in the endpoint's dialect.
-func (w *Evaluator) Check(l *cmdline.CommandLine, e session.Endpoint, rest []string, file string) error {
+func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string, file string) error {
 	switch {
 	case w.complete && w.Reset:
 		return l.Usage("--complete and --reset are two things")
@@ -42,14 +42,14 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e session.Endpoint, rest []str
 		return l.Usage("--cursor goes with --complete")
 	case w.Reset && (len(rest) > 0 || file != ""):
 		return l.Usage("--reset takes no CODE")
-	case (w.complete || w.Reset) && e.Dialect != "" && !session.SpecOf(e).LiveEval:
+	case (w.complete || w.Reset) && e.Dialect != "" && !e.Spec().LiveEval:
 		return l.Usage("--complete and --reset: %s has neither", e.Dialect)
 	}
 	return nil
 }
 
 // Operation is what is asked of the evaluator; timeout is how long it may take.
-func (w *Evaluator) Operation(e session.Endpoint, code string, timeout time.Duration) dialect.Op {
+func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {
 	case w.complete:
@@ -59,7 +59,7 @@ func (w *Evaluator) Operation(e session.Endpoint, code string, timeout time.Dura
 		}
 	case w.Reset:
 		op.Method = "reset"
-	case timeout > 0 && session.SpecOf(e).LiveEval:
+	case timeout > 0 && e.Spec().LiveEval:
 		op.Extra = timeoutMember(timeout)
 	}
 	return op
@@ -94,11 +94,11 @@ func (w *Watch) Flags() []cmdline.Flag {
 
 // Operation makes of op one that watches code, where the dialect does that.
 // limit is how many values are wanted; 0: any number.
-func (w *Watch) Operation(l *cmdline.CommandLine, e session.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
+func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
-	case !session.SpecOf(e).LiveEval && e.Dialect != "" && *w != (Watch{}):
+	case !e.Spec().LiveEval && e.Dialect != "" && *w != (Watch{}):
 		return false, l.Usage("--every and --on-change: %s watches no code", e.Dialect)
-	case !session.SpecOf(e).LiveEval:
+	case !e.Spec().LiveEval:
 		return false, nil
 	case len(rest) > 1:
 		f := l.Usage("subscribe takes one CODE, not %q too", rest[1])

@@ -7,8 +7,8 @@ import (
 	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/dialect/ro"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // roRow is the row of the table: the structured fields of a request.
@@ -41,15 +41,15 @@ func (r *roFields) Flags() []cmdline.Flag {
 
 // Extra are the fields as an operation has them; nil where none was given. A
 // fresh answer is one of no cache over there, either.
-func (r *roFields) Extra(l *cmdline.CommandLine, e session.Endpoint, fresh bool) (json.RawMessage, error) {
+func (r *roFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error) {
 	cache := ""
-	if fresh && session.SpecOf(e).CachedCatalog == nil { // where it is about what the peer says it offers
+	if fresh && e.Spec().CachedCatalog == nil { // where it is about what the peer says it offers
 		cache = "no-cache"
 	}
 	if !r.Given() && cache == "" {
 		return nil, nil
 	}
-	if !session.SpecOf(e).RequestFields && e.Socket == "" {
+	if !e.Spec().RequestFields && e.Socket == "" {
 		return nil, l.Usage("--resource, --target and the like, --plain and --cache belong to the dialect ro, and this is %s", e.Dialect)
 	}
 	g := ro.Given{Resource: r.resource, Verb: r.verb, Subresource: r.subresource, Plain: r.plain, Cache: cache}

@@ -6,14 +6,14 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire"
-	"rpcx/wire/session"
+	"rpcx/wire/endpoint"
 )
 
 // TestFieldsBelongToTheirDialect: fields of a request that its dialect does not have
 // are refused, and none are added unasked.
 func TestFieldsBelongToTheirDialect(t *testing.T) {
 	l := &cmdline.CommandLine{Cmd: &cmdline.Command{}}
-	e := session.Endpoint{Dialect: "jsonrpc"}
+	e := endpoint.Endpoint{Dialect: "jsonrpc"}
 	all := NewRequestFields()
 	if extra, err := all.Extra(l, e, false); extra != nil || err != nil || all.Given() {
 		t.Errorf("%s, %v", extra, err)

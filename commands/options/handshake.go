@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/params"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
@@ -32,9 +33,9 @@ func (h *Handshake) flags() []cmdline.Flag {
 
 // Apply puts the flags into e and o, and refuses those for which the dialect has
 // no place.
-func (h *Handshake) Apply(e *session.Endpoint, o *session.Options) error {
+func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 	if h.NoEnvironment || h.Shutdown != 0 {
-		if !session.SpecOf(*e).Plugin || e.Socket != "" {
+		if !e.Spec().Plugin || e.Socket != "" {
 			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+PluginDialect, nil)
 		}
 		e.NoEnvironment, e.ShutdownTimeout = h.NoEnvironment, time.Duration(h.Shutdown)
@@ -43,7 +44,7 @@ func (h *Handshake) Apply(e *session.Endpoint, o *session.Options) error {
 	if len(h.meta) == 0 && h.resume == "" {
 		return nil
 	}
-	if !session.SpecOf(*e).HandshakeMetadata {
+	if !e.Spec().HandshakeMetadata {
 		what := "the greeting of " + e.Dialect
 		if e.Dialect == "" {
 			what = "what was greeted long ago"

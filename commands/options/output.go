@@ -11,8 +11,8 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // Output are the flags that say what is printed, and what is demanded of it.
@@ -59,7 +59,7 @@ func (o *Output) flags() []cmdline.Flag {
 
 // NewPrinter makes the pipeline that prints to stdout or the file of --output.
 // more has what a single command adds.
-func NewPrinter(a *env.Env, e session.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
+func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
 		return nil, err

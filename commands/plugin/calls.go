@@ -16,8 +16,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // A verb is one command of `plugin` that makes one call.
@@ -151,12 +151,12 @@ func (v verb) missing(rest []string) string {
 }
 
 // lasts says that objects of a plugin there outlive this command.
-func lasts(e session.Endpoint) bool {
+func lasts(e endpoint.Endpoint) bool {
 	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
 }
 
 // noSession is what is said to who wants an object where none can be.
-func noSession(a *env.Env, e session.Endpoint) error {
+func noSession(a *env.Env, e endpoint.Endpoint) error {
 	f := a.Line.Usage("an object lives as long as its connection, and this command would have a new one")
 	f.Hint = "open a session and use its @NAME"
 	at := a.Line.Args[0]

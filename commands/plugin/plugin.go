@@ -15,6 +15,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
@@ -67,7 +68,7 @@ Values are plain JSON. A number with . or an exponent is a float, one without is
 integer; {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
 
 // endpoint reads the first argument, and refuses a peer that is no plugin.
-func (o *flags) endpoint(ctx context.Context, a *env.Env) (session.Endpoint, []string, error) {
+func (o *flags) endpoint(ctx context.Context, a *env.Env) (endpoint.Endpoint, []string, error) {
 	speaks := options.PluginDialect
 	if len(a.Line.Args) > 0 {
 		if e, err := session.ParseEndpoint(a.Line.Args[0], ""); err == nil && e.Socket != "" {
@@ -75,7 +76,7 @@ func (o *flags) endpoint(ctx context.Context, a *env.Env) (session.Endpoint, []s
 		}
 	}
 	e, rest, err := request.Endpoint(ctx, a, speaks)
-	if err == nil && !session.SpecOf(e).Plugin {
+	if err == nil && !e.Spec().Plugin {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", a.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
 	e.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts what is said before
@@ -94,11 +95,11 @@ type operation struct {
 }
 
 // do makes a call on a connection of its own, or a session's.
-func (o *flags) do(ctx context.Context, a *env.Env, e session.Endpoint, pc operation, print *format.Pipeline) error {
+func (o *flags) do(ctx context.Context, a *env.Env, e endpoint.Endpoint, pc operation, print *format.Pipeline) error {
 	return (&request.Request{
 		Env: a, Client: &o.Client, Endpoint: e, Print: print,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle),
-		Operation: func(session.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil },
+		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil },
 		Started:   func(d *env.Deadline) { a.Heard = d.Touch }, // a callback counts as a message of its call
 		Consume:   func(c *request.Consumer, _ dialect.Op) error { return pc.consume(c) },
 		Outcome: func(c *request.Consumer, err error) error {
@@ -181,7 +182,7 @@ func nameIn(described []byte) string {
 
 // callbacks notes which hooks are values for the plugin. Over HTTP it refuses
 // them, since the plugin could not call them.
-func (o *flags) callbacks(e session.Endpoint, funcs map[string]string) error {
+func (o *flags) callbacks(e endpoint.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
 		return wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)
 	}

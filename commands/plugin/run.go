@@ -12,6 +12,7 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -71,7 +72,7 @@ func runRun(ctx context.Context, a *env.Env, o *runOptions) error {
 }
 
 // performAll makes the steps, one after another, over one connection.
-func (o *runOptions) performAll(ctx context.Context, a *env.Env, e session.Endpoint, steps []*step, print *format.Pipeline) error {
+func (o *runOptions) performAll(ctx context.Context, a *env.Env, e endpoint.Endpoint, steps []*step, print *format.Pipeline) error {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	a.Heard = cl.Touch // a callback counts as a message of its call
 	return request.Converse(ctx, a, cl, e, &o.Client, nil, func(conv session.Conversation) error {

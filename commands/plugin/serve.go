@@ -79,7 +79,7 @@ func runServe(ctx context.Context, a *env.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	so, err := o.Session(ctx, a, session.SpecOf(e))
+	so, err := o.Session(ctx, a, e.Spec())
 	if err != nil {
 		return err
 	}

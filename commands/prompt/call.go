@@ -12,7 +12,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/session"
 )
 
 // A call is one that was typed and is not over.
@@ -76,7 +75,7 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	if params.WantStdin(args) {
 		return op, wire.NewFault(wire.Usage, "stdin is the keyboard here: it gives no params", nil)
 	}
-	if *cat == nil && session.SpecOf(e).TypedParams {
+	if *cat == nil && e.Spec().TypedParams {
 		if *cat, err = p.Conv.Typing(ctx, c.method); err != nil {
 			return op, err
 		}

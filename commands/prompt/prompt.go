@@ -16,6 +16,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
@@ -23,7 +24,7 @@ import (
 // Options are what a prompt works with. Catalog is that of --catalog.
 type Options struct {
 	Env      *env.Env
-	Endpoint session.Endpoint
+	Endpoint endpoint.Endpoint
 	Conv     session.Conversation
 	Pipe     session.RawPipe
 	Print    *format.Pipeline

@@ -13,6 +13,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -39,18 +40,18 @@ type AnswerCache struct {
 	env *env.Env
 	key string
 	no  bool
-	e   session.Endpoint
+	e   endpoint.Endpoint
 }
 
 // For is where the answer to op may be; nil where none is kept.
-func (c *CacheFlags) For(ctx context.Context, a *env.Env, e session.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
+func (c *CacheFlags) For(ctx context.Context, a *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
 	}
 	if op.Kind != dialect.Call {
 		return nil, a.Line.Usage("--cache goes with one call that has a method and an answer")
 	}
-	spec := session.SpecOf(e)
+	spec := e.Spec()
 	if spec.AnswerKey == nil {
 		return nil, a.Line.Usage("--cache belongs to the dialect ro, and this is %s", e.Dialect)
 	}
@@ -72,7 +73,7 @@ func (c *CacheFlags) For(ctx context.Context, a *env.Env, e session.Endpoint, op
 }
 
 // answers says whose answers come of e: a session knows that itself.
-func answers(ctx context.Context, a *env.Env, e session.Endpoint, conn *options.Connection) (session.Answers, error) {
+func answers(ctx context.Context, a *env.Env, e endpoint.Endpoint, conn *options.Connection) (session.Answers, error) {
 	if e.Socket != "" {
 		return a.Reached.Answers(), nil
 	}
@@ -82,7 +83,7 @@ func answers(ctx context.Context, a *env.Env, e session.Endpoint, conn *options.
 
 // AnswersOf are the answers of e by a connection of that kind: asked by whoever
 // its headers, its certificate and the endpoint name, and verified as it says.
-func AnswersOf(e session.Endpoint, cfg transport.Config) session.Answers {
+func AnswersOf(e endpoint.Endpoint, cfg transport.Config) session.Answers {
 	var who []string
 	for name, vals := range cfg.Header {
 		for _, v := range vals {
@@ -123,7 +124,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	}
 	c.env.Verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
 	m := got.Message()
-	ev, err := session.SpecOf(c.e).NewCodec(dialect.CodecOptions{}).Event(m)
+	ev, err := c.e.Spec().NewCodec(dialect.CodecOptions{}).Event(m)
 	if err == nil {
 		_, err = print.Print(ctx, m, ev)
 	}
@@ -135,7 +136,7 @@ func (c *AnswerCache) Put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return
 	}
-	age := session.SpecOf(c.e).AnswerMaxAge(m.Raw)
+	age := c.e.Spec().AnswerMaxAge(m.Raw)
 	if age == 0 {
 		c.env.Verbose("cache: the answer says no max-age")
 		return

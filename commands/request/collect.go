@@ -11,6 +11,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/session"
 )
 
@@ -24,8 +25,8 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 	if err != nil {
 		return nil, env.Cause(cl.Ctx, err)
 	}
-	all, job := []json.RawMessage{}, ""
-	single, later := true, session.SpecNamed(conv.Dialect()).DeferredResults
+	items, job := []json.RawMessage{}, ""
+	single, later := true, all.Named(conv.Dialect()).DeferredResults
 	for {
 		m, err := st.Next(cl.Ctx)
 		if errors.Is(err, io.EOF) && job != "" {
@@ -59,16 +60,16 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 			return nil, abandoned(cl.Ctx, st, ev)
 		case ev.Kind == wire.Data:
 			single = single && (m.Kind == wire.Response || later && ev.Final)
-			all = append(all, bytes.Clone(ev.Data))
+			items = append(items, bytes.Clone(ev.Data))
 		}
 	}
 	switch {
-	case single && len(all) == 1:
-		return all[0], nil
-	case single && len(all) == 0:
+	case single && len(items) == 1:
+		return items[0], nil
+	case single && len(items) == 0:
 		return json.RawMessage("null"), nil
 	}
-	return json.Marshal(all)
+	return json.Marshal(items)
 }
 
 // abandoned is the error of a call; its stream, if it goes on, is ended.

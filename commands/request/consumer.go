@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/schema"
 	"rpcx/wire/session"
 )
@@ -83,7 +84,7 @@ func (c *Consumer) Read(st dialect.Stream) error {
 	if c.What == "" {
 		return err
 	}
-	return noCancelHint(session.SpecNamed(c.conv.Dialect()), err, c.What)
+	return noCancelHint(all.Named(c.conv.Dialect()), err, c.What)
 }
 
 // Suggest adds a command that would work to err, where it is an error of the peer

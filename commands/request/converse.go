@@ -9,18 +9,19 @@ import (
 	"rpcx/commands/options"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
 // Converse opens a connection, lets work use it and closes it. cl bounds the
 // opening and the work, and is stopped at the end; its idle timer starts anew when
 // the connection is there.
-func Converse(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
+func Converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
 	return converse(ctx, a, cl, e, c, cat, false, work)
 }
 
 // ConverseRaw is Converse for work that reads and writes all messages itself.
-func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, c *options.Client, work func(session.Conversation, session.RawPipe) error) error {
+func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, session.RawPipe) error) error {
 	return converse(ctx, a, cl, e, c, nil, true, func(conv session.Conversation) error {
 		pipe, err := conv.Raw()
 		if err != nil {
@@ -30,7 +31,7 @@ func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e session.En
 	})
 }
 
-func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
+func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
 	defer cl.Stop()
 	conv, err := open(cl.Ctx, a, e, c, cat, raw)
 	if err != nil {

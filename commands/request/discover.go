@@ -10,6 +10,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -17,14 +19,14 @@ import (
 // where the dialect can ask so. Where the peer cannot be reached, it returns what
 // was kept, with a warning. A peer that does not describe itself is a Fault of
 // kind RPCError.
-func FetchCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, name string) (*catalog.Catalog, error) {
+func FetchCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *options.Client, name string) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	a.Heard = cl.Touch // a service is asked module by module
 	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		c, err := discovered(cl.Ctx, conv, name)
 		if errors.Is(err, wire.ErrUnsupported) {
 			return nil, &wire.Fault{
-				Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(session.SpecNamed(conv.Dialect()).NoDescription, "it has no rpc.discover") + ")",
+				Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(all.Named(conv.Dialect()).NoDescription, "it has no rpc.discover") + ")",
 				Hint: "write a catalog by hand and give it with --catalog",
 			}
 		}
@@ -38,13 +40,13 @@ func FetchCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *option
 
 // MethodCatalog asks the peer what a method takes; nil where the dialect is not
 // asked module by module.
-func MethodCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
-	if e.Dialect != "" && session.SpecOf(e).ModuleOf == nil {
+func MethodCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
+	if e.Dialect != "" && e.Spec().ModuleOf == nil {
 		return nil, nil
 	}
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
-		if session.SpecNamed(conv.Dialect()).ModuleOf == nil {
+		if all.Named(conv.Dialect()).ModuleOf == nil {
 			return nil, nil
 		}
 		c, err := discovered(cl.Ctx, conv, method)
@@ -57,7 +59,7 @@ func MethodCatalog(ctx context.Context, a *env.Env, e session.Endpoint, o *optio
 
 // askPeer opens a connection for ask. If the peer cannot be reached, the catalog
 // kept of it is returned.
-func askPeer(ctx context.Context, a *env.Env, cl *env.Deadline, e session.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
+func askPeer(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
 	opened := false
 	err = Converse(ctx, a, cl, e, o, nil, func(conv session.Conversation) (err error) {
 		opened = true
@@ -79,7 +81,7 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 // discovered asks for the catalog: of the module of name where the dialect tells
 // module by module, else of all.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
-	if name == "" || session.SpecNamed(conv.Dialect()).ModuleOf == nil {
+	if name == "" || all.Named(conv.Dialect()).ModuleOf == nil {
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)
@@ -91,7 +93,7 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 
 // keptCatalog returns what e said of itself earlier, and warns that it may be out
 // of date; err, which says why e was not reached, where nothing is kept.
-func keptCatalog(a *env.Env, e session.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
+func keptCatalog(a *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
 		return nil, err
@@ -110,7 +112,7 @@ func Conventions(c *catalog.Catalog) catalog.Conventions {
 	if c == nil {
 		return catalog.Conventions{}
 	}
-	return session.SpecNamed(c.Dialect).Catalog
+	return all.Named(c.Dialect).Catalog
 }
 
 // Listing shows c to people.

@@ -9,17 +9,17 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // DryRun prints the message that would be sent for op, with the ids that it would
 // have after the handshake.
-func DryRun(e session.Endpoint, op dialect.Op) error {
+func DryRun(e endpoint.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw {
 		return nil // nothing would be sent
 	}
-	codec := session.SpecOf(e).NewCodec(e.CodecOptions(wire.Options{}))
+	codec := e.Spec().NewCodec(e.CodecOptions(wire.Options{}))
 	if r, ok := codec.(dialect.GreetingSkipper); ok {
 		r.SkipGreeting()
 	} else if g, ok := codec.(dialect.Greeter); ok {

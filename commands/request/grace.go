@@ -9,8 +9,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // defaultGrace is how long a stream's end is waited for after an error in it.
@@ -81,7 +81,7 @@ func (c *Consumer) timeoutHint(err error) error {
 		return err
 	}
 	g, means := *f, "the id of a stream"
-	if session.SpecNamed(c.conv.Dialect()).DeferredResults {
+	if all.Named(c.conv.Dialect()).DeferredResults {
 		means = "a promise of more"
 	}
 	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +

@@ -11,13 +11,14 @@ import (
 	"rpcx/commands/options"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
 // Endpoint reads the first argument, applies its profile, and returns the
 // arguments after it. Where a session holds the connection, that process is asked,
 // since only it knows the dialect.
-func Endpoint(ctx context.Context, a *env.Env, dialect string) (session.Endpoint, []string, error) {
+func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := a.Line.Args
 	if len(args) == 0 {
 		f := a.Line.Usage("an endpoint is missing")
@@ -25,7 +26,7 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (session.Endpoint
 		if a.Line.Cmd.Name == "serve" {
 			f.Hint = "name what to listen on, such as ws://127.0.0.1:0/ or unix:PATH"
 		}
-		return session.Endpoint{}, nil, f
+		return endpoint.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
 	if err == nil && e.Profile != nil {
@@ -37,13 +38,13 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (session.Endpoint
 	if err == nil {
 		e, err = reach(ctx, a, e)
 	}
-	a.Respell = session.SpecOf(e).UserName
+	a.Respell = e.Spec().UserName
 	return e, args[1:], err
 }
 
 // reach attaches to the session of e, which may be stopped or still connecting,
 // within --timeout.
-func reach(ctx context.Context, a *env.Env, e session.Endpoint) (session.Endpoint, error) {
+func reach(ctx context.Context, a *env.Env, e endpoint.Endpoint) (endpoint.Endpoint, error) {
 	limit, _ := a.Line.Cmd.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
 	defer cl.Stop()
@@ -78,7 +79,7 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 
 // open connects with the flags of a client. raw asks for all the traffic, for
 // connect. A signal or timeout is returned in place of the error it caused.
-func open(ctx context.Context, a *env.Env, e session.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
+func open(ctx context.Context, a *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
 	o, err := options.ForSession(ctx, a, &c.Conn, &c.Hooks)
 	if err != nil {
 		return nil, err

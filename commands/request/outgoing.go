@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
 )
 
 // Outgoing returns the message that a line typed by the user stands for: "jsonrpc"
@@ -18,7 +18,7 @@ func Outgoing(line []byte, dialect string) ([]byte, error) {
 	switch kind := scan.Type(line); {
 	case kind != 'o' && kind != 'a':
 		return nil, errors.New("a message is an object, or an array of them")
-	case session.SpecNamed(dialect).JSONRPCMember:
+	case all.Named(dialect).JSONRPCMember:
 		line = versioned(line)
 	}
 	return line, nil

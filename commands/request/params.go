@@ -10,13 +10,13 @@ import (
 	"rpcx/commands/params"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/session"
+	"rpcx/wire/endpoint"
 )
 
 // FillParams reads the arguments after METHOD into op, typed by cat where that is
 // not nil.
-func FillParams(ctx context.Context, a *env.Env, e session.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
-	spec := session.SpecOf(e)
+func FillParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
+	spec := e.Spec()
 	if err := CheckName(a, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
 		return err
 	}
@@ -34,12 +34,12 @@ func FillParams(ctx context.Context, a *env.Env, e session.Endpoint, op *dialect
 // readParams reads the arguments after METHOD. A schema that cannot be used is the
 // user's error if he gave the catalog; if the peer told it, the params are left
 // unchecked with a warning.
-func readParams(ctx context.Context, a *env.Env, e session.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
+func readParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
-		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: session.SpecOf(e).FunctionValues, Value: session.SpecOf(e).ScalarParams,
+		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().FunctionValues, Value: e.Spec().ScalarParams,
 	}
 	if cat != nil {
-		method = session.SpecOf(e).OnWire(method)
+		method = e.Spec().OnWire(method)
 		typer, err := params.ForMethod(cat, Conventions(cat), method, a.Console.Warn)
 		switch {
 		case err != nil && p.Catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's

@@ -12,6 +12,8 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -26,13 +28,13 @@ type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
 // needsConnection reports whether args (METHOD first) can be read only after
 // connecting: the peer tells what the method takes, or which dialect is spoken.
-func needsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
+func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
 	case len(args) == 0:
 		return false
 	case e.Dialect == "":
 		return true
-	case cat != nil || !session.SpecOf(e).TypedParams:
+	case cat != nil || !e.Spec().TypedParams:
 		return false
 	}
 	return !p.NoCheck || slices.ContainsFunc(args[1:], params.IsTyped)
@@ -40,8 +42,8 @@ func needsConnection(e session.Endpoint, cat *catalog.Catalog, args []string, p 
 
 // CheckName returns a usage Fault if method cannot be one of the dialect, with the
 // right spelling where that is known. --no-check lets it pass.
-func CheckName(a *env.Env, e session.Endpoint, method string, subscribe bool, p options.Params) error {
-	check := session.SpecOf(e).CheckName
+func CheckName(a *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
+	check := e.Spec().CheckName
 	if check == nil || p.NoCheck {
 		return nil
 	}
@@ -78,7 +80,7 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 // peer tells. r.Endpoint becomes the one with the dialect that is spoken.
 func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	r.Endpoint.Dialect = conv.Dialect()
-	if r.Catalog != nil || !session.SpecOf(r.Endpoint).TypedParams {
+	if r.Catalog != nil || !r.Endpoint.Spec().TypedParams {
 		return r.Catalog, nil
 	}
 	cat, err := conv.Typing(ctx, r.Args[0])
@@ -88,7 +90,7 @@ func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catal
 // expectResult demands that results fit what the catalog says that method gives.
 // Only dialects whose peer describes itself promise that.
 func (c *Consumer) expectResult(method string) error {
-	if !c.CheckResult || c.unchecked || c.Catalog == nil || !session.SpecNamed(c.conv.Dialect()).TypedParams {
+	if !c.CheckResult || c.unchecked || c.Catalog == nil || !all.Named(c.conv.Dialect()).TypedParams {
 		return nil
 	}
 	var err error

@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -21,7 +22,7 @@ import (
 type Request struct {
 	Env      *env.Env
 	Client   *options.Client
-	Endpoint session.Endpoint
+	Endpoint endpoint.Endpoint
 	Params   options.Params
 	Catalog  *catalog.Catalog // of --catalog; nil: none
 	Print    *format.Pipeline
@@ -32,7 +33,7 @@ type Request struct {
 	Stream   bool // expectations are checked when the connection is closed, whatever the outcome
 
 	// Operation makes of the arguments what is sent. cat is what is known of the peer.
-	Operation func(e session.Endpoint, cat *catalog.Catalog) (dialect.Op, error)
+	Operation func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error)
 	// Before is called before a connection is opened for op, where op is known by
 	// then; done says that none is needed.
 	Before func(op dialect.Op) (done bool, err error)

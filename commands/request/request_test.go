@@ -14,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -34,7 +35,7 @@ func run(t *testing.T, op dialect.Op, more func(r *Request)) (string, error) {
 	a.Line = &cmdline.CommandLine{Cmd: &cmdline.Command{}, Args: []string{"demo:orders", op.Method}}
 	r := &Request{
 		Env: a, Client: &options.Client{}, Endpoint: e, Print: print,
-		Operation: func(session.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
+		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
 	}
 	if more != nil {
 		more(r)

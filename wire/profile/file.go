@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"rpcx/wire"
 	"rpcx/wire/hook"
 )
 
@@ -59,16 +60,16 @@ func open() (*file, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, usage("%v", err)
+		return nil, wire.Usagef("%v", err)
 	case !info.Mode().IsRegular():
-		return nil, usage("%s is no file", path)
+		return nil, wire.Usagef("%s is no file", path)
 	}
 	if err := trusted(path); err != nil {
 		return nil, err
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, wire.Usagef("%v", err)
 	}
 	f := &file{path: path}
 	return f, f.parse(b)
@@ -79,7 +80,7 @@ func open() (*file, error) {
 func trusted(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return usage("%v", err)
+		return wire.Usagef("%v", err)
 	}
 	for _, p := range []string{filepath.Dir(path), filepath.Dir(real), real} {
 		if err := hook.Trusted("config", p); err != nil {
@@ -103,7 +104,7 @@ func (f *file) parse(b []byte) error {
 	}
 	tables, ok := all["profile"].(map[string]any)
 	if !ok && all["profile"] != nil {
-		return usage("%s: profile is no table: write [profile.NAME]", f.path)
+		return wire.Usagef("%s: profile is no table: write [profile.NAME]", f.path)
 	}
 	f.profiles = tables
 	return nil
@@ -120,7 +121,7 @@ func (f *file) table(name string) (map[string]any, error) {
 	}
 	table, ok := val.(map[string]any)
 	if !ok {
-		return nil, usage("%s: profile.%s is no table: write [profile.NAME]", f.path, name)
+		return nil, wire.Usagef("%s: profile.%s is no table: write [profile.NAME]", f.path, name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if _, ok := keys[key]; !ok {
@@ -135,9 +136,9 @@ func (f *file) syntax(err error) error {
 	var at *toml.DecodeError
 	if errors.As(err, &at) {
 		row, _ := at.Position()
-		return usage("%s:%d: %s", f.path, row, strings.TrimPrefix(at.Error(), "toml: "))
+		return wire.Usagef("%s:%d: %s", f.path, row, strings.TrimPrefix(at.Error(), "toml: "))
 	}
-	return usage("%s: %s", f.path, strings.TrimPrefix(err.Error(), "toml: "))
+	return wire.Usagef("%s: %s", f.path, strings.TrimPrefix(err.Error(), "toml: "))
 }
 
 // places finds the lines of keys: decoding strictly into what has none of them

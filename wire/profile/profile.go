@@ -4,7 +4,6 @@
 package profile
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -57,7 +56,7 @@ func Find(name string) (*Profile, error) {
 		p.Settings = append(p.Settings, s)
 	}
 	if p.Endpoint.Key == "" {
-		return nil, usage("%s has no endpoint", f.where(name))
+		return nil, wire.Usagef("%s has no endpoint", f.where(name))
 	}
 	return p, nil
 }
@@ -97,13 +96,9 @@ func (s Setting) Fault(err error) error {
 
 // unknown refuses a key, with the nearest that there is.
 func unknown(where, key string, known []string) error {
-	f := usage("%s: there is no such key", where)
+	f := wire.Usagef("%s: there is no such key", where)
 	if near := catalog.Nearest(key, known); near != "" {
 		f.Hint = "did you mean " + near + "?"
 	}
 	return f
-}
-
-func usage(format string, args ...any) *wire.Fault {
-	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"rpcx/wire"
 )
 
 // A kind is what a key takes.
@@ -38,7 +40,7 @@ func (f *file) setting(name, key string, val any) (Setting, error) {
 	case !ok:
 		items = []any{val}
 	case !many:
-		return s, usage("%s takes one value, not a list", s.where)
+		return s, wire.Usagef("%s takes one value, not a list", s.where)
 	}
 	for _, item := range items {
 		text, err := plain(item, k)
@@ -46,7 +48,7 @@ func (f *file) setting(name, key string, val any) (Setting, error) {
 			text, err = s.fill(text)
 		}
 		if err != nil {
-			return s, usage("%s: %v", s.where, err)
+			return s, wire.Usagef("%s: %v", s.where, err)
 		}
 		s.Values = append(s.Values, f.rooted(text, k))
 	}

@@ -47,7 +47,7 @@ func (l directBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream,
 	}
 	jobber, ok := l.codec.(dialect.JobRunner)
 	if !ok {
-		return nil, usage("the dialect has no jobs")
+		return nil, wire.Usagef("the dialect has no jobs")
 	}
 	return jobber.Job(ctx, l.Caller, op)
 }
@@ -56,7 +56,7 @@ func (l directBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream,
 func (l directBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	describer, ok := l.codec.(dialect.Describer)
 	if !ok {
-		return nil, usage("the dialect has no way to ask what the far side offers")
+		return nil, wire.Usagef("the dialect has no way to ask what the far side offers")
 	}
 	return catalog.Received(describer.Describe(ctx, l.Caller))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
 	"rpcx/wire/scan"
 	"rpcx/wire/transport"
@@ -37,7 +38,7 @@ type Answers struct {
 // AnswersOf are those of e, asked by that identity ("" for none) over a
 // connection that is trusted for that reason. For an endpoint that does not say
 // which peer it leads to, and for what another process holds, it is zero.
-func AnswersOf(e Endpoint, identity, trust string) Answers {
+func AnswersOf(e endpoint.Endpoint, identity, trust string) Answers {
 	if e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
 		return Answers{}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 )
 
 // A Control is what a command asks of a session itself, not of its far side.
@@ -31,7 +32,7 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	}
 	bound, cancel := context.WithTimeout(ctx, helloBound)
 	defer cancel()
-	r, err := dialRemote(bound, Endpoint{Socket: path, Session: name})
+	r, err := dialRemote(bound, endpoint.Endpoint{Socket: path, Session: name})
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func ControlOf(r *Client, name string) *Control { return &Control{r, name} }
 func (c *Control) Live(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, helloBound)
 	defer cancel()
-	return c.answered(ctx, bound, c.r.greet(bound, Endpoint{Session: c.name}))
+	return c.answered(ctx, bound, c.r.greet(bound, endpoint.Endpoint{Session: c.name}))
 }
 
 // ask is for what the session can answer at once.
@@ -75,7 +76,7 @@ func (c *Control) Detach() { _ = c.r.Close() }
 // Fingerprint is that of what the session was opened with, after Live.
 func (c *Control) Fingerprint() string { return c.r.hello.Fingerprint }
 
-// Endpoint is the session's endpoint, redacted, after Live.
+// endpoint.Endpoint is the session's endpoint, redacted, after Live.
 func (c *Control) Endpoint() string { return c.r.hello.Endpoint }
 
 // Status is a Status as JSON.
@@ -178,7 +179,7 @@ func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()
 	s := Status{Name: strings.TrimPrefix(filepath.Base(path), prefixSession), State: stateSilent}
-	r, err := dialRemote(ctx, Endpoint{Socket: path})
+	r, err := dialRemote(ctx, endpoint.Endpoint{Socket: path})
 	if err != nil {
 		return s, ctx.Err() != nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
 )
 
@@ -35,7 +36,7 @@ func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) 
 		Lost: func(why error) { c.said = append(c.said, why.Error()) },
 		Back: func(after time.Duration) { c.said = append(c.said, "back after "+after.String()) },
 	}
-	d, err := newDirect(Endpoint{Dialect: "jsonrpc"}, o)
+	d, err := newDirect(endpoint.Endpoint{Dialect: "jsonrpc"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 )
 
@@ -19,7 +21,7 @@ import (
 const helloBound = 30 * time.Second
 
 // dialClient reaches the conversation behind e.Socket.
-func dialClient(ctx context.Context, e Endpoint) (*Client, error) {
+func dialClient(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	bound, cancel := context.WithTimeout(ctx, helloBound)
 	defer cancel()
 	r, err := dialRemote(bound, e)
@@ -41,7 +43,7 @@ func dialClient(ctx context.Context, e Endpoint) (*Client, error) {
 }
 
 // dialRemote connects to the socket, and asks for nothing yet.
-func dialRemote(ctx context.Context, e Endpoint) (*Client, error) {
+func dialRemote(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	nc, err := dialUnix(ctx, e)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func dialRemote(ctx context.Context, e Endpoint) (*Client, error) {
 
 // dialUnix connects to the socket. One that is not there any more is said to be
 // gone, and what is left of it is removed.
-func dialUnix(ctx context.Context, e Endpoint) (net.Conn, error) {
+func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	for {
 		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
 		switch {
@@ -75,19 +77,19 @@ func dialUnix(ctx context.Context, e Endpoint) (net.Conn, error) {
 }
 
 // greet asks for whose conversation it is.
-func (r *Client) greet(ctx context.Context, e Endpoint) error {
+func (r *Client) greet(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
 		err = json.Unmarshal(raw, &r.hello)
 	}
 	if err == nil {
-		_, err = specOf(r.hello.Dialect)
+		_, err = all.Lookup(r.hello.Dialect)
 	}
 	ended := isLostSocket(err)
 	switch err := fromRPC(err); {
 	case err == nil:
 		if e.Dialect != "" && e.Dialect != r.hello.Dialect {
-			return usage("%s speaks %s, not %s", e, r.hello.Dialect, e.Dialect)
+			return wire.Usagef("%s speaks %s, not %s", e, r.hello.Dialect, e.Dialect)
 		}
 		return nil
 	case ctx.Err() != nil:

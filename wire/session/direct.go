@@ -8,13 +8,14 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 )
 
 // direct is a Conversation over a connection of our own. What answers the far
 // side is one for its life; the link is made anew where Options.Reconnect says
 // so.
 type direct struct {
-	endpoint  Endpoint
+	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
 	hub       *rawHub  // of raw traffic; nil: nobody wants it
@@ -109,7 +110,7 @@ func (d *direct) changed() {
 func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	switch {
 	case op.Since != nil:
-		return nil, usage("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")
+		return nil, wire.Usagef("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")
 	case op.Kind >= dialect.JobRun:
 		l, err := d.live(ctx, nil)
 		if err != nil {
@@ -197,7 +198,7 @@ func (d *direct) Dialect() string { return d.responder.spec.Name }
 
 func (d *direct) Raw() (RawPipe, error) {
 	if d.raw == nil {
-		return nil, usage("this conversation was not opened for raw traffic")
+		return nil, wire.Usagef("this conversation was not opened for raw traffic")
 	}
 	d.raw.watch()
 	return d.raw, nil

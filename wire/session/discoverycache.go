@@ -13,6 +13,7 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 )
 
@@ -31,7 +32,7 @@ const (
 const maxDiscoveryBytes = 64 << 20
 
 // attachCache tells a codec that keeps something where, and whom to tell of it.
-func attachCache(codec dialect.Codec, e Endpoint, o Options) {
+func attachCache(codec dialect.Codec, e endpoint.Endpoint, o Options) {
 	keeper, ok := codec.(dialect.DiscoveryCacher)
 	if !ok {
 		return
@@ -51,8 +52,8 @@ func attachCache(codec dialect.Codec, e Endpoint, o Options) {
 
 // KeptCatalog is what e said of itself in an earlier conversation with options
 // like these, for when it cannot be asked; nil where nothing is kept.
-func KeptCatalog(e Endpoint, o Options) *catalog.Catalog {
-	file, read := discoveryFile(e, o), SpecOf(e).CachedCatalog
+func KeptCatalog(e endpoint.Endpoint, o Options) *catalog.Catalog {
+	file, read := discoveryFile(e, o), e.Spec().CachedCatalog
 	if file == "" || read == nil {
 		return nil
 	}
@@ -64,7 +65,7 @@ func KeptCatalog(e Endpoint, o Options) *catalog.Catalog {
 // there is none, and for what is no endpoint of its own. Its name is a hash: the
 // endpoint may hold secrets. Who shows an identity may be told of more; which one
 // it is does not count, since tokens are new each time.
-func discoveryFile(e Endpoint, o Options) string {
+func discoveryFile(e endpoint.Endpoint, o Options) string {
 	dir, err := cacheDir()
 	if err != nil {
 		return ""

@@ -13,6 +13,8 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 )
 
 // HostOptions says how a session is kept (section 5 of the design).
@@ -32,7 +34,7 @@ type HostOptions struct {
 // host is a session, in the process that holds its connection.
 type host struct {
 	options       HostOptions
-	e             Endpoint
+	e             endpoint.Endpoint
 	hooks         []string // the names that hooks answer
 	conv          *direct
 	path          string // of its socket
@@ -63,7 +65,7 @@ type traffic struct{ messages, bytes atomic.Int64 }
 // it for long, its socket is gone, or the far side is. A Conflict says that its
 // name is taken. It returns why the session ended; nil when it was closed. Who
 // asks for the session later is told, too.
-func Host(ctx context.Context, e Endpoint, o Options, k HostOptions) error {
+func Host(ctx context.Context, e endpoint.Endpoint, o Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), started: time.Now(),
 		inbox: &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
@@ -190,7 +192,7 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 		return err
 	}
 	m := wire.Message{Kind: wire.Response}
-	if !SpecOf(Endpoint{Dialect: h.conv.Dialect()}).LiveEval {
+	if !all.Named(h.conv.Dialect()).LiveEval {
 		m, err = h.answer(ctx, st, op.Method)
 	}
 	switch {

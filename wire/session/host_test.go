@@ -14,6 +14,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 )
 
@@ -185,7 +186,7 @@ func TestSocketAcceptsAgain(t *testing.T) {
 	l.fails.Store(2)
 	s := startSocket(&functions{}, socketOptions{owner: hookOwner{}, dialect: "jsonrpc", path: inner.Addr().String(), listener: l, temporary: true})
 	defer s.Close()
-	c, err := Open(t.Context(), Endpoint{Socket: s.path}, Options{})
+	c, err := Open(t.Context(), endpoint.Endpoint{Socket: s.path}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

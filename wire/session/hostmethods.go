@@ -202,7 +202,7 @@ func (t *traffic) status() wayStatus { return wayStatus{t.messages.Load(), t.byt
 
 func (h *host) status(_ context.Context, asks *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
 	s := Status{
-		Name: h.options.Name, Endpoint: h.e.String(), Dialect: SpecOf(h.e).Name, PID: os.Getpid(), State: "connecting",
+		Name: h.options.Name, Endpoint: h.e.String(), Dialect: h.e.Spec().Name, PID: os.Getpid(), State: "connecting",
 		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
 		Clients: h.sock.attached(asks),
 		Traffic: trafficStatus{h.sent.status(), h.received.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
@@ -244,7 +244,7 @@ type inboxRequest struct {
 
 func readInbox(in *dialect.Inbound) (r inboxRequest, err error) {
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
-		return r, usage("the inbox does not understand: %v", err)
+		return r, wire.Usagef("the inbox does not understand: %v", err)
 	}
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
 )
@@ -16,7 +17,7 @@ import (
 // A Server is a bound listener, whose connections are answered by hooks and a
 // catalog.
 type Server struct {
-	endpoint Endpoint
+	endpoint endpoint.Endpoint
 	options  Options
 	side     *responder
 	listener transport.Listener
@@ -30,19 +31,19 @@ type Server struct {
 }
 
 // Listen binds e and returns when a client could connect.
-func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
+func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error) {
 	if e.Demo != "" || e.Socket != "" {
-		return nil, usage("%s cannot be listened on", e)
+		return nil, wire.Usagef("%s cannot be listened on", e)
 	}
 	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
-	if err := checkDuplex(SpecOf(e), e); err != nil {
+	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
 	var err error
-	if s.side, err = newResponder(SpecOf(e), e, o, true); err != nil {
+	if s.side, err = newResponder(e.Spec(), e, o, true); err != nil {
 		return nil, err
 	}
-	cfg, err := transportConfig(e, o, SpecOf(e).ServerBinary)
+	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
 	if err == nil {
 		s.listener, err = transport.Listen(ctx, e.Address, cfg)
 	}
@@ -53,7 +54,7 @@ func Listen(ctx context.Context, e Endpoint, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Endpoint is where it listens, as a client writes it, with the dialect and the
+// endpoint.Endpoint is where it listens, as a client writes it, with the dialect and the
 // framing; "" for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
@@ -88,7 +89,7 @@ func (s *Server) Serve() error {
 // converse serves one connection to its end.
 func (s *Server) converse(conn wire.Conn) {
 	o := peer.Options{Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain}
-	p := peer.New(conn, SpecOf(s.endpoint).NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
+	p := peer.New(conn, s.endpoint.Spec().NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
 	s.mu.Lock()
 	s.peers[p] = true
 	done := s.done

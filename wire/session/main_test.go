@@ -19,6 +19,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
 )
@@ -70,7 +71,7 @@ func newWorld(t *testing.T, prefix string, hooks ...string) *world {
 	return w
 }
 
-func (w *world) endpoint(text string) Endpoint {
+func (w *world) endpoint(text string) endpoint.Endpoint {
 	w.t.Helper()
 	e, err := ParseEndpoint(text, "")
 	if err != nil {

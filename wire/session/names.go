@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 )
 
 // nameMost is how long the name of a session may be.
@@ -21,7 +22,7 @@ func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= nameMost && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
 	}
-	f := usage("%s is no name of a session", wire.Quote(name))
+	f := wire.Usagef("%s is no name of a session", wire.Quote(name))
 	f.Hint = "a name is up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit"
 	return f
 }
@@ -153,7 +154,7 @@ func isGone(err error) bool {
 
 // Fingerprint tells sessions to e apart by all that they are opened with: what is
 // in words, each list by itself.
-func Fingerprint(e Endpoint, folder string, words ...[]string) string {
+func Fingerprint(e endpoint.Endpoint, folder string, words ...[]string) string {
 	user := ""
 	if e.Address.User != nil {
 		user = e.Address.User.String()

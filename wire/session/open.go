@@ -7,6 +7,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/framing"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
@@ -15,7 +16,7 @@ import (
 )
 
 // Open connects to e and greets. The context bounds that alone.
-func Open(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
+func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, error) {
 	if e.Socket != "" {
 		if o.Reconnect != nil {
 			return nil, redialled(e)
@@ -30,7 +31,7 @@ func Open(ctx context.Context, e Endpoint, o Options) (Conversation, error) {
 }
 
 // openDirect connects to e, which no other process holds, and greets.
-func openDirect(ctx context.Context, e Endpoint, o Options) (*direct, error) {
+func openDirect(ctx context.Context, e endpoint.Endpoint, o Options) (*direct, error) {
 	d, err := newDirect(e, o)
 	if err != nil {
 		return nil, err
@@ -41,8 +42,8 @@ func openDirect(ctx context.Context, e Endpoint, o Options) (*direct, error) {
 	return d, nil
 }
 
-func newDirect(e Endpoint, o Options) (*direct, error) {
-	spec := SpecOf(e)
+func newDirect(e endpoint.Endpoint, o Options) (*direct, error) {
+	spec := e.Spec()
 	if err := checkDuplex(spec, e); err != nil {
 		return nil, err
 	}
@@ -70,9 +71,9 @@ func newDirect(e Endpoint, o Options) (*direct, error) {
 }
 
 // checkDuplex refuses what HTTP POST cannot carry.
-func checkDuplex(spec dialect.Spec, e Endpoint) error {
-	if isHTTP(e) && spec.Duplex {
-		return usage("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
+func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
+	if e.IsHTTP() && spec.Duplex {
+		return wire.Usagef("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
 	}
 	return nil
 }
@@ -97,17 +98,13 @@ func (d *direct) introduction() dialect.HandshakeOptions {
 	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
 }
 
-func isHTTP(e Endpoint) bool {
-	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
-}
-
 // connect dials, or starts the embedded server, of which there is more to end
 // than the connection.
 func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" {
 		return startDemo(d.endpoint)
 	}
-	cfg, err := transportConfig(d.endpoint, d.o, SpecOf(d.endpoint).Binary)
+	cfg, err := transportConfig(d.endpoint, d.o, d.endpoint.Spec().Binary)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,8 +116,8 @@ func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 }
 
 // transportConfig adds what the dialect, our role in it and the framing decide.
-func transportConfig(e Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
-	spec, cfg := SpecOf(e), o.Transport
+func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
+	spec, cfg := e.Spec(), o.Transport
 	cfg.Binary = binary
 	if len(cfg.Subprotocols) == 0 {
 		cfg.Subprotocols, cfg.NoneWillDo = spec.Subprotocols, true
@@ -134,28 +131,28 @@ func transportConfig(e Endpoint, o Options, binary wire.Binary) (transport.Confi
 	}
 	f, ok := framing.ByName(name)
 	if !ok {
-		return cfg, usage("unknown framing %q", name)
+		return cfg, wire.Usagef("unknown framing %q", name)
 	}
 	cfg.Framing = f
 	return cfg, nil
 }
 
 // startDemo runs the embedded server at the other end of a pair.
-func startDemo(e Endpoint) (wire.Conn, []func() error, error) {
+func startDemo(e endpoint.Endpoint) (wire.Conn, []func() error, error) {
 	c, _ := serve.Demo(e.Demo)
 	entries, err := hook.FromCatalog(c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the demo %s: %w", e.Demo, err)
 	}
 	so := Options{Catalog: c, Hooks: entries}
-	if SpecOf(e).Evals {
+	if e.Spec().Evals {
 		so.Runtime = "jq"
 	}
-	server, err := newResponder(SpecOf(e), e, so, true)
+	server, err := newResponder(e.Spec(), e, so, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	here, there := transport.Pair()
-	demo := peer.New(there, SpecOf(e).NewCodec(e.CodecOptions(wire.Options{})), peer.Options{Handler: server.Accept})
+	demo := peer.New(there, e.Spec().NewCodec(e.CodecOptions(wire.Options{})), peer.Options{Handler: server.Accept})
 	return here, []func() error{demo.Close, server.Close}, nil
 }

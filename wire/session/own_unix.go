@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"rpcx/wire"
 )
 
 // checkOwn refuses a folder that is not ours, that others can enter, or that is
@@ -19,10 +21,10 @@ func checkOwn(dir string) error {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || (ok && int(st.Uid) != os.Getuid()) {
-		return usage("%s is not a folder of ours", dir)
+		return wire.Usagef("%s is not a folder of ours", dir)
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return usage("%s can be entered by others (mode %04o); it must be 0700", dir, perm)
+		return wire.Usagef("%s can be entered by others (mode %04o); it must be 0700", dir, perm)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (h *rawHub) claim(ids []wire.ID) error {
 			}
 		}
 		if owners[i] == nil && (h.lossy || h.d.o.Reconnect != nil) {
-			return usage("no request with the id %s is open on this connection", id)
+			return wire.Usagef("no request with the id %s is open on this connection", id)
 		}
 	}
 	for i, p := range owners {

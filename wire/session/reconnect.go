@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
 )
 
@@ -37,14 +38,14 @@ const (
 )
 
 // redialled says whether a connection to e can be made again.
-func redialled(e Endpoint) error {
+func redialled(e endpoint.Endpoint) error {
 	switch {
 	case e.Socket != "":
-		return usage("--reconnect belongs to the connection: %s is another process's", e)
-	case isHTTP(e):
-		return usage("--reconnect: HTTP POST has no connection that could be lost")
+		return wire.Usagef("--reconnect belongs to the connection: %s is another process's", e)
+	case e.IsHTTP():
+		return wire.Usagef("--reconnect: HTTP POST has no connection that could be lost")
 	case e.Address.Scheme == "stdio", e.Address.Scheme == "ipc" && len(e.Address.Command) == 0:
-		return usage("--reconnect: %s cannot be dialled again", e)
+		return wire.Usagef("--reconnect: %s cannot be dialled again", e)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 )
 
@@ -30,7 +31,7 @@ type Client struct {
 // dialect is known; Options.Reached lets Open go on with that connection. It
 // waits for a session that is still connecting. It returns nil for an endpoint
 // that this process dials itself.
-func Reach(ctx context.Context, e Endpoint) (*Client, error) {
+func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	if e.Socket == "" {
 		return nil, nil
 	}
@@ -39,8 +40,8 @@ func Reach(ctx context.Context, e Endpoint) (*Client, error) {
 
 // Far returns the endpoint of the process that holds the conversation, as it may
 // be shown.
-func (r *Client) Far() Endpoint {
-	far, _ := ParseEndpoint(r.hello.Endpoint, "")
+func (r *Client) Far() endpoint.Endpoint {
+	far, _ := endpoint.Parse(r.hello.Endpoint, "")
 	return far
 }
 
@@ -52,7 +53,7 @@ func (r *Client) Leave() {
 }
 
 // openSocket is the conversation behind e.Socket, with functions of ours.
-func openSocket(ctx context.Context, e Endpoint, o Options) (_ *Client, err error) {
+func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err
 	}
@@ -73,10 +74,10 @@ func openSocket(ctx context.Context, e Endpoint, o Options) (_ *Client, err erro
 
 // onlyFunctions refuses hooks that no function of ours is answered by: others
 // belong to the connection, and that is not ours.
-func (o Options) onlyFunctions(e Endpoint) error {
+func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	for _, h := range o.Hooks {
 		if !o.Functions[h.Pattern] {
-			f := usage("hooks belong to the connection: %s has its own", e)
+			f := wire.Usagef("hooks belong to the connection: %s has its own", e)
 			if e.Session != "" {
 				f.Hint = "give --on where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --on …"
 			}
@@ -87,9 +88,9 @@ func (o Options) onlyFunctions(e Endpoint) error {
 }
 
 // answerFunctions makes the side that answers functions of ours.
-func answerFunctions(r *Client, e Endpoint, o Options) error {
+func answerFunctions(r *Client, e endpoint.Endpoint, o Options) error {
 	e.Dialect = all.Default() // of the socket
-	s, err := newResponder(SpecOf(e), e, o, false)
+	s, err := newResponder(e.Spec(), e, o, false)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound, join fu
 // pipe finds the pipe that a request is about.
 func (h *socketHandler) pipe(in *dialect.Inbound, r *rawRequest) (sharedPipe, error) {
 	if err := json.Unmarshal(in.Msg.Params, r); err != nil {
-		return nil, usage("no raw traffic: %v", err)
+		return nil, wire.Usagef("no raw traffic: %v", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +114,7 @@ type remotePipe struct {
 
 func (r *Client) Raw() (RawPipe, error) {
 	if r.hello.Session == "" {
-		return nil, usage("connect needs a connection of its own, or a session: a hook's @ takes call and subscribe")
+		return nil, wire.Usagef("connect needs a connection of its own, or a session: a hook's @ takes call and subscribe")
 	}
 	st, err := r.stream(context.Background(), "raw", nil)
 	if err != nil {

@@ -5,45 +5,64 @@ import (
 	"path/filepath"
 	"strings"
 
+	"os"
+	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
 )
 
+// ParseEndpoint is endpoint.Parse, and takes names: @NAME is a session, else a
+// profile, and "@" alone stands for $RPCX_ENDPOINT. A name that leads nowhere is
+// a Fault of kind Unreachable.
+func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
+	if text == "@" {
+		if text = os.Getenv("RPCX_ENDPOINT"); text == "" {
+			return endpoint.Endpoint{}, wire.Usagef("@ stands for $RPCX_ENDPOINT, which is not set")
+		}
+	}
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		return named(name, dialect)
+	}
+	return endpoint.Parse(text, dialect)
+}
+
 // named is the session that is called name, else the profile.
-func named(name, dialect string) (Endpoint, error) {
+func named(name, dialect string) (endpoint.Endpoint, error) {
 	path, err := Find(name)
 	if err != nil {
-		return Endpoint{}, err
+		return endpoint.Endpoint{}, err
 	}
 	if path != "" {
-		return Endpoint{Dialect: dialect, Socket: path, Session: name}, nil
+		return endpoint.Endpoint{Dialect: dialect, Socket: path, Session: name}, nil
 	}
 	p, err := profile.Find(name)
 	if err != nil {
-		return Endpoint{}, err
+		return endpoint.Endpoint{}, err
 	}
 	if p == nil {
-		return Endpoint{}, noName(name)
+		return endpoint.Endpoint{}, noName(name)
 	}
 	return profiled(p, dialect)
 }
 
 // profiled is the endpoint of a profile. A dialect that is given goes before
 // the profile's own.
-func profiled(p *profile.Profile, dialect string) (Endpoint, error) {
+func profiled(p *profile.Profile, dialect string) (endpoint.Endpoint, error) {
 	text := p.Endpoint.Values[0]
 	if strings.HasPrefix(text, "@") {
-		return Endpoint{}, p.Endpoint.Fault(usage("a profile's endpoint is not another name"))
+		return endpoint.Endpoint{}, p.Endpoint.Fault(wire.Usagef("a profile's endpoint is not another name"))
 	}
 	if s := p.Setting("dialect"); s != nil && dialect == "" {
 		dialect = s.Values[0]
-		if _, err := specOf(dialect); err != nil {
-			return Endpoint{}, s.Fault(err)
+		if _, err := all.Lookup(dialect); err != nil {
+			return endpoint.Endpoint{}, s.Fault(err)
 		}
 	}
 	e, err := ParseEndpoint(text, dialect)
 	if err != nil {
-		return Endpoint{}, p.Endpoint.Fault(err)
+		return endpoint.Endpoint{}, p.Endpoint.Fault(err)
 	}
 	if e.Address.Path != "" && !filepath.IsAbs(e.Address.Path) {
 		e.Address.Path = filepath.Join(p.Folder, e.Address.Path)

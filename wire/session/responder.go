@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/serve"
 )
@@ -15,7 +16,7 @@ import (
 // behind the dialect's server. One side serves all connections of a listener.
 type responder struct {
 	spec     dialect.Spec
-	endpoint Endpoint
+	endpoint endpoint.Endpoint
 	table    *hook.Table
 	server   dialect.Server
 	upstream func(c dialect.Caller) backend // what hooks talk to on the connection of c
@@ -29,7 +30,7 @@ type responder struct {
 
 // newResponder makes the answering side. serving says that we are the server: the
 // catalog is told to whoever asks.
-func newResponder(spec dialect.Spec, e Endpoint, o Options, serving bool) (*responder, error) {
+func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
 	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*socket{}, funcs: &functions{}}
 	if o.Shared != nil {
 		s.funcs = o.Shared.functions
@@ -78,7 +79,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 		return nil, nil
 	}
 	if !spec.Evals {
-		return nil, usage("%s evaluates no code: --runtime goes with --dialect scomp or hotrepl", spec.Name)
+		return nil, wire.Usagef("%s evaluates no code: --runtime goes with --dialect scomp or hotrepl", spec.Name)
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }

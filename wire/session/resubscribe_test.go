@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
 )
 
@@ -210,7 +211,7 @@ func TestWatchFromTheBeginning(t *testing.T) {
 	} {
 		for _, again := range []*Reconnect{nil, {}} {
 			synctest.Test(t, func(t *testing.T) {
-				d, err := newDirect(Endpoint{Dialect: c.dialect}, Options{First: &c.op, Reconnect: again})
+				d, err := newDirect(endpoint.Endpoint{Dialect: c.dialect}, Options{First: &c.op, Reconnect: again})
 				if err != nil {
 					t.Fatal(err)
 				}

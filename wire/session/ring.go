@@ -81,7 +81,7 @@ func (r *ring) bounds() (first, last int64, bytes int) {
 // comes. Only the messages of method are in it, unless that is "".
 func (r *ring) after(since int64, method string, event func(wire.Message) (wire.Event, error)) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
-		return nil, usage("the session has come to event %d only: --since %d is beyond it", last, since)
+		return nil, wire.Usagef("the session has come to event %d only: --since %d is beyond it", last, since)
 	}
 	return &ringStream{ring: r, next: max(since, 0) + 1, method: method, event: event}, nil
 }

@@ -53,7 +53,7 @@ func runtimePlace() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", usage("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
+	return "", wire.Usagef("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
 // existing is the folder for sockets where there is one; "" where none is.

@@ -16,6 +16,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/framing"
 	"rpcx/wire/peer"
 )
@@ -63,7 +64,7 @@ type owner interface {
 }
 
 // newSocket binds a socket that nobody else can reach, for the hooks of far.
-func newSocket(far backend, funcs *functions, name string, e Endpoint, own owner) (*socket, error) {
+func newSocket(far backend, funcs *functions, name string, e endpoint.Endpoint, own owner) (*socket, error) {
 	dir, err := runtimeDir()
 	if err != nil {
 		return nil, err

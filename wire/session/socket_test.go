@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 )
 
 // A hook's way back is a socket of ours alone, which goes with its connection.
@@ -84,7 +85,7 @@ func TestRuntimeFolder(t *testing.T) {
 			if err != nil || !strings.HasPrefix(dir, tt.want) {
 				t.Fatalf("%q, %v, want %s", dir, err, tt.want)
 			}
-			s, err := newSocket(nil, &functions{}, "", Endpoint{}, nil)
+			s, err := newSocket(nil, &functions{}, "", endpoint.Endpoint{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

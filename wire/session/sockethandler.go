@@ -112,7 +112,7 @@ func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) 
 	}
 	kind, ok := opNames[w.Op]
 	if !ok {
-		return dialect.Op{}, "", usage("unknown operation %q", w.Op)
+		return dialect.Op{}, "", wire.Usagef("unknown operation %q", w.Op)
 	}
 	for at, name := range w.Funcs {
 		w.Funcs[at] = h.socket.enter(h, name)
@@ -215,7 +215,7 @@ func over(err error, token wire.ID, emit func(wire.Event) error) error {
 func cancelStream(_ context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
-		return nil, usage("cancel takes one stream")
+		return nil, wire.Usagef("cancel takes one stream")
 	}
 	h.mu.Lock()
 	cancel := h.open[string(ids[0])]
@@ -248,7 +248,7 @@ type typingRequest struct {
 func typingFar(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
 	var r typingRequest
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
-		return nil, usage("typing takes a method")
+		return nil, wire.Usagef("typing takes a method")
 	}
 	return catalogJSON(h.socket.upstream.Typing(ctx, r.Method))
 }

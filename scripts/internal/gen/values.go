@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/framing"
 	"rpcx/wire/serve"
-	"rpcx/wire/session"
 )
 
 // What stands in an endpoint before and as its transport. Completion offers
@@ -16,7 +16,7 @@ import (
 
 // prefixes are the dialects and the framings.
 func prefixes() (words []string) {
-	for _, name := range append(session.Dialects(), framing.Names()...) {
+	for _, name := range append(all.Names(), framing.Names()...) {
 		words = append(words, name+"+")
 	}
 	return words

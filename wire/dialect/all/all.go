@@ -5,6 +5,8 @@ package all
 import (
 	"slices"
 
+	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/hotrepl"
 	"rpcx/wire/dialect/introspect"
@@ -46,6 +48,19 @@ func Find(name string) (dialect.Spec, bool) {
 func Named(name string) dialect.Spec {
 	s, _ := Find(name)
 	return s
+}
+
+// Lookup is Find for a name that a user typed: where there is none it returns a
+// usage Fault that suggests the nearest.
+func Lookup(name string) (dialect.Spec, error) {
+	if s, ok := Find(name); ok {
+		return s, nil
+	}
+	f := wire.Usagef("unknown dialect %q", name)
+	if near := catalog.Nearest(name, Names()); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	}
+	return dialect.Spec{}, f
 }
 
 // Names returns the names of the table, in its order.

@@ -1,4 +1,4 @@
-package session
+package endpoint
 
 import (
 	"strings"
@@ -7,8 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-func TestParseEndpoint(t *testing.T) {
-	t.Setenv("RPCX_ENDPOINT", "conversation:/run/x#h3")
+func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		text, flag              string
 		dialect, framing, shown string
@@ -23,10 +22,9 @@ func TestParseEndpoint(t *testing.T) {
 		{"demo:", "", "jsonrpc", "", "demo:orders"},
 		{"demo:orders", "jsonrpc", "jsonrpc", "", "demo:orders"},
 		{"conversation:/run/x#h3", "", "", "", "conversation:/run/x"},
-		{"@", "", "", "", "conversation:/run/x"},
 		{"ws://user:secret@host/p?token=abc", "", "jsonrpc", "", ""},
 	} {
-		e, err := ParseEndpoint(c.text, c.flag)
+		e, err := Parse(c.text, c.flag)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
@@ -43,12 +41,10 @@ func TestParseEndpoint(t *testing.T) {
 	}
 }
 
-func TestParseEndpointRefuses(t *testing.T) {
-	t.Setenv("RPCX_ENDPOINT", "")
+func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "",
-		"@":                        "RPCX_ENDPOINT",
-		"@name":                    "name",
+		"jsonrpc+@name":            "leave jsonrpc+",
 		"host:80":                  "host:80",
 		"lsp+ws://h/":              "own framing",
 		"lps+exec:x":               "lps",
@@ -60,13 +56,30 @@ func TestParseEndpointRefuses(t *testing.T) {
 		"line+line+tcp://h:1":      "line",
 		"jsonrpc+jsonrpc1+ws://h/": "jsonrpc1",
 	} {
-		_, err := ParseEndpoint(text, "")
+		_, err := Parse(text, "")
 		f := wire.AsFault(err)
 		if f == nil || (f.Kind != wire.Usage && f.Kind != wire.Unreachable) || !strings.Contains(f.Message, want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := ParseEndpoint("jsonrpc1+tcp://h:1", "jsonrpc"); wire.AsFault(err) == nil {
+	if _, err := Parse("jsonrpc1+tcp://h:1", "jsonrpc"); wire.AsFault(err) == nil {
 		t.Error("a prefix that differs from --dialect was taken")
+	}
+}
+
+// What a dialect's codec is told comes from the endpoint alone.
+func TestCodecOptions(t *testing.T) {
+	e, err := Parse("lsp+exec:x", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := e.CodecOptions(wire.Options{MaxDepth: 7}); o.Framing != "lsp" || o.OneWay || o.MaxDepth != 7 {
+		t.Errorf("lsp+exec: %+v", o)
+	}
+	if e, err = Parse("http://h/", ""); err != nil || !e.IsHTTP() || !e.CodecOptions(wire.Options{}).OneWay {
+		t.Errorf("http: %v, %v", e, err)
+	}
+	if (Endpoint{}).Spec().NewCodec != nil {
+		t.Error("an endpoint whose dialect is not known has a codec")
 	}
 }

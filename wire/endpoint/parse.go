@@ -1,58 +1,31 @@
-package session
+package endpoint
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/framing"
-	"rpcx/wire/profile"
 	"rpcx/wire/serve"
 	"rpcx/wire/transport"
 )
 
-// An Endpoint names a peer and how to reach it (ENDPOINTS in rpcx(1)).
-type Endpoint struct {
-	Dialect string            // a row of the table of dialects
-	Framing string            // "" means the transport's own
-	Address transport.Address // of a transport; zero for the two below
-	Demo    string            // the name of an embedded server; "" elsewhere
-	Socket  string            // the path of a Conversation's socket; "" elsewhere
-	Hook    string            // with Socket: the hook that asks, as its endpoint says it
-	Session string            // with Socket: the name of the session whose it is; "" elsewhere
-	Profile *profile.Profile  // where it was named: what else is set there; nil elsewhere
-
-	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out
-	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
-}
-
-// ParseEndpoint takes an endpoint apart: `[dialect+][framing+]transport:…`.
-// dialect is what --dialect says, "" when it was not given. "@" alone stands
-// for $RPCX_ENDPOINT. Errors are usage faults, but for a name that leads
-// nowhere, which is Unreachable.
-func ParseEndpoint(text, dialect string) (Endpoint, error) {
-	if text == "@" {
-		if text = os.Getenv("RPCX_ENDPOINT"); text == "" {
-			return Endpoint{}, usage("@ stands for $RPCX_ENDPOINT, which is not set")
-		}
-	}
-	if name, ok := strings.CutPrefix(text, "@"); ok {
-		return named(name, dialect)
-	}
+// Parse takes an endpoint apart: `[dialect+][framing+]transport:…`. dialect is
+// what --dialect says, "" when it was not given. Errors are usage Faults. A name
+// (@NAME) is none of these: session.ParseEndpoint finds what it stands for.
+func Parse(text, dialect string) (Endpoint, error) {
 	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
-		return Endpoint{}, usage("a name has its dialect and framing with it: leave %s+ before @%s out", before, name)
+		return Endpoint{}, wire.Usagef("a name has its dialect and framing with it: leave %s+ before @%s out", before, name)
 	}
 	e, rest := prefixes(text)
 	if dialect != "" {
 		if e.Dialect != "" && e.Dialect != dialect {
-			return Endpoint{}, usage("the endpoint says dialect %s where %s is wanted", e.Dialect, dialect)
+			return Endpoint{}, wire.Usagef("the endpoint says dialect %s where %s is wanted", e.Dialect, dialect)
 		}
-		if _, err := specOf(dialect); err != nil {
+		if _, err := all.Lookup(dialect); err != nil {
 			return Endpoint{}, err
 		}
 		e.Dialect = dialect
@@ -69,7 +42,7 @@ func prefixes(text string) (e Endpoint, rest string) {
 		if !found || !plus {
 			return e, rest
 		}
-		_, err := specOf(word)
+		_, err := all.Lookup(word)
 		switch _, isFraming := framing.ByName(word); {
 		case err == nil && e.Dialect == "" && e.Framing == "":
 			e.Dialect = word
@@ -90,14 +63,14 @@ func (e *Endpoint) target(rest string) error {
 		return e.demo(after)
 	case "conversation":
 		if e.Dialect != "" || e.Framing != "" {
-			return usage("conversation: takes no dialect and no framing")
+			return wire.Usagef("conversation: takes no dialect and no framing")
 		}
 		e.Socket, e.Hook = after, ""
 		if i := strings.LastIndexByte(after, '#'); i >= 0 && !strings.Contains(after[i:], "/") {
 			e.Socket, e.Hook = after[:i], after[i+1:] // a folder's name may hold a "#"
 		}
 		if e.Socket == "" {
-			return usage("conversation: needs the path of a socket")
+			return wire.Usagef("conversation: needs the path of a socket")
 		}
 		return nil
 	}
@@ -112,7 +85,7 @@ func (e *Endpoint) target(rest string) error {
 		return nil
 	}
 	if !byteTransports[e.Address.Scheme] {
-		return usage("%s: has its own framing: leave %s+ out", e.Address.Scheme, e.Framing)
+		return wire.Usagef("%s: has its own framing: leave %s+ out", e.Address.Scheme, e.Framing)
 	}
 	return nil
 }
@@ -123,21 +96,21 @@ func (e *Endpoint) demo(name string) error {
 	}
 	c, ok := serve.Demo(name)
 	if !ok {
-		f := usage("there is no demo named %q, only %s", name, strings.Join(serve.DemoNames(), ", "))
+		f := wire.Usagef("there is no demo named %q, only %s", name, strings.Join(serve.DemoNames(), ", "))
 		if near := catalog.Nearest(name, serve.DemoNames()); near != "" {
 			f.Hint = "did you mean demo:" + near + "?"
 		}
 		return f
 	}
 	if e.Framing != "" {
-		return usage("demo: has no framing: leave %s+ out", e.Framing)
+		return wire.Usagef("demo: has no framing: leave %s+ out", e.Framing)
 	}
 	its := c.Dialect
 	if its == "" {
 		its = all.Default()
 	}
 	if e.Dialect != "" && e.Dialect != its {
-		return usage("demo:%s speaks %s, not %s", name, its, e.Dialect)
+		return wire.Usagef("demo:%s speaks %s, not %s", name, its, e.Dialect)
 	}
 	e.Demo, e.Dialect = name, its
 	return nil
@@ -159,7 +132,7 @@ func badTransport(rest string, err error) error {
 		return err
 	}
 	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is no dialect, framing or transport", word)}
-	words := append(Dialects(), framing.Names()...)
+	words := append(all.Names(), framing.Names()...)
 	if near := catalog.Nearest(word, words); near != "" {
 		f.Hint = "did you mean " + near + "+" + rest[len(word)+1:] + "?"
 	} else {
@@ -173,27 +146,3 @@ var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec
 
 // byteTransports take a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}
-
-// String is the endpoint as it may be shown: redacted.
-func (e Endpoint) String() string {
-	switch {
-	case e.Demo != "":
-		return "demo:" + e.Demo
-	case e.Session != "":
-		return "@" + e.Session
-	case e.Socket != "":
-		return "conversation:" + e.Socket
-	}
-	s := e.Address.String()
-	if e.Framing != "" {
-		s = e.Framing + "+" + s
-	}
-	if e.Dialect != all.Default() {
-		s = e.Dialect + "+" + s
-	}
-	return s
-}
-
-func usage(format string, args ...any) *wire.Fault {
-	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
-}

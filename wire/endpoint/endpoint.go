@@ -1,0 +1,65 @@
+// Package endpoint reads and writes endpoints: what names a peer and how to reach
+// it. An Endpoint is a value: nothing here connects.
+package endpoint
+
+import (
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/profile"
+	"rpcx/wire/transport"
+)
+
+// An Endpoint names a peer and how to reach it.
+type Endpoint struct {
+	Dialect string            // a row of the table of dialects
+	Framing string            // "" means the transport's own
+	Address transport.Address // of a transport; zero for the two below
+	Demo    string            // the name of an embedded server; "" elsewhere
+	Socket  string            // the path of a Conversation's socket; "" elsewhere
+	Hook    string            // with Socket: the hook that asks, as its endpoint says it
+	Session string            // with Socket: the name of the session whose it is; "" elsewhere
+	Profile *profile.Profile  // where it was named: what else is set there; nil elsewhere
+
+	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out
+	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
+}
+
+// String is the endpoint as it may be shown: redacted.
+func (e Endpoint) String() string {
+	switch {
+	case e.Demo != "":
+		return "demo:" + e.Demo
+	case e.Session != "":
+		return "@" + e.Session
+	case e.Socket != "":
+		return "conversation:" + e.Socket
+	}
+	s := e.Address.String()
+	if e.Framing != "" {
+		s = e.Framing + "+" + s
+	}
+	if e.Dialect != all.Default() {
+		s = e.Dialect + "+" + s
+	}
+	return s
+}
+
+// Spec returns what is known of e's dialect; nothing where that is not known
+// before another process was asked.
+func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
+
+// CodecOptions are what e and the limits of a connection say to its codec.
+func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
+	return dialect.CodecOptions{
+		MaxDepth: limits.MaxDepth, Framing: e.Framing, OneWay: e.IsHTTP(),
+		NoEnvironment: e.NoEnvironment, ShutdownTimeout: e.ShutdownTimeout,
+	}
+}
+
+// IsHTTP reports whether messages are sent with HTTP POST.
+func (e Endpoint) IsHTTP() bool {
+	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
+}
