@@ -38,6 +38,7 @@ var floors = []floor{
 	{"wire/serve", []string{"wire", "wire/scan", "wire/jq", "wire/catalog", "wire/dialect", "wire/schema", "wire/hook"}, nil},
 	{"wire/profile", []string{"wire", "wire/catalog", "wire/hook"}, []string{"github.com/pelletier/go-toml/v2"}},
 	{"wire/endpoint", []string{"wire", "wire/catalog", "wire/framing", "wire/transport", "wire/dialect", "wire/dialect/all", "wire/serve", "wire/profile"}, nil},
+	{"wire/cache", []string{"wire", "wire/scan", "wire/catalog", "wire/transport", "wire/dialect", "wire/endpoint", "wire/profile"}, nil},
 	{"wire/session", []string{"wire", "wire/*"}, nil},
 	{"format", []string{"wire", "wire/scan", "wire/redact", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan"}, nil},

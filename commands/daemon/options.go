@@ -11,6 +11,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
@@ -94,5 +95,5 @@ func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 			return "", err
 		}
 	}
-	return session.Fingerprint(e, here, o.Hooks.On, o.Hooks.Files, o.Session.subscribe), nil
+	return cache.Fingerprint(e, here, o.Hooks.On, o.Hooks.Files, o.Session.subscribe), nil
 }

@@ -8,6 +8,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -32,14 +33,14 @@ type Connection struct {
 }
 
 // cache says whether what earlier conversations kept of the peer is used.
-func (c *Connection) cache() session.CacheUse {
+func (c *Connection) cache() cache.Use {
 	switch {
 	case c.NoCache:
-		return session.CacheNone
+		return cache.None
 	case c.Refresh:
-		return session.CacheRefresh
+		return cache.Refresh
 	}
-	return session.CacheUsual
+	return cache.Usual
 }
 
 // TransportConfig reads the headers, runs the token command, and returns what the

@@ -9,7 +9,9 @@ import (
 
 	"rpcx/commands/params"
 	"rpcx/format"
-	"rpcx/wire/session"
+	"rpcx/wire/cache"
+	"rpcx/wire/profile"
+	"time"
 )
 
 // A history holds the lines typed at the prompt, and keeps most of them in a
@@ -31,7 +33,7 @@ const (
 // openHistory reads the file, if there is one. What is wrong with it is no reason
 // not to converse.
 func openHistory() *history {
-	h := &history{file: session.StateFile("history")}
+	h := &history{file: profile.StateFile("history")}
 	if h.file == "" {
 		return h
 	}
@@ -53,14 +55,7 @@ func openHistory() *history {
 
 // rewrite puts what is remembered in the place of the file.
 func (h *history) rewrite() {
-	f, err := os.CreateTemp(filepath.Dir(h.file), "history-*") // 0600
-	if err != nil {
-		return
-	}
-	_, err = f.WriteString(strings.Join(h.lines, "\n") + "\n")
-	if cerr := f.Close(); err != nil || cerr != nil || os.Rename(f.Name(), h.file) != nil {
-		_ = os.Remove(f.Name())
-	}
+	_ = cache.Write(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), time.Time{})
 }
 
 // Len returns how many lines are remembered.

@@ -12,9 +12,9 @@ import (
 	"rpcx/commands/options"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
 
@@ -69,11 +69,11 @@ func (c *CacheFlags) For(ctx context.Context, a *env.Env, e endpoint.Endpoint, o
 		a.Verbose("cache: not used: the request carries an identity (--cache=private does)")
 		return nil, nil
 	}
-	return &AnswerCache{env: a, key: from.At(asked), no: c.Fresh, e: e}, nil
+	return &AnswerCache{env: a, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
 // answers says whose answers come of e: a session knows that itself.
-func answers(ctx context.Context, a *env.Env, e endpoint.Endpoint, conn *options.Connection) (session.Answers, error) {
+func answers(ctx context.Context, a *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
 		return a.Reached.Answers(), nil
 	}
@@ -83,7 +83,7 @@ func answers(ctx context.Context, a *env.Env, e endpoint.Endpoint, conn *options
 
 // AnswersOf are the answers of e by a connection of that kind: asked by whoever
 // its headers, its certificate and the endpoint name, and verified as it says.
-func AnswersOf(e endpoint.Endpoint, cfg transport.Config) session.Answers {
+func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {
 		for _, v := range vals {
@@ -101,7 +101,7 @@ func AnswersOf(e endpoint.Endpoint, cfg transport.Config) session.Answers {
 	if who != nil {
 		identity = fmt.Sprintf("%q", who)
 	}
-	return session.AnswersOf(e, identity, fmt.Sprintf("%t %q", cfg.TLS.Insecure, fullPath(cfg.TLS.CACert)))
+	return cache.SourceOf(e, identity, fmt.Sprintf("%t %q", cfg.TLS.Insecure, fullPath(cfg.TLS.CACert)))
 }
 
 // fullPath names a file whatever folder we are in; "" stays so.
@@ -117,7 +117,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	if c == nil || c.no {
 		return false, nil
 	}
-	got := session.CacheGet(c.key)
+	got := cache.Get(c.key)
 	if got == nil {
 		c.env.Verbose("cache: miss")
 		return false, nil
@@ -141,7 +141,7 @@ func (c *AnswerCache) Put(m wire.Message) {
 		c.env.Verbose("cache: the answer says no max-age")
 		return
 	}
-	if err := session.CachePut(c.key, session.Cached{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {
+	if err := cache.Put(c.key, cache.Answer{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {
 		c.env.Console.Warn("the answer could not be kept: " + err.Error())
 		return
 	}

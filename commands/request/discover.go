@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/options"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
@@ -98,7 +99,7 @@ func keptCatalog(a *env.Env, e endpoint.Endpoint, c *options.Connection, err err
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
 		return nil, err
 	}
-	kept := session.KeptCatalog(e, a.Opened)
+	kept := cache.DiscoveredCatalog(e, a.Opened.Transport)
 	if kept == nil {
 		return nil, err
 	}

@@ -49,6 +49,16 @@ func XDG(variable string, below ...string) string {
 	return filepath.Join(dir, "rpcx")
 }
 
+// StateFile returns the path of name in $XDG_STATE_HOME/rpcx, or "" without a
+// home directory.
+func StateFile(name string) string {
+	dir := XDG("XDG_STATE_HOME", ".local", "state")
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, name)
+}
+
 // open reads the file; nil where there is none.
 func open() (*file, error) {
 	path := filePath()

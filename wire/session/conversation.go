@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
@@ -66,7 +67,7 @@ type Options struct {
 	Raw       bool            // Raw will be used: what no hook answers is its to answer
 	Functions map[string]bool // of Hooks, those that are functions of ours (key@on=NAME), by name
 	Greeting  time.Duration
-	Cache     CacheUse // of what discovery found
+	Cache     cache.Use // of what discovery found
 	Tap       wire.Tap
 	Note      func(peer.Note) // things a user may want to know; may be nil
 	Drain     time.Duration   // see peer.Options

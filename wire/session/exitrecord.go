@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/profile"
 )
 
@@ -31,7 +32,7 @@ const (
 )
 
 // readExitRecords are those in b that may still be of interest.
-func readExitRecords(b json.RawMessage) (all []exitRecord) {
+func readExitRecords(b []byte) (all []exitRecord) {
 	_ = json.Unmarshal(b, &all) // what is no list is none
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
 }
@@ -53,12 +54,12 @@ func forgetExit(socket string) {
 
 // writeExit puts why in the place of what is kept of socket; "" is nothing.
 func writeExit(socket, why string) {
-	file := StateFile("ended")
+	file := profile.StateFile("ended")
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
 	_ = locked(filepath.Dir(file), func() error {
-		updateDiscovery(file, func(old json.RawMessage) json.RawMessage {
+		cache.Update(file, func(old []byte) []byte {
 			all := slices.DeleteFunc(readExitRecords(old), func(e exitRecord) bool { return e.Socket == socket })
 			if why != "" {
 				all = append(all, exitRecord{socket, time.Now().UTC(), why})
@@ -74,11 +75,11 @@ func writeExit(socket, why string) {
 
 // exitAt is how the last session at socket ended; nil: nothing is known.
 func exitAt(socket string) *exitRecord {
-	file := StateFile("ended")
+	file := profile.StateFile("ended")
 	if file == "" {
 		return nil
 	}
-	all := readExitRecords(readDiscovery(file))
+	all := readExitRecords(cache.Read(file))
 	if i := slices.IndexFunc(all, func(e exitRecord) bool { return e.Socket == socket }); i >= 0 {
 		return &all[i]
 	}
@@ -99,14 +100,4 @@ func exitFault(name string, cause error) *wire.Fault {
 	f := absent(fmt.Sprintf("session %s ended %v ago: %s", name, ago, e.Why), cause)
 	f.Hint = "rpcx connect ENDPOINT --session " + name + " opens it again"
 	return f
-}
-
-// StateFile is where XDG has what the program keeps of what was; "" where nothing
-// says so.
-func StateFile(name string) string {
-	dir := profile.XDG("XDG_STATE_HOME", ".local", "state")
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, name)
 }

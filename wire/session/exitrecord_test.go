@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rpcx/wire/cache"
+	"rpcx/wire/profile"
 )
 
 func TestEndings(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	file := StateFile("ended")
+	file := profile.StateFile("ended")
 	recordExit("/run/s-a", "first")
 	recordExit("/run/s-b", strings.Repeat("é", maxExitReason))
 	recordExit("/run/s-a", "second")
@@ -31,7 +34,7 @@ func TestEndings(t *testing.T) {
 	for i := range 2 * maxExitRecords {
 		recordExit(fmt.Sprint("/run/", i), "x")
 	}
-	if n := len(readExitRecords(readDiscovery(file))); n != maxExitRecords {
+	if n := len(readExitRecords(cache.Read(file))); n != maxExitRecords {
 		t.Errorf("%d are kept", n)
 	}
 	old := []exitRecord{{"/run/s-a", time.Now().Add(-exitRecordAge), "long ago"}, {"/run/s-b", time.Now(), "now"}}
@@ -68,7 +71,7 @@ func TestEndingsTogether(t *testing.T) {
 	for range maxExitRecords {
 		<-done
 	}
-	if n := len(readExitRecords(readDiscovery(StateFile("ended")))); n != maxExitRecords {
+	if n := len(readExitRecords(cache.Read(profile.StateFile("ended")))); n != maxExitRecords {
 		t.Errorf("%d are kept", n)
 	}
 }

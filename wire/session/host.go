@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
@@ -26,7 +27,7 @@ type HostOptions struct {
 	InboxTimeout time.Duration   // how long a parked call waits; 0: for as long as the far side does
 	InboxDefault json.RawMessage // what it is answered then; nil: an error
 	Fingerprint  string          // tells whether a session is the same: its endpoint, dialect and hooks
-	Answers      Answers         // whose answers commands get, for those who keep them
+	Answers      cache.Source    // whose answers commands get, for those who keep them
 	Log          func() []string // what was last said here, for its status; may be nil
 	Live         func()          // called when the session is live
 }

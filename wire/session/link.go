@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 )
 
@@ -138,4 +140,18 @@ func (l *link) shutdown() error {
 		_ = end()
 	}
 	return err
+}
+
+// attachCache tells a codec that keeps something where, and whom to tell of it.
+func attachCache(codec dialect.Codec, e endpoint.Endpoint, o Options) {
+	keeper, ok := codec.(dialect.DiscoveryCacher)
+	if !ok {
+		return
+	}
+	k := cache.Discovery(e, o.Transport, o.Cache)
+	k.Warn = o.Hook.Warn
+	if o.Note != nil {
+		k.Note = func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
+	}
+	keeper.CacheDiscovery(k)
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"rpcx/wire"
-	"rpcx/wire/endpoint"
 )
 
 // nameMost is how long the name of a session may be.
@@ -150,18 +149,4 @@ func sessionNames() (names []string) {
 // isGone says that a socket is there no more, or that nobody listens at it.
 func isGone(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || refused(err)
-}
-
-// Fingerprint tells sessions to e apart by all that they are opened with: what is
-// in words, each list by itself.
-func Fingerprint(e endpoint.Endpoint, folder string, words ...[]string) string {
-	user := ""
-	if e.Address.User != nil {
-		user = e.Address.User.String()
-	}
-	sum := sha256.Sum256(marshal([]any{
-		e.Dialect, e.Framing, e.Demo, e.Address.Scheme, user, e.Address.Host, e.Address.Path, e.Address.URLPath,
-		e.Address.Command, folder, words,
-	}))
-	return hex.EncodeToString(sum[:])
 }

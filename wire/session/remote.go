@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
@@ -70,6 +71,15 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *Client,
 		err = answerFunctions(r, e, o)
 	}
 	return r, err
+}
+
+// Answers says whose answers the conversation gets; zero where the process that
+// holds it does not say.
+func (r *Client) Answers() cache.Source {
+	if r == nil {
+		return cache.Source{}
+	}
+	return r.hello.Answers
 }
 
 // onlyFunctions refuses hooks that no function of ours is answered by: others

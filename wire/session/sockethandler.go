@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 )
@@ -59,11 +60,11 @@ func (h *socketHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.R
 
 // hello is the answer to a process that has just connected.
 type hello struct {
-	Dialect     string  `json:"dialect"`
-	Endpoint    string  `json:"endpoint"`
-	Session     string  `json:"session,omitempty"`
-	Fingerprint string  `json:"fingerprint,omitempty"`
-	Answers     Answers `json:"answers,omitzero"`
+	Dialect     string       `json:"dialect"`
+	Endpoint    string       `json:"endpoint"`
+	Session     string       `json:"session,omitempty"`
+	Fingerprint string       `json:"fingerprint,omitempty"`
+	Answers     cache.Source `json:"answers,omitzero"`
 }
 
 func sayHello(_ context.Context, h *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {

@@ -1,0 +1,144 @@
+package cache
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rpcx/wire/endpoint"
+	"rpcx/wire/transport"
+)
+
+func parse(t *testing.T, text string) endpoint.Endpoint {
+	t.Helper()
+	e, err := endpoint.Parse(text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Whatever tells one peer from another, or one asker from another, changes all
+// three hashes of an endpoint.
+func TestIdentity(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	seen := map[string]string{}
+	once := func(what, key string) {
+		if key == "" {
+			t.Errorf("%s has no key", what)
+		}
+		if before, ok := seen[key]; ok {
+			t.Errorf("%s has the key of %s", what, before)
+		}
+		seen[key] = what
+	}
+	for _, text := range []string{
+		"ws://h/", "ws://h/x", "ws://u:p@h/", "wss://h/", "jsonrpc1+ws://h/", "tcp://h:1", "lsp+tcp://h:1",
+		"unix:/a", "exec:a b", "exec:a", "introspect+ws://h/",
+	} {
+		e := parse(t, text)
+		once("the source of "+text, SourceOf(e, "", "").Of)
+		once("the fingerprint of "+text, Fingerprint(e, "/"))
+		once("the discovery of "+text, discoveryFile(e, transport.Config{}))
+	}
+	e := parse(t, "ws://h/")
+	once("an asker", SourceOf(e, "who", "").Of)
+	once("another trust", SourceOf(e, "", "insecure").Of)
+	once("another folder", Fingerprint(e, "/x"))
+	once("other words", Fingerprint(e, "/", []string{"a"}, nil))
+	once("words of another list", Fingerprint(e, "/", nil, []string{"a"}))
+	once("a header", discoveryFile(e, transport.Config{Header: http.Header{"Authorization": {"1"}}}))
+	if a, b := discoveryFile(e, transport.Config{Header: http.Header{"X": {"1"}}}), discoveryFile(e, transport.Config{Header: http.Header{"X": {"2"}}}); a != b {
+		t.Error("the value of a header counts for discovery")
+	}
+	if s := SourceOf(parse(t, "stdio:"), "", ""); s != (Source{}) {
+		t.Errorf("stdio: is a source: %+v", s)
+	}
+}
+
+// What is relative depends on the folder.
+func TestIdentityOfRelativePaths(t *testing.T) {
+	e, command := parse(t, "unix:./a"), parse(t, "exec:./a")
+	t.Chdir(t.TempDir())
+	path, program := SourceOf(e, "", ""), SourceOf(command, "", "")
+	t.Chdir(t.TempDir())
+	if SourceOf(e, "", "") == path || SourceOf(command, "", "") == program {
+		t.Error("another folder is the same peer")
+	}
+}
+
+// A file is replaced as a whole, and nothing is left of the attempt.
+func TestWrite(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "new")
+	file, at := filepath.Join(folder, "f"), time.Unix(1e9, 0)
+	for _, text := range []string{"one", "two"} {
+		if err := Write(file, []byte(text), at); err != nil || string(Read(file)) != text {
+			t.Errorf("%s: %v, %q", text, err, Read(file))
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 || !info.ModTime().Equal(at) {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(folder, "d"), []byte("x"), time.Time{}); err == nil {
+		t.Error("a folder was replaced")
+	}
+	Update(file, func(old []byte) []byte { return append(old, '!') })
+	if got := string(Read(file)); got != "two!" {
+		t.Errorf("updated: %q", got)
+	}
+	Update(file, func([]byte) []byte { return nil })
+	if left, _ := os.ReadDir(folder); len(left) != 1 || Read(file) != nil {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// An answer is found until it is too old, and its file goes when another comes.
+func TestAnswers(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	raw := json.RawMessage(`{"id":1,"result":[1.0]}`)
+	if err := Put("k", Answer{Raw: raw, At: time.Now().Add(-time.Second), MaxAge: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	got := Get("k")
+	if got == nil || string(got.Raw) != string(raw) || string(got.Message().Body) != "[1.0]" || got.Age() < time.Second {
+		t.Errorf("got %+v", got)
+	}
+	if err := Put("old", Answer{Raw: raw, At: time.Now().Add(-time.Hour), MaxAge: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if Get("old") != nil || Get("none") != nil {
+		t.Error("found what is too old, or is not there")
+	}
+	file, _ := answerFile("old")
+	if err := Put("k", Answer{Raw: raw, At: time.Now(), MaxAge: time.Hour}); err != nil || Read(file) != nil {
+		t.Errorf("what is too old stays: %v", err)
+	}
+}
+
+// Discovery is read and written, only written, or neither.
+func TestDiscovery(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	e := parse(t, "introspect+ws://h/")
+	keep := func(json.RawMessage) json.RawMessage { return json.RawMessage(`{}`) }
+	if d := Discovery(e, transport.Config{}, None); d.Load != nil || d.Update != nil {
+		t.Error("None reads or writes")
+	}
+	d := Discovery(e, transport.Config{}, Refresh)
+	if d.Load != nil {
+		t.Error("Refresh reads")
+	}
+	d.Update(keep)
+	if d = Discovery(e, transport.Config{}, Usual); string(d.Load()) != "{}" {
+		t.Errorf("read %s", d.Load())
+	}
+	if d := Discovery(parse(t, "demo:"), transport.Config{}, Usual); d.Load != nil || d.Update != nil {
+		t.Error("what a demo says is kept")
+	}
+}
