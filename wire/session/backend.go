@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A backend is what a socket offers to other processes: the far side of a
+// A Backend is what a socket offers to other processes: the far side of a
 // connection.
-type backend interface {
+type Backend interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	Notify(ctx context.Context, op dialect.Op) error
 	Event(m wire.Message) (wire.Event, error)
@@ -18,34 +18,34 @@ type backend interface {
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 }
 
-// directBackend is the speaker of one connection.
-type directBackend struct {
+// PeerBackend is the speaker of one connection.
+type PeerBackend struct {
 	dialect.Caller
-	codec dialect.Codec
+	Codec dialect.Codec
 }
 
-// directBackendOf is the speaker of a connection that a peer has.
-func directBackendOf(c dialect.Caller) directBackend {
+// BackendOf is the speaker of a connection that a peer has.
+func BackendOf(c dialect.Caller) PeerBackend {
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
-		return directBackend{c, p.Codec()}
+		return PeerBackend{c, p.Codec()}
 	}
-	return directBackend{Caller: c}
+	return PeerBackend{Caller: c}
 }
 
 // Event is what a user sees of m.
-func (l directBackend) Event(m wire.Message) (wire.Event, error) {
+func (l PeerBackend) Event(m wire.Message) (wire.Event, error) {
 	if m.Event != nil {
 		return *m.Event, nil
 	}
-	return l.codec.Event(m)
+	return l.Codec.Event(m)
 }
 
 // Open starts op. What is done with jobs is a flow of the dialect's.
-func (l directBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Kind < dialect.JobRun {
 		return l.Caller.Open(ctx, op)
 	}
-	jobber, ok := l.codec.(dialect.JobRunner)
+	jobber, ok := l.Codec.(dialect.JobRunner)
 	if !ok {
 		return nil, wire.Usagef("the dialect has no jobs")
 	}
@@ -53,8 +53,8 @@ func (l directBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream,
 }
 
 // Describe asks the far side for what it offers.
-func (l directBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	describer, ok := l.codec.(dialect.Describer)
+func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
+	describer, ok := l.Codec.(dialect.Describer)
 	if !ok {
 		return nil, wire.Usagef("the dialect has no way to ask what the far side offers")
 	}
@@ -63,8 +63,8 @@ func (l directBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 
 // Typing is the catalog by which the params of method are typed; nil where the
 // dialect tells none.
-func (l directBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	typer, ok := l.codec.(dialect.SchemaProvider)
+func (l PeerBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+	typer, ok := l.Codec.(dialect.SchemaProvider)
 	if !ok {
 		return nil, nil
 	}

@@ -28,11 +28,11 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 		return nil, err
 	}
 	if path == "" {
-		return nil, noName(name)
+		return nil, NotFound(name)
 	}
-	bound, cancel := context.WithTimeout(ctx, helloBound)
+	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	r, err := dialRemote(bound, endpoint.Endpoint{Socket: path, Session: name})
+	r, err := Connect(bound, endpoint.Endpoint{Socket: path, Session: name})
 	if err != nil {
 		return nil, err
 	}
@@ -44,16 +44,16 @@ func ControlOf(r *Client, name string) *Control { return &Control{r, name} }
 
 // Live waits until the session is live; where that fails, so does Live.
 func (c *Control) Live(ctx context.Context) error {
-	bound, cancel := context.WithTimeout(ctx, helloBound)
+	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	return c.answered(ctx, bound, c.r.greet(bound, endpoint.Endpoint{Session: c.name}))
+	return c.answered(ctx, bound, c.r.Greet(bound, endpoint.Endpoint{Session: c.name}))
 }
 
 // ask is for what the session can answer at once.
 func (c *Control) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	bound, cancel := context.WithTimeout(ctx, helloBound)
+	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	out, err := c.r.call(bound, method, params)
+	out, err := c.r.Call(bound, method, params)
 	return out, c.answered(ctx, bound, err)
 }
 
@@ -65,7 +65,7 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case bound.Err() != nil:
-		return silent(c.name, c.r.pid, err)
+		return Silent(c.name, c.r.PID(), err)
 	}
 	return err
 }
@@ -74,10 +74,10 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 func (c *Control) Detach() { _ = c.r.Close() }
 
 // Fingerprint is that of what the session was opened with, after Live.
-func (c *Control) Fingerprint() string { return c.r.hello.Fingerprint }
+func (c *Control) Fingerprint() string { return c.r.Hello().Fingerprint }
 
 // endpoint.Endpoint is the session's endpoint, redacted, after Live.
-func (c *Control) Endpoint() string { return c.r.hello.Endpoint }
+func (c *Control) Endpoint() string { return c.r.Hello().Endpoint }
 
 // Status is a Status as JSON.
 func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
@@ -87,7 +87,7 @@ func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 // ended says of a session that did not live to answer what it is.
 func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
-		err = hasEnded(c.name, err)
+		err = Ended(c.name, err)
 	}
 	return out, err
 }
@@ -100,10 +100,10 @@ func (c *Control) End(ctx context.Context) error {
 			return err
 		}
 	}
-	bound, cancel := context.WithTimeout(ctx, helloBound)
+	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	select {
-	case <-c.r.p.Done():
+	case <-c.r.Done():
 		return nil
 	case <-bound.Done():
 		return c.answered(ctx, bound, bound.Err())
@@ -114,7 +114,7 @@ func (c *Control) End(ctx context.Context) error {
 // waits for one. show gets it as a line; when it fails, or this process ends
 // before it has returned, the call is given back, and else after lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
-	line, err := c.r.call(ctx, "inbox.next", marshal(inboxRequest{Method: method}))
+	line, err := c.r.Call(ctx, "inbox.next", JSON(inboxRequest{Method: method}))
 	if err != nil {
 		return err
 	}
@@ -125,19 +125,19 @@ func (c *Control) Next(ctx context.Context, method string, lease time.Duration, 
 	if err := show(line); err != nil {
 		return err
 	}
-	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", marshal(inboxRequest{ID: call.ID, Lease: lease}))
+	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", JSON(inboxRequest{ID: call.ID, Lease: lease}))
 	return err
 }
 
 // Reply answers a parked call with value.
 func (c *Control) Reply(ctx context.Context, id int64, value json.RawMessage) error {
-	_, err := c.ask(ctx, "inbox.reply", marshal(inboxRequest{ID: id, Value: value}))
+	_, err := c.ask(ctx, "inbox.reply", JSON(inboxRequest{ID: id, Value: value}))
 	return err
 }
 
 // Reject answers a parked call with an error.
 func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
-	_, err := c.ask(ctx, "inbox.reject", marshal(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
+	_, err := c.ask(ctx, "inbox.reject", JSON(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
 	return err
 }
 
@@ -148,11 +148,11 @@ const listBound = 2 * time.Second
 // have left is removed; one that does not answer has only its name, the state
 // "silent" and, where that is known, its process.
 func List(ctx context.Context) ([]Status, error) {
-	dir, err := existing()
+	dir, err := Existing()
 	if err != nil || dir == "" {
 		return nil, err
 	}
-	if err := locked(dir, func() error { sweep(dir); return nil }); errors.Is(err, os.ErrNotExist) {
+	if err := Locked(dir, func() error { Sweep(dir); return nil }); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func List(ctx context.Context) ([]Status, error) {
 	var mu sync.Mutex
 	var all []Status
 	var wg sync.WaitGroup
-	for _, path := range sockets(dir, prefixSession, prefixHashed) {
+	for _, path := range Sockets(dir, PrefixSession, PrefixHashed) {
 		wg.Go(func() {
 			if s, ok := statusAt(ctx, path); ok {
 				mu.Lock()
@@ -178,14 +178,14 @@ func List(ctx context.Context) ([]Status, error) {
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()
-	s := Status{Name: strings.TrimPrefix(filepath.Base(path), prefixSession), State: stateSilent}
-	r, err := dialRemote(ctx, endpoint.Endpoint{Socket: path})
+	s := Status{Name: strings.TrimPrefix(filepath.Base(path), PrefixSession), State: stateSilent}
+	r, err := Connect(ctx, endpoint.Endpoint{Socket: path})
 	if err != nil {
 		return s, ctx.Err() != nil
 	}
 	defer r.Close()
-	s.PID = r.pid
-	raw, err := r.call(ctx, "status", nil)
+	s.PID = r.PID()
+	raw, err := r.Call(ctx, "status", nil)
 	if err == nil {
 		err = json.Unmarshal(raw, &s)
 	}

@@ -83,7 +83,7 @@ type Options struct {
 type Shared struct {
 	Notified  func(m wire.Message) // gets every notification
 	Reserve   func(id wire.ID)     // is told of each call that will be parked, in the order in which they came
-	functions *functions           // of those processes
+	Functions *Functions           // of those processes
 }
 
 const defaultGreeting = 15 * time.Second

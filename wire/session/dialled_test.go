@@ -18,7 +18,7 @@ import (
 // fars.
 type dialled struct {
 	t        *testing.T
-	d        *direct
+	d        *Direct
 	refuse   func(ctx context.Context, n int) error
 	fars     chan wire.Conn
 	attempts []time.Duration // when, since the beginning

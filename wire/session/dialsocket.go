@@ -15,20 +15,15 @@ import (
 	"rpcx/wire/peer"
 )
 
-// helloBound is how long another process of ours may take to answer what it can
-// answer at once, and to say hello: one that is connecting says it when it is
-// done.
-const helloBound = 30 * time.Second
-
-// dialClient reaches the conversation behind e.Socket.
-func dialClient(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
-	bound, cancel := context.WithTimeout(ctx, helloBound)
+// Dial reaches the conversation behind e.Socket.
+func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
+	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	r, err := dialRemote(bound, e)
+	r, err := Connect(bound, e)
 	pid := 0
 	if err == nil {
 		pid = r.pid
-		if err = r.greet(bound, e); err != nil {
+		if err = r.Greet(bound, e); err != nil {
 			_ = r.Close()
 			r = nil
 		}
@@ -37,18 +32,18 @@ func dialClient(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
 	case e.Session != "" && bound.Err() != nil && err != nil:
-		return nil, silent(e.Session, pid, err)
+		return nil, Silent(e.Session, pid, err)
 	}
 	return r, err
 }
 
-// dialRemote connects to the socket, and asks for nothing yet.
-func dialRemote(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
+// Connect connects to the socket, and asks for nothing yet.
+func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	nc, err := dialUnix(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	r := &Client{hook: e.Hook, pid: peerPID(nc)}
+	r := &Client{hook: e.Hook, pid: PeerPID(nc)}
 	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
 	return r, nil
 }
@@ -61,23 +56,23 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 		switch {
 		case err == nil:
 			return nc, nil
-		case crowded(err) && ctx.Err() == nil:
+		case Crowded(err) && ctx.Err() == nil:
 			select {
 			case <-time.After(5 * time.Millisecond): // there is nothing else to wait for
 			case <-ctx.Done():
 			}
-		case e.Session != "" && refused(err):
-			return nil, gone(e.Socket, e.Session, err)
-		case e.Session != "" && isGone(err):
-			return nil, hasEnded(e.Session, err)
+		case e.Session != "" && Refused(err):
+			return nil, Gone(e.Socket, e.Session, err)
+		case e.Session != "" && IsGone(err):
+			return nil, Ended(e.Session, err)
 		default:
 			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no conversation is there any more", e), err)
 		}
 	}
 }
 
-// greet asks for whose conversation it is.
-func (r *Client) greet(ctx context.Context, e endpoint.Endpoint) error {
+// Greet asks for whose conversation it is.
+func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
 		err = json.Unmarshal(raw, &r.hello)
@@ -86,7 +81,7 @@ func (r *Client) greet(ctx context.Context, e endpoint.Endpoint) error {
 		_, err = all.Lookup(r.hello.Dialect)
 	}
 	ended := isLostSocket(err)
-	switch err := fromRPC(err); {
+	switch err := FromRPC(err); {
 	case err == nil:
 		if e.Dialect != "" && e.Dialect != r.hello.Dialect {
 			return wire.Usagef("%s speaks %s, not %s", e, r.hello.Dialect, e.Dialect)
@@ -95,7 +90,7 @@ func (r *Client) greet(ctx context.Context, e endpoint.Endpoint) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case e.Session != "" && ended:
-		return hasEnded(e.Session, err)
+		return Ended(e.Session, err)
 	case e.Session != "" && wire.AsFault(err) != nil:
 		return err // why it did not come to life
 	default:
@@ -109,7 +104,7 @@ func fromSocket(err error) error {
 	if isLostSocket(err) {
 		return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Err: err}
 	}
-	return fromRPC(err)
+	return FromRPC(err)
 }
 
 // isLostSocket says that err is the end of the socket's own connection: not our

@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// direct is a Conversation over a connection of our own. What answers the far
+// Direct is a Conversation over a connection of our own. What answers the far
 // side is one for its life; the link is made anew where Options.Reconnect says
 // so.
-type direct struct {
+type Direct struct {
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
@@ -43,7 +43,7 @@ type direct struct {
 }
 
 // start makes the first link. When it fails nothing is left.
-func (d *direct) start(ctx context.Context) error {
+func (d *Direct) start(ctx context.Context) error {
 	l, err := d.newLink(ctx)
 	if err != nil {
 		d.cancel()
@@ -58,7 +58,7 @@ func (d *direct) start(ctx context.Context) error {
 }
 
 // live returns the link, and waits while there is none, or none but old.
-func (d *direct) live(ctx context.Context, old *link) (*link, error) {
+func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.o.Reconnect == nil {
@@ -76,7 +76,7 @@ func (d *direct) live(ctx context.Context, old *link) (*link, error) {
 }
 
 // ended is why nothing can be sent any more. The lock is held.
-func (d *direct) ended() error {
+func (d *Direct) ended() error {
 	if d.err != nil {
 		return d.err
 	}
@@ -84,7 +84,7 @@ func (d *direct) ended() error {
 }
 
 // await waits for the next changed. The lock is held, but given up meanwhile.
-func (d *direct) await(ctx context.Context) error {
+func (d *Direct) await(ctx context.Context) error {
 	if d.change == nil {
 		d.change = make(chan struct{})
 	}
@@ -100,14 +100,14 @@ func (d *direct) await(ctx context.Context) error {
 }
 
 // changed wakes everyone who waits. The lock is held.
-func (d *direct) changed() {
+func (d *Direct) changed() {
 	if d.change != nil {
 		close(d.change)
 		d.change = nil
 	}
 }
 
-func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	switch {
 	case op.Since != nil:
 		return nil, wire.Usagef("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")
@@ -132,7 +132,7 @@ func (d *direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 
 // openOnce opens op on the link that there is, or comes. What a link that was
 // just lost has not sent is not lost with it.
-func (d *direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	var old *link
 	for {
 		l, err := d.live(ctx, old)
@@ -158,7 +158,7 @@ func isLost(err error) bool {
 	return f != nil && f.Kind == wire.Closed
 }
 
-func (d *direct) Notify(ctx context.Context, op dialect.Op) error {
+func (d *Direct) Notify(ctx context.Context, op dialect.Op) error {
 	l, err := d.live(ctx, nil)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (d *direct) Notify(ctx context.Context, op dialect.Op) error {
 	return l.p.Notify(ctx, op)
 }
 
-func (d *direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
+func (d *Direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	l, err := d.live(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (d *direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return l.backend().Describe(ctx)
 }
 
-func (d *direct) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
+func (d *Direct) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	l, err := d.live(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -184,19 +184,19 @@ func (d *direct) Typing(ctx context.Context, method string) (*catalog.Catalog, e
 
 // Event reads m by the codec of the last link. What came of one before brings
 // its event along (lasting), or is read as it would be here.
-func (d *direct) Event(m wire.Message) (wire.Event, error) {
+func (d *Direct) Event(m wire.Message) (wire.Event, error) {
 	if d.o.Reconnect == nil {
-		return directBackend{codec: d.codec}.Event(m)
+		return PeerBackend{Codec: d.codec}.Event(m)
 	}
 	d.mu.Lock()
 	codec := d.codec
 	d.mu.Unlock()
-	return directBackend{codec: codec}.Event(m)
+	return PeerBackend{Codec: codec}.Event(m)
 }
 
-func (d *direct) Dialect() string { return d.responder.spec.Name }
+func (d *Direct) Dialect() string { return d.responder.spec.Name }
 
-func (d *direct) Raw() (RawPipe, error) {
+func (d *Direct) Raw() (RawPipe, error) {
 	if d.raw == nil {
 		return nil, wire.Usagef("this conversation was not opened for raw traffic")
 	}
@@ -204,16 +204,16 @@ func (d *direct) Raw() (RawPipe, error) {
 	return d.raw, nil
 }
 
-func (d *direct) HookFailure() error { return d.responder.Failure() }
+func (d *Direct) HookFailure() error { return d.responder.Failure() }
 
-func (d *direct) Settle(ctx context.Context) {
+func (d *Direct) Settle(ctx context.Context) {
 	if l := d.current(); l != nil {
 		_ = l.p.Told(ctx)
 	}
 }
 
 // current is the link; nil while there is none.
-func (d *direct) current() *link {
+func (d *Direct) current() *link {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.link
@@ -221,7 +221,7 @@ func (d *direct) current() *link {
 
 // Done is closed when the conversation has ended for good: the connection is
 // lost, or was and could not be made again, or Close was called.
-func (d *direct) Done() <-chan struct{} {
+func (d *Direct) Done() <-chan struct{} {
 	if d.o.Reconnect == nil {
 		return d.link.p.Done()
 	}
@@ -230,7 +230,7 @@ func (d *direct) Done() <-chan struct{} {
 
 // Pending is how many calls of ours and how many requests of the far side are
 // under way; ok is false while there is no connection.
-func (d *direct) Pending() (calls, requests int, ok bool) {
+func (d *Direct) Pending() (calls, requests int, ok bool) {
 	l := d.current()
 	if l == nil {
 		return 0, 0, false
@@ -240,19 +240,19 @@ func (d *direct) Pending() (calls, requests int, ok bool) {
 }
 
 // JoinRaw begins raw traffic for one more process, of a shared conversation.
-func (d *direct) JoinRaw() sharedPipe { return d.hub.join() }
+func (d *Direct) JoinRaw() SharedPipe { return d.hub.join() }
 
 // EndRaw ends the raw traffic of all processes, and tells them why.
-func (d *direct) EndRaw(why error) { d.hub.end(why) }
+func (d *Direct) EndRaw(why error) { d.hub.end(why) }
 
 // Reconnects is how often a connection that was lost was made again.
-func (d *direct) Reconnects() int {
+func (d *Direct) Reconnects() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.reconnects
 }
 
-func (d *direct) Err() error {
+func (d *Direct) Err() error {
 	if d.o.Reconnect == nil {
 		return d.link.p.Err()
 	}
@@ -261,7 +261,7 @@ func (d *direct) Err() error {
 	return d.err
 }
 
-func (d *direct) Close() error {
+func (d *Direct) Close() error {
 	var err error
 	d.once.Do(func() {
 		if d.hub != nil {

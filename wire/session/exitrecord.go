@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/profile"
+	"rpcx/wire/scan"
 )
 
 // An exitRecord is how a session ended that nobody closed. The last few are kept in
@@ -37,16 +38,16 @@ func readExitRecords(b []byte) (all []exitRecord) {
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
 }
 
-// recordExit notes why the session at socket ended.
-func recordExit(socket, why string) {
+// RecordExit notes why the session at socket ended.
+func RecordExit(socket, why string) {
 	if len(why) > maxExitReason {
 		why = strings.ToValidUTF8(why[:maxExitReason], "") + "…"
 	}
 	writeExit(socket, why)
 }
 
-// forgetExit is that there is a session at socket again.
-func forgetExit(socket string) {
+// ForgetExit is that there is a session at socket again.
+func ForgetExit(socket string) {
 	if exitAt(socket) != nil {
 		writeExit(socket, "")
 	}
@@ -58,7 +59,7 @@ func writeExit(socket, why string) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
-	_ = locked(filepath.Dir(file), func() error {
+	_ = Locked(filepath.Dir(file), func() error {
 		cache.Update(file, func(old []byte) []byte {
 			all := slices.DeleteFunc(readExitRecords(old), func(e exitRecord) bool { return e.Socket == socket })
 			if why != "" {
@@ -67,7 +68,8 @@ func writeExit(socket, why string) {
 			if len(all) == 0 {
 				return nil
 			}
-			return append(marshal(all[max(0, len(all)-maxExitRecords):]), '\n')
+			kept, _ := scan.Marshal(all[max(0, len(all)-maxExitRecords):])
+			return append(kept, '\n')
 		})
 		return nil
 	})
@@ -86,8 +88,8 @@ func exitAt(socket string) *exitRecord {
 	return nil
 }
 
-// exitFault says how the session that was called name ended; nil: nothing is known.
-func exitFault(name string, cause error) *wire.Fault {
+// ExitFault says how the session that was called name ended; nil: nothing is known.
+func ExitFault(name string, cause error) *wire.Fault {
 	dir, err := runtimePlace()
 	if err != nil {
 		return nil
@@ -97,7 +99,7 @@ func exitFault(name string, cause error) *wire.Fault {
 		return nil
 	}
 	ago := max(time.Since(e.At), 0).Truncate(time.Second)
-	f := absent(fmt.Sprintf("session %s ended %v ago: %s", name, ago, e.Why), cause)
+	f := Absent(fmt.Sprintf("session %s ended %v ago: %s", name, ago, e.Why), cause)
 	f.Hint = "rpcx connect ENDPOINT --session " + name + " opens it again"
 	return f
 }

@@ -9,15 +9,16 @@ import (
 
 	"rpcx/wire/cache"
 	"rpcx/wire/profile"
+	"rpcx/wire/scan"
 )
 
 func TestEndings(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	file := profile.StateFile("ended")
-	recordExit("/run/s-a", "first")
-	recordExit("/run/s-b", strings.Repeat("é", maxExitReason))
-	recordExit("/run/s-a", "second")
+	RecordExit("/run/s-a", "first")
+	RecordExit("/run/s-b", strings.Repeat("é", maxExitReason))
+	RecordExit("/run/s-a", "second")
 	if e := exitAt("/run/s-a"); e == nil || e.Why != "second" {
 		t.Errorf("a: %v", e)
 	}
@@ -32,27 +33,28 @@ func TestEndings(t *testing.T) {
 	}
 	// It does not grow, and what is in it does not stay for ever.
 	for i := range 2 * maxExitRecords {
-		recordExit(fmt.Sprint("/run/", i), "x")
+		RecordExit(fmt.Sprint("/run/", i), "x")
 	}
 	if n := len(readExitRecords(cache.Read(file))); n != maxExitRecords {
 		t.Errorf("%d are kept", n)
 	}
 	old := []exitRecord{{"/run/s-a", time.Now().Add(-exitRecordAge), "long ago"}, {"/run/s-b", time.Now(), "now"}}
-	if err := os.WriteFile(file, marshal(old), 0o600); err != nil {
+	kept, _ := scan.Marshal(old)
+	if err := os.WriteFile(file, kept, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if e := exitAt("/run/s-a"); e != nil {
 		t.Errorf("long ago: %v", e)
 	}
 	// With the last one the file goes; what it held that is no list is nothing.
-	forgetExit("/run/s-b")
+	ForgetExit("/run/s-b")
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is there: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	recordExit("/run/s-a", "after all")
+	RecordExit("/run/s-a", "after all")
 	if e := exitAt("/run/s-a"); e == nil || e.Why != "after all" {
 		t.Errorf("a: %v", e)
 	}
@@ -64,7 +66,7 @@ func TestEndingsTogether(t *testing.T) {
 	done := make(chan struct{})
 	for i := range maxExitRecords {
 		go func() {
-			recordExit(fmt.Sprint("/run/", i), "x")
+			RecordExit(fmt.Sprint("/run/", i), "x")
 			done <- struct{}{}
 		}()
 	}
@@ -79,7 +81,7 @@ func TestEndingsTogether(t *testing.T) {
 func TestEndingsNowhere(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
-	recordExit("/run/s-a", "x")
+	RecordExit("/run/s-a", "x")
 	if e := exitAt("/run/s-a"); e != nil {
 		t.Error(e)
 	}

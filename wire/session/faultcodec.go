@@ -70,7 +70,7 @@ func (w *wireFault) fault() error {
 }
 
 // FaultJSON and FaultFrom take a failure from one process of ours to another.
-func FaultJSON(err error) json.RawMessage { return marshal(faultOf(err)) }
+func FaultJSON(err error) json.RawMessage { return JSON(faultOf(err)) }
 
 // FaultFrom makes the failure again.
 func FaultFrom(b json.RawMessage) error {
@@ -81,19 +81,19 @@ func FaultFrom(b json.RawMessage) error {
 	return w.fault()
 }
 
-// toRPC makes an error for the socket of a failure; nil stays nil.
-func toRPC(err error) error {
+// ToRPC makes an error for the socket of a failure; nil stays nil.
+func ToRPC(err error) error {
 	if err == nil {
 		return nil
 	}
 	w := faultOf(err)
 	e := wire.NewError(wire.CodeServer, w.Message)
-	e.Data = marshal(map[string]wireFault{"fault": w})
+	e.Data = JSON(map[string]wireFault{"fault": w})
 	return e
 }
 
-// fromRPC makes the failure again of an error that came over the socket.
-func fromRPC(err error) error {
+// FromRPC makes the failure again of an error that came over the socket.
+func FromRPC(err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {
 		return err

@@ -15,7 +15,7 @@ import (
 // Functions of a process on a session's socket (key@on=NAME) are answered by
 // that process for as long as it lives. To the far side's dialect they are hooks
 // whose names no user can give: the process's number before the name.
-type functions struct {
+type Functions struct {
 	mu      sync.Mutex
 	last    int64
 	clients map[string]dialect.Caller // by number
@@ -28,7 +28,7 @@ const (
 )
 
 // enter returns the name under which a function of h's process is known.
-func (f *functions) enter(h *socketHandler, name string) string {
+func (f *Functions) enter(h *Process, name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := h.id.Load()
@@ -45,7 +45,7 @@ func (f *functions) enter(h *socketHandler, name string) string {
 }
 
 // forget drops the functions of h's process.
-func (f *functions) forget(h *socketHandler) {
+func (f *Functions) forget(h *Process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.clients, strconv.FormatInt(h.id.Load(), 10))
@@ -53,7 +53,7 @@ func (f *functions) forget(h *socketHandler) {
 
 // of finds whose function a name is. client is nil where its process is gone; ok
 // is false where it is no such name.
-func (f *functions) of(name string) (client dialect.Caller, plain string, ok bool) {
+func (f *Functions) of(name string) (client dialect.Caller, plain string, ok bool) {
 	rest, ok := strings.CutPrefix(name, functionPrefix)
 	if !ok {
 		return nil, "", false
@@ -64,10 +64,13 @@ func (f *functions) of(name string) (client dialect.Caller, plain string, ok boo
 	return f.clients[number], plain, ok
 }
 
+// WithFunctions returns b with responders that know the functions of f, too.
+func WithFunctions(b dialect.Backend, f *Functions) dialect.Backend { return withFunctions{b, f} }
+
 // withFunctions is a Backend whose responders know functions, too.
 type withFunctions struct {
 	dialect.Backend
-	functions *functions
+	functions *Functions
 }
 
 func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
@@ -95,7 +98,7 @@ func functionGone() error { return wire.NewError(wire.CodeServer, "the function 
 
 type functionResponder struct {
 	dialect.Responder
-	functions *functions
+	functions *Functions
 }
 
 // Denied is what the policy says of name (see serve).

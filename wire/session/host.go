@@ -37,9 +37,9 @@ type host struct {
 	options       HostOptions
 	e             endpoint.Endpoint
 	hooks         []string // the names that hooks answer
-	conv          *direct
+	conv          *Direct
 	path          string // of its socket
-	sock          *socket
+	sock          *Socket
 	ring          *ring
 	inbox         *inbox
 	started       time.Time
@@ -72,7 +72,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o Options, k HostOptions) er
 		inbox: &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
 		live:  make(chan struct{}), closing: make(chan struct{}),
 	}
-	l, path, err := claim(k.Name)
+	l, path, err := Claim(k.Name)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o Options, k HostOptions) er
 	defer cancel(nil)
 	h.abandon = cancel
 	h.path = path
-	h.sock = startSocket(&functions{}, socketOptions{upstream: h, owner: h, methods: h.methods(), path: path, listener: l})
+	h.sock = Serve(&Functions{}, ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
 	defer h.shutdown(file)
 	if err = h.open(opening, o); err == nil {
 		err = h.probation(opening)
@@ -98,13 +98,13 @@ func Host(ctx context.Context, e endpoint.Endpoint, o Options, k HostOptions) er
 		close(h.live)
 		return err
 	}
-	forgetExit(path)
+	ForgetExit(path)
 	close(h.live)
 	if k.Live != nil {
 		k.Live()
 	}
 	if h.why = h.watch(ctx, file); h.why != nil {
-		recordExit(path, h.why.Error())
+		RecordExit(path, h.why.Error())
 	}
 	return h.why
 }
@@ -114,7 +114,7 @@ func (h *host) open(ctx context.Context, o Options) error {
 	for _, hook := range o.Hooks {
 		h.hooks = append(h.hooks, hook.Pattern)
 	}
-	o.Shared = &Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, functions: h.sock.functions}
+	o.Shared = &Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, Functions: h.sock.Functions}
 	o.Hook.Session, o.Hook.Park = h.options.Name, h.inbox.park
 	o.Tap = h.counted(o.Tap)
 	failure := o.Hook.OnFailure
@@ -129,7 +129,7 @@ func (h *host) open(ctx context.Context, o Options) error {
 		r.Lost = func(why error) { h.lost(why, next) }
 		o.Reconnect = &r
 	}
-	conv, err := openDirect(ctx, h.e, o)
+	conv, err := OpenDirect(ctx, h.e, o)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (h *host) lastError() string {
 // the next one yet, so here is where the ring has its gap.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
-	h.ring.add(lossGap())
+	h.ring.add(LossGap())
 	if next != nil {
 		next(why)
 	}
@@ -251,7 +251,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 }
 
 // raw joins the traffic itself.
-func (h *host) raw() (sharedPipe, error) {
+func (h *host) raw() (SharedPipe, error) {
 	d, err := h.upstream(context.Background())
 	if err != nil {
 		return nil, err

@@ -7,14 +7,11 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 )
 
@@ -161,36 +158,6 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	if _, err := Attach(t.Context(), "slow"); !IsAbsent(err) {
 		t.Errorf("it is still there: %v", err)
 	}
-}
-
-// A listener that fails now and then.
-type scarce struct {
-	net.Listener
-	fails atomic.Int32
-}
-
-func (l *scarce) Accept() (net.Conn, error) {
-	if l.fails.Add(-1) >= 0 {
-		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
-	}
-	return l.Listener.Accept()
-}
-
-// A process that had no descriptor left for a moment is reached again.
-func TestSocketAcceptsAgain(t *testing.T) {
-	inner, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &scarce{Listener: inner}
-	l.fails.Store(2)
-	s := startSocket(&functions{}, socketOptions{owner: hookOwner{}, dialect: "jsonrpc", path: inner.Addr().String(), listener: l, temporary: true})
-	defer s.Close()
-	c, err := Open(t.Context(), endpoint.Endpoint{Socket: s.path}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
 }
 
 // A request of the far side is answered once, whoever of those who converse does

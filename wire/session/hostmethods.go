@@ -15,8 +15,8 @@ import (
 
 // methods are what a session answers on its socket beside what every socket
 // does.
-func (h *host) methods() map[string]socketMethod {
-	all := map[string]socketMethod{
+func (h *host) methods() map[string]Method {
+	all := map[string]Method{
 		"hello":        h.hello,
 		"status":       h.status,
 		"close":        h.close,
@@ -25,7 +25,7 @@ func (h *host) methods() map[string]socketMethod {
 		"inbox.reply":  h.inboxReply,
 		"inbox.reject": h.inboxReject,
 	}
-	maps.Copy(all, rawMethods(h.raw))
+	maps.Copy(all, RawMethods(h.raw))
 	return all
 }
 
@@ -36,7 +36,7 @@ func (h *host) methods() map[string]socketMethod {
 func (h *host) SuspendHook(string) func() { return func() {} }
 
 // ClientGone gives back the calls that a process has claimed and not shown.
-func (h *host) ClientGone(s *socketHandler) { h.inbox.release(s) }
+func (h *host) ClientGone(s *Process) { h.inbox.release(s) }
 
 // EndReason is what those hear who still wait for something when the session
 // ends; nil: it does not.
@@ -54,7 +54,7 @@ func (h *host) EndReason() error {
 func (h *host) StreamFailed(err error) { h.noteError(err) }
 
 // upstream is the connection, once the session is live.
-func (h *host) upstream(ctx context.Context) (*direct, error) {
+func (h *host) upstream(ctx context.Context) (*Direct, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
@@ -113,8 +113,8 @@ func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, err
 }
 
 // hello is answered when the session is live, or will never be.
-func (h *host) hello(ctx context.Context, s *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
-	s.attach()
+func (h *host) hello(ctx context.Context, s *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+	s.Attach()
 	d, err := h.upstream(ctx)
 	if err != nil {
 		return nil, err
@@ -124,13 +124,13 @@ func (h *host) hello(ctx context.Context, s *socketHandler, _ *dialect.Inbound) 
 		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.options.Name), nil)
 	default:
 	}
-	return marshal(hello{
+	return JSON(Hello{
 		Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
 	}), nil
 }
 
 // close begins the end; whoever asked sees it by the end of its connection.
-func (h *host) close(context.Context, *socketHandler, *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) close(context.Context, *Process, *dialect.Inbound) (json.RawMessage, error) {
 	h.once.Do(func() { close(h.closing) })
 	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.options.Name), nil))
 	return json.RawMessage("true"), nil
@@ -163,9 +163,9 @@ const stateSilent = "silent"
 // JSON is s as it is printed: of a silent session only what is known.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
-		return marshal(s)
+		return JSON(s)
 	}
-	return marshal(struct {
+	return JSON(struct {
 		Name  string `json:"name"`
 		State string `json:"state"`
 		PID   int    `json:"pid,omitempty"`
@@ -200,11 +200,11 @@ type inboxStatus struct {
 
 func (t *traffic) status() wayStatus { return wayStatus{t.messages.Load(), t.bytes.Load()} }
 
-func (h *host) status(_ context.Context, asks *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) status(_ context.Context, asks *Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	s := Status{
 		Name: h.options.Name, Endpoint: h.e.String(), Dialect: h.e.Spec().Name, PID: os.Getpid(), State: "connecting",
 		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
-		Clients: h.sock.attached(asks),
+		Clients: h.sock.Attached(asks),
 		Traffic: trafficStatus{h.sent.status(), h.received.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
 	}
 	for _, op := range h.options.Subscribe {
@@ -249,14 +249,14 @@ func readInbox(in *dialect.Inbound) (r inboxRequest, err error) {
 	return r, nil
 }
 
-func (h *host) inboxNext(ctx context.Context, s *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxNext(ctx context.Context, s *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err != nil {
 		return nil, err
 	}
 	p, err := h.inbox.claim(ctx, s, r.Method)
 	if err != nil {
-		return nil, h.sock.meaning(err)
+		return nil, h.sock.Meaning(err)
 	}
 	if ctx.Err() != nil { // the process went while it got the call
 		h.inbox.release(s)
@@ -265,7 +265,7 @@ func (h *host) inboxNext(ctx context.Context, s *socketHandler, in *dialect.Inbo
 	return p.line(), nil
 }
 
-func (h *host) inboxTook(_ context.Context, s *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxTook(_ context.Context, s *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err == nil {
 		err = h.inbox.acknowledge(s, r.ID, r.Lease)
@@ -273,7 +273,7 @@ func (h *host) inboxTook(_ context.Context, s *socketHandler, in *dialect.Inboun
 	return nil, err
 }
 
-func (h *host) inboxReply(_ context.Context, _ *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxReply(_ context.Context, _ *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err == nil {
 		err = h.inbox.reply(r.ID, parkedAnswer{result: r.Value})
@@ -281,7 +281,7 @@ func (h *host) inboxReply(_ context.Context, _ *socketHandler, in *dialect.Inbou
 	return nil, err
 }
 
-func (h *host) inboxReject(_ context.Context, _ *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxReject(_ context.Context, _ *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err == nil {
 		err = h.inbox.reply(r.ID, parkedAnswer{err: &wire.Error{Code: r.Code, Message: r.Message, Data: r.Value}})

@@ -58,7 +58,7 @@ func (h *host) watch(ctx context.Context, file os.FileInfo) error {
 			if now, err := os.Lstat(h.path); err != nil || !os.SameFile(now, file) {
 				return wire.NewFault(wire.Closed, "the session's socket was removed", err)
 			}
-			if h.options.IdleExit > 0 && h.sock.idle() >= h.options.IdleExit {
+			if h.options.IdleExit > 0 && h.sock.Idle() >= h.options.IdleExit {
 				return wire.NewFault(wire.Timeout, fmt.Sprintf("no command used it for %v (--idle-exit)", h.options.IdleExit), nil)
 			}
 		}
@@ -72,28 +72,28 @@ const watchEvery = 200 * time.Millisecond
 // those who are attached.
 func (h *host) shutdown(file os.FileInfo) {
 	h.ended.Store(true)
-	_ = locked(filepath.Dir(h.path), func() error {
+	_ = Locked(filepath.Dir(h.path), func() error {
 		if now, err := os.Lstat(h.path); err == nil && os.SameFile(now, file) {
 			return os.Remove(h.path)
 		}
 		return nil
 	})
-	h.sock.stopAccepting()
-	words := drainTimeout
+	h.sock.StopAccepting()
+	words := DrainTimeout
 	if h.conv != nil {
 		select {
 		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
 			words = slowDrainTimeout
 		default:
 			h.conv.EndRaw(h.EndReason())
-			h.sock.cancel()
+			h.sock.CancelStreams()
 			h.unsubscribe()
 		}
 		_ = h.conv.Close()
 	}
 	h.ring.end(h.EndReason())
 	h.subs.Wait()
-	h.sock.closeAfter(words)
+	h.sock.CloseAfter(words)
 }
 
 // slowDrainTimeout is how long commands may take, when the far side has gone, to read

@@ -28,7 +28,7 @@ func parking(ctx context.Context, b *inbox, method string) <-chan string {
 	return answer
 }
 
-func claimed(t *testing.T, b *inbox, h *socketHandler, method string) int64 {
+func claimed(t *testing.T, b *inbox, h *Process, method string) int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -57,7 +57,7 @@ func isCall(t *testing.T, what string, got, want int64) {
 // as its lease, and what it did not show is free when it goes.
 func TestInboxClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, one, two := &inbox{}, &socketHandler{}, &socketHandler{}
+		b, one, two := &inbox{}, &Process{}, &Process{}
 		first := parking(t.Context(), b, "ask")
 		synctest.Wait()
 		second := parking(t.Context(), b, "other")
@@ -102,7 +102,7 @@ func TestInboxClaims(t *testing.T) {
 // nothing behind, such as a lease.
 func TestInboxCallsThatEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := &inbox{timeout: time.Minute}, &socketHandler{}
+		b, h := &inbox{timeout: time.Minute}, &Process{}
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := parking(ctx, b, "ask")
 		synctest.Wait()
@@ -129,7 +129,7 @@ func TestInboxCallsThatEnd(t *testing.T) {
 // The order of calls is that in which they came, whichever is parked first.
 func TestInboxKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := &inbox{}, &socketHandler{}
+		b, h := &inbox{}, &Process{}
 		ctx, cancel := context.WithCancel(t.Context())
 		ids := []string{`"a"`, `2`, `"c"`}
 		for _, id := range ids {
@@ -158,7 +158,7 @@ func TestInboxIsBounded(t *testing.T) {
 		b := &inbox{}
 		got := make(chan int64)
 		for range 2 {
-			go func() { got <- claimed(t, b, &socketHandler{}, "") }()
+			go func() { got <- claimed(t, b, &Process{}, "") }()
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())

@@ -123,7 +123,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 			o.Add("at", append(at, ']'))
 		}
 	} else {
-		o.Inside(marshal(p))
+		o.Inside(JSON(p))
 	}
 	if bytes.ContainsAny(raw, "\n\r") {
 		o.SomeText("text", string(raw))
@@ -133,8 +133,8 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 	return o.End()
 }
 
-// marshal is v as JSON, letter for letter.
-func marshal(v any) json.RawMessage {
+// JSON is v as JSON, letter for letter.
+func JSON(v any) json.RawMessage {
 	b, err := scan.Marshal(v)
 	if err != nil {
 		return json.RawMessage("null")

@@ -31,7 +31,7 @@ type link struct {
 }
 
 // newLink dials and greets.
-func (d *direct) newLink(ctx context.Context) (*link, error) {
+func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	conn, ends, err := d.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s linkStream) Severed() bool { return disconnected(s.Stream) }
 
 func (s linkStream) Waiting() bool { return waiting(s.Stream) }
 
-func (l *link) backend() directBackend { return directBackend{l.p, l.codec} }
+func (l *link) backend() PeerBackend { return PeerBackend{l.p, l.codec} }
 
 // close ends the connection in good order. It may be called again.
 func (l *link) close() error { return l.end() }

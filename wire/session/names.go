@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/profile"
+	"time"
 )
 
 // nameMost is how long the name of a session may be.
@@ -40,11 +43,11 @@ func plain(name string) bool {
 // socketOf is the path of the session's socket in dir: by its name, else by a
 // hash of it where the path would be too long.
 func socketOf(dir, name string) string {
-	if path := filepath.Join(dir, prefixSession+name); len(path) <= maxSocketPath {
+	if path := filepath.Join(dir, PrefixSession+name); len(path) <= maxSocketPath {
 		return path
 	}
 	sum := sha256.Sum256([]byte(name))
-	return filepath.Join(dir, prefixHashed+hex.EncodeToString(sum[:8]))
+	return filepath.Join(dir, PrefixHashed+hex.EncodeToString(sum[:8]))
 }
 
 // Find returns the path of the socket of the session that is called name; "" where
@@ -53,7 +56,7 @@ func Find(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
 	}
-	dir, err := existing()
+	dir, err := Existing()
 	if err != nil || dir == "" {
 		return "", err
 	}
@@ -64,21 +67,21 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// claim binds the socket of a session. It is a Conflict where a session of that
+// Claim binds the socket of a session. It is a Conflict where a session of that
 // name lives; what one that was killed has left is removed.
-func claim(name string) (net.Listener, string, error) {
-	dir, err := runtimeDir()
+func Claim(name string) (net.Listener, string, error) {
+	dir, err := Make()
 	if err != nil {
 		return nil, "", err
 	}
 	var l net.Listener
 	path := socketOf(dir, name)
-	err = locked(dir, func() error {
-		sweep(dir)
+	err = Locked(dir, func() error {
+		Sweep(dir)
 		if _, err := os.Lstat(path); err == nil {
 			return conflict(name)
 		}
-		l, err = bind(path)
+		l, err = Bind(path)
 		return err
 	})
 	if err != nil && wire.AsFault(err) == nil {
@@ -93,28 +96,33 @@ func conflict(name string) *wire.Fault {
 	return f
 }
 
-// gone cleans up after a session that was killed, and says so.
-func gone(path, name string, cause error) error {
+// Gone cleans up after a session that was killed, and says so.
+func Gone(path, name string, cause error) error {
 	dir := filepath.Dir(path)
-	_ = locked(dir, func() error {
-		sweep(dir)
+	_ = Locked(dir, func() error {
+		Sweep(dir)
 		return nil
 	})
-	return absent(fmt.Sprintf("session %s is gone: its process was killed", name), cause)
+	return Absent(fmt.Sprintf("session %s is gone: its process was killed", name), cause)
 }
 
-// hasEnded is a session that was there a moment ago.
-func hasEnded(name string, cause error) error {
-	if f := exitFault(name, cause); f != nil {
+// Ended is a session that was there a moment ago.
+func Ended(name string, cause error) error {
+	if f := ExitFault(name, cause); f != nil {
 		return f
 	}
-	return absent(fmt.Sprintf("session %s has ended", name), cause)
+	return Absent(fmt.Sprintf("session %s has ended", name), cause)
 }
 
-// silent is a session whose process, pid where that is known, lives and does not
+// AnswerTimeout is how long another process of ours may take to answer what it can
+// answer at once, and to say hello: one that is connecting says it when it is
+// done.
+const AnswerTimeout = 30 * time.Second
+
+// Silent is a session whose process, pid where that is known, lives and does not
 // answer.
-func silent(name string, pid int, cause error) error {
-	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer within %v: its process is stopped, or hangs", name, helloBound), cause)
+func Silent(name string, pid int, cause error) error {
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer within %v: its process is stopped, or hangs", name, AnswerTimeout), cause)
 	f.Hint = "end that process (rpcx session: " + name + ") if it is no use any more"
 	if pid > 0 {
 		f.Hint = fmt.Sprintf("kill -9 %d ends it, if it is no use any more", pid)
@@ -125,7 +133,7 @@ func silent(name string, pid int, cause error) error {
 // errAbsent is in the cause of what IsAbsent is true of.
 var errAbsent = errors.New("there is no such session")
 
-func absent(message string, cause error) *wire.Fault {
+func Absent(message string, cause error) *wire.Fault {
 	return wire.NewFault(wire.Unreachable, message, errors.Join(errAbsent, cause))
 }
 
@@ -133,20 +141,36 @@ func absent(message string, cause error) *wire.Fault {
 // or will be in a moment.
 func IsAbsent(err error) bool { return errors.Is(err, errAbsent) }
 
-// sessionNames are the names of the sessions that have a socket, but for those
+// SessionNames are the names of the sessions that have a socket, but for those
 // whose names are hashed.
-func sessionNames() (names []string) {
-	dir, err := existing()
+func SessionNames() (names []string) {
+	dir, err := Existing()
 	if err != nil || dir == "" {
 		return nil
 	}
-	for _, path := range sockets(dir, prefixSession) {
-		names = append(names, strings.TrimPrefix(filepath.Base(path), prefixSession))
+	for _, path := range Sockets(dir, PrefixSession) {
+		names = append(names, strings.TrimPrefix(filepath.Base(path), PrefixSession))
 	}
 	return names
 }
 
-// isGone says that a socket is there no more, or that nobody listens at it.
-func isGone(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || refused(err)
+// IsGone says that a socket is there no more, or that nobody listens at it.
+func IsGone(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || Refused(err)
+}
+
+// NotFound says that @NAME leads nowhere: why it does no more, or the nearest that
+// does.
+func NotFound(name string) error {
+	if f := ExitFault(name, nil); f != nil {
+		return f
+	}
+	f := Absent(fmt.Sprintf("no session or profile is named %q", name), nil)
+	names, _ := profile.Names()
+	if near := catalog.Nearest(name, append(names, SessionNames()...)); near != "" {
+		f.Hint = "did you mean @" + near + "?"
+	} else {
+		f.Hint = "rpcx connect --list lists the sessions"
+	}
+	return f
 }

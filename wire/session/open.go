@@ -23,15 +23,15 @@ func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, er
 		}
 		return openSocket(ctx, e, o)
 	}
-	d, err := openDirect(ctx, e, o)
+	d, err := OpenDirect(ctx, e, o)
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// openDirect connects to e, which no other process holds, and greets.
-func openDirect(ctx context.Context, e endpoint.Endpoint, o Options) (*direct, error) {
+// OpenDirect connects to e, which no other process holds, and greets.
+func OpenDirect(ctx context.Context, e endpoint.Endpoint, o Options) (*Direct, error) {
 	d, err := newDirect(e, o)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func openDirect(ctx context.Context, e endpoint.Endpoint, o Options) (*direct, e
 	return d, nil
 }
 
-func newDirect(e endpoint.Endpoint, o Options) (*direct, error) {
+func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	spec := e.Spec()
 	if err := checkDuplex(spec, e); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func newDirect(e endpoint.Endpoint, o Options) (*direct, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &direct{endpoint: e, o: o, responder: s, done: make(chan struct{})}
+	d := &Direct{endpoint: e, o: o, responder: s, done: make(chan struct{})}
 	d.newCodec = func() dialect.Codec { return spec.NewCodec(e.CodecOptions(o.Transport.Options)) }
 	d.dial, d.jitter = d.connect, fullJitter
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -80,7 +80,7 @@ func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 
 // introduction is what a greeting says of us: the hooks with exact names, as the
 // catalog describes them, but for those that are function values only.
-func (d *direct) introduction() dialect.HandshakeOptions {
+func (d *Direct) introduction() dialect.HandshakeOptions {
 	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {
 		c.Defs = o.Offers.Defs
@@ -100,7 +100,7 @@ func (d *direct) introduction() dialect.HandshakeOptions {
 
 // connect dials, or starts the embedded server, of which there is more to end
 // than the connection.
-func (d *direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
+func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" {
 		return startDemo(d.endpoint)
 	}

@@ -49,8 +49,8 @@ const (
 	lockPause = 2 * time.Millisecond
 )
 
-// refused says that nobody listens at a socket.
-func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+// Refused says that nobody listens at a socket.
+func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// crowded says that a socket has more connections waiting than it keeps.
-func crowded(err error) bool { return errors.Is(err, syscall.EAGAIN) }
+// Crowded says that a socket has more connections waiting than it keeps.
+func Crowded(err error) bool { return errors.Is(err, syscall.EAGAIN) }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// peerPID is the process that listens at the other end of nc; 0: not known.
-func peerPID(nc net.Conn) (pid int) {
+// PeerPID is the process that listens at the other end of nc; 0: not known.
+func PeerPID(nc net.Conn) (pid int) {
 	c, ok := nc.(syscall.Conn)
 	if !ok {
 		return 0

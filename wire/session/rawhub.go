@@ -10,7 +10,7 @@ import (
 
 // A rawHub gives what comes in to whoever wants the traffic itself.
 type rawHub struct {
-	d        *direct
+	d        *Direct
 	lossy    bool                 // nobody is waited for: a pipe that is too slow ends
 	notified func(m wire.Message) // gets every notification; may be nil
 	reserve  func(id wire.ID)     // told of each call that will be parked; may be nil

@@ -11,28 +11,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A RawPipe is the traffic of a conversation as whole messages: what comes in
-// and no hook answers, in the order of arrival, and what the user sends
-// (SESSIONS in rpcx(1)).
-type RawPipe interface {
-	// Recv returns the next message that came; io.EOF when no more will. idle says
-	// that nothing further waits.
-	Recv() (m wire.Message, idle bool, err error)
-	// Send sends one message of the user's: a request, a notification, or the
-	// answer to a request that Recv returned. An id is kept where it is free.
-	// While a lost connection is made again it waits.
-	Send(ctx context.Context, msg []byte) error
-	// Finish is the end of the user's messages: requests of the far side that are
-	// still open, or still come, get -32603, and the answers that are owed, to us
-	// and by hooks, are waited for as long as the context allows. An answer that
-	// was lost with a connection, of which there is another, is a failure.
-	Finish(ctx context.Context) error
-	// Stop lets Recv return what is queued and then io.EOF.
-	Stop()
-	// Err says why the traffic ended; nil while it lasts and after a clean end.
-	Err() error
-}
-
 // rawPipe is a RawPipe on a connection of this process.
 type rawPipe struct {
 	hub    *rawHub

@@ -56,7 +56,7 @@ func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
 // redialLoop makes the connection again whenever it ends, until that fails for good or
 // the conversation is closed.
-func (d *direct) redialLoop(l *link) {
+func (d *Direct) redialLoop(l *link) {
 	defer close(d.done)
 	k := &redialer{d: d}
 	for {
@@ -80,7 +80,7 @@ func (d *direct) redialLoop(l *link) {
 }
 
 // finish says that there will be no other link.
-func (d *direct) finish(err, vain error) {
+func (d *Direct) finish(err, vain error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.link, d.over = nil, true
@@ -92,7 +92,7 @@ func (d *direct) finish(err, vain error) {
 
 // A redialer knows how long the connection has not been of use.
 type redialer struct {
-	d     *direct
+	d     *Direct
 	since time.Time
 	most  time.Duration // of the last pause: it doubles
 }
@@ -222,7 +222,7 @@ func isPermanent(err error) bool {
 
 // reopenStreams opens on l what is to go on, in the order in which it was opened, before
 // anybody else can use l.
-func (d *direct) reopenStreams(l *link) {
+func (d *Direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for s := d.notReopened(l); s != nil; s = d.notReopened(l) {
@@ -236,7 +236,7 @@ func (d *direct) reopenStreams(l *link) {
 }
 
 // notReopened is the next stream that was not opened on l. The lock is held.
-func (d *direct) notReopened(l *link) *resubscription {
+func (d *Direct) notReopened(l *link) *resubscription {
 	for _, s := range d.streams {
 		if s.tried != l {
 			return s

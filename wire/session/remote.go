@@ -3,14 +3,12 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 )
@@ -21,11 +19,11 @@ type Client struct {
 	p     *peer.Peer
 	pid   int // of that process; 0: not known
 	hook  string
-	hello hello
+	hello Hello
 	tap   wire.Tap // sees the messages of the far side that come for us; may be nil
 
 	mu        sync.Mutex
-	functions functionAnswerer // nil: there are none
+	functions FunctionAnswerer // nil: there are none
 }
 
 // Reach connects to the process that holds the conversation of e, so that its
@@ -36,7 +34,7 @@ func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	if e.Socket == "" {
 		return nil, nil
 	}
-	return dialClient(ctx, e)
+	return Dial(ctx, e)
 }
 
 // Far returns the endpoint of the process that holds the conversation, as it may
@@ -53,25 +51,18 @@ func (r *Client) Leave() {
 	}
 }
 
-// openSocket is the conversation behind e.Socket, with functions of ours.
-func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *Client, err error) {
-	if err := o.onlyFunctions(e); err != nil {
-		return nil, err
-	}
-	r := o.Reached
-	if r == nil {
-		if r, err = dialClient(ctx, e); err != nil {
-			return nil, err
-		}
-	}
-	if r.tap = o.Tap; o.Tap != nil && o.Note != nil {
-		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
-	}
-	if len(o.Hooks) > 0 {
-		err = answerFunctions(r, e, o)
-	}
-	return r, err
-}
+// Hello is what the process said of itself.
+func (r *Client) Hello() Hello { return r.hello }
+
+// PID is the id of the process; 0: not known.
+func (r *Client) PID() int { return r.pid }
+
+// Done is closed when the connection to the process has ended.
+func (r *Client) Done() <-chan struct{} { return r.p.Done() }
+
+// ShowTo has tap see the messages of the far side that come for us. It is called
+// before anything is asked.
+func (r *Client) ShowTo(tap wire.Tap) { r.tap = tap }
 
 // Answers says whose answers the conversation gets; zero where the process that
 // holds it does not say.
@@ -82,49 +73,22 @@ func (r *Client) Answers() cache.Source {
 	return r.hello.Answers
 }
 
-// onlyFunctions refuses hooks that no function of ours is answered by: others
-// belong to the connection, and that is not ours.
-func (o Options) onlyFunctions(e endpoint.Endpoint) error {
-	for _, h := range o.Hooks {
-		if !o.Functions[h.Pattern] {
-			f := wire.Usagef("hooks belong to the connection: %s has its own", e)
-			if e.Session != "" {
-				f.Hint = "give --on where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --on …"
-			}
-			return f
-		}
-	}
-	return nil
-}
-
-// answerFunctions makes the side that answers functions of ours.
-func answerFunctions(r *Client, e endpoint.Endpoint, o Options) error {
-	e.Dialect = all.Default() // of the socket
-	s, err := newResponder(e.Spec(), e, o, false)
-	if err != nil {
-		return err
-	}
-	s.upstream = func(dialect.Caller) backend { return r }
-	r.answerBy(s)
-	return nil
-}
-
-// A functionAnswerer answers the functions of this process.
-type functionAnswerer interface {
+// A FunctionAnswerer answers the functions of this process.
+type FunctionAnswerer interface {
 	Accept(c dialect.Caller) dialect.Handler
 	Failure() error // the first of a hook; nil: there was none
 	Close() error
 }
 
-// answerBy has a answer functions of ours.
-func (r *Client) answerBy(a functionAnswerer) {
+// AnswerBy has a answer functions of ours.
+func (r *Client) AnswerBy(a FunctionAnswerer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.functions = a
 }
 
 // answerer answers functions of ours; nil where there are none.
-func (r *Client) answerer() functionAnswerer {
+func (r *Client) answerer() FunctionAnswerer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.functions
@@ -163,7 +127,7 @@ func (f *ownFunctions) Close() error {
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
 func (r *Client) params(op dialect.Op) json.RawMessage {
-	return marshal(wireOp{
+	return JSON(wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
 		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
 	})
@@ -182,24 +146,24 @@ func (r *Client) stream(ctx context.Context, method string, params json.RawMessa
 	return &remoteStream{Stream: st, tap: r.tap}, nil
 }
 
-// call asks the process that holds the conversation.
-func (r *Client) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// Call asks the process that holds the conversation.
+func (r *Client) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	out, err := r.p.Call(ctx, method, params)
 	return out, fromSocket(err)
 }
 
 func (r *Client) Notify(ctx context.Context, op dialect.Op) error {
 	op.Kind = dialect.Notify
-	_, err := r.call(ctx, "notify", r.params(op))
+	_, err := r.Call(ctx, "notify", r.params(op))
 	return err
 }
 
 func (r *Client) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	return readCatalog(r.call(ctx, "describe", nil))
+	return readCatalog(r.Call(ctx, "describe", nil))
 }
 
 func (r *Client) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	return readCatalog(r.call(ctx, "typing", marshal(typingRequest{method})))
+	return readCatalog(r.Call(ctx, "typing", JSON(typingRequest{method})))
 }
 
 func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {

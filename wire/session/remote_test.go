@@ -192,13 +192,13 @@ func TestFaultsCrossTheSocket(t *testing.T) {
 		{Kind: wire.Auth, Message: "401", HTTP: &wire.HTTP{Status: 401, Body: "no"}, Hint: "a token", Method: "m"},
 		{Kind: wire.Unreachable, Message: "later", Retryable: &yes},
 	} {
-		got := wire.AsFault(fromRPC(toRPC(f)))
+		got := wire.AsFault(FromRPC(ToRPC(f)))
 		if !reflect.DeepEqual(got, f) {
 			t.Errorf("%+v\nbecame %+v", f, got)
 		}
 	}
 	rpc := wire.NewError(7, "no").WithData([]int{1})
-	got := wire.AsFault(fromRPC(toRPC(rpc)))
+	got := wire.AsFault(FromRPC(ToRPC(rpc)))
 	if got.Kind != wire.RPCError || string(got.RPC.JSON()) != string(rpc.JSON()) {
 		t.Errorf("%v became %+v", rpc, got)
 	}

@@ -21,8 +21,30 @@ type rawRequest struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// A sharedPipe is a RawPipe of a conversation that several processes use.
-type sharedPipe interface {
+// A RawPipe is the traffic of a conversation as whole messages: what comes in
+// and no hook answers, in the order of arrival, and what the user sends
+// (section 5 of the design).
+type RawPipe interface {
+	// Recv returns the next message that came; io.EOF when no more will. idle says
+	// that nothing further waits.
+	Recv() (m wire.Message, idle bool, err error)
+	// Send sends one message of the user's: a request, a notification, or the
+	// answer to a request that Recv returned. An id is kept where it is free.
+	// While a lost connection is made again it waits.
+	Send(ctx context.Context, msg []byte) error
+	// Finish is the end of the user's messages: requests of the far side that are
+	// still open, or still come, get -32603, and the answers that are owed, to us
+	// and by hooks, are waited for as long as the context allows. An answer that
+	// was lost with a connection, of which there is another, is a failure.
+	Finish(ctx context.Context) error
+	// Stop lets Recv return what is queued and then io.EOF.
+	Stop()
+	// Err says why the traffic ended; nil while it lasts and after a clean end.
+	Err() error
+}
+
+// A SharedPipe is a RawPipe of a conversation that several processes use.
+type SharedPipe interface {
 	RawPipe
 	// Leave ends the pipe for good: open requests are rejected.
 	Leave()
@@ -30,16 +52,16 @@ type sharedPipe interface {
 	Context() context.Context
 }
 
-// rawMethods are the methods of raw traffic; join begins it for one process.
-func rawMethods(join func() (sharedPipe, error)) map[string]socketMethod {
-	open := func(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+// RawMethods are the methods of raw traffic; join begins it for one process.
+func RawMethods(join func() (SharedPipe, error)) map[string]Method {
+	open := func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 		return openRaw(ctx, h, in, join)
 	}
-	return map[string]socketMethod{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
+	return map[string]Method{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
 }
 
 // openRaw passes on what comes in and no hook answers.
-func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound, join func() (sharedPipe, error)) (json.RawMessage, error) {
+func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (SharedPipe, error)) (json.RawMessage, error) {
 	passed, ok := h.socket.beginStream()
 	if !ok {
 		return nil, context.Canceled
@@ -69,7 +91,7 @@ func openRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound, join fu
 }
 
 // pipe finds the pipe that a request is about.
-func (h *socketHandler) pipe(in *dialect.Inbound, r *rawRequest) (sharedPipe, error) {
+func (h *Process) pipe(in *dialect.Inbound, r *rawRequest) (SharedPipe, error) {
 	if err := json.Unmarshal(in.Msg.Params, r); err != nil {
 		return nil, wire.Usagef("no raw traffic: %v", err)
 	}
@@ -82,7 +104,7 @@ func (h *socketHandler) pipe(in *dialect.Inbound, r *rawRequest) (sharedPipe, er
 	return pipe, nil
 }
 
-func sendRaw(_ context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func sendRaw(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	var r rawRequest
 	pipe, err := h.pipe(in, &r)
 	if err != nil {
@@ -91,7 +113,7 @@ func sendRaw(_ context.Context, h *socketHandler, in *dialect.Inbound) (json.Raw
 	return nil, pipe.Send(pipe.Context(), []byte(r.Message)) // over HTTP the answer may come when this has long returned
 }
 
-func finishRaw(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func finishRaw(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	var r rawRequest
 	pipe, err := h.pipe(in, &r)
 	if err != nil {
@@ -121,11 +143,11 @@ func (r *Client) Raw() (RawPipe, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	bound, cancel := context.WithTimeout(ctx, helloBound)
+	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	m, err := st.Stream.Next(bound)
 	if err == nil && m.Err != nil {
-		err = fromRPC(m.Err)
+		err = FromRPC(m.Err)
 	}
 	if err != nil {
 		stop()
@@ -157,17 +179,17 @@ func (p *remotePipe) Err() error {
 func (p *remotePipe) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), dialect.CancelTimeout)
 	defer cancel()
-	_, _ = p.r.call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
+	_, _ = p.r.Call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
 	time.AfterFunc(dialect.CancelTimeout, p.stop) // should the end not come
 }
 
 func (p *remotePipe) Send(ctx context.Context, msg []byte) error {
-	_, err := p.r.call(ctx, "raw.send", marshal(rawRequest{p.token, string(msg)}))
+	_, err := p.r.Call(ctx, "raw.send", JSON(rawRequest{p.token, string(msg)}))
 	return err
 }
 
 func (p *remotePipe) Finish(ctx context.Context) error {
-	_, err := p.r.call(ctx, "raw.finish", marshal(rawRequest{Stream: p.token}))
+	_, err := p.r.Call(ctx, "raw.finish", JSON(rawRequest{Stream: p.token}))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

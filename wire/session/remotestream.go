@@ -27,7 +27,7 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 			return wire.Message{}, err
 		case m.Err != nil:
 			s.over = true
-			return wire.Message{}, fromRPC(m.Err)
+			return wire.Message{}, FromRPC(m.Err)
 		case m.Kind == wire.Response:
 			continue // it names the stream
 		case m.Final && m.Body == nil:

@@ -1,13 +1,11 @@
 package session
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"os"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
@@ -42,7 +40,7 @@ func named(name, dialect string) (endpoint.Endpoint, error) {
 		return endpoint.Endpoint{}, err
 	}
 	if p == nil {
-		return endpoint.Endpoint{}, noName(name)
+		return endpoint.Endpoint{}, NotFound(name)
 	}
 	return profiled(p, dialect)
 }
@@ -69,20 +67,4 @@ func profiled(p *profile.Profile, dialect string) (endpoint.Endpoint, error) {
 	}
 	e.Profile = p
 	return e, nil
-}
-
-// noName says that @NAME leads nowhere: why it does no more, or the nearest that
-// does.
-func noName(name string) error {
-	if f := exitFault(name, nil); f != nil {
-		return f
-	}
-	f := absent(fmt.Sprintf("no session or profile is named %q", name), nil)
-	names, _ := profile.Names()
-	if near := catalog.Nearest(name, append(names, sessionNames()...)); near != "" {
-		f.Hint = "did you mean @" + near + "?"
-	} else {
-		f.Hint = "rpcx connect --list lists the sessions"
-	}
-	return f
 }

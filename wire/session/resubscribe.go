@@ -13,7 +13,7 @@ import (
 // A resubscription stream is a subscription or a watch that goes on over the next link
 // when its own is lost.
 type resubscription struct {
-	d         *direct
+	d         *Direct
 	op        dialect.Op
 	cancelled atomic.Bool // nobody wants more
 
@@ -34,7 +34,7 @@ type resubscription struct {
 }
 
 // openResubscribed opens op, and whenever there is a new link.
-func (d *direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	s := &resubscription{d: d, op: op}
 	var old *link
 	for {
@@ -62,7 +62,7 @@ func (d *direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 }
 
 // register has s opened again on the links that come, unless one has come since.
-func (d *direct) register(s *resubscription) bool {
+func (d *Direct) register(s *resubscription) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.link != nil && d.link != s.on {
@@ -75,7 +75,7 @@ func (d *direct) register(s *resubscription) bool {
 // preopen opens, on a new link that nobody else has yet, the watches that go on
 // there, or, on the first, the one that will be asked for. A greeting is nothing
 // to those that take all that comes.
-func (d *direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
+func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +100,7 @@ func onlyLooks(c dialect.Codec, op dialect.Op) bool {
 }
 
 // takePreopened is the stream of op, where it was opened together with l.
-func (d *direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
+func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if l.preopened == nil || op.Kind != d.o.First.Kind || op.Method != d.o.First.Method {
@@ -171,7 +171,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 			s.gap = s.gap || s.seen
 		case !s.gapSent: // no answer will say that it stands
 			s.gapSent = true
-			return lossGap(), nil
+			return LossGap(), nil
 		}
 	}
 	return wire.Message{}, io.EOF
@@ -186,11 +186,11 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 		return m
 	}
 	s.held, s.hasHeld = m, true
-	return lossGap()
+	return LossGap()
 }
 
-// lossGap is what a stream brings where a connection was lost.
-func lossGap() wire.Message {
+// LossGap is what a stream brings where a connection was lost.
+func LossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and made again",
 	}}

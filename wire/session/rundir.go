@@ -22,15 +22,15 @@ const (
 // The sockets in the folder by the beginning of their names: a connection that
 // hooks call back on, a session, a session whose name would be too long.
 const (
-	prefixConversation = "c-"
-	prefixSession      = "s-"
-	prefixHashed       = "h-"
+	PrefixHooks   = "c-"
+	PrefixSession = "s-"
+	PrefixHashed  = "h-"
 )
 
-// runtimeDir is the folder for sockets: below $XDG_RUNTIME_DIR, else, and where
+// Make is the folder for sockets: below $XDG_RUNTIME_DIR, else, and where
 // the path of a socket would be too long, one of this user below the temporary
 // one. It is made where it is missing; it is 0700 and ours, or it is refused.
-func runtimeDir() (string, error) {
+func Make() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
 		return "", err
@@ -56,8 +56,8 @@ func runtimePlace() (string, error) {
 	return "", wire.Usagef("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
-// existing is the folder for sockets where there is one; "" where none is.
-func existing() (string, error) {
+// Existing is the folder for sockets where there is one; "" where none is.
+func Existing() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
 		return "", err
@@ -74,9 +74,9 @@ func existing() (string, error) {
 	return "", err
 }
 
-// locked runs f while no other process of ours adds to the folder or takes from
+// Locked runs f while no other process of ours adds to the folder or takes from
 // it. The lock is on the folder itself: nothing is left behind.
-func locked(dir string, f func() error) error {
+func Locked(dir string, f func() error) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return wire.NewFault(wire.IO, err.Error(), err)
@@ -88,8 +88,8 @@ func locked(dir string, f func() error) error {
 	return f()
 }
 
-// bind listens at path, which only we can reach. The folder is locked.
-func bind(path string) (net.Listener, error) {
+// Bind listens at path, which only we can reach. The folder is locked.
+func Bind(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
@@ -111,20 +111,20 @@ func dead(path string) bool {
 		_ = nc.Close()
 		return false
 	}
-	return refused(err)
+	return Refused(err)
 }
 
-// sweep removes the sockets of processes that were killed. The folder is locked.
-func sweep(dir string) {
-	for _, path := range sockets(dir, prefixConversation, prefixSession, prefixHashed) {
+// Sweep removes the sockets of processes that were killed. The folder is locked.
+func Sweep(dir string) {
+	for _, path := range Sockets(dir, PrefixHooks, PrefixSession, PrefixHashed) {
 		if dead(path) {
 			_ = os.Remove(path)
 		}
 	}
 }
 
-// sockets are the paths in dir whose names begin with one of the prefixes.
-func sockets(dir string, prefixes ...string) (paths []string) {
+// Sockets are the paths in dir whose names begin with one of the prefixes.
+func Sockets(dir string, prefixes ...string) (paths []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		for _, p := range prefixes {

@@ -21,41 +21,41 @@ import (
 	"rpcx/wire/peer"
 )
 
-// A socket offers one connection to other processes of ours: a hook finds it in
+// A Socket offers one connection to other processes of ours: a hook finds it in
 // its RPCX_ENDPOINT, and a session is one. It speaks JSON-RPC 2.0, a line a
 // message; its methods are the Conversation's: hello, open (a stream, ended by
 // cancel), notify, describe and typing, and what a session has beside.
-type socket struct {
-	*functions
-	socketOptions
+type Socket struct {
+	*Functions
+	ServerOptions
 
 	mu           sync.Mutex
-	peers        map[*peer.Peer]*socketHandler
+	peers        map[*peer.Peer]*Process
 	lastDetached time.Time // when the last went that was attached, or it all began
 	closed       bool
 	streams      sync.WaitGroup // streams that are passed on; none is added when closed
 	wg           sync.WaitGroup
 }
 
-// socketOptions say what a socket offers.
-type socketOptions struct {
-	upstream  backend
-	owner     owner
-	dialect   string                  // of upstream, for those who ask; "" where a method hello says it
-	shown     string                  // the endpoint, redacted
-	methods   map[string]socketMethod // answered beside those of every socket, or in place of them
-	path      string
-	listener  net.Listener
-	temporary bool // Close removes the path
+// ServerOptions say what a socket offers.
+type ServerOptions struct {
+	Upstream  Backend
+	Owner     Owner
+	Dialect   string            // of upstream, for those who ask; "" where a method hello says it
+	Shown     string            // the endpoint, redacted
+	Methods   map[string]Method // answered beside those of every socket, or in place of them
+	Path      string
+	Listener  net.Listener
+	Temporary bool // Close removes the path
 }
 
-// An owner is told what happens on its socket: the responder of a connection,
+// An Owner is told what happens on its socket: the responder of a connection,
 // whose hooks use it, or a session.
-type owner interface {
+type Owner interface {
 	// SuspendHook frees the slot of a hook while it waits for us.
 	SuspendHook(hook string) (resume func())
 	// ClientGone says that a process has disconnected.
-	ClientGone(client *socketHandler)
+	ClientGone(client *Process)
 	// EndReason is what those hear whose streams are cancelled by the owner's end;
 	// nil where it has not ended.
 	EndReason() error
@@ -63,41 +63,41 @@ type owner interface {
 	StreamFailed(err error)
 }
 
-// newSocket binds a socket that nobody else can reach, for the hooks of far.
-func newSocket(far backend, funcs *functions, name string, e endpoint.Endpoint, own owner) (*socket, error) {
-	dir, err := runtimeDir()
+// ListenForHooks binds a socket that nobody else can reach, for the hooks of far.
+func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpoint, own Owner) (*Socket, error) {
+	dir, err := Make()
 	if err != nil {
 		return nil, err
 	}
 	var random [8]byte
 	_, _ = rand.Read(random[:])
-	path := filepath.Join(dir, prefixConversation+hex.EncodeToString(random[:]))
+	path := filepath.Join(dir, PrefixHooks+hex.EncodeToString(random[:]))
 	var l net.Listener
-	err = locked(dir, func() (err error) {
-		l, err = bind(path)
+	err = Locked(dir, func() (err error) {
+		l, err = Bind(path)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("binding the socket that hooks call back on: %w", err)
 	}
-	return startSocket(funcs, socketOptions{upstream: far, owner: own, dialect: name, shown: e.String(), path: path, listener: l, temporary: true}), nil
+	return Serve(funcs, ServerOptions{Upstream: far, Owner: own, Dialect: name, Shown: e.String(), Path: path, Listener: l, Temporary: true}), nil
 }
 
-// startSocket accepts processes from now on.
-func startSocket(funcs *functions, o socketOptions) *socket {
-	s := &socket{functions: funcs, socketOptions: o, peers: map[*peer.Peer]*socketHandler{}, lastDetached: time.Now()}
+// Serve accepts processes from now on.
+func Serve(funcs *Functions, o ServerOptions) *Socket {
+	s := &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
 	s.wg.Go(s.serve)
 	return s
 }
 
-// stopAccepting lets no process in any more.
-func (s *socket) stopAccepting() { _ = s.listener.Close() }
+// StopAccepting lets no process in any more.
+func (s *Socket) StopAccepting() { _ = s.Listener.Close() }
 
-func (s *socket) endpoint() string { return "conversation:" + s.path }
+func (s *Socket) Endpoint() string { return "conversation:" + s.Path }
 
-func (s *socket) serve() {
+func (s *Socket) serve() {
 	for {
-		nc, err := s.listener.Accept()
+		nc, err := s.Listener.Accept()
 		switch {
 		case err == nil:
 			s.wg.Go(func() { s.converse(nc) })
@@ -112,8 +112,8 @@ func (s *socket) serve() {
 // acceptPause is how long nobody is let in when that has failed.
 const acceptPause = 20 * time.Millisecond
 
-func (s *socket) converse(nc net.Conn) {
-	h := &socketHandler{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]sharedPipe{}}
+func (s *Socket) converse(nc net.Conn) {
+	h := &Process{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]SharedPipe{}}
 	p := socketPeer(nc, peer.Options{
 		Handler: func(c dialect.Caller) dialect.Handler { h.client = c; return h },
 		Drain:   time.Millisecond, MaxInbound: socketInbound,
@@ -134,9 +134,9 @@ func (s *socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
-// attached is how many processes use the connection, but for h's. Who only looks
+// Attached is how many processes use the connection, but for h's. Who only looks
 // whether there is a session, or how it is, does not.
-func (s *socket) attached(h *socketHandler) (n int) {
+func (s *Socket) Attached(h *Process) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.peers {
@@ -147,9 +147,9 @@ func (s *socket) attached(h *socketHandler) (n int) {
 	return n
 }
 
-// idle is for how long none has been attached.
-func (s *socket) idle() time.Duration {
-	if s.attached(nil) > 0 {
+// Idle is for how long none has been attached.
+func (s *Socket) Idle() time.Duration {
+	if s.Attached(nil) > 0 {
 		return 0
 	}
 	s.mu.Lock()
@@ -158,7 +158,7 @@ func (s *socket) idle() time.Duration {
 }
 
 // beginStream says that a stream begins, unless the socket is closed.
-func (s *socket) beginStream() (passed func(), ok bool) {
+func (s *Socket) beginStream() (passed func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -181,9 +181,9 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// cancel ends every stream that came through the socket, while its far side can
+// CancelStreams ends every stream that came through the socket, while its far side can
 // still be told, and waits for that no longer than dialect.CancelTimeout.
-func (s *socket) cancel() {
+func (s *Socket) CancelStreams() {
 	s.mu.Lock()
 	for _, h := range s.peers {
 		h.cancelAll()
@@ -192,18 +192,18 @@ func (s *socket) cancel() {
 	s.settle(dialect.CancelTimeout)
 }
 
-// meaning is what it means that a stream failed with err: it may have been the
+// Meaning is what it means that a stream failed with err: it may have been the
 // end of the session that nobody else wanted.
-func (s *socket) meaning(err error) error {
+func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return cmp.Or(s.owner.EndReason(), err)
+		return cmp.Or(s.Owner.EndReason(), err)
 	}
-	s.owner.StreamFailed(err)
+	s.Owner.StreamFailed(err)
 	return err
 }
 
 // settle waits until no stream is passed on, for d at most.
-func (s *socket) settle(d time.Duration) {
+func (s *Socket) settle(d time.Duration) {
 	passed := make(chan struct{})
 	s.wg.Go(func() {
 		s.streams.Wait()
@@ -215,20 +215,20 @@ func (s *socket) settle(d time.Duration) {
 	}
 }
 
-// drainTimeout is how long Close waits for answers to get through, which came
+// DrainTimeout is how long Close waits for answers to get through, which came
 // before the connection ended.
-const drainTimeout = 500 * time.Millisecond
+const DrainTimeout = 500 * time.Millisecond
 
 // Close removes the socket, ends all that came through it and waits for that,
 // which is bounded as a peer's Close is. The connection has ended by then, and
 // with it each call on it.
-func (s *socket) Close() { s.closeAfter(drainTimeout) }
+func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
-// closeAfter is Close, with another time for last words.
-func (s *socket) closeAfter(words time.Duration) {
-	_ = s.listener.Close()
-	if s.temporary { // a session's own is removed by the session, if it is still its own
-		_ = os.Remove(s.path)
+// CloseAfter is Close, with another time for last words.
+func (s *Socket) CloseAfter(words time.Duration) {
+	_ = s.Listener.Close()
+	if s.Temporary { // a session's own is removed by the session, if it is still its own
+		_ = os.Remove(s.Path)
 	}
 	s.mu.Lock()
 	s.closed = true

@@ -12,6 +12,8 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"sync/atomic"
+	"syscall"
 )
 
 // A hook's way back is a socket of ours alone, which goes with its connection.
@@ -81,11 +83,11 @@ func TestRuntimeFolder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("XDG_RUNTIME_DIR", tt.xdg)
 			t.Setenv("TMPDIR", tt.tmp)
-			dir, err := runtimeDir()
+			dir, err := Make()
 			if err != nil || !strings.HasPrefix(dir, tt.want) {
 				t.Fatalf("%q, %v, want %s", dir, err, tt.want)
 			}
-			s, err := newSocket(nil, &functions{}, "", endpoint.Endpoint{}, nil)
+			s, err := ListenForHooks(nil, &Functions{}, "", endpoint.Endpoint{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,12 +101,12 @@ func TestRuntimeFolder(t *testing.T) {
 func TestRuntimeFolderIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		err := locked(dir, func() error { return locked(dir, func() error { return nil }) })
+		err := Locked(dir, func() error { return Locked(dir, func() error { return nil }) })
 		if err == nil || !strings.Contains(err.Error(), "another process of ours has it") {
 			t.Errorf("locked twice: %v", err)
 		}
 	})
-	if err := locked(dir, func() error { return nil }); err != nil {
+	if err := Locked(dir, func() error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
@@ -178,4 +180,34 @@ func TestStreamThatIsNotRead(t *testing.T) {
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.IO {
 		t.Errorf("the stream ended with %v", err)
 	}
+}
+
+// A listener that fails now and then.
+type scarce struct {
+	net.Listener
+	fails atomic.Int32
+}
+
+func (l *scarce) Accept() (net.Conn, error) {
+	if l.fails.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// A process that had no descriptor left for a moment is reached again.
+func TestSocketAcceptsAgain(t *testing.T) {
+	inner, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &scarce{Listener: inner}
+	l.fails.Store(2)
+	s := Serve(&Functions{}, ServerOptions{Owner: hookOwner{}, Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l, Temporary: true})
+	defer s.Close()
+	c, err := Open(t.Context(), endpoint.Endpoint{Socket: s.Path}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
 }

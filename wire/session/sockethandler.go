@@ -15,37 +15,37 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// socketHandler answers one process on the socket.
-type socketHandler struct {
-	socket   *socket
+// Process answers one process on the socket.
+type Process struct {
+	socket   *Socket
 	client   dialect.Caller // the way to that process
 	attached atomic.Bool    // it has asked for more than how things are
 	id       atomic.Int64   // of the client; 0: not needed yet
 	next     atomic.Int64
 	mu       sync.Mutex
 	open     map[string]context.CancelFunc // by the stream's token
-	pipes    map[string]sharedPipe         // those of them that carry raw traffic
+	pipes    map[string]SharedPipe         // those of them that carry raw traffic
 }
 
-func (h *socketHandler) attach() { h.attached.Store(true) }
+func (h *Process) Attach() { h.attached.Store(true) }
 
-func (h *socketHandler) Close() error {
+func (h *Process) Close() error {
 	h.socket.forget(h)
-	h.socket.owner.ClientGone(h)
+	h.socket.Owner.ClientGone(h)
 	return nil
 }
 
-// A socketMethod answers one method of the socket.
-type socketMethod func(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error)
+// A Method answers one method of the socket.
+type Method func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error)
 
 // socketMethods are those of every socket.
-var socketMethods = map[string]socketMethod{
+var socketMethods = map[string]Method{
 	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "describe": describeFar, "typing": typingFar,
 }
 
-func (h *socketHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := socketMethods[in.Msg.Method]
-	if more := h.socket.methods[in.Msg.Method]; more != nil {
+	if more := h.socket.Methods[in.Msg.Method]; more != nil {
 		method = more
 	}
 	if method == nil {
@@ -55,11 +55,11 @@ func (h *socketHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.R
 	if out == nil && err == nil && !in.Answered {
 		out = json.RawMessage("null")
 	}
-	return out, toRPC(err)
+	return out, ToRPC(err)
 }
 
-// hello is the answer to a process that has just connected.
-type hello struct {
+// Hello is the answer to a process that has just connected.
+type Hello struct {
 	Dialect     string       `json:"dialect"`
 	Endpoint    string       `json:"endpoint"`
 	Session     string       `json:"session,omitempty"`
@@ -67,8 +67,8 @@ type hello struct {
 	Answers     cache.Source `json:"answers,omitzero"`
 }
 
-func sayHello(_ context.Context, h *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
-	return marshal(hello{Dialect: h.socket.dialect, Endpoint: h.socket.shown}), nil
+func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+	return JSON(Hello{Dialect: h.socket.Dialect, Endpoint: h.socket.Shown}), nil
 }
 
 // wireOp is an operation as it crosses the socket.
@@ -106,7 +106,7 @@ func opName(k dialect.OpKind) string {
 
 // readOp reads an operation. Functions of the process that asks are entered in
 // the socket's table.
-func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
+func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	var w wireOp
 	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
 		return dialect.Op{}, "", wire.NewFault(wire.Usage, "no operation: "+err.Error(), err)
@@ -130,23 +130,23 @@ func (h *socketHandler) readOp(in *dialect.Inbound) (dialect.Op, string, error) 
 	}, w.Hook, nil
 }
 
-func notifyOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	op, _, err := h.readOp(in)
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.socket.upstream.Notify(ctx, op)
+	return nil, h.socket.Upstream.Notify(ctx, op)
 }
 
 // openOp runs an operation and passes its messages on until it ends or nobody
 // wants it.
-func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	op, hook, err := h.readOp(in)
 	if err != nil {
 		return nil, err
 	}
 	if hook != "" {
-		defer h.socket.owner.SuspendHook(hook)()
+		defer h.socket.Owner.SuspendHook(hook)()
 	}
 	passed, ok := h.socket.beginStream()
 	if !ok {
@@ -155,9 +155,9 @@ func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.Ra
 	defer passed()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := h.socket.upstream.Open(ctx, op)
+	st, err := h.socket.Upstream.Open(ctx, op)
 	if err != nil {
-		return nil, h.socket.meaning(err)
+		return nil, h.socket.Meaning(err)
 	}
 	defer dialect.CancelAnyway(ctx, st)
 	return nil, h.stream(in, cancel, nil, func(token wire.ID) error {
@@ -166,7 +166,7 @@ func openOp(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.Ra
 }
 
 // stream answers with a token, under which cancel ends what run then emits.
-func (h *socketHandler) stream(in *dialect.Inbound, cancel context.CancelFunc, pipe sharedPipe, run func(token wire.ID) error) error {
+func (h *Process) stream(in *dialect.Inbound, cancel context.CancelFunc, pipe SharedPipe, run func(token wire.ID) error) error {
 	token := strconv.FormatInt(h.next.Add(1), 10)
 	h.mu.Lock()
 	h.open[token] = cancel
@@ -188,16 +188,16 @@ func (h *socketHandler) stream(in *dialect.Inbound, cancel context.CancelFunc, p
 }
 
 // pass emits every message of st, then how it ended.
-func (h *socketHandler) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
+func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
 	for {
 		m, err := st.Next(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
 			return over(err, token, emit)
 		case err != nil:
-			return over(h.socket.meaning(err), token, emit)
+			return over(h.socket.Meaning(err), token, emit)
 		}
-		ev, err := h.socket.upstream.Event(m)
+		ev, err := h.socket.Upstream.Event(m)
 		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m, ev, err)}); err != nil {
 			return err
 		}
@@ -208,12 +208,12 @@ func (h *socketHandler) pass(ctx context.Context, st dialect.Stream, token wire.
 func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	ev := wire.Event{Kind: wire.Done, Final: true, Stream: token}
 	if !errors.Is(err, io.EOF) {
-		ev.Kind, ev.Err = wire.Failure, toRPC(err).(*wire.Error)
+		ev.Kind, ev.Err = wire.Failure, ToRPC(err).(*wire.Error)
 	}
 	return emit(ev)
 }
 
-func cancelStream(_ context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func cancelStream(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
 		return nil, wire.Usagef("cancel takes one stream")
@@ -229,7 +229,7 @@ func cancelStream(_ context.Context, h *socketHandler, in *dialect.Inbound) (jso
 }
 
 // cancelAll ends what the process has open.
-func (h *socketHandler) cancelAll() {
+func (h *Process) cancelAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, cancel := range h.open {
@@ -237,8 +237,8 @@ func (h *socketHandler) cancelAll() {
 	}
 }
 
-func describeFar(ctx context.Context, h *socketHandler, _ *dialect.Inbound) (json.RawMessage, error) {
-	return catalogJSON(h.socket.upstream.Describe(ctx))
+func describeFar(ctx context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+	return catalogJSON(h.socket.Upstream.Describe(ctx))
 }
 
 // typingRequest are the params of typing.
@@ -246,12 +246,12 @@ type typingRequest struct {
 	Method string `json:"method"`
 }
 
-func typingFar(ctx context.Context, h *socketHandler, in *dialect.Inbound) (json.RawMessage, error) {
+func typingFar(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	var r typingRequest
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
 		return nil, wire.Usagef("typing takes a method")
 	}
-	return catalogJSON(h.socket.upstream.Typing(ctx, r.Method))
+	return catalogJSON(h.socket.Upstream.Typing(ctx, r.Method))
 }
 
 func catalogJSON(c *catalog.Catalog, err error) (json.RawMessage, error) {

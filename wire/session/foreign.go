@@ -1,0 +1,60 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/peer"
+)
+
+// openSocket is the conversation behind e.Socket, with functions of ours.
+func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *Client, err error) {
+	if err := o.onlyFunctions(e); err != nil {
+		return nil, err
+	}
+	r := o.Reached
+	if r == nil {
+		if r, err = Dial(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	r.ShowTo(o.Tap)
+	if o.Tap != nil && o.Note != nil {
+		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
+	}
+	if len(o.Hooks) > 0 {
+		err = answerFunctions(r, e, o)
+	}
+	return r, err
+}
+
+// onlyFunctions refuses hooks that no function of ours is answered by: others
+// belong to the connection, and that is not ours.
+func (o Options) onlyFunctions(e endpoint.Endpoint) error {
+	for _, h := range o.Hooks {
+		if !o.Functions[h.Pattern] {
+			f := wire.Usagef("hooks belong to the connection: %s has its own", e)
+			if e.Session != "" {
+				f.Hint = "give --on where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --on …"
+			}
+			return f
+		}
+	}
+	return nil
+}
+
+// answerFunctions makes the side that answers functions of ours.
+func answerFunctions(r *Client, e endpoint.Endpoint, o Options) error {
+	e.Dialect = all.Default() // of the socket
+	s, err := newResponder(e.Spec(), e, o, false)
+	if err != nil {
+		return err
+	}
+	s.upstream = func(dialect.Caller) Backend { return r }
+	r.AnswerBy(s)
+	return nil
+}
