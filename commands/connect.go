@@ -17,6 +17,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // connectOptions are the flags of connect.
@@ -81,7 +82,7 @@ func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
 	}
 	cl := o.Time.Deadline(ctx, 0)
 	opened := false
-	err = request.ConverseRaw(ctx, a, cl, e, &o.Client, func(conv session.Conversation, pipe session.RawPipe) error {
+	err = request.ConverseRaw(ctx, a, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
 		opened = true
 		if format.Interactive(os.Stdin, a.Stdout) && !o.Out.Null {
 			return prompt.Run(prompt.Options{
@@ -99,7 +100,7 @@ func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
 // A connection joins stdin and stdout to a conversation.
 type connection struct {
 	env      *env.Env
-	pipe     session.RawPipe
+	pipe     relay.RawPipe
 	print    *format.Pipeline
 	deadline *env.Deadline
 	dialect  string

@@ -7,7 +7,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/request"
-	"rpcx/wire/session"
+	"rpcx/wire/session/daemon"
 )
 
 // An action is one of the things that connect does beside conversing. Its flag
@@ -85,12 +85,12 @@ func refuseOutput(l *cmdline.CommandLine, deed string) error {
 }
 
 // attach connects to the process of the session NAME or @NAME.
-func attach(ctx context.Context, name string) (*session.Control, error) {
-	return session.Attach(ctx, strings.TrimPrefix(name, "@"))
+func attach(ctx context.Context, name string) (*daemon.Control, error) {
+	return daemon.Attach(ctx, strings.TrimPrefix(name, "@"))
 }
 
 // attachFirst connects to the session that the first argument names.
-func attachFirst(ctx context.Context, a *env.Env, o *Options) (*session.Control, *env.Deadline, error) {
+func attachFirst(ctx context.Context, a *env.Env, o *Options) (*daemon.Control, *env.Deadline, error) {
 	if len(a.Line.Args) == 0 {
 		return nil, nil, a.Line.Usage("whose inbox? Name the session as @NAME")
 	}
@@ -103,5 +103,5 @@ func attachFirst(ctx context.Context, a *env.Env, o *Options) (*session.Control,
 		f.Hint = "name it as @NAME; rpcx connect --list lists the sessions"
 		return nil, nil, f
 	}
-	return session.ControlOf(a.Reached, e.Session), env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0), nil
+	return daemon.ControlOf(a.Reached, e.Session), env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0), nil
 }

@@ -19,7 +19,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/session"
+	"rpcx/wire/session/daemon"
+	"rpcx/wire/session/relay"
 )
 
 // startup links a new session process to the command that launched it. Output goes
@@ -56,7 +57,7 @@ func Main(a *env.Env, run func(a *env.Env, words []string) error) int {
 		return 0
 	}
 	f := cmdline.Worst(err)
-	b.send(startEvent{Fault: session.FaultJSON(f)})
+	b.send(startEvent{Fault: relay.FaultJSON(f)})
 	return cmdline.StatusOf(f.Kind).Code
 }
 
@@ -142,7 +143,7 @@ func (b *startup) Log() []string {
 
 // runHost runs the session until it ends. It is aborted if the launching command
 // exits before the session is ready.
-func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k session.HostOptions) error {
+func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k daemon.HostOptions) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := make(chan struct{})
@@ -171,5 +172,5 @@ func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k
 		close(live)
 		a.Parent.Ready()
 	}
-	return session.Host(ctx, e, so, k)
+	return daemon.Host(ctx, e, so, k)
 }

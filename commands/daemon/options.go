@@ -16,18 +16,19 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
 	"rpcx/wire/scan"
-	"rpcx/wire/session"
+	"rpcx/wire/session/daemon"
+	"rpcx/wire/session/rundir"
 )
 
 // hostOptions reads what the session is to be like.
-func (o *Options) hostOptions(a *env.Env, e endpoint.Endpoint) (session.HostOptions, error) {
-	k := session.HostOptions{
+func (o *Options) hostOptions(a *env.Env, e endpoint.Endpoint) (daemon.HostOptions, error) {
+	k := daemon.HostOptions{
 		Name:         o.Session.session,
 		Patience:     o.Time.Timeout.Or(options.DefaultIdle),
 		IdleExit:     max(o.Session.idleExit.Or(defaultIdleExit), 0),
 		InboxTimeout: max(o.Session.inboxTimeout.Or(defaultInboxTimeout), 0),
 	}
-	if err := session.CheckName(k.Name); err != nil {
+	if err := rundir.CheckName(k.Name); err != nil {
 		return k, err
 	}
 	if names, err := profile.Names(); err != nil {

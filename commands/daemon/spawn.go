@@ -16,7 +16,9 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/request"
 	"rpcx/wire"
-	"rpcx/wire/session"
+	"rpcx/wire/session/daemon"
+	"rpcx/wire/session/relay"
+	"rpcx/wire/session/rundir"
 )
 
 // A session lives in a process of its own. The command that opens it starts
@@ -78,14 +80,14 @@ func runSession(ctx context.Context, a *env.Env, o *Options) error {
 
 // sameSession reports whether the session lives and has the same fingerprint. One
 // with another is a Fault of kind Conflict.
-func sameSession(ctx context.Context, k session.HostOptions) (bool, error) {
-	c, err := session.Attach(ctx, k.Name)
+func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
+	c, err := daemon.Attach(ctx, k.Name)
 	if err == nil {
 		defer c.Detach()
 		err = c.Live(ctx)
 	}
 	switch f := wire.AsFault(err); {
-	case session.IsAbsent(err), f != nil && f.Kind == wire.Closed:
+	case rundir.IsAbsent(err), f != nil && f.Kind == wire.Closed:
 		return false, nil // it is gone, or goes
 	case err != nil:
 		return false, err
@@ -164,7 +166,7 @@ func awaitReady(from io.Reader) (live bool, err error) {
 		case n.Live:
 			return true, nil
 		case n.Fault != nil:
-			return false, session.FaultFrom(n.Fault)
+			return false, relay.FaultFrom(n.Fault)
 		}
 		_, _ = os.Stderr.Write(n.Stderr)
 	}

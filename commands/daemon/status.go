@@ -15,7 +15,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/session"
+	"rpcx/wire/session/daemon"
+	"rpcx/wire/session/rundir"
 )
 
 func runStatus(ctx context.Context, a *env.Env, o *Options) error {
@@ -52,7 +53,7 @@ func printValues(ctx context.Context, print *format.Pipeline, values ...json.Raw
 }
 
 func runList(ctx context.Context, a *env.Env, o *Options) error {
-	all, err := session.List(ctx)
+	all, err := daemon.List(ctx)
 	if err != nil {
 		return env.Cause(ctx, err)
 	}
@@ -96,7 +97,7 @@ func closeSession(ctx context.Context, name string) error {
 func runCloseAll(ctx context.Context, a *env.Env, o *Options) error {
 	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	all, err := session.List(cl.Ctx)
+	all, err := daemon.List(cl.Ctx)
 	if err != nil {
 		return env.Cause(cl.Ctx, err)
 	}
@@ -106,6 +107,6 @@ func runCloseAll(ctx context.Context, a *env.Env, o *Options) error {
 		closing.Go(func() { errs[i] = closeSession(cl.Ctx, s.Name) })
 	}
 	closing.Wait()
-	errs = slices.DeleteFunc(errs, session.IsAbsent) // it ended meanwhile
+	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // it ended meanwhile
 	return errors.Join(errs...)
 }

@@ -16,6 +16,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/profile"
 	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // Env is one run of the program: what was typed, the standard streams, and what is
@@ -29,7 +30,7 @@ type Env struct {
 	Profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	Console *format.Console
 	Started time.Time
-	Reached *session.Client // the process that holds the conversation of the endpoint that was named; nil: none
+	Reached *relay.Client   // the process that holds the conversation of the endpoint that was named; nil: none
 	Opened  session.Options // with which the last connection was opened
 	Heard   func()          // is told of each message that comes; nil: nobody asks
 	Signal  context.Context // ends with the first signal to end

@@ -19,6 +19,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // Options are what a prompt works with. Catalog is that of --catalog.
@@ -26,7 +27,7 @@ type Options struct {
 	Env      *env.Env
 	Endpoint endpoint.Endpoint
 	Conv     session.Conversation
-	Pipe     session.RawPipe
+	Pipe     relay.RawPipe
 	Print    *format.Pipeline
 	Deadline *env.Deadline
 	Params   options.Params

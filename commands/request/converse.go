@@ -11,6 +11,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // Converse opens a connection, lets work use it and closes it. cl bounds the
@@ -21,7 +22,7 @@ func Converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endp
 }
 
 // ConverseRaw is Converse for work that reads and writes all messages itself.
-func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, session.RawPipe) error) error {
+func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, relay.RawPipe) error) error {
 	return converse(ctx, a, cl, e, c, nil, true, func(conv session.Conversation) error {
 		pipe, err := conv.Raw()
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // Endpoint reads the first argument, applies its profile, and returns the
@@ -48,7 +49,7 @@ func reach(ctx context.Context, a *env.Env, e endpoint.Endpoint) (endpoint.Endpo
 	limit, _ := a.Line.Cmd.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
 	defer cl.Stop()
-	far, err := session.Reach(cl.Ctx, e)
+	far, err := relay.Reach(cl.Ctx, e)
 	if far != nil {
 		a.Reached, e.Dialect = far, far.Dialect()
 	}

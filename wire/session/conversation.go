@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
+	"rpcx/wire/session/relay"
 	"rpcx/wire/transport"
 )
 
@@ -36,7 +37,7 @@ type Conversation interface {
 	Event(m wire.Message) (wire.Event, error)
 	// Raw is the traffic itself. It is a usage fault where Options.Raw was not
 	// set.
-	Raw() (RawPipe, error)
+	Raw() (relay.RawPipe, error)
 	// HookFailure is the first failure of a hook here (status 8), nil when
 	// there was none.
 	HookFailure() error
@@ -72,7 +73,7 @@ type Options struct {
 	Note      func(peer.Note) // things a user may want to know; may be nil
 	Drain     time.Duration   // see peer.Options
 	Hurry     context.Context // see peer.Options; of a conversation
-	Reached   *Client         // the connection that Reach made to the process that holds the conversation; nil: Open makes one
+	Reached   *relay.Client   // the connection that Reach made to the process that holds the conversation; nil: Open makes one
 	Shared    *Shared         // where several processes use the conversation; nil elsewhere
 	First     *dialect.Op     // what Open will ask for first; where nothing is sent for it, it sees what comes at once, too; nil: unknown
 	Reconnect *Reconnect      // nil: a connection that is lost is the end
@@ -83,7 +84,7 @@ type Options struct {
 type Shared struct {
 	Notified  func(m wire.Message) // gets every notification
 	Reserve   func(id wire.ID)     // is told of each call that will be parked, in the order in which they came
-	Functions *Functions           // of those processes
+	Functions *relay.Functions     // of those processes
 }
 
 const defaultGreeting = 15 * time.Second

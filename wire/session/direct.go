@@ -9,6 +9,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/session/relay"
 )
 
 // Direct is a Conversation over a connection of our own. What answers the far
@@ -186,17 +187,17 @@ func (d *Direct) Typing(ctx context.Context, method string) (*catalog.Catalog, e
 // its event along (lasting), or is read as it would be here.
 func (d *Direct) Event(m wire.Message) (wire.Event, error) {
 	if d.o.Reconnect == nil {
-		return PeerBackend{Codec: d.codec}.Event(m)
+		return relay.PeerBackend{Codec: d.codec}.Event(m)
 	}
 	d.mu.Lock()
 	codec := d.codec
 	d.mu.Unlock()
-	return PeerBackend{Codec: codec}.Event(m)
+	return relay.PeerBackend{Codec: codec}.Event(m)
 }
 
 func (d *Direct) Dialect() string { return d.responder.spec.Name }
 
-func (d *Direct) Raw() (RawPipe, error) {
+func (d *Direct) Raw() (relay.RawPipe, error) {
 	if d.raw == nil {
 		return nil, wire.Usagef("this conversation was not opened for raw traffic")
 	}
@@ -240,7 +241,7 @@ func (d *Direct) Pending() (calls, requests int, ok bool) {
 }
 
 // JoinRaw begins raw traffic for one more process, of a shared conversation.
-func (d *Direct) JoinRaw() SharedPipe { return d.hub.join() }
+func (d *Direct) JoinRaw() relay.SharedPipe { return d.hub.join() }
 
 // EndRaw ends the raw traffic of all processes, and tells them why.
 func (d *Direct) EndRaw(why error) { d.hub.end(why) }

@@ -9,16 +9,17 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
+	"rpcx/wire/session/relay"
 )
 
 // openSocket is the conversation behind e.Socket, with functions of ours.
-func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *Client, err error) {
+func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err
 	}
 	r := o.Reached
 	if r == nil {
-		if r, err = Dial(ctx, e); err != nil {
+		if r, err = relay.Dial(ctx, e); err != nil {
 			return nil, err
 		}
 	}
@@ -48,13 +49,13 @@ func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 }
 
 // answerFunctions makes the side that answers functions of ours.
-func answerFunctions(r *Client, e endpoint.Endpoint, o Options) error {
+func answerFunctions(r *relay.Client, e endpoint.Endpoint, o Options) error {
 	e.Dialect = all.Default() // of the socket
 	s, err := newResponder(e.Spec(), e, o, false)
 	if err != nil {
 		return err
 	}
-	s.upstream = func(dialect.Caller) Backend { return r }
+	s.upstream = func(dialect.Caller) relay.Backend { return r }
 	r.AnswerBy(s)
 	return nil
 }

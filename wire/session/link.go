@@ -13,6 +13,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
+	"rpcx/wire/session/relay"
 )
 
 // A link is one connection of a conversation, with what belongs to it alone.
@@ -129,7 +130,7 @@ func (s linkStream) Severed() bool { return disconnected(s.Stream) }
 
 func (s linkStream) Waiting() bool { return waiting(s.Stream) }
 
-func (l *link) backend() PeerBackend { return PeerBackend{l.p, l.codec} }
+func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.p, Codec: l.codec} }
 
 // close ends the connection in good order. It may be called again.
 func (l *link) close() error { return l.end() }

@@ -14,6 +14,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session/relay"
 )
 
 // What a hook does with its @ happens on the connection that is being answered.
@@ -192,13 +193,13 @@ func TestFaultsCrossTheSocket(t *testing.T) {
 		{Kind: wire.Auth, Message: "401", HTTP: &wire.HTTP{Status: 401, Body: "no"}, Hint: "a token", Method: "m"},
 		{Kind: wire.Unreachable, Message: "later", Retryable: &yes},
 	} {
-		got := wire.AsFault(FromRPC(ToRPC(f)))
+		got := wire.AsFault(relay.FromRPC(relay.ToRPC(f)))
 		if !reflect.DeepEqual(got, f) {
 			t.Errorf("%+v\nbecame %+v", f, got)
 		}
 	}
 	rpc := wire.NewError(7, "no").WithData([]int{1})
-	got := wire.AsFault(FromRPC(ToRPC(rpc)))
+	got := wire.AsFault(relay.FromRPC(relay.ToRPC(rpc)))
 	if got.Kind != wire.RPCError || string(got.RPC.JSON()) != string(rpc.JSON()) {
 		t.Errorf("%v became %+v", rpc, got)
 	}

@@ -9,6 +9,7 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
+	"rpcx/wire/session/rundir"
 )
 
 // ParseEndpoint is endpoint.Parse, and takes names: @NAME is a session, else a
@@ -28,7 +29,7 @@ func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 
 // named is the session that is called name, else the profile.
 func named(name, dialect string) (endpoint.Endpoint, error) {
-	path, err := Find(name)
+	path, err := rundir.Find(name)
 	if err != nil {
 		return endpoint.Endpoint{}, err
 	}
@@ -40,7 +41,7 @@ func named(name, dialect string) (endpoint.Endpoint, error) {
 		return endpoint.Endpoint{}, err
 	}
 	if p == nil {
-		return endpoint.Endpoint{}, NotFound(name)
+		return endpoint.Endpoint{}, rundir.NotFound(name)
 	}
 	return profiled(p, dialect)
 }

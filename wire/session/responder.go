@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/serve"
+	"rpcx/wire/session/relay"
 )
 
 // A responder is what answers the far side: hooks and, as a server, a catalog,
@@ -19,23 +20,23 @@ type responder struct {
 	endpoint endpoint.Endpoint
 	table    *hook.Table
 	server   dialect.Server
-	upstream func(c dialect.Caller) Backend // what hooks talk to on the connection of c
-	funcs    *Functions
+	upstream func(c dialect.Caller) relay.Backend // what hooks talk to on the connection of c
+	funcs    *relay.Functions
 	runtime  dialect.Runtime // nil: none
 
 	mu      sync.Mutex
-	sockets map[dialect.Caller]*Socket // nil: closed
+	sockets map[dialect.Caller]*relay.Socket // nil: closed
 	failed  error
 }
 
 // newResponder makes the answering side. serving says that we are the server: the
 // catalog is told to whoever asks.
 func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
-	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*Socket{}, funcs: &Functions{}}
+	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, funcs: &relay.Functions{}}
 	if o.Shared != nil {
 		s.funcs = o.Shared.Functions
 	}
-	s.upstream = func(c dialect.Caller) Backend { return BackendOf(c) }
+	s.upstream = func(c dialect.Caller) relay.Backend { return relay.BackendOf(c) }
 	ho := o.Hook
 	ho.Dialect = spec.Name
 	next := ho.OnFailure
@@ -60,7 +61,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		Catalog: known, Hooks: s.table, Allow: spec.AllForHooks(o.Allow), Deny: spec.AllForHooks(o.Deny), Name: spec.HookName,
 		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
 	})
-	s.server = spec.NewServer(WithFunctions(backend, s.funcs))
+	s.server = spec.NewServer(relay.WithFunctions(backend, s.funcs))
 	return s, nil
 }
 
@@ -120,7 +121,7 @@ func (s *responder) talkBack(c dialect.Caller, suspend func(hook string) (resume
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = ListenForHooks(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, hookOwner{suspend}); err != nil {
+			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, hookOwner{suspend}); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock
@@ -138,7 +139,7 @@ type hookOwner struct {
 func (o hookOwner) SuspendHook(hook string) func() { return o.suspend(hook) }
 
 // ClientGone means nothing to a connection.
-func (hookOwner) ClientGone(*Process) {}
+func (hookOwner) ClientGone(*relay.Process) {}
 
 // EndReason is nil: streams end with their connection.
 func (hookOwner) EndReason() error { return nil }

@@ -12,6 +12,8 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/session/relay"
+	"rpcx/wire/session/rundir"
 	"sync/atomic"
 	"syscall"
 )
@@ -83,11 +85,11 @@ func TestRuntimeFolder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("XDG_RUNTIME_DIR", tt.xdg)
 			t.Setenv("TMPDIR", tt.tmp)
-			dir, err := Make()
+			dir, err := rundir.Make()
 			if err != nil || !strings.HasPrefix(dir, tt.want) {
 				t.Fatalf("%q, %v, want %s", dir, err, tt.want)
 			}
-			s, err := ListenForHooks(nil, &Functions{}, "", endpoint.Endpoint{}, nil)
+			s, err := relay.ListenForHooks(nil, &relay.Functions{}, "", endpoint.Endpoint{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,12 +103,12 @@ func TestRuntimeFolder(t *testing.T) {
 func TestRuntimeFolderIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		err := Locked(dir, func() error { return Locked(dir, func() error { return nil }) })
+		err := rundir.Locked(dir, func() error { return rundir.Locked(dir, func() error { return nil }) })
 		if err == nil || !strings.Contains(err.Error(), "another process of ours has it") {
 			t.Errorf("locked twice: %v", err)
 		}
 	})
-	if err := Locked(dir, func() error { return nil }); err != nil {
+	if err := rundir.Locked(dir, func() error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
@@ -203,7 +205,7 @@ func TestSocketAcceptsAgain(t *testing.T) {
 	}
 	l := &scarce{Listener: inner}
 	l.fails.Store(2)
-	s := Serve(&Functions{}, ServerOptions{Owner: hookOwner{}, Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l, Temporary: true})
+	s := relay.Serve(&relay.Functions{}, relay.ServerOptions{Owner: hookOwner{}, Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l, Temporary: true})
 	defer s.Close()
 	c, err := Open(t.Context(), endpoint.Endpoint{Socket: s.Path}, Options{})
 	if err != nil {

@@ -1,4 +1,4 @@
-package session
+package daemon
 
 import (
 	"context"
@@ -11,12 +11,14 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // methods are what a session answers on its socket beside what every socket
 // does.
-func (h *host) methods() map[string]Method {
-	all := map[string]Method{
+func (h *host) methods() map[string]relay.Method {
+	all := map[string]relay.Method{
 		"hello":        h.hello,
 		"status":       h.status,
 		"close":        h.close,
@@ -25,7 +27,7 @@ func (h *host) methods() map[string]Method {
 		"inbox.reply":  h.inboxReply,
 		"inbox.reject": h.inboxReject,
 	}
-	maps.Copy(all, RawMethods(h.raw))
+	maps.Copy(all, relay.RawMethods(h.raw))
 	return all
 }
 
@@ -36,7 +38,7 @@ func (h *host) methods() map[string]Method {
 func (h *host) SuspendHook(string) func() { return func() {} }
 
 // ClientGone gives back the calls that a process has claimed and not shown.
-func (h *host) ClientGone(s *Process) { h.inbox.release(s) }
+func (h *host) ClientGone(s *relay.Process) { h.inbox.release(s) }
 
 // EndReason is what those hear who still wait for something when the session
 // ends; nil: it does not.
@@ -54,7 +56,7 @@ func (h *host) EndReason() error {
 func (h *host) StreamFailed(err error) { h.noteError(err) }
 
 // upstream is the connection, once the session is live.
-func (h *host) upstream(ctx context.Context) (*Direct, error) {
+func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
@@ -113,7 +115,7 @@ func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, err
 }
 
 // hello is answered when the session is live, or will never be.
-func (h *host) hello(ctx context.Context, s *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	s.Attach()
 	d, err := h.upstream(ctx)
 	if err != nil {
@@ -124,13 +126,13 @@ func (h *host) hello(ctx context.Context, s *Process, _ *dialect.Inbound) (json.
 		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.options.Name), nil)
 	default:
 	}
-	return JSON(Hello{
+	return relay.JSON(relay.Hello{
 		Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
 	}), nil
 }
 
 // close begins the end; whoever asked sees it by the end of its connection.
-func (h *host) close(context.Context, *Process, *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
 	h.once.Do(func() { close(h.closing) })
 	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.options.Name), nil))
 	return json.RawMessage("true"), nil
@@ -163,9 +165,9 @@ const stateSilent = "silent"
 // JSON is s as it is printed: of a silent session only what is known.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
-		return JSON(s)
+		return relay.JSON(s)
 	}
-	return JSON(struct {
+	return relay.JSON(struct {
 		Name  string `json:"name"`
 		State string `json:"state"`
 		PID   int    `json:"pid,omitempty"`
@@ -200,7 +202,7 @@ type inboxStatus struct {
 
 func (t *traffic) status() wayStatus { return wayStatus{t.messages.Load(), t.bytes.Load()} }
 
-func (h *host) status(_ context.Context, asks *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	s := Status{
 		Name: h.options.Name, Endpoint: h.e.String(), Dialect: h.e.Spec().Name, PID: os.Getpid(), State: "connecting",
 		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
@@ -249,7 +251,7 @@ func readInbox(in *dialect.Inbound) (r inboxRequest, err error) {
 	return r, nil
 }
 
-func (h *host) inboxNext(ctx context.Context, s *Process, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxNext(ctx context.Context, s *relay.Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err != nil {
 		return nil, err
@@ -265,7 +267,7 @@ func (h *host) inboxNext(ctx context.Context, s *Process, in *dialect.Inbound) (
 	return p.line(), nil
 }
 
-func (h *host) inboxTook(_ context.Context, s *Process, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxTook(_ context.Context, s *relay.Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err == nil {
 		err = h.inbox.acknowledge(s, r.ID, r.Lease)
@@ -273,7 +275,7 @@ func (h *host) inboxTook(_ context.Context, s *Process, in *dialect.Inbound) (js
 	return nil, err
 }
 
-func (h *host) inboxReply(_ context.Context, _ *Process, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxReply(_ context.Context, _ *relay.Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err == nil {
 		err = h.inbox.reply(r.ID, parkedAnswer{result: r.Value})
@@ -281,7 +283,7 @@ func (h *host) inboxReply(_ context.Context, _ *Process, in *dialect.Inbound) (j
 	return nil, err
 }
 
-func (h *host) inboxReject(_ context.Context, _ *Process, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *host) inboxReject(_ context.Context, _ *relay.Process, in *dialect.Inbound) (json.RawMessage, error) {
 	r, err := readInbox(in)
 	if err == nil {
 		err = h.inbox.reply(r.ID, parkedAnswer{err: &wire.Error{Code: r.Code, Message: r.Message, Data: r.Value}})

@@ -1,4 +1,7 @@
-package session
+// Package daemon keeps a session: a conversation in a process of its own, with
+// a ring of what came unasked and an inbox of calls that wait for an answer. A
+// Control asks such a session about itself.
+package daemon
 
 import (
 	"context"
@@ -16,6 +19,9 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
+	"rpcx/wire/session/rundir"
 )
 
 // HostOptions says how a session is kept (section 5 of the design).
@@ -37,9 +43,9 @@ type host struct {
 	options       HostOptions
 	e             endpoint.Endpoint
 	hooks         []string // the names that hooks answer
-	conv          *Direct
+	conv          *session.Direct
 	path          string // of its socket
-	sock          *Socket
+	sock          *relay.Socket
 	ring          *ring
 	inbox         *inbox
 	started       time.Time
@@ -66,13 +72,13 @@ type traffic struct{ messages, bytes atomic.Int64 }
 // it for long, its socket is gone, or the far side is. A Conflict says that its
 // name is taken. It returns why the session ended; nil when it was closed. Who
 // asks for the session later is told, too.
-func Host(ctx context.Context, e endpoint.Endpoint, o Options, k HostOptions) error {
+func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), started: time.Now(),
 		inbox: &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
 		live:  make(chan struct{}), closing: make(chan struct{}),
 	}
-	l, path, err := Claim(k.Name)
+	l, path, err := rundir.Claim(k.Name)
 	if err != nil {
 		return err
 	}
@@ -85,7 +91,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o Options, k HostOptions) er
 	defer cancel(nil)
 	h.abandon = cancel
 	h.path = path
-	h.sock = Serve(&Functions{}, ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
+	h.sock = relay.Serve(&relay.Functions{}, relay.ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
 	defer h.shutdown(file)
 	if err = h.open(opening, o); err == nil {
 		err = h.probation(opening)
@@ -98,23 +104,23 @@ func Host(ctx context.Context, e endpoint.Endpoint, o Options, k HostOptions) er
 		close(h.live)
 		return err
 	}
-	ForgetExit(path)
+	rundir.ForgetExit(path)
 	close(h.live)
 	if k.Live != nil {
 		k.Live()
 	}
 	if h.why = h.watch(ctx, file); h.why != nil {
-		RecordExit(path, h.why.Error())
+		rundir.RecordExit(path, h.why.Error())
 	}
 	return h.why
 }
 
 // open connects, and subscribes.
-func (h *host) open(ctx context.Context, o Options) error {
+func (h *host) open(ctx context.Context, o session.Options) error {
 	for _, hook := range o.Hooks {
 		h.hooks = append(h.hooks, hook.Pattern)
 	}
-	o.Shared = &Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, Functions: h.sock.Functions}
+	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, Functions: h.sock.Functions}
 	o.Hook.Session, o.Hook.Park = h.options.Name, h.inbox.park
 	o.Tap = h.counted(o.Tap)
 	failure := o.Hook.OnFailure
@@ -129,7 +135,7 @@ func (h *host) open(ctx context.Context, o Options) error {
 		r.Lost = func(why error) { h.lost(why, next) }
 		o.Reconnect = &r
 	}
-	conv, err := OpenDirect(ctx, h.e, o)
+	conv, err := session.OpenDirect(ctx, h.e, o)
 	if err != nil {
 		return err
 	}
@@ -173,7 +179,7 @@ func (h *host) lastError() string {
 // the next one yet, so here is where the ring has its gap.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
-	h.ring.add(LossGap())
+	h.ring.add(session.LossGap())
 	if next != nil {
 		next(why)
 	}
@@ -251,7 +257,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 }
 
 // raw joins the traffic itself.
-func (h *host) raw() (SharedPipe, error) {
+func (h *host) raw() (relay.SharedPipe, error) {
 	d, err := h.upstream(context.Background())
 	if err != nil {
 		return nil, err

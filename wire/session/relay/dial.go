@@ -1,4 +1,4 @@
-package session
+package relay
 
 import (
 	"context"
@@ -13,11 +13,12 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
+	"rpcx/wire/session/rundir"
 )
 
 // Dial reaches the conversation behind e.Socket.
 func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
-	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
 	r, err := Connect(bound, e)
 	pid := 0
@@ -32,7 +33,7 @@ func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
 	case e.Session != "" && bound.Err() != nil && err != nil:
-		return nil, Silent(e.Session, pid, err)
+		return nil, rundir.Silent(e.Session, pid, err)
 	}
 	return r, err
 }
@@ -43,7 +44,7 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Client{hook: e.Hook, pid: PeerPID(nc)}
+	r := &Client{hook: e.Hook, pid: rundir.PeerPID(nc)}
 	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
 	return r, nil
 }
@@ -56,15 +57,15 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 		switch {
 		case err == nil:
 			return nc, nil
-		case Crowded(err) && ctx.Err() == nil:
+		case rundir.Crowded(err) && ctx.Err() == nil:
 			select {
 			case <-time.After(5 * time.Millisecond): // there is nothing else to wait for
 			case <-ctx.Done():
 			}
-		case e.Session != "" && Refused(err):
-			return nil, Gone(e.Socket, e.Session, err)
-		case e.Session != "" && IsGone(err):
-			return nil, Ended(e.Session, err)
+		case e.Session != "" && rundir.Refused(err):
+			return nil, rundir.Gone(e.Socket, e.Session, err)
+		case e.Session != "" && rundir.IsGone(err):
+			return nil, rundir.Ended(e.Session, err)
 		default:
 			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no conversation is there any more", e), err)
 		}
@@ -90,7 +91,7 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case e.Session != "" && ended:
-		return Ended(e.Session, err)
+		return rundir.Ended(e.Session, err)
 	case e.Session != "" && wire.AsFault(err) != nil:
 		return err // why it did not come to life
 	default:

@@ -1,4 +1,4 @@
-package session
+package daemon
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session/relay"
 )
 
 // An inbox holds the far side's calls that hooks have parked (`--on NAME=inbox`)
@@ -34,7 +35,7 @@ type parked struct {
 	id       int64
 	method   string
 	params   json.RawMessage
-	claimant *Process // who has it, and has not shown it yet
+	claimant *relay.Process // who has it, and has not shown it yet
 	claimed  bool
 	lease    *time.Timer
 	answer   chan parkedAnswer // of room for one
@@ -150,7 +151,7 @@ func (p *parked) release() {
 // claim waits for a call of method (of any, where that is "") that nobody has,
 // and gives the oldest to the process of h. It is given back when that process
 // goes before it has shown the call (took), later when the lease is over.
-func (b *inbox) claim(ctx context.Context, h *Process, method string) (*parked, error) {
+func (b *inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
 	for {
 		b.mu.Lock()
 		for _, p := range b.parked {
@@ -175,7 +176,7 @@ func (b *inbox) claim(ctx context.Context, h *Process, method string) (*parked, 
 
 // acknowledge says that the process of h has shown the call with that id: it keeps it
 // for as long as lease.
-func (b *inbox) acknowledge(h *Process, id int64, lease time.Duration) error {
+func (b *inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.find(id)
@@ -193,7 +194,7 @@ func (b *inbox) acknowledge(h *Process, id int64, lease time.Duration) error {
 }
 
 // release lets others claim what the process of h has claimed and not shown.
-func (b *inbox) release(h *Process) {
+func (b *inbox) release(h *relay.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.parked {
@@ -245,7 +246,7 @@ func (b *inbox) counts() (waiting, claimed int) {
 
 // line is the call as `connect --next` prints it.
 func (p *parked) line() json.RawMessage {
-	return JSON(struct {
+	return relay.JSON(struct {
 		ID     int64           `json:"id"`
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params,omitempty"`

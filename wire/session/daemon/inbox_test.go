@@ -1,4 +1,4 @@
-package session
+package daemon
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session/relay"
 )
 
 // parking parks a call, and gives its answer when there is one.
@@ -28,7 +29,7 @@ func parking(ctx context.Context, b *inbox, method string) <-chan string {
 	return answer
 }
 
-func claimed(t *testing.T, b *inbox, h *Process, method string) int64 {
+func claimed(t *testing.T, b *inbox, h *relay.Process, method string) int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -57,7 +58,7 @@ func isCall(t *testing.T, what string, got, want int64) {
 // as its lease, and what it did not show is free when it goes.
 func TestInboxClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, one, two := &inbox{}, &Process{}, &Process{}
+		b, one, two := &inbox{}, &relay.Process{}, &relay.Process{}
 		first := parking(t.Context(), b, "ask")
 		synctest.Wait()
 		second := parking(t.Context(), b, "other")
@@ -102,7 +103,7 @@ func TestInboxClaims(t *testing.T) {
 // nothing behind, such as a lease.
 func TestInboxCallsThatEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := &inbox{timeout: time.Minute}, &Process{}
+		b, h := &inbox{timeout: time.Minute}, &relay.Process{}
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := parking(ctx, b, "ask")
 		synctest.Wait()
@@ -129,7 +130,7 @@ func TestInboxCallsThatEnd(t *testing.T) {
 // The order of calls is that in which they came, whichever is parked first.
 func TestInboxKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := &inbox{}, &Process{}
+		b, h := &inbox{}, &relay.Process{}
 		ctx, cancel := context.WithCancel(t.Context())
 		ids := []string{`"a"`, `2`, `"c"`}
 		for _, id := range ids {
@@ -158,7 +159,7 @@ func TestInboxIsBounded(t *testing.T) {
 		b := &inbox{}
 		got := make(chan int64)
 		for range 2 {
-			go func() { got <- claimed(t, b, &Process{}, "") }()
+			go func() { got <- claimed(t, b, &relay.Process{}, "") }()
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())

@@ -1,4 +1,4 @@
-package session
+package daemon
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session/relay"
+	"rpcx/wire/session/rundir"
 )
 
 // How a session ends.
@@ -72,14 +74,14 @@ const watchEvery = 200 * time.Millisecond
 // those who are attached.
 func (h *host) shutdown(file os.FileInfo) {
 	h.ended.Store(true)
-	_ = Locked(filepath.Dir(h.path), func() error {
+	_ = rundir.Locked(filepath.Dir(h.path), func() error {
 		if now, err := os.Lstat(h.path); err == nil && os.SameFile(now, file) {
 			return os.Remove(h.path)
 		}
 		return nil
 	})
 	h.sock.StopAccepting()
-	words := DrainTimeout
+	words := relay.DrainTimeout
 	if h.conv != nil {
 		select {
 		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before

@@ -1,4 +1,4 @@
-package session
+package daemon
 
 import (
 	"context"
@@ -13,26 +13,28 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/session/relay"
+	"rpcx/wire/session/rundir"
 )
 
 // A Control is what a command asks of a session itself, not of its far side.
 type Control struct {
-	r    *Client
+	r    *relay.Client
 	name string
 }
 
 // Attach reaches the session that is called name, which may still be connecting.
 func Attach(ctx context.Context, name string) (*Control, error) {
-	path, err := Find(name)
+	path, err := rundir.Find(name)
 	if err != nil {
 		return nil, err
 	}
 	if path == "" {
-		return nil, NotFound(name)
+		return nil, rundir.NotFound(name)
 	}
-	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
-	r, err := Connect(bound, endpoint.Endpoint{Socket: path, Session: name})
+	r, err := relay.Connect(bound, endpoint.Endpoint{Socket: path, Session: name})
 	if err != nil {
 		return nil, err
 	}
@@ -40,18 +42,18 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 }
 
 // ControlOf is what the session called name can be asked, which r has reached.
-func ControlOf(r *Client, name string) *Control { return &Control{r, name} }
+func ControlOf(r *relay.Client, name string) *Control { return &Control{r, name} }
 
 // Live waits until the session is live; where that fails, so does Live.
 func (c *Control) Live(ctx context.Context) error {
-	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
 	return c.answered(ctx, bound, c.r.Greet(bound, endpoint.Endpoint{Session: c.name}))
 }
 
 // ask is for what the session can answer at once.
 func (c *Control) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
 	out, err := c.r.Call(bound, method, params)
 	return out, c.answered(ctx, bound, err)
@@ -65,7 +67,7 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case bound.Err() != nil:
-		return Silent(c.name, c.r.PID(), err)
+		return rundir.Silent(c.name, c.r.PID(), err)
 	}
 	return err
 }
@@ -87,7 +89,7 @@ func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 // ended says of a session that did not live to answer what it is.
 func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
-		err = Ended(c.name, err)
+		err = rundir.Ended(c.name, err)
 	}
 	return out, err
 }
@@ -100,7 +102,7 @@ func (c *Control) End(ctx context.Context) error {
 			return err
 		}
 	}
-	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
 	select {
 	case <-c.r.Done():
@@ -114,7 +116,7 @@ func (c *Control) End(ctx context.Context) error {
 // waits for one. show gets it as a line; when it fails, or this process ends
 // before it has returned, the call is given back, and else after lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
-	line, err := c.r.Call(ctx, "inbox.next", JSON(inboxRequest{Method: method}))
+	line, err := c.r.Call(ctx, "inbox.next", relay.JSON(inboxRequest{Method: method}))
 	if err != nil {
 		return err
 	}
@@ -125,19 +127,19 @@ func (c *Control) Next(ctx context.Context, method string, lease time.Duration, 
 	if err := show(line); err != nil {
 		return err
 	}
-	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", JSON(inboxRequest{ID: call.ID, Lease: lease}))
+	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", relay.JSON(inboxRequest{ID: call.ID, Lease: lease}))
 	return err
 }
 
 // Reply answers a parked call with value.
 func (c *Control) Reply(ctx context.Context, id int64, value json.RawMessage) error {
-	_, err := c.ask(ctx, "inbox.reply", JSON(inboxRequest{ID: id, Value: value}))
+	_, err := c.ask(ctx, "inbox.reply", relay.JSON(inboxRequest{ID: id, Value: value}))
 	return err
 }
 
 // Reject answers a parked call with an error.
 func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
-	_, err := c.ask(ctx, "inbox.reject", JSON(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
+	_, err := c.ask(ctx, "inbox.reject", relay.JSON(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
 	return err
 }
 
@@ -148,11 +150,11 @@ const listBound = 2 * time.Second
 // have left is removed; one that does not answer has only its name, the state
 // "silent" and, where that is known, its process.
 func List(ctx context.Context) ([]Status, error) {
-	dir, err := Existing()
+	dir, err := rundir.Existing()
 	if err != nil || dir == "" {
 		return nil, err
 	}
-	if err := Locked(dir, func() error { Sweep(dir); return nil }); errors.Is(err, os.ErrNotExist) {
+	if err := rundir.Locked(dir, func() error { rundir.Sweep(dir); return nil }); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -160,7 +162,7 @@ func List(ctx context.Context) ([]Status, error) {
 	var mu sync.Mutex
 	var all []Status
 	var wg sync.WaitGroup
-	for _, path := range Sockets(dir, PrefixSession, PrefixHashed) {
+	for _, path := range rundir.Sockets(dir, rundir.PrefixSession, rundir.PrefixHashed) {
 		wg.Go(func() {
 			if s, ok := statusAt(ctx, path); ok {
 				mu.Lock()
@@ -178,8 +180,8 @@ func List(ctx context.Context) ([]Status, error) {
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()
-	s := Status{Name: strings.TrimPrefix(filepath.Base(path), PrefixSession), State: stateSilent}
-	r, err := Connect(ctx, endpoint.Endpoint{Socket: path})
+	s := Status{Name: strings.TrimPrefix(filepath.Base(path), rundir.PrefixSession), State: stateSilent}
+	r, err := relay.Connect(ctx, endpoint.Endpoint{Socket: path})
 	if err != nil {
 		return s, ctx.Err() != nil
 	}

@@ -1,4 +1,4 @@
-package session
+package relay
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session/rundir"
 )
 
 // Raw traffic over a socket: the method raw opens a stream of what comes in;
@@ -143,7 +144,7 @@ func (r *Client) Raw() (RawPipe, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
 	m, err := st.Stream.Next(bound)
 	if err == nil && m.Err != nil {

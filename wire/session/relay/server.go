@@ -1,4 +1,7 @@
-package session
+// Package relay offers a conversation of this process to others, over a socket,
+// and uses one that another process offers. A hook finds such a socket in its
+// RPCX_ENDPOINT, and a session is one.
+package relay
 
 import (
 	"cmp"
@@ -19,6 +22,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/framing"
 	"rpcx/wire/peer"
+	"rpcx/wire/session/rundir"
 )
 
 // A Socket offers one connection to other processes of ours: a hook finds it in
@@ -65,16 +69,16 @@ type Owner interface {
 
 // ListenForHooks binds a socket that nobody else can reach, for the hooks of far.
 func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpoint, own Owner) (*Socket, error) {
-	dir, err := Make()
+	dir, err := rundir.Make()
 	if err != nil {
 		return nil, err
 	}
 	var random [8]byte
 	_, _ = rand.Read(random[:])
-	path := filepath.Join(dir, PrefixHooks+hex.EncodeToString(random[:]))
+	path := filepath.Join(dir, rundir.PrefixHooks+hex.EncodeToString(random[:]))
 	var l net.Listener
-	err = Locked(dir, func() (err error) {
-		l, err = Bind(path)
+	err = rundir.Locked(dir, func() (err error) {
+		l, err = rundir.Bind(path)
 		return err
 	})
 	if err != nil {

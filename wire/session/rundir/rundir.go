@@ -1,4 +1,7 @@
-package session
+// Package rundir is the folder of sockets by which processes of this program
+// find each other: the names of sessions, who listens at a socket, and why a
+// session that is no more has ended.
+package rundir
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package session
+package daemon
 
 import (
 	"context"
@@ -13,6 +13,9 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
+	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
+	"rpcx/wire/session/rundir"
 )
 
 // host keeps a session to endpoint in this process, until the test ends or it
@@ -139,11 +142,11 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	}
 	defer deaf.Close()
 	ended := w.host("ws://"+deaf.Addr().String()+"/", HostOptions{Name: "slow"})
-	until(t, "the session has a socket", func() bool { path, _ := Find("slow"); return path != "" })
+	until(t, "the session has a socket", func() bool { path, _ := rundir.Find("slow"); return path != "" })
 	expect(t, "its state", w.status("slow").State, "connecting")
 	opened := make(chan error, 1)
 	go func() {
-		_, err := Open(t.Context(), w.endpoint("@slow"), Options{})
+		_, err := session.Open(t.Context(), w.endpoint("@slow"), session.Options{})
 		opened <- err
 	}()
 	until(t, "somebody waits for it", func() bool { return w.status("slow").Clients == 1 })
@@ -155,7 +158,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 			t.Errorf("ended with %v", err)
 		}
 	}
-	if _, err := Attach(t.Context(), "slow"); !IsAbsent(err) {
+	if _, err := Attach(t.Context(), "slow"); !rundir.IsAbsent(err) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
@@ -165,7 +168,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 func TestHostTakesOneAnswer(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
 	w.host(w.at, HostOptions{Name: "work"})
-	join := func() RawPipe {
+	join := func() relay.RawPipe {
 		p, err := w.open("@work").Raw()
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +180,7 @@ func TestHostTakesOneAnswer(t *testing.T) {
 	if err := done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","id":"hang","method":"go","params":["first"]}`)); err != nil {
 		t.Fatal(err)
 	}
-	asked := func(p RawPipe) string {
+	asked := func(p relay.RawPipe) string {
 		m, _, err := p.Recv()
 		if err != nil {
 			t.Fatal(err)
@@ -263,10 +266,7 @@ func TestHostGone(t *testing.T) {
 	}
 	defer l.Close()
 	w := &world{t: t}
-	d, err := newDirect(w.endpoint("unix:"+at), w.options(nil))
-	if err == nil {
-		err = d.start(t.Context())
-	}
+	d, err := session.OpenDirect(t.Context(), w.endpoint("unix:"+at), w.options(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
