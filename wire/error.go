@@ -23,14 +23,16 @@ const (
 	CodeRefused        = -32001 // refused by policy
 )
 
-// An Error is an error response: a peer's, or ours to it.
+// An Error is an error response: a peer's, or ours to it. Its JSON is the one in
+// which processes of this program hand errors to each other; the method JSON
+// returns the error as a peer has it.
 type Error struct {
-	Code      json.RawMessage // a number or a string token; nil: none
-	Message   string
-	Data      json.RawMessage // nil: none
-	Kind      string          // a dialect's own word for the class; "": none
-	Retryable *bool           // nil: not said
-	Raw       json.RawMessage // the error as it came, whole; nil for ours
+	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token; nil: none
+	Message   string          `json:"message"`
+	Data      json.RawMessage `json:"data,omitempty"`      // nil: none
+	Kind      string          `json:"kind,omitempty"`      // a dialect's own word for the class; "": none
+	Retryable *bool           `json:"retryable,omitempty"` // nil: not said
+	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as it came, whole; nil for ours
 }
 
 // NewError returns an error of ours.

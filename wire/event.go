@@ -31,26 +31,27 @@ func (k EventKind) String() string { return eventNames[k] }
 const MissedUnknown = -1
 
 // An Event is one piece of an answer as the user sees it, in one shape for every
-// dialect.
+// dialect. Its JSON is the one in which processes of this program hand events to
+// each other; AppendJSON writes what users see.
 type Event struct {
-	Kind        EventKind
-	Final       bool            // nothing follows
-	Stream      ID              // the stream it belongs to; for dialects' servers, never shown
-	ContentType string          // "": none
-	Data        json.RawMessage // of Data, and what a Failure carries beside its error
-	Message     string
-	Fraction    json.RawMessage // 0 to 1, as it came; nil: none
-	Topic       string          // the kind of a Guidance
-	Action      string
-	Fix         []string
-	Level       string
-	Err         *Error
-	Missed      int64           // of a Gap; MissedUnknown: nobody knows
-	Seq         json.RawMessage // these four as they came; nil: none
-	Time        json.RawMessage
-	Job         json.RawMessage
-	Source      json.RawMessage
-	Extra       json.RawMessage // an object of what has no place above; nil: none
+	Kind        EventKind       `json:"kind"`
+	Final       bool            `json:"final,omitempty"`        // nothing follows
+	Stream      ID              `json:"-"`                      // the stream it belongs to; for dialects' servers, never shown
+	ContentType string          `json:"content_type,omitempty"` // "": none
+	Data        json.RawMessage `json:"data,omitempty"`         // of Data, and what a Failure carries beside its error
+	Message     string          `json:"message,omitempty"`
+	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, as it came; nil: none
+	Topic       string          `json:"topic,omitempty"`    // the kind of a Guidance
+	Action      string          `json:"action,omitempty"`
+	Fix         []string        `json:"fix,omitempty"`
+	Level       string          `json:"level,omitempty"`
+	Err         *Error          `json:"error,omitempty"`
+	Missed      int64           `json:"missed,omitempty"` // of a Gap; MissedUnknown: nobody knows
+	Seq         json.RawMessage `json:"seq,omitempty"`    // these four as they came; nil: none
+	Time        json.RawMessage `json:"time,omitempty"`
+	Job         json.RawMessage `json:"job,omitempty"`
+	Source      json.RawMessage `json:"source,omitempty"`
+	Extra       json.RawMessage `json:"extra,omitempty"` // an object of what has no place above; nil: none
 }
 
 // AppendJSON appends the event as --events prints it, one line without its end.

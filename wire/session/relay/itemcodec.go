@@ -9,72 +9,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// packed is a message inside an item of the socket, with what a user sees of it:
-// only who holds the connection can know that, so the other side decodes
-// nothing.
+// packed is a message inside an item of the socket, together with its event:
+// only the process that holds the connection can decode the message, so the other
+// side need not.
 type packed struct {
 	Kind  wire.Kind       `json:"kind"`
 	Final bool            `json:"final,omitempty"`
 	At    []int           `json:"at,omitempty"`    // where in the message the data lies of an event that is nothing else
-	Event *packedEvent    `json:"event,omitempty"` // any other event
+	Event *wire.Event     `json:"event,omitempty"` // any other event
 	Fault json.RawMessage `json:"fault,omitempty"` // why there is no event
 	Msg   json.RawMessage `json:"msg,omitempty"`   // the message, where it fits on a line
 	Text  *string         `json:"text,omitempty"`  // else
-}
-
-// packedEvent is a wire.Event as it crosses the socket.
-type packedEvent struct {
-	Kind        wire.EventKind  `json:"kind"`
-	Final       bool            `json:"final,omitempty"`
-	ContentType string          `json:"content_type,omitempty"`
-	Data        json.RawMessage `json:"data,omitempty"`
-	Message     string          `json:"message,omitempty"`
-	Fraction    json.RawMessage `json:"fraction,omitempty"`
-	Topic       string          `json:"topic,omitempty"`
-	Action      string          `json:"action,omitempty"`
-	Fix         []string        `json:"fix,omitempty"`
-	Level       string          `json:"level,omitempty"`
-	Err         *packedError    `json:"error,omitempty"`
-	Missed      int64           `json:"missed,omitempty"`
-	Seq         json.RawMessage `json:"seq,omitempty"`
-	Time        json.RawMessage `json:"time,omitempty"`
-	Job         json.RawMessage `json:"job,omitempty"`
-	Source      json.RawMessage `json:"source,omitempty"`
-	Extra       json.RawMessage `json:"extra,omitempty"`
-}
-
-// packedError is a wire.Error as it crosses the socket.
-type packedError struct {
-	Code      json.RawMessage `json:"code,omitempty"`
-	Message   string          `json:"message"`
-	Data      json.RawMessage `json:"data,omitempty"`
-	Kind      string          `json:"kind,omitempty"`
-	Retryable *bool           `json:"retryable,omitempty"`
-	Raw       json.RawMessage `json:"raw,omitempty"`
-}
-
-func packEvent(ev wire.Event) *packedEvent {
-	p := &packedEvent{
-		Kind: ev.Kind, Final: ev.Final, ContentType: ev.ContentType, Data: ev.Data, Message: ev.Message,
-		Fraction: ev.Fraction, Topic: ev.Topic, Action: ev.Action, Fix: ev.Fix, Level: ev.Level, Missed: ev.Missed,
-		Seq: ev.Seq, Time: ev.Time, Job: ev.Job, Source: ev.Source, Extra: ev.Extra,
-	}
-	if e := ev.Err; e != nil {
-		p.Err = &packedError{e.Code, e.Message, e.Data, e.Kind, e.Retryable, e.Raw}
-	}
-	return p
-}
-
-func (p *packedEvent) event() wire.Event {
-	ev := wire.Event{
-		Kind: p.Kind, Final: p.Final, ContentType: p.ContentType, Data: p.Data, Message: p.Message,
-		Fraction: p.Fraction, Topic: p.Topic, Action: p.Action, Fix: p.Fix, Level: p.Level, Missed: p.Missed,
-		Seq: p.Seq, Time: p.Time, Job: p.Job, Source: p.Source, Extra: p.Extra,
-	}
-	if e := p.Err; e != nil {
-		ev.Err = &wire.Error{Code: e.Code, Message: e.Message, Data: e.Data, Kind: e.Kind, Retryable: e.Retryable, Raw: e.Raw}
-	}
-	return ev
 }
 
 // pack makes the item of m, with what a user sees of it; err says why that is
@@ -91,7 +36,7 @@ func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 		if p.At != nil {
 			ev.Data = nil
 		}
-		p.Event = packEvent(ev)
+		p.Event = &ev
 	}
 	return p.withMessage(m.Raw)
 }
@@ -161,7 +106,7 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	case p.Fault != nil:
 		return m, FaultFrom(p.Fault)
 	case p.Event != nil:
-		ev := p.Event.event()
+		ev := *p.Event
 		if ev.Kind >= wire.Opened || ev.Kind == wire.Failure && ev.Err == nil {
 			return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no event", nil)
 		}
