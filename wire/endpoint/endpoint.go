@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An Endpoint names a peer and how to reach it.
+// An Endpoint names a peer and how to reach it (ENDPOINTS in rpcx(1)).
 type Endpoint struct {
 	Dialect string            // a row of the table of dialects
 	Framing string            // "" means the transport's own

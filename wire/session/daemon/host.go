@@ -24,7 +24,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// HostOptions says how a session is kept (section 5 of the design).
+// HostOptions says how a session is kept (SESSIONS in rpcx(1)).
 type HostOptions struct {
 	Name         string
 	IdleExit     time.Duration   // it ends when no command was attached for so long; 0: never
