@@ -8,14 +8,14 @@
 //	commands/options  flags that commands share; commands/dialects those of one dialect
 //	commands/cmdline  flags, help, exit statuses; commands/params: params from words
 //	format            lines on stdout, words on stderr
-//	wire/session      endpoints, connections, and the processes that hold them
+//	wire/session      connections, and the processes that hold them; wire/endpoint: their names
 //	wire/serve        what a server offers and allows; wire/hook: what answers
 //	wire/peer         the engine: calls in two directions, in any dialect
 //	wire/dialect      messages to operations and events, and back; a folder for each
 //	wire/transport    how bytes travel; wire/framing: where a message ends
 //	wire              the words of all: messages, events, faults; wire/scan: JSON
 //
-// To add a transport, touch wire/transport and wire/session/endpoint.go; a framing:
+// To add a transport, touch wire/transport and wire/endpoint/parse.go; a framing:
 // wire/framing; a dialect: a folder below wire/dialect and its line in
 // wire/dialect/all; a command: a file in commands and its row in commands/root.go;
 // a flag: its group in commands/options; an exit status: wire/fault.go and
