@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,17 +49,8 @@ func dialHTTP(_ context.Context, a Address, c Config) (wire.Conn, error) {
 	h := &httpConn{httpDialer: d, max: c.Options.WithDefaults().MaxMessage, queue: make(chan []byte)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.http = d.client(http.ProxyFromEnvironment)
-	h.http.CheckRedirect = h.keepPosting
+	h.http.Jar = newCookies()
 	return h, nil
-}
-
-// keepPosting follows 307 and 308, which repeat the POST, and nothing that
-// would make a GET of it.
-func (h *httpConn) keepPosting(req *http.Request, via []*http.Request) error {
-	if req.Method != http.MethodPost {
-		return http.ErrUseLastResponse
-	}
-	return h.redirect(req, via)
 }
 
 // Recv waits for what Send receives, and for Close. Exchange hands its answers
@@ -189,25 +178,11 @@ func (h *httpConn) notAnswered(ctx context.Context, reached bool, err error) err
 		return f
 	}
 	err = innermost(err)
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		err = errors.New("the far side hung up without an answer")
+	case strings.Contains(err.Error(), "malformed"): // net/http has no type for it
+		return wire.NewFault(wire.Protocol, h.where+": the answer is not HTTP: "+firstLine([]byte(err.Error())), nil)
 	}
 	return closedFault(h.where, &wire.CloseError{Err: err})
-}
-
-// redirected returns the Fault of an answer that sends us elsewhere with a GET.
-func (h *httpConn) redirected(resp *http.Response) error {
-	to := "nowhere"
-	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.String() != "" {
-		u = resp.Request.URL.ResolveReference(u)
-		a := Address{Scheme: u.Scheme, Host: u.Host, URLPath: urlPath(u)}
-		to = a.String()
-	}
-	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d %s to %s, where a POST would become a GET",
-		h.where, resp.StatusCode, http.StatusText(resp.StatusCode), to), nil)
-	f.HTTP = &wire.HTTP{Status: resp.StatusCode}
-	if strings.HasPrefix(to, "http") {
-		f.Hint = "name that address"
-	}
-	return f
 }

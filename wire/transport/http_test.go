@@ -56,42 +56,56 @@ func TestHTTPAnswers(t *testing.T) {
 		answer string
 		want   []string
 		fails  func(*testing.T, error)
+		hold   bool // the server does not hang up after the answer
 	}{
-		"JSON":                  {answer: fixed(200, "application/json", `{"id":1}`), want: []string{`{"id":1}`}},
-		"JSON with blanks":      {answer: fixed(200, "application/json; charset=utf-8", "\xEF\xBB\xBF {\"id\":1}\r\n"), want: []string{`{"id":1}`}},
-		"JSON until the end":    {answer: head(200, "application/json") + "\r\n[1]", want: []string{`[1]`}},
-		"JSON in chunks":        {answer: chunked(200, "application/json-rpc", `{"i`, `d":1}`) + end, want: []string{`{"id":1}`}},
-		"JSON by another name":  {answer: fixed(200, "text/plain", `{"id":1}`), want: []string{`{"id":1}`}},
-		"JSON without a name":   {answer: fixed(200, "", `{"id":1}`), want: []string{`{"id":1}`}},
-		"broken JSON":           {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec says what is wrong
-		"accepted":              {answer: fixed(202, "", "")},
-		"accepted in words":     {answer: fixed(202, "text/plain", "Accepted")},
-		"304":                   {answer: head(304, "") + "\r\n", fails: isFault(wire.Unreachable, "304 Not Modified")},
-		"no content":            {answer: head(204, "") + "\r\n"},
-		"empty":                 {answer: fixed(200, "application/json", "")},
-		"a page":                {answer: fixed(200, "text/html", "<h1>hello</h1>\n"), fails: isFault(wire.Protocol, "text/html", "<h1>hello")},
-		"events":                {answer: chunked(200, "text/event-stream", "data: 1\n\nda", "ta: 2\n\n") + end, want: []string{"1", "2"}},
-		"events, mixed case":    {answer: chunked(200, "Text/Event-Stream;charset=UTF-8", "data: 1\n\n") + end, want: []string{"1"}},
-		"lines":                 {answer: fixed(200, "application/x-ndjson", "{\"a\":1}\r\n\n[2]"), want: []string{`{"a":1}`, "[2]"}},
-		"events cut off":        {answer: chunked(200, "text/event-stream", "data: 1\n\n", "data: 2"), want: []string{"1"}, fails: isFault(wire.Closed, "hung up in the middle")},
-		"a body cut off":        {answer: head(200, "application/json") + "Content-Length: 100\r\n\r\n{", fails: isFault(wire.Closed, "hung up in the middle")},
-		"hanging up":            {answer: "", fails: isFault(wire.Closed, "hung up without an answer")},
-		"no HTTP":               {answer: "SSH-2.0-OpenSSH_9.9\r\n", fails: isFault(wire.Closed, "malformed HTTP")},
-		"401":                   {answer: fixed(401, "text/plain", "token expired\n"), fails: isFault(wire.Auth, "401 Unauthorized: token expired")},
-		"403 in JSON":           {answer: fixed(403, "application/json", `{"error":"no"}`), fails: isFault(wire.Auth, "403")},
-		"403 as of Google":      {answer: fixed(403, "application/json", `{"error":{"code":403,"message":"no"}}`), fails: isFault(wire.Auth, "403")},
-		"407":                   {answer: fixed(407, "", ""), fails: isFault(wire.Auth, "407")},
-		"404":                   {answer: fixed(404, "text/plain", "no such page"), fails: isFault(wire.Unreachable, "404 Not Found: no such page")},
-		"502":                   {answer: fixed(502, "text/html", "<html>"), fails: isFault(wire.Unreachable, "502 Bad Gateway: <html>")},
-		"500 that is an answer": {answer: fixed(500, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`), want: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`}},
-		"401 that is an answer": {answer: fixed(401, "application/json", `{"result":null,"error":{"code":-1},"id":1}`), want: []string{`{"result":null,"error":{"code":-1},"id":1}`}},
-		"400 with a batch":      {answer: fixed(400, "application/json", `[{"jsonrpc":"2.0","id":1,"error":{}}]`), want: []string{`[{"jsonrpc":"2.0","id":1,"error":{}}]`}},
-		"400 that is an error":  {answer: fixed(400, "application/json", `{"error":{"code":-32700,"message":"parse"}}`), want: []string{`{"error":{"code":-32700,"message":"parse"}}`}},
-		"500 in another JSON":   {answer: fixed(500, "application/json", `{"message":"oops"}`), fails: isFault(wire.Unreachable, "500", "oops")},
-		"500 with text":         {answer: fixed(500, "text/plain", `{"jsonrpc":"2.0"}`), fails: isFault(wire.Unreachable, "500")},
+		"JSON":                      {answer: fixed(200, "application/json", `{"id":1}`), want: []string{`{"id":1}`}},
+		"JSON with blanks":          {answer: fixed(200, "application/json; charset=utf-8", "\xEF\xBB\xBF {\"id\":1}\r\n"), want: []string{`{"id":1}`}},
+		"JSON until the end":        {answer: head(200, "application/json") + "\r\n[1]", want: []string{`[1]`}},
+		"JSON in chunks":            {answer: chunked(200, "application/json-rpc", `{"i`, `d":1}`) + end, want: []string{`{"id":1}`}},
+		"JSON by another name":      {answer: fixed(200, "text/plain", `{"id":1}`), want: []string{`{"id":1}`}},
+		"JSON without a name":       {answer: fixed(200, "", `{"id":1}`), want: []string{`{"id":1}`}},
+		"broken JSON":               {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec says what is wrong
+		"accepted":                  {answer: fixed(202, "", "")},
+		"accepted in words":         {answer: fixed(202, "text/plain", "Accepted")},
+		"304":                       {answer: head(304, "") + "\r\n", fails: isFault(wire.Unreachable, "304 Not Modified")},
+		"no content":                {answer: head(204, "") + "\r\n"},
+		"empty":                     {answer: fixed(200, "application/json", "")},
+		"a page":                    {answer: fixed(200, "text/html", "<h1>hello</h1>\n"), fails: isFault(wire.Protocol, "text/html", "<h1>hello")},
+		"events":                    {answer: chunked(200, "text/event-stream", "data: 1\n\nda", "ta: 2\n\n") + end, want: []string{"1", "2"}},
+		"events, mixed case":        {answer: chunked(200, "Text/Event-Stream;charset=UTF-8", "data: 1\n\n") + end, want: []string{"1"}},
+		"lines":                     {answer: fixed(200, "application/x-ndjson", "{\"a\":1}\r\n\n[2]"), want: []string{`{"a":1}`, "[2]"}},
+		"events cut off":            {answer: chunked(200, "text/event-stream", "data: 1\n\n", "data: 2"), want: []string{"1"}, fails: isFault(wire.Closed, "hung up in the middle")},
+		"a body cut off":            {answer: head(200, "application/json") + "Content-Length: 100\r\n\r\n{", fails: isFault(wire.Closed, "hung up in the middle")},
+		"hanging up":                {answer: "", fails: isFault(wire.Closed, "hung up without an answer")},
+		"no HTTP":                   {answer: "SSH-2.0-OpenSSH_9.9\r\n", fails: isFault(wire.Protocol, "not HTTP")},
+		"401":                       {answer: fixed(401, "text/plain", "token expired\n"), fails: isFault(wire.Auth, "401 Unauthorized: token expired")},
+		"403 in JSON":               {answer: fixed(403, "application/json", `{"error":"no"}`), fails: isFault(wire.Auth, "403")},
+		"403 as of Google":          {answer: fixed(403, "application/json", `{"error":{"code":403,"message":"no"}}`), fails: isFault(wire.Auth, "403")},
+		"407":                       {answer: fixed(407, "", ""), fails: isFault(wire.Auth, "407")},
+		"404":                       {answer: fixed(404, "text/plain", "no such page"), fails: isFault(wire.Unreachable, "404 Not Found: no such page")},
+		"502":                       {answer: fixed(502, "text/html", "<html>"), fails: isFault(wire.Unreachable, "502 Bad Gateway: <html>")},
+		"500 that is an answer":     {answer: fixed(500, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`), want: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`}},
+		"401 that is an answer":     {answer: fixed(401, "application/json", `{"result":null,"error":{"code":-1},"id":1}`), fails: isFault(wire.Auth, "401")},
+		"400 with a batch":          {answer: fixed(400, "application/json", `[{"jsonrpc":"2.0","id":1,"error":{}}]`), want: []string{`[{"jsonrpc":"2.0","id":1,"error":{}}]`}},
+		"400 that is an error":      {answer: fixed(400, "application/json", `{"error":{"code":-32700,"message":"parse"}}`), want: []string{`{"error":{"code":-32700,"message":"parse"}}`}},
+		"500 in another JSON":       {answer: fixed(500, "application/json", `{"message":"oops"}`), fails: isFault(wire.RPCError, "500", "oops")},
+		"500 with text":             {answer: fixed(500, "text/plain", `{"jsonrpc":"2.0"}`), fails: isFault(wire.RPCError, "500")},
+		"500 without an end":        {answer: head(500, "text/html") + "Content-Length: 100\r\n\r\n<h1>oops", hold: true, fails: isFault(wire.RPCError, "500", "<h1>oops")},
+		"an answer by another name": {answer: fixed(500, "text/plain", `{"id":1,"error":{"code":-1}}`), want: []string{`{"id":1,"error":{"code":-1}}`}},
+		"400 in words":              {answer: fixed(400, "text/plain", "what?"), fails: isFault(wire.RPCError, "400 Bad Request: what?")},
+		"405":                       {answer: fixed(405, "text/plain", ""), fails: isFault(wire.Unreachable, "405")},
+		"415":                       {answer: fixed(415, "", ""), fails: isFault(wire.Unreachable, "415")},
+		"429":                       {answer: fixed(429, "", ""), fails: isFault(wire.RPCError, "429")},
+		"501":                       {answer: fixed(501, "", ""), fails: isFault(wire.RPCError, "501")},
+		"503":                       {answer: fixed(503, "", ""), fails: isFault(wire.Unreachable, "503")},
+		"301 to nowhere":            {answer: head(301, "") + "Content-Length: 0\r\n\r\n", fails: isFault(wire.Unreachable, "301")},
+		"307 to ftp": {
+			answer: head(307, "") + "Location: ftp://files.example/x\r\nContent-Length: 0\r\n\r\n",
+			fails:  isFault(wire.Unreachable, "307", "ftp://files.example/x", "not followed"),
+		},
 		"302": {
 			answer: head(302, "") + "Location: /login?next=hidden\r\nContent-Length: 0\r\n\r\n",
-			fails:  isFault(wire.Unreachable, "302 Found", "/login", "GET"),
+			fails:  isFault(wire.Unreachable, "302 Found", "/login", "not followed"),
 		},
 		"too large":           {answer: fixed(200, "application/json", big), fails: isFault(wire.Protocol, "1000", "--max-message")},
 		"too large in chunks": {answer: chunked(200, "application/json", big) + end, fails: isFault(wire.Protocol, "--max-message")},
@@ -105,6 +119,9 @@ func TestHTTPAnswers(t *testing.T) {
 				asked = fmt.Sprint(req.Method, " ", req.RequestURI, " ", req.Header.Get("Content-Type"), " ",
 					req.Header.Get("Accept"), " ", req.Header.Get("X-Key"), " ", string(body))
 				io.WriteString(c, tt.answer)
+				if tt.hold {
+					io.Copy(io.Discard, r)
+				}
 			})
 			c := mustDial(t, "http://u:secret@"+addr+"/rpc?k=hidden", Config{
 				Options: wire.Options{MaxMessage: 1000}, Header: http.Header{"X-Key": {"a, b"}},
@@ -156,7 +173,7 @@ func TestHTTPRedirectThatKeepsPosting(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 	_, err := exchange(t, mustDial(t, url+"/loop", Config{}), "[7]")
-	wantFault(t, err, wire.Unreachable, "redirected ten times")
+	wantFault(t, err, wire.Unreachable, "redirected more than 5 times")
 }
 
 // Another host gets nothing that is meant for the first.
@@ -172,21 +189,36 @@ func TestHTTPRedirectElsewhere(t *testing.T) {
 		http.Redirect(w, r, there+"/x", http.StatusTemporaryRedirect)
 	}
 	secret := Config{Header: http.Header{"X-Api-Key": {"k"}, "Authorization": {"Bearer t"}, "X-Trace": {"1"}}}
-	if got, err := exchange(t, mustDial(t, server(t, send)+"/?token=t", secret), "[7]"); err != nil || len(got) != 1 {
-		t.Errorf("%q %v", got, err)
-	}
-	for _, name := range []string{"X-Api-Key", "Authorization", "X-Trace", "Referer"} {
-		if got[name] != nil {
-			t.Errorf("%s was given away: %q", name, got[name])
-		}
-	}
-	if got.Get("Content-Type") != "application/json" || got.Get("Accept") == "" {
-		t.Errorf("headers %q", got)
-	}
+	_, err := exchange(t, mustDial(t, server(t, send)+"/?token=t", secret), "[7]")
+	wantFault(t, err, wire.Unreachable, "307", there+"/x", "not followed")
 	safe := httptest.NewTLSServer(http.HandlerFunc(send))
 	defer safe.Close()
-	_, err := exchange(t, mustDial(t, safe.URL, Config{TLS: TLS{Insecure: true}}), "[7]")
-	wantFault(t, err, wire.Unreachable, "without TLS")
+	_, err = exchange(t, mustDial(t, safe.URL, Config{TLS: TLS{Insecure: true}}), "[7]")
+	wantFault(t, err, wire.Unreachable, "not followed")
+	if got != nil {
+		t.Errorf("another origin was asked: %v", got)
+	}
+}
+
+// What a server sets comes back to it, and what it sets for others goes nowhere.
+func TestHTTPCookies(t *testing.T) {
+	noLeaks(t)
+	var got []string
+	url := server(t, func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Cookie"))
+		http.SetCookie(w, &http.Cookie{Name: "id", Value: "7", Domain: "127.0.0.1"})
+		w.Header().Set("Content-Type", "application/json")
+		io.Copy(w, r.Body)
+	})
+	c := mustDial(t, url, Config{})
+	for range 2 {
+		if _, err := exchange(t, c, "[7]"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"", "id=7"}; !slices.Equal(got, want) {
+		t.Errorf("cookies %q, want %q", got, want)
+	}
 }
 
 func TestHTTPConnectionsAndSession(t *testing.T) {

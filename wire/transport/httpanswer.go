@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 )
@@ -23,30 +24,75 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 		return h.broken(readEvents(resp.Body, h.max, recv))
 	case good && (media == "application/x-ndjson" || media == "application/jsonl"):
 		return h.broken(readLines(resp.Body, h.max, recv))
-	case resp.StatusCode/100 == 3 && resp.Header.Get("Location") != "":
+	case isRedirect(resp):
 		return h.redirected(resp)
+	case !good:
+		body := h.readRefusal(resp.Body, media)
+		if isAuth(resp.StatusCode) || !isMessage(body) {
+			return h.refusal(resp.StatusCode, body)
+		}
+		recv(body)
+		return nil
 	}
 	body, err := readBody(resp.Body, resp.ContentLength, h.max)
-	if err != nil {
-		return h.broken(err)
-	}
 	switch {
-	case good && len(body) == 0, resp.StatusCode == http.StatusAccepted && !json.Valid(body):
+	case err != nil:
+		return h.broken(err)
+	case len(body) == 0, resp.StatusCode == http.StatusAccepted && !json.Valid(body):
 		return nil // some say "Accepted" in words
-	case good && (isJSON(media) || json.Valid(body)):
-		recv(body)
-		return nil
-	case good:
-		return h.notJSON(resp.StatusCode, media, body)
-	case isJSON(media) && isMessage(resp.StatusCode, body):
+	case isJSON(media) || json.Valid(body):
 		recv(body)
 		return nil
 	}
-	return httpFault(h.where+" answered", resp.StatusCode, body)
+	return h.notJSON(resp.StatusCode, media, body)
 }
 
-// broken returns what became of a reply that had begun: a Fault as it is, and
-// all else the end of the connection that carried it.
+// isRedirect reports whether an answer sends the client elsewhere.
+func isRedirect(resp *http.Response) bool {
+	return resp.StatusCode/100 == 3 && resp.Header.Get("Location") != ""
+}
+
+// isAuth reports whether a status says that authority is missing. Then the body
+// does not count, whatever it is.
+func isAuth(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
+}
+
+// nobodyThere are the statuses that say that what was asked for is not to be had
+// at this address, rather than that the server there failed at it.
+var nobodyThere = map[int]bool{
+	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
+	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,
+	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
+}
+
+// refusal is the Fault of a POST that was answered with a status and no message:
+// Auth, Unreachable, or, where the server was there and failed, RPCError.
+func (h *httpConn) refusal(status int, body []byte) *wire.Fault {
+	f := httpFault(h.where+" answered", status, body)
+	if f.Kind == wire.Unreachable && status >= 400 && !nobodyThere[status] {
+		f.Kind = wire.RPCError
+	}
+	return f
+}
+
+// readRefusal reads the body of an answer that is no success, as far as it comes
+// in time: the status has come and counts, whatever becomes of the body. What
+// does not claim to be JSON is read by people, who need its beginning only.
+func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
+	defer time.AfterFunc(refusalPatience, func() { body.Close() }).Stop()
+	most := h.max
+	if !isJSON(media) {
+		most = min(most, 64<<10)
+	}
+	b, _ := io.ReadAll(io.LimitReader(body, int64(most)))
+	return bytes.TrimSpace(b)
+}
+
+const refusalPatience = time.Second
+
+// broken is what became of a reply that had begun: a Fault as it is, and all
+// else the end of the connection that carried it.
 func (h *httpConn) broken(err error) error {
 	if err == nil || wire.AsFault(err) != nil {
 		return err
@@ -76,10 +122,8 @@ func isJSON(media string) bool {
 }
 
 // isMessage reports whether the body of a refusal is itself the answer: many
-// servers send a JSON-RPC error with a status of 4xx or 5xx. The errors of
-// gateways are objects with an "error" too; what says that authority is missing
-// is taken for a message only if it has what only JSON-RPC has.
-func isMessage(status int, body []byte) bool {
+// servers send a JSON-RPC error with a status of 4xx or 5xx.
+func isMessage(body []byte) bool {
 	var m struct {
 		JSONRPC, ID, Result, Error json.RawMessage
 	}
@@ -93,11 +137,7 @@ func isMessage(status int, body []byte) bool {
 	if json.Unmarshal(body, &m) != nil {
 		return false
 	}
-	if m.JSONRPC != nil || m.ID != nil && (m.Result != nil || m.Error != nil) {
-		return true
-	}
-	auth := status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
-	return !auth && (m.Result != nil || bytes.HasPrefix(m.Error, []byte("{")))
+	return m.Result != nil || m.Error != nil && (m.JSONRPC != nil || m.ID != nil || bytes.HasPrefix(m.Error, []byte("{")))
 }
 
 // readBody reads a whole body, without the blanks around it and a byte order

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -87,31 +88,57 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 	}}
 }
 
-// redirect follows a redirect as long as that gives nothing away: what was asked
-// for with TLS is not repeated without, and another host gets none of the
-// headers that are meant for this one. (Go itself keeps back Authorization and
-// cookies only.) Nor does anybody learn the query that led to him.
+// redirectsMost is how many redirects are followed for one request.
+const redirectsMost = 5
+
+// redirect follows 307 and 308 within one origin: the address is another path of
+// the server that the user named. Any other redirect would carry params, or a
+// whole conversation, to somebody whom the user did not name, or repeat a POST
+// as a GET. It is not followed, and its answer becomes the failure (redirected).
 func (d *httpDialer) redirect(req *http.Request, via []*http.Request) error {
 	from := via[0].URL
+	permanent := req.Response.StatusCode == http.StatusTemporaryRedirect || req.Response.StatusCode == http.StatusPermanentRedirect
 	switch {
-	case len(via) >= 10:
-		return wire.NewFault(wire.Unreachable, d.where+": redirected ten times", nil)
-	case from.Scheme == "https" && req.URL.Scheme != "https":
-		return wire.NewFault(wire.Unreachable, d.where+": redirected to an address without TLS", nil)
+	case !permanent || origin(req.URL) != origin(from):
+		return http.ErrUseLastResponse
+	case len(via) > redirectsMost:
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: redirected more than %d times", d.where, redirectsMost), nil)
 	}
-	req.Header.Del("Referer")
-	if req.URL.Host == from.Host {
-		return nil
+	req.Header.Del("Referer") // which holds the query
+	return nil
+}
+
+// origin is scheme, host and port of u, by which redirects and pages are told
+// apart.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	req.Header.Del(sessionHeader)
-	for name := range d.header {
-		switch name {
-		case "Accept", "Content-Type", "User-Agent":
-		default:
-			req.Header.Del(name)
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// redirected is the Fault of an answer that sends us to another address, which
+// it names.
+func (d *httpDialer) redirected(resp *http.Response) error {
+	to := "nowhere"
+	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.String() != "" {
+		u = resp.Request.URL.ResolveReference(u)
+		to = u.Scheme + "://" + u.Host + u.EscapedPath()
+		if u.RawQuery != "" {
+			to += "?…" // which may hold secrets
+		}
+		if d.a.webSocket() && strings.HasPrefix(to, "http") {
+			to = "ws" + strings.TrimPrefix(to, "http")
 		}
 	}
-	return nil
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d %s to %s, which is not followed",
+		d.where, resp.StatusCode, http.StatusText(resp.StatusCode), to), nil)
+	f.HTTP = &wire.HTTP{Status: resp.StatusCode}
+	if strings.HasPrefix(to, "http") || strings.HasPrefix(to, "ws") {
+		f.Hint = "name that address"
+	}
+	return f
 }
 
 // tunnelled is http.ProxyFromEnvironment, but ws:// too goes through a

@@ -25,7 +25,7 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 	if f := wire.AsFault(err); f != nil {
 		return f
 	}
-	f := wire.NewFault(wire.Unreachable, "", err)
+	f := wire.NewFault(wire.Unreachable, "", noEnd(err))
 	if cause := ctx.Err(); cause != nil {
 		f.Message, f.Err = fmt.Sprintf("gave up connecting to %s: %v", where, cause), cause
 		return f
@@ -37,6 +37,16 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 	}
 	f.Message = fmt.Sprintf("cannot connect to %s: %s", where, why)
 	return f
+}
+
+// noEnd returns err as a cause in which nobody can find io.EOF. A connection that
+// ends before it stands is a failure, and only io.EOF by itself is the good end
+// of a stream.
+func noEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New(innermost(err).Error())
+	}
+	return err
 }
 
 // explain says why a dial failed, and gives f its kind and hint.

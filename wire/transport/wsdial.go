@@ -86,6 +86,9 @@ func (d *httpDialer) notUpgraded(ctx context.Context, resp *http.Response, err e
 		}
 		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s: bad handshake: %v", d.where, what), err)
 	}
+	if isRedirect(resp) {
+		return d.redirected(resp)
+	}
 	var body []byte
 	if resp.Body != nil {
 		body, _ = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))

@@ -8,9 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"rpcx/wire"
 )
@@ -78,16 +81,36 @@ func TestWSRequest(t *testing.T) {
 func TestWSRedirect(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "ws://127.0.0.1:0/rpc", Config{})
-	echo(t, l)
-	addr := rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) {
-		io.WriteString(c, "HTTP/1.1 302 Found\r\nLocation: "+l.Endpoint()+"\r\nContent-Length: 0\r\n\r\n")
-	})
-	c := mustDial(t, "ws://"+addr, Config{})
-	if err := c.Send([]byte("1")); err != nil {
-		t.Fatal(err)
+	for _, status := range []string{"302 Found", "307 Temporary Redirect"} {
+		addr := rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) {
+			io.WriteString(c, "HTTP/1.1 "+status+"\r\nLocation: "+strings.Replace(l.Endpoint(), "ws:", "http:", 1)+"\r\nContent-Length: 0\r\n\r\n")
+		})
+		_, err := dial(t.Context(), "ws://"+addr, Config{})
+		wantFault(t, err, wire.Unreachable, status, "to "+l.Endpoint(), "not followed")
 	}
-	if got, err := c.Recv(); err != nil || string(got) != "1" {
-		t.Errorf("%q %v", got, err)
+}
+
+// Within one origin, another path is followed.
+func TestWSRedirectWithin(t *testing.T) {
+	noLeaks(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/rpc", http.StatusTemporaryRedirect)
+	})
+	mux.HandleFunc("/rpc", func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		ws.Close(websocket.StatusNormalClosure, "here")
+	})
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	c := mustDial(t, strings.Replace(s.URL, "http:", "ws:", 1), Config{})
+	_, err := c.Recv()
+	var ce *wire.CloseError
+	if !errors.As(err, &ce) || ce.Reason != "here" {
+		t.Errorf("%v", err)
 	}
 	c.Close()
 }
