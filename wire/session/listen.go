@@ -44,6 +44,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 		return nil, err
 	}
 	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
+	cfg.NoPosts = e.Spec().Duplex
 	if err == nil {
 		s.listener, err = transport.Listen(ctx, e.Address, cfg)
 	}

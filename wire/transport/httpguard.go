@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -8,21 +9,26 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"rpcx/wire"
 )
 
-// A guard decides which requests a listener takes.
+// A guard decides which requests a listener takes, be they upgrades or POSTs.
 type guard struct {
 	path    string   // the only one, exactly
 	hosts   []string // names that Host may have beside the loopback ones; nil with anyHost
 	anyHost bool
-	origins []string
-	token   string // "" demands none
-	posted  bool   // http: POST with JSON
-	websock bool
+	own     []string // the origins of pages that this listener itself would serve
+	origins []string // those that the user allows
+	token   string   // "" demands none
+	websock bool     // LISTEN names a WebSocket: who asks for neither is told of that
+	noPosts bool     // only WebSockets
+	refused refusals
 }
 
 // bind binds the listener, and sets up its guard and its endpoint.
@@ -43,7 +49,9 @@ func (l *httpListener) bind(ctx context.Context, a Address) (net.Listener, error
 	if path == "" {
 		path = "/"
 	}
-	l.guard = guard{path: path, origins: l.c.AllowOrigin, token: l.c.Token, posted: !l.ws, websock: l.ws}
+	l.path, l.origins, l.token = path, l.c.AllowOrigin, l.c.Token
+	l.websock, l.noPosts = a.webSocket(), l.c.NoPosts
+	l.refused.warn = l.c.warn
 	if a.Path != "" {
 		ln, err := listenUnix(a.Path)
 		if err != nil {
@@ -65,6 +73,7 @@ func (l *httpListener) bind(ctx context.Context, a Address) (net.Listener, error
 		l.hosts = []string{strings.ToLower(name)}
 	}
 	l.endpoint = a.Scheme + "://" + shownHost(host, ln.Addr()) + path
+	l.own = ownOrigins(a.Scheme, name, ln.Addr())
 	return ln, nil
 }
 
@@ -98,6 +107,22 @@ func listenTCP(ctx context.Context, a Address, c Config) (net.Listener, string, 
 	return ln, host, nil
 }
 
+// ownOrigins are the origins that a page of this very listener would have: its
+// bound address where that is loopback, and the name in LISTEN. What Host says
+// is no part of it, as anybody can say anything there.
+func ownOrigins(scheme, name string, bound net.Addr) []string {
+	web := strings.Replace(scheme, "ws", "http", 1)
+	at, port, _ := net.SplitHostPort(bound.String())
+	var own []string
+	if ip := net.ParseIP(at); ip.IsLoopback() {
+		own = append(own, web+"://"+net.JoinHostPort(at, port))
+	}
+	if name != "" && net.ParseIP(name) == nil {
+		own = append(own, web+"://"+net.JoinHostPort(strings.ToLower(name), port))
+	}
+	return own
+}
+
 func bindCause(err error) error {
 	if op, ok := err.(*net.OpError); ok {
 		return op.Err
@@ -129,42 +154,57 @@ func shownHost(given string, bound net.Addr) string {
 
 // allow answers a request that is not to be taken, and says whether it is.
 func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
-	origin := r.Header.Get("Origin")
+	from := r.Header.Get("Origin")
+	refuse := func(status int, why string) bool {
+		g.refused.tell(r, status, why)
+		refuse(w, status, "%s", why)
+		return false
+	}
+	upgrade := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 	switch {
 	case !g.knownHost(r.Host):
-		refuse(w, http.StatusForbidden, "this listener has no such host name")
+		return refuse(http.StatusForbidden, "this listener has no such host name")
 	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path:
-		refuse(w, http.StatusNotFound, "no such path")
-	case len(r.Header["Origin"]) > 1 || origin != "" && !g.knownOrigin(origin):
-		refuse(w, http.StatusForbidden, "this listener takes nothing from pages of that origin")
-	case g.posted && origin != "" && r.Method == http.MethodOptions:
-		allowOrigin(w, origin) // what a page's browser asks before it posts JSON
-		w.Header().Set("Access-Control-Allow-Methods", "POST")
-		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, Accept")
-		w.WriteHeader(http.StatusNoContent)
+		return refuse(http.StatusNotFound, "no such path")
+	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
+		return refuse(http.StatusForbidden, "this listener takes nothing from pages of that origin")
+	case !g.noPosts && from != "" && r.Method == http.MethodOptions:
+		preflight(w, from)
+		return false
 	case !g.authorized(r):
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, "a bearer token is needed")
-	case g.websock && !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
-		w.Header().Set("Upgrade", "websocket")
-		refuse(w, http.StatusUpgradeRequired, "this is a WebSocket")
-	case g.posted && r.Method != http.MethodPost:
-		w.Header().Set("Allow", "POST")
-		refuse(w, http.StatusMethodNotAllowed, "messages are posted")
-	case g.posted && !postsJSON(r):
-		w.Header().Set("Accept", "application/json")
-		refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
-	default:
-		if g.posted && origin != "" {
-			allowOrigin(w, origin)
-		}
+		return refuse(http.StatusUnauthorized, "a bearer token is needed")
+	case upgrade:
 		return true
+	case g.noPosts, g.websock && r.Method != http.MethodPost:
+		w.Header().Set("Upgrade", "websocket")
+		return refuse(http.StatusUpgradeRequired, "this is a WebSocket")
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", "POST")
+		return refuse(http.StatusMethodNotAllowed, "messages are posted")
+	case !postsJSON(r):
+		w.Header().Set("Accept", "application/json")
+		return refuse(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 	}
-	return false
+	if from != "" {
+		allowOrigin(w, from)
+	}
+	return true
 }
 
-func allowOrigin(w http.ResponseWriter, origin string) {
-	w.Header().Set("Access-Control-Allow-Origin", origin)
+// preflight answers what a page's browser asks before it posts JSON: which
+// methods and headers are taken, those of MCP's HTTP among them.
+func preflight(w http.ResponseWriter, from string) {
+	allowOrigin(w, from)
+	w.Header().Set("Access-Control-Allow-Methods", "POST")
+	w.Header().Set("Access-Control-Allow-Headers",
+		"Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func allowOrigin(w http.ResponseWriter, from string) {
+	w.Header().Set("Access-Control-Allow-Origin", from)
+	w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id")
 	w.Header().Add("Vary", "Origin")
 }
 
@@ -180,8 +220,14 @@ func (g *guard) knownHost(host string) bool {
 	return name == "localhost" || slices.Contains(g.hosts, name)
 }
 
-func (g *guard) knownOrigin(origin string) bool {
-	return slices.Contains(g.origins, origin) || slices.Contains(g.origins, "*")
+// knownOrigin reports whether a page of the origin from may connect: our own,
+// or one that the user allowed. "null" is nobody's own.
+func (g *guard) knownOrigin(from string) bool {
+	if slices.Contains(g.origins, from) || slices.Contains(g.origins, "*") {
+		return true
+	}
+	u, err := url.Parse(from)
+	return err == nil && u.Host != "" && slices.Contains(g.own, origin(u))
 }
 
 // authorized compares the bearer token in a time that tells nothing about it.
@@ -198,10 +244,41 @@ func (g *guard) authorized(r *http.Request) bool {
 // without asking first.
 func postsJSON(r *http.Request) bool {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && media == "application/json"
+	return err == nil && (media == "application/json" || media == "application/json-rpc")
 }
 
 // refuse answers with a status and one line of text.
 func refuse(w http.ResponseWriter, status int, format string, args ...any) {
 	http.Error(w, fmt.Sprintf(format, args...), status)
+}
+
+// refusals tells the user who was refused, and why, without letting anybody
+// flood what he reads: of more than refusalsMost a second only the number.
+type refusals struct {
+	warn func(format string, args ...any)
+
+	mu    sync.Mutex
+	since time.Time
+	told  int
+	left  int // not told of in this second
+}
+
+const refusalsMost = 10
+
+// tell says that the request r is answered with status.
+func (f *refusals) tell(r *http.Request, status int, why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := time.Now(); now.Sub(f.since) > time.Second {
+		if f.left > 0 {
+			f.warn("%d more requests were refused", f.left)
+		}
+		f.since, f.told, f.left = now, 0, 0
+	}
+	if f.told == refusalsMost {
+		f.left++
+		return
+	}
+	f.told++
+	f.warn("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), status, why) // "@": a Unix socket's
 }

@@ -17,12 +17,12 @@ import (
 	"rpcx/wire"
 )
 
-// An httpListener serves ws, wss, http, https, ws+unix and http+unix: each
-// upgrade, or each POST, is a Conn.
+// An httpListener serves ws, wss, http, https, ws+unix and http+unix, which
+// differ in their TLS and in what Endpoint says alone: on one port each upgrade
+// to WebSocket is a Conn, and so is each POST, unless Config.NoPosts.
 type httpListener struct {
 	guard
 	c        Config
-	ws       bool
 	endpoint string
 	server   *http.Server
 	ready    chan wire.Conn
@@ -38,7 +38,7 @@ type httpListener struct {
 // listenHTTP binds a, and serves when it returns.
 func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	l := &httpListener{
-		c: c, ws: a.webSocket(), ready: make(chan wire.Conn), closed: make(chan struct{}),
+		c: c, ready: make(chan wire.Conn), closed: make(chan struct{}),
 		idle: map[net.Conn]struct{}{}, patience: bodyPatience,
 	}
 	secure := a.Scheme == "wss" || a.Scheme == "https"
@@ -56,9 +56,7 @@ func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.ws {
-		ln = wsNetListener{ln}
-	}
+	ln = wsNetListener{ln}
 	l.serving.Go(func() {
 		if secure {
 			l.server.ServeTLS(ln, "", "")
@@ -179,11 +177,11 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !l.allow(w, r) {
 		return
 	}
-	if l.ws {
-		l.upgrade(w, r)
+	if r.Method == http.MethodPost {
+		l.post(w, r)
 		return
 	}
-	l.post(w, r)
+	l.upgrade(w, r)
 }
 
 func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {

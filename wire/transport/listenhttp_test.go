@@ -89,17 +89,46 @@ func TestListenerGuard(t *testing.T) {
 		"its origin":         {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", end+"Origin: http://localhost\n"), 403, ""},
 		"its allowed origin": {"ws://127.0.0.1:0/rpc", origin, upgrade("localhost", "Origin: https://app.example\n"), 101, ""},
 		"its host":           {"ws://127.0.0.1:0/rpc", plain, upgrade("evil.example", end), 403, ""},
-		"a post to a ws":     {"ws://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
+		"a post to a ws":     {"ws://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, "{}"), 200, "{}"},
+		"an upgrade of http": {"http://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
+		"no posts":           {"ws://127.0.0.1:0/rpc", Config{NoPosts: true}, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
+		"json-rpc":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: application/json-rpc\n", "{}"), 200, ""},
+		"our own origin":     {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:PORT\n"+js, "{}"), 200, "Access-Control-Allow-Origin: http://127.0.0.1:"},
+		"our own, by name":   {"ws://localhost:0/rpc", plain, upgrade("localhost", "Origin: http://LOCALHOST:PORT\n"), 101, ""},
+		"with TLS":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: https://127.0.0.1:PORT\n"+js, "{}"), 403, ""},
+		"another port":       {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:1\n"+js, "{}"), 403, ""},
+		"of the Host header": {"http://0.0.0.0:0/rpc", Config{Token: "t"}, post("/rpc", "evil.example:PORT", "Origin: http://evil.example:PORT\nAuthorization: Bearer t\n"+js, "{}"), 403, ""},
 		"a subprotocol":      {"ws://127.0.0.1:0/rpc", Config{Subprotocols: []string{"b", "a"}}, upgrade("localhost", "Sec-WebSocket-Protocol: a, b\n"), 101, "Sec-Websocket-Protocol: b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := mustListen(t, tt.on, tt.c)
 			echo(t, l)
-			got := typed(t, l, tt.ask)
+			_, port, _ := net.SplitHostPort(mustParse(t, l.Endpoint()).Host)
+			got := typed(t, l, strings.ReplaceAll(tt.ask, "PORT", port))
 			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", tt.status)) || !strings.Contains(got, tt.holds) {
 				t.Errorf("asked %q\nanswered %q\nwant %d with %q", tt.ask, got, tt.status, tt.holds)
 			}
 		})
+	}
+}
+
+// Whoever is refused is named, and a flood of them is counted.
+func TestRefusedAreNamed(t *testing.T) {
+	noLeaks(t)
+	var mu sync.Mutex
+	var said []string
+	l := mustListen(t, "http://127.0.0.1:0/rpc", Config{Warn: func(s string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, s)
+	}})
+	for range 2 * refusalsMost {
+		typed(t, l, "GET /rpc HTTP/1.1\nHost: localhost\nConnection: close\n\n")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(said) < 1 || len(said) >= 2*refusalsMost || !strings.HasPrefix(said[0], "refused 127.0.0.1:") || !strings.Contains(said[0], ": 405, ") {
+		t.Errorf("said %q", said)
 	}
 }
 

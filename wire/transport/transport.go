@@ -44,6 +44,7 @@ type Config struct {
 	AllowOrigin []string // exact Origins that may connect (http, ws), "*" for all; none without
 	Token       string   // the bearer token demanded (http, ws); "" demands none
 	Public      bool     // a listener that is not loopback needs no token and no client certificate
+	NoPosts     bool     // only WebSockets are taken (http, ws): what is spoken needs both directions
 }
 
 // TLS names the files that TLS is set up with.
@@ -81,6 +82,9 @@ func Dial(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if err := t.checkPing(a, c); err != nil {
 		return nil, err
 	}
+	if err := t.checkHeader(a, c); err != nil {
+		return nil, err
+	}
 	if len(a.Command) == 0 {
 		c.NoiseLimit = 0 // only children print what is not meant for us
 	}
@@ -110,6 +114,7 @@ type kind struct {
 	dial   func(context.Context, Address, Config) (wire.Conn, error)
 	listen func(context.Context, Address, Config) (Listener, error)
 	pings  bool // a connection can be kept alive
+	http   bool // it begins with an HTTP request
 }
 
 // checkPing refuses a keep-alive that nothing would come of.
@@ -120,21 +125,30 @@ func (k kind) checkPing(a Address, c Config) error {
 	return usageHint("it is for ws, wss, ws+unix, tcp and tls", "--ping: %s: has no keep-alive", a.Scheme)
 }
 
+// checkHeader refuses headers that would go nowhere: who gives a token must not
+// believe that it was sent.
+func (k kind) checkHeader(a Address, c Config) error {
+	if len(c.Header) == 0 || k.http {
+		return nil
+	}
+	return usageHint("they are for ws, wss, http and https", "%s: has no headers (--header, --token-command)", a.Scheme)
+}
+
 // kinds is the table of transports, by scheme.
 func lookup(a Address) (kind, error) {
 	k, ok := map[string]kind{
-		"ws":        {dialWS, listenHTTP, true},
-		"wss":       {dialWS, listenHTTP, true},
-		"ws+unix":   {dialWS, listenHTTP, true},
-		"http":      {dialHTTP, listenHTTP, false},
-		"https":     {dialHTTP, listenHTTP, false},
-		"http+unix": {dialHTTP, listenHTTP, false},
-		"tcp":       {dialStream, listenStream, true},
-		"tls":       {dialStream, listenStream, true},
-		"unix":      {dialStream, listenStream, false},
-		"exec":      {dialExec, nil, false},
-		"ipc":       {dialIPC, listenIPC, false},
-		"stdio":     {dialStdio, listenStdio, false},
+		"ws":        {dialWS, listenHTTP, true, true},
+		"wss":       {dialWS, listenHTTP, true, true},
+		"ws+unix":   {dialWS, listenHTTP, true, true},
+		"http":      {dialHTTP, listenHTTP, false, true},
+		"https":     {dialHTTP, listenHTTP, false, true},
+		"http+unix": {dialHTTP, listenHTTP, false, true},
+		"tcp":       {dialStream, listenStream, true, false},
+		"tls":       {dialStream, listenStream, true, false},
+		"unix":      {dialStream, listenStream, false, false},
+		"exec":      {dialExec, nil, false, false},
+		"ipc":       {dialIPC, listenIPC, false, false},
+		"stdio":     {dialStdio, listenStdio, false, false},
 	}[a.Scheme]
 	if !ok {
 		return kind{}, usage("unknown transport %q", a.Scheme)
