@@ -46,6 +46,20 @@ var paths = []string{
 	`def f: .b; .a | f`, `def f: .b; .a`, `.a | def f: .b; f`, `(def f: .a; f) | .b`, `def f: 1; (def g: .b; .a) | ., f`, `.a as $x | .b | $x`, `reduce .a as $x (0; 1)`,
 }
 
+// canonical is lines of JSON as gojq would write them: what a program only
+// selects has its keys and text as they came.
+func canonical(lines string) string {
+	var all []string
+	for line := range strings.Lines(lines) {
+		v, err := Decode([]byte(line))
+		b, _ := gojq.Marshal(v)
+		if all = append(all, string(b)); err != nil {
+			return err.Error()
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
 func FuzzPathEqualsGojq(f *testing.F) {
 	for _, in := range []string{
 		`{"a":{"b":{"c":1.50}}}`, `[{"a":1},{"a":[2]}]`, `{"a":[{"b":"x"},{"b":"y"},3]}`, `null`, `"text"`, `12e400`, ` { "\u0061" : {"b":"\u00e9\ud83d\ude00\ud800"} } `,
@@ -70,7 +84,7 @@ func FuzzPathEqualsGojq(f *testing.F) {
 		if err != nil {
 			gotErr = strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jq: "), "the input is no JSON: ")
 		}
-		if got != want || (gotErr == "") != (wantErr == "") || gotErr != wantErr && scan.Valid(in, maxDepth) == nil {
+		if canonical(got) != want || (gotErr == "") != (wantErr == "") || gotErr != wantErr && scan.Valid(in, maxDepth) == nil {
 			t.Errorf("%s on %q:\n got %s, %s\nwant %s, %s", src, in, got, gotErr, want, wantErr)
 		}
 	})

@@ -1,8 +1,9 @@
 // Package jq compiles a jq program once and applies it to many values. It is
 // the only importer of gojq.
 //
-// Numbers that a program does not compute with keep their digits; objects that
-// it prints have their keys sorted. A leading path such as .params.result is
+// Numbers that a program does not compute with keep their digits, and objects
+// that it only selects the order of their keys; objects that it makes have their
+// keys sorted. A leading path such as .params.result is
 // followed in the bytes, and only what it leads to is decoded.
 package jq
 
@@ -20,6 +21,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // Options are what a program may use beside its input. The zero value is
@@ -140,15 +142,12 @@ func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out js
 		return err
 	}
 	if code == nil {
-		out, err := normalize(part)
-		if err != nil {
-			return inputFault(err)
-		}
-		_, err = yield(out)
+		_, err = yield(compact(part))
 		return err
 	}
-	return p.each(ctx, code, part, func(v any) (bool, error) {
-		out, err := Encode(v)
+	src := &source{raw: part}
+	return p.each(ctx, code, src, func(v any) (bool, error) {
+		out, err := src.encode(v)
 		if err != nil {
 			return false, err
 		}
@@ -167,7 +166,7 @@ func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 		return part[0] != 'n' && part[0] != 'f', nil
 	}
 	truth := false
-	err = p.each(ctx, code, part, func(v any) (bool, error) {
+	err = p.each(ctx, code, &source{raw: part}, func(v any) (bool, error) {
 		truth = v != nil && v != false
 		return !truth, nil
 	})
@@ -191,9 +190,19 @@ func (p *Program) start(in json.RawMessage) (*gojq.Code, json.RawMessage, error)
 	return p.code, part, nil
 }
 
-// each calls yield for each output of code on in.
-func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage, yield func(v any) (bool, error)) error {
-	v, err := Decode(in)
+// compact returns val without blanks between its tokens, and val itself where it
+// has none.
+func compact(val []byte) json.RawMessage {
+	if !slices.ContainsFunc(val, func(c byte) bool { return c <= ' ' }) {
+		return val
+	}
+	return scan.Squeeze(nil, val)
+}
+
+// each calls yield for each output of code on in, which it decodes.
+func (p *Program) each(ctx context.Context, code *gojq.Code, in *source, yield func(v any) (bool, error)) error {
+	d := decoder{b: in.raw, src: in}
+	v, err := d.all()
 	if err != nil {
 		return inputFault(err)
 	}

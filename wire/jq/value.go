@@ -3,7 +3,6 @@ package jq
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
@@ -25,64 +24,35 @@ var errHuge = fmt.Errorf("a number has more than %d digits", maxDigits)
 // the last one counts; what is no UTF-8 becomes U+FFFD. A number of more than
 // 10,000 digits is an error.
 func Decode(in json.RawMessage) (any, error) {
-	if err := scan.Valid(in, maxDepth); err != nil {
-		return nil, err
-	}
 	d := decoder{b: in}
-	v := d.value()
-	if d.huge {
-		return nil, errHuge
-	}
-	return v, nil
+	return d.all()
 }
 
-// Encode returns the compact JSON of v, which is what Decode or a program
-// returned or an int, int64 or float64. Keys are sorted; <, > and & stay as
-// they are.
-func Encode(v any) (json.RawMessage, error) {
-	if i, ok := v.(int64); ok {
-		return strconv.AppendInt(nil, i, 10), nil
-	}
-	return gojq.Marshal(v)
-}
+// Encode is the compact JSON of v, which is what Decode or a program returned
+// or an int, int64 or float64. Keys are sorted; <, > and & stay as they are.
+func Encode(v any) (json.RawMessage, error) { return (&source{}).encode(v) }
 
 // Number returns the value of any of the numbers that programs work on.
 func Number(v any) (float64, bool) { return gojq.ToFloat64(v) }
-
-// normalize is Encode of Decode, which for most scalars are the bytes as
-// they are.
-func normalize(val []byte) (json.RawMessage, error) {
-	switch {
-	case val[0] == '{' || val[0] == '[':
-	case val[0] == '"' && !plain(val[1:len(val)-1]):
-	default:
-		return val, nil
-	}
-	v, err := Decode(val)
-	if err != nil {
-		return nil, err
-	}
-	return Encode(v)
-}
-
-// plain reports whether the inside of a string token is what Encode would
-// write.
-func plain(s []byte) bool {
-	ascii := true
-	for _, c := range s {
-		if c < ' ' || c == '\\' || c == 0x7f {
-			return false
-		}
-		ascii = ascii && c < utf8.RuneSelf
-	}
-	return ascii || utf8.Valid(s)
-}
 
 // A decoder reads a value that is known to be valid.
 type decoder struct {
 	b    []byte
 	i    int
 	huge bool // there is a number of more than maxDigits
+	src  *source
+}
+
+// all reads the whole input.
+func (d *decoder) all() (any, error) {
+	if err := scan.Valid(d.b, maxDepth); err != nil {
+		return nil, err
+	}
+	v := d.value()
+	if d.huge {
+		return nil, errHuge
+	}
+	return v, nil
 }
 
 func (d *decoder) value() any {
@@ -113,7 +83,7 @@ func (d *decoder) value() any {
 }
 
 func (d *decoder) object() any {
-	m := map[string]any{}
+	m, start := map[string]any{}, d.i
 	for d.more('}') {
 		d.blanks()
 		key := d.text()
@@ -121,14 +91,16 @@ func (d *decoder) object() any {
 		d.i++ // the colon
 		m[key] = d.value()
 	}
+	d.src.add(m, start, d.i)
 	return m
 }
 
 func (d *decoder) array() any {
-	a := []any{}
+	a, start := []any{}, d.i
 	for d.more(']') {
 		a = append(a, d.value())
 	}
+	d.src.add(a, start, d.i)
 	return a
 }
 

@@ -132,6 +132,12 @@ func Compact(dst, val []byte) []byte {
 	if bytes.IndexByte(val, '\n') < 0 && bytes.IndexByte(val, '\r') < 0 {
 		return append(dst, val...)
 	}
+	return Squeeze(dst, val)
+}
+
+// Squeeze appends val to dst without the blanks and line breaks between its
+// tokens.
+func Squeeze(dst, val []byte) []byte {
 	for i := 0; i < len(val); {
 		switch {
 		case class[val[i]]&isBlank != 0:

@@ -1,0 +1,124 @@
+package jq
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/itchyny/gojq"
+
+	"rpcx/wire/scan"
+)
+
+// A source knows where in the input of a run each of its objects and arrays
+// stood. What a program only selects comes out of it as the very value that was
+// decoded (programs never change a value, they make new ones), and is then
+// printed as it stood: with its keys in the peer's order and its text as it was.
+// The zero value, and nil, know nothing.
+type source struct {
+	raw   []byte
+	spans []span
+	at    map[uintptr]span // made of spans when first needed
+}
+
+// A span is the place of one object or array in the input.
+type span struct {
+	id         uintptr // of the map, or of the first element
+	start, end int
+	length     int // of an array, as a slice of it may begin with the same element
+}
+
+// add remembers where v stood. Empty ones look the same wherever they came from.
+func (s *source) add(v any, start, end int) {
+	if s == nil {
+		return
+	}
+	if id, n := identity(v); n > 0 {
+		s.spans = append(s.spans, span{id, start, end, n})
+	}
+}
+
+// identity tells a map or slice that is not empty from all others that are
+// alive, by its address, and returns its length.
+func identity(v any) (id uintptr, length int) {
+	switch v := v.(type) {
+	case map[string]any:
+		return reflect.ValueOf(v).Pointer(), len(v)
+	case []any:
+		return reflect.ValueOf(v).Pointer(), len(v)
+	}
+	return 0, 0
+}
+
+// find returns the text of v in the input; nil where v was made by the program.
+func (s *source) find(v any) []byte {
+	id, n := identity(v)
+	if n == 0 || len(s.spans) == 0 {
+		return nil
+	}
+	if s.at == nil {
+		s.at = make(map[uintptr]span, len(s.spans))
+		for _, p := range s.spans {
+			s.at[p.id] = p
+		}
+	}
+	if p, ok := s.at[id]; ok && p.length == n {
+		return s.raw[p.start:p.end]
+	}
+	return nil
+}
+
+// encode is the compact JSON of v: what stood in the input as it stood there,
+// objects that the program made with their keys sorted.
+func (s *source) encode(v any) (json.RawMessage, error) { return s.append(nil, v) }
+
+func (s *source) append(b []byte, v any) ([]byte, error) {
+	if raw := s.find(v); raw != nil {
+		return scan.Squeeze(b, raw), nil
+	}
+	switch v := v.(type) {
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case map[string]any:
+		return s.appendObject(b, v)
+	case []any:
+		return s.appendArray(b, v)
+	}
+	text, err := gojq.Marshal(v)
+	return append(b, text...), err
+}
+
+func (s *source) appendObject(b []byte, m map[string]any) (_ []byte, err error) {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	b = append(b, '{')
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = s.append(b, k); err != nil {
+			return nil, err
+		}
+		if b, err = s.append(append(b, ':'), m[k]); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+func (s *source) appendArray(b []byte, a []any) (_ []byte, err error) {
+	b = append(b, '[')
+	for i, v := range a {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = s.append(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
