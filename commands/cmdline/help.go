@@ -45,8 +45,8 @@ const hooksHelp = `  --on NAME=ANSWER answers the peer's NAME (get*, * are patte
     lines:./cmd    the same, each line of output an event
     co:./cmd       one process for all calls: {"id","method","params"} lines in,
                    {"id","result"} or {"id","error"} lines out
-    jq:EXPR        a jq program over the params; sleep(S), rpc(METHOD; PARAMS) and
-                   fail(CODE; TEXT) beside jq's own
+    jq:EXPR        a jq program over the params; sleep(S), rpc(METHOD; PARAMS),
+                   notify(METHOD; PARAMS), fail(CODE; TEXT; DATA) beside jq's own
     json:VALUE     a constant
     deny:TEXT      a refusal
     inbox          parked, in a session, for connect @NAME --next and --reply

@@ -147,6 +147,13 @@ func (c caller) Call(ctx context.Context, method string, params json.RawMessage)
 	return c.call(ctx, method, params)
 }
 
+func (c caller) Notify(_ context.Context, op dialect.Op) error {
+	if op.Method != "tick" || string(op.Params) != "[1]" {
+		return errors.New("gone")
+	}
+	return nil
+}
+
 func TestJQ(t *testing.T) {
 	t.Setenv("SECRET", "x")
 	far := caller{call: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -166,7 +173,7 @@ func TestJQ(t *testing.T) {
 	w := newWorld(t, Options{}, Binding{Caller: far},
 		"id=jq:.id", "first=jq:.[]", "none=jq:empty", "env=jq:[env, $ENV]", `sleep=jq:sleep(0.01) | .a`,
 		`rpc=jq:rpc("add"; [1,2]) | .sum`, `nil=jq:rpc("params"; null)`, `err=jq:rpc("x"; {})`, `caught=jq:try rpc("x"; {}) catch [.code, .message, .data]`,
-		`fail=jq:fail(-32050; "text") | 1`, `failText=jq:fail("E"; {a:1})`, `failBad=jq:fail([]; "x")`, `failCaught=jq:try fail(1; "m") catch .message`,
+		`fail=jq:fail(-32050; "text") | 1`, `failText=jq:fail("E"; {a:1})`, `failBad=jq:fail([]; "x")`, `failData=jq:fail(-5; "t"; {b:1,a:.x})`, `note=jq:notify("tick"; [1]) | .n`, `noteBad=jq:notify("no"; null)`, `failCaught=jq:try fail(1; "m") catch .message`,
 		`error=jq:error("e")`, `type=jq:.a.b`, `badSleep=jq:sleep("x")`, `halt=jq:1, halt`, `halted=jq:"x\n" | halt_error`,
 	)
 	hasty := newWorld(t, Options{Timeout: 300 * time.Millisecond}, Binding{Caller: far},
@@ -186,6 +193,9 @@ func TestJQ(t *testing.T) {
 		{"fail", ``, `error {"code":-32050,"message":"text"}`, ""},
 		{"failText", ``, `error {"code":"E","message":"{\"a\":1}"}`, ""},
 		{"failBad", ``, failed, "hook failBad: jq: fail wants a number or a string for its code, not []"},
+		{"failData", `{"x":{"z":1.10,"y":0}}`, `error {"code":-5,"message":"t","data":{"a":{"z":1.10,"y":0},"b":1}}`, ""},
+		{"note", `{"n":7}`, "7", ""},
+		{"noteBad", ``, failed, "hook noteBad: jq: gone"},
 		{"failCaught", ``, `"m"`, ""},
 		{"error", ``, failed, "hook error: jq: error: e"},
 		{"type", `{"a":[]}`, failed, "hook type: jq: expected an object but got: array ([])"},

@@ -17,7 +17,9 @@ import (
 var functions = []jq.Func{
 	{Name: "sleep", Arity: 1, Call: jqSleep},
 	{Name: "rpc", Arity: 2, Call: jqRPC},
+	{Name: "notify", Arity: 2, Call: jqNotify},
 	{Name: "fail", Arity: 2, Call: jqFail},
+	{Name: "fail", Arity: 3, Call: jqFail},
 }
 
 // callerKey is where a context has the way back to the far side.
@@ -48,26 +50,44 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 
 // jqRPC returns rpc(METHOD; PARAMS): what the far side answers to this call.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
-	method, ok := args[0].(string)
-	if !ok {
-		return nil, errors.New("rpc wants the name of a method")
-	}
-	var params json.RawMessage
-	if args[1] != nil {
-		var err error
-		if params, err = jq.Encode(args[1]); err != nil {
-			return nil, err
-		}
-	}
-	c, ok := ctx.Value(callerKey{}).(dialect.Caller)
-	if !ok {
-		return nil, errors.New("rpc: there is nobody to call here")
+	c, method, params, err := asked(ctx, "rpc", args)
+	if err != nil {
+		return nil, err
 	}
 	res, err := nestedCall(ctx, c, method, params)
 	if err != nil {
 		return nil, caught(err)
 	}
 	return jq.Decode(res)
+}
+
+// jqNotify is notify(METHOD; PARAMS): its input, when the far side was told.
+func jqNotify(ctx context.Context, in any, args []any) (any, error) {
+	c, method, params, err := asked(ctx, "notify", args)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params}); err != nil {
+		return nil, caught(err)
+	}
+	return in, nil
+}
+
+// asked reads the arguments of rpc and notify. Null stands for no params.
+func asked(ctx context.Context, what string, args []any) (c dialect.Caller, method string, params json.RawMessage, err error) {
+	method, ok := args[0].(string)
+	if !ok {
+		return nil, "", nil, fmt.Errorf("%s wants the name of a method", what)
+	}
+	if args[1] != nil {
+		if params, err = jq.EncodeArg(ctx, args[1]); err != nil {
+			return nil, "", nil, err
+		}
+	}
+	if c, ok = ctx.Value(callerKey{}).(dialect.Caller); !ok {
+		return nil, "", nil, fmt.Errorf("%s: there is nobody to call here", what)
+	}
+	return c, method, params, nil
 }
 
 // nestedCall calls the far side, which is told, where it can be, that one of its
@@ -81,9 +101,10 @@ func nestedCall(ctx context.Context, c dialect.Caller, method string, params jso
 	return c.Call(ctx, method, params)
 }
 
-// jqFail returns fail(CODE; TEXT): the answer is that error.
-func jqFail(_ context.Context, _ any, args []any) (any, error) {
-	code, err := jq.Encode(args[0])
+// jqFail is fail(CODE; TEXT) or fail(CODE; TEXT; DATA): the answer is that
+// error.
+func jqFail(ctx context.Context, _ any, args []any) (any, error) {
+	code, err := jq.EncodeArg(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +115,19 @@ func jqFail(_ context.Context, _ any, args []any) (any, error) {
 	}
 	message, ok := args[1].(string)
 	if !ok {
-		b, err := jq.Encode(args[1])
+		b, err := jq.EncodeArg(ctx, args[1])
 		if err != nil {
 			return nil, err
 		}
 		message = string(b)
 	}
-	return nil, thrown{&wire.Error{Code: code, Message: message}}
+	e := &wire.Error{Code: code, Message: message}
+	if len(args) > 2 {
+		if e.Data, err = jq.EncodeArg(ctx, args[2]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, thrown{e}
 }
 
 // caught makes a far side's error one that try catches as an object.

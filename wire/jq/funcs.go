@@ -36,7 +36,7 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 			def += "(" + strings.Join(args, ";") + ")"
 		}
 		call := strings.Join(append([]string{"$" + runVar}, args...), ";")
-		defs += "def " + def + ": __rpcx_" + f.Name + "(" + call + ");"
+		defs += "def " + def + ": " + f.inner() + "(" + call + ");"
 	}
 	if defs == "" {
 		return nil
@@ -49,10 +49,13 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	return nil
 }
 
-// function returns f as a function of gojq with the run's handle as its first
+// inner is the name under which gojq has f: one for each number of arguments.
+func (f Func) inner() string { return "__rpcx_" + f.Name + "_" + strconv.Itoa(f.Arity) }
+
+// function is f as a function of gojq with the run's handle as its first
 // argument.
 func (p *Program) function(f Func) gojq.CompilerOption {
-	return gojq.WithFunction("__rpcx_"+f.Name, f.Arity+1, f.Arity+1, func(input any, args []any) any {
+	return gojq.WithFunction(f.inner(), f.Arity+1, f.Arity+1, func(input any, args []any) any {
 		handle, _ := args[0].(int)
 		ctx, ok := p.runs.Load(handle)
 		if !ok {

@@ -209,7 +209,7 @@ func (p *Program) each(ctx context.Context, code *gojq.Code, in *source, yield f
 	vals := p.vals
 	if p.runs != nil {
 		handle := int(p.next.Add(1))
-		p.runs.Store(handle, ctx)
+		p.runs.Store(handle, context.WithValue(ctx, sourceKey{}, in))
 		defer p.runs.Delete(handle)
 		vals = append(vals[:len(vals):len(vals)], handle)
 	}

@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -29,6 +30,16 @@ type span struct {
 	length     int // of an array, as a slice of it may begin with the same element
 }
 
+// sourceKey is where the context of a run has its source, for Funcs.
+type sourceKey struct{}
+
+// EncodeArg is Encode of an argument of a Func, by the context that its Call
+// got: what the program only selected keeps the text that it had in the input.
+func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
+	src, _ := ctx.Value(sourceKey{}).(*source)
+	return src.encode(v)
+}
+
 // add remembers where v stood. Empty ones look the same wherever they came from.
 func (s *source) add(v any, start, end int) {
 	if s == nil {
@@ -54,7 +65,7 @@ func identity(v any) (id uintptr, length int) {
 // find returns the text of v in the input; nil where v was made by the program.
 func (s *source) find(v any) []byte {
 	id, n := identity(v)
-	if n == 0 || len(s.spans) == 0 {
+	if n == 0 || s == nil || len(s.spans) == 0 {
 		return nil
 	}
 	if s.at == nil {
