@@ -194,7 +194,7 @@ func TestFuncs(t *testing.T) {
 	if _, err := outputs(t, o, `throw(1)`, `0`); !errors.As(err, new(thrown)) {
 		t.Errorf("the function's own error is lost: %v", err)
 	}
-	if _, err := outputs(t, o, `__rpcx_throw({}; 1)`, `0`); err == nil {
+	if _, err := outputs(t, o, `__rpcx_throw_1({}; 1)`, `0`); err == nil {
 		t.Error("a function was called without a run")
 	}
 	p, _ = Compile(`block`, o)
