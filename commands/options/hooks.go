@@ -53,7 +53,7 @@ func (h *Hooks) entries() ([]hook.Entry, error) {
 		}
 		var entries []hook.Entry
 		if info.IsDir() {
-			entries, err = hook.FromDir(path)
+			entries, _, err = hook.FromDir(path)
 		} else {
 			entries, _, err = hook.FromFile(path)
 		}
@@ -70,12 +70,16 @@ func (h *Hooks) entries() ([]hook.Entry, error) {
 func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	var all *catalog.Catalog
 	for _, path := range h.Files {
-		if info, err := os.Stat(path); err != nil || info.IsDir() {
-			continue
+		read := hook.FromFile
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			read = hook.FromDir
 		}
-		_, c, err := hook.FromFile(path)
+		_, c, err := read(path)
 		if err != nil {
 			return nil, err
+		}
+		if c == nil {
+			continue
 		}
 		catalog.StripRun(c)
 		if all == nil || len(all.Methods) == 0 {

@@ -13,59 +13,6 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// FromDir returns a hook for each executable file in dir, named for what it
-// answers, in the order of their names. Folders, hidden files, files that are
-// not executable and editors' copies (NAME~) are passed over. A folder or a file
-// that others can write is refused. Errors are usage Faults.
-func FromDir(dir string) ([]Entry, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, usage("hooks: %v", err)
-	}
-	if err := Trusted("hooks", abs); err != nil {
-		return nil, err
-	}
-	files, err := os.ReadDir(abs)
-	if err != nil {
-		return nil, usage("hooks: %v", err)
-	}
-	var entries []Entry
-	for _, f := range files {
-		name, path := f.Name(), filepath.Join(abs, f.Name())
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
-			continue
-		}
-		if err := Trusted("hooks", path); err != nil {
-			return nil, err
-		}
-		entries = append(entries, Entry{Pattern: name, Answer: Answer{Kind: Sh, Text: "exec " + quote(path)}})
-	}
-	if len(entries) == 0 {
-		f := usage("hooks: no executable file in %s", dir)
-		f.Hint = "chmod +x the files there, or give a catalog file"
-		return nil, f
-	}
-	return entries, nil
-}
-
-// Unready returns the names of the scripts in dir, files that begin with "#!",
-// that FromDir passes over because they are not executable.
-func Unready(dir string) []string {
-	files, _ := os.ReadDir(dir)
-	var names []string
-	for _, f := range files {
-		info, err := f.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 != 0 || strings.HasPrefix(f.Name(), ".") || strings.HasSuffix(f.Name(), "~") {
-			continue
-		}
-		if isScript(filepath.Join(dir, f.Name())) {
-			names = append(names, f.Name())
-		}
-	}
-	return names
-}
-
 func isScript(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -78,7 +25,9 @@ func isScript(path string) bool {
 }
 
 // FromFile reads a catalog and returns the hooks that its run members are. A
-// file that others can write is refused. Errors are usage Faults.
+// command that begins with ./ or ../ is the one of that name beside the catalog,
+// wherever rpcx was started. A file that others can write is refused. Errors are
+// usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if err := Trusted("hooks", path); err != nil {
 		return nil, nil, err
@@ -91,7 +40,23 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if err != nil {
 		return nil, nil, inside(path, err)
 	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, usage("hooks: %v", err)
+	}
+	for i := range entries {
+		entries[i].Answer = entries[i].Answer.beside(dir)
+	}
 	return entries, c, nil
+}
+
+// beside is a with a relative command made one of the folder dir.
+func (a Answer) beside(dir string) Answer {
+	command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
+	if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
+		a.Text = quote(dir) + "/" + a.Text
+	}
+	return a
 }
 
 // FromCatalog returns the hooks that the run members of c are. Call it only for
@@ -146,7 +111,7 @@ func fromClasses(entries []Entry, classes []json.RawMessage) ([]Entry, error) {
 }
 
 // Trusted refuses what others than its owner can write, and what belongs to
-// neither us nor root. what is the word for it in the usage Fault.
+// somebody whom we need not trust. what is the word for it in the usage Fault.
 func Trusted(what, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -154,7 +119,7 @@ func Trusted(what, path string) error {
 	}
 	why := "others can write it"
 	if info.Mode().Perm()&0o022 == 0 {
-		if ours(info) {
+		if trustedOwner(path, info) {
 			return nil
 		}
 		why = "it belongs to somebody else"
@@ -166,12 +131,25 @@ func Trusted(what, path string) error {
 	return f
 }
 
-// ours reports whether the owner is us or root. Root trusts whom it gave a file
-// to.
-func ours(info fs.FileInfo) bool {
-	uid := os.Geteuid()
+// trustedOwner tells whether a file's owner is us or root. When we are root,
+// which would otherwise run what any user has put somewhere, the owner of the
+// folder that the file is in will do, too: who owns a folder decides what is in
+// it, and root was pointed there.
+func trustedOwner(path string, info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
-	return !ok || uid == 0 || owner == uid || owner == 0
+	uid := os.Geteuid()
+	if !ok || owner == uid || owner == 0 {
+		return true
+	}
+	if uid != 0 {
+		return false
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil || folder.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	of, ok := ownerOf(folder)
+	return ok && of == owner
 }
 
 // quote returns s as one word of sh.

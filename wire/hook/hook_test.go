@@ -141,7 +141,7 @@ func TestFromDir(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FromDir(dir); err == nil {
+	if _, _, err := FromDir(dir); err == nil {
 		t.Error("an empty folder is no mistake")
 	}
 	put("getOrder", "#!/bin/sh\nprintf '{\"got\":%s}' \"$(cat)\"\n", 0o755)
@@ -152,7 +152,7 @@ func TestFromDir(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := FromDir(dir)
+	entries, _, err := FromDir(dir)
 	if err != nil || len(entries) != 2 || entries[0].Pattern != "getOrder" || entries[1].Pattern != "watch*" {
 		t.Fatalf("%+v, %v", entries, err)
 	}
@@ -165,15 +165,15 @@ func TestFromDir(t *testing.T) {
 	expect(t, "a file's answer", w.call("getOrder", `[1]`), `{"got":[1]}`)
 
 	put("getOrder", "#!/bin/sh\n", 0o775)
-	_, err = FromDir(dir)
+	_, _, err = FromDir(dir)
 	refused(t, err, "others can write it")
 	put("getOrder", "#!/bin/sh\n", 0o755)
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	_, err = FromDir(dir)
+	_, _, err = FromDir(dir)
 	refused(t, err, "others can write it")
-	_, err = FromDir(filepath.Join(dir, "none"))
+	_, _, err = FromDir(filepath.Join(dir, "none"))
 	refused(t, err, "no such file")
 }
 

@@ -1,0 +1,158 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rpcx/wire/catalog"
+)
+
+// extensions are cut off a file's name to make the name that it answers.
+var extensions = []string{".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".exe", ".cmd", ".ps1"}
+
+// A folder is what --hooks DIR holds, by the names that are answered.
+type folder struct {
+	dir     string
+	files   map[string]string // what answers a name, below dir
+	unready []string          // scripts that are not executable, below dir
+}
+
+// FromDir returns a hook for each executable file in dir and its folders, named
+// for what it answers: its path below dir, without the extension of a script's
+// language at its end ("tools/call.py" answers tools/call). Hidden files, files
+// that are not executable and editors' copies (NAME~) are passed over, links to
+// folders are not entered. NAME.json beside NAME describes it: it is the entry
+// of a catalog, which FromDir returns (nil where there is none).
+//
+// A folder or a file that others can write is refused, and so are two files for
+// one name and a description that would run something. Errors are usage Faults.
+func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
+	d, err := readFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(d.files) == 0 {
+		f := usage("hooks: no executable file in %s", dir)
+		f.Hint = "chmod +x the files there, or give a catalog file"
+		return nil, nil, f
+	}
+	var entries []Entry
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+		file := filepath.Join(d.dir, filepath.FromSlash(d.files[name]))
+		entries = append(entries, Entry{Pattern: name, Answer: Answer{Kind: Sh, Text: "exec " + quote(file)}})
+	}
+	c, err := d.describe()
+	return entries, c, err
+}
+
+// Unready returns the names of the scripts in dir and its folders, files that
+// begin with "#!", that FromDir passes over because they are not executable.
+func Unready(dir string) []string {
+	d, err := readFolder(dir)
+	if err != nil {
+		return nil
+	}
+	return d.unready
+}
+
+func readFolder(dir string) (*folder, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, usage("hooks: %v", err)
+	}
+	d := &folder{dir: abs, files: map[string]string{}}
+	return d, d.read("")
+}
+
+// read takes what is in the folder below, a path with slashes.
+func (d *folder) read(below string) error {
+	at := filepath.Join(d.dir, filepath.FromSlash(below))
+	if err := Trusted("hooks", at); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(at)
+	if err != nil {
+		return usage("hooks: %v", err)
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), ".") || strings.HasSuffix(f.Name(), "~") {
+			continue
+		}
+		file := path.Join(below, f.Name())
+		if f.IsDir() {
+			err = d.read(file)
+		} else {
+			err = d.take(file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take looks at one file, or at what a link leads to.
+func (d *folder) take(file string) error {
+	at := filepath.Join(d.dir, filepath.FromSlash(file))
+	info, err := os.Stat(at)
+	switch {
+	case err != nil, !info.Mode().IsRegular():
+		return nil
+	case info.Mode()&0o111 == 0:
+		if isScript(at) {
+			d.unready = append(d.unready, file)
+		}
+		return nil
+	case path.Ext(file) == ".json":
+		f := usage("hooks: %s is executable, and a .json file describes what another answers", at)
+		f.Hint = "chmod -x " + quote(at)
+		return f
+	}
+	name := answered(file)
+	if other, taken := d.files[name]; taken {
+		return usage("hooks: both %s and %s in %s would answer %s", other, file, d.dir, name)
+	}
+	d.files[name] = file
+	return Trusted("hooks", at)
+}
+
+// answered is the name that a file answers.
+func answered(file string) string {
+	if ext := path.Ext(file); slices.Contains(extensions, ext) && path.Base(file) != ext {
+		return strings.TrimSuffix(file, ext)
+	}
+	return file
+}
+
+// describe is the catalog of the descriptions that lie beside the hooks; nil
+// where there are none.
+func (d *folder) describe() (*catalog.Catalog, error) {
+	c := &catalog.Catalog{Catalog: 1}
+	r := refs{dir: d.dir, defs: map[string]json.RawMessage{}}
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+		b, err := r.read(name + ".json")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var m catalog.Method
+		if err == nil {
+			m, err = r.method(name, b)
+		}
+		if err != nil {
+			return nil, inside(filepath.Join(d.dir, name+".json"), err)
+		}
+		c.Methods = append(c.Methods, m)
+	}
+	if len(c.Methods) == 0 {
+		return nil, nil
+	}
+	c.Defs = r.defs
+	return c, nil
+}

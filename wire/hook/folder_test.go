@@ -1,0 +1,128 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// laid writes files into a new folder; those whose content begins with "#!" are
+// executable.
+func laid(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(content, "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(at, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const script = "#!/bin/sh\n"
+
+func TestFolders(t *testing.T) {
+	dir := laid(t, map[string]string{
+		"tools/call.py": script, "tools/list": script, "get.order.sh": script, ".git/hooks/x": script, "v1.2": script,
+		"tools/.hidden": script, "tools/call.py~": script, "data.json": `{"any":"thing"}`, "notes/read.txt": "text",
+	})
+	if err := os.Symlink(filepath.Join(dir, "tools"), filepath.Join(dir, "more")); err != nil {
+		t.Fatal(err)
+	}
+	entries, c, err := FromDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Pattern)
+	}
+	if got := strings.Join(names, " "); err != nil || c != nil || got != "get.order tools/call tools/list v1.2" {
+		t.Errorf("%q, %v, %v", got, c, err)
+	}
+}
+
+func TestFolderDescriptions(t *testing.T) {
+	dir := laid(t, map[string]string{
+		"orders/get.sh": script,
+		"orders/get.json": `{"description":"one order","params":{"$ref":"../schemas/id.json"},"result":{"$ref":"#/$defs/o"},
+			"$defs":{"o":{"type":"object","properties":{"id":{"$ref":"../schemas/id.json#/properties/id"}}}}}`,
+		"schemas/id.json": `{"type":"object","properties":{"id":{"type":"string"},"in":{"$ref":"#"}}}`,
+	})
+	_, c, err := FromDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Marshal()
+	want := `{"catalog":1,"info":{},"methods":[{"name":"orders/get","description":"one order","params":{"$ref":"#/$defs/schemas~1id.json"},` +
+		`"result":{"$ref":"#/$defs/orders~1get.json/$defs/o"}}],`
+	if err != nil || !strings.HasPrefix(string(got), want) ||
+		!strings.Contains(string(got), `"schemas/id.json":{"type":"object","properties":{"id":{"type":"string"},"in":{"$ref":"#/$defs/schemas~1id.json"}}}`) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestFolderFaults(t *testing.T) {
+	outside := laid(t, map[string]string{"secret.json": `{"type":"string"}`})
+	for name, tt := range map[string]struct {
+		files map[string]string
+		why   string
+	}{
+		"two for one":        {map[string]string{"a": script, "a.sh": script}, "both a and a.sh"},
+		"two languages":      {map[string]string{"x/a.py": script, "x/a.js": script}, "both x/a.js and x/a.py"},
+		"executable JSON":    {map[string]string{"a.json": script}, "a.json is executable"},
+		"run":                {map[string]string{"a": script, "a.json": `{"run":"sh:1"}`}, "run is not for a description"},
+		"another name":       {map[string]string{"a": script, "a.json": `{"name":"b"}`}, "it describes a by its place"},
+		"no JSON":            {map[string]string{"a": script, "a.json": `{`}, "an object of JSON"},
+		"above the folder":   {map[string]string{"a": script, "a.json": `{"params":{"$ref":"../x.json"}}`}, "leads out of the folder"},
+		"an absolute path":   {map[string]string{"a": script, "a.json": `{"params":{"$ref":"/etc/passwd"}}`}, "leads out of the folder"},
+		"a URL":              {map[string]string{"a": script, "a.json": `{"params":{"$ref":"file:///etc/passwd"}}`}, "leads out of the folder"},
+		"a link that leaves": {map[string]string{"a": script, "a.json": `{"params":{"$ref":"out/secret.json"}}`}, "out/secret.json"},
+		"nothing there":      {map[string]string{"a": script, "a.json": `{"params":{"$ref":"none.json"}}`}, "none.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := laid(t, tt.files)
+			if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := FromDir(dir)
+			refused(t, err, tt.why)
+		})
+	}
+}
+
+func TestRelativeRun(t *testing.T) {
+	dir := laid(t, map[string]string{"h.json": `{"catalog":1,"methods":[{"name":"a","run":"./a --b"},{"name":"c","run":"co:../c"},{"name":"d","run":"jq:."},{"name":"e","run":"cat"}]}`})
+	entries, _, err := FromFile(filepath.Join(dir, "h.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{quote(dir) + "/./a --b", quote(dir) + "/../c", ".", "cat"} {
+		if got := entries[i].Answer.Text; got != want {
+			t.Errorf("%s: got %q, want %q", entries[i].Pattern, got, want)
+		}
+	}
+}
+
+// Root does not run what any user has put somewhere.
+func TestTrustedByRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := laid(t, map[string]string{"a": script, "theirs/b": script})
+	for _, name := range []string{"a", "theirs", "theirs/b"} {
+		if err := os.Chown(filepath.Join(dir, name), 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused(t, Trusted("hooks", filepath.Join(dir, "a")), "belongs to somebody else")
+	if err := Trusted("hooks", filepath.Join(dir, "theirs/b")); err != nil {
+		t.Errorf("in its owner's folder: %v", err)
+	}
+}

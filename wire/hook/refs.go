@@ -1,0 +1,114 @@
+package hook
+
+import (
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// refs gather the files to which the schemas of a folder's descriptions refer:
+// each becomes a definition of the catalog that is made of them, and each $ref
+// one to that definition. No file outside of the folder is ever read.
+type refs struct {
+	dir  string
+	defs map[string]json.RawMessage // by path below dir
+}
+
+// method reads the description of name.
+func (r *refs) method(name string, b []byte) (catalog.Method, error) {
+	file := name + ".json"
+	switch {
+	case scan.Valid(b, refDepth) != nil || scan.Type(b) != 'o':
+		return catalog.Method{}, usage("a description is an object of JSON, with description, params, result")
+	case scan.Get(b, "run") != nil:
+		f := usage("run is not for a description: the file %s answers", name)
+		f.Hint = "leave run out"
+		return catalog.Method{}, f
+	}
+	if says, ok := scan.Text(scan.Get(b, "name")); ok && says != name {
+		return catalog.Method{}, usage("it describes %s by its place, and says that it describes %s", name, says)
+	}
+	b, err := r.rewrite(b, file)
+	if err != nil {
+		return catalog.Method{}, err
+	}
+	var o scan.Object
+	o.Text("name", name)
+	o.Members(b, "name", "$defs") // the definitions are found as those of the file
+	var m catalog.Method
+	if err := json.Unmarshal(o.End(), &m); err != nil {
+		return catalog.Method{}, usage("%v", err)
+	}
+	return m, nil
+}
+
+const refDepth = 1000
+
+// rewrite is val, which stands in file, with every $ref leading into the defs.
+func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
+	if t := scan.Type(val); t != 'o' && t != 'a' {
+		return val, nil
+	}
+	return scan.Rebuild(nil, val, refDepth, func(b []byte, _ int, key, part []byte) ([]byte, error) {
+		if text, ok := scan.Text(part); ok && scan.IsKey(key, "$ref") {
+			to, err := r.target(text, file)
+			return scan.AppendQuoted(b, to), err
+		}
+		part, err := r.rewrite(part, file)
+		return append(b, part...), err
+	})
+}
+
+// target is where a $ref leads that stands in file, when the file that it names
+// is a definition.
+func (r *refs) target(ref, file string) (string, error) {
+	name, fragment, _ := strings.Cut(ref, "#")
+	if fragment != "" && fragment[0] != '/' {
+		return "", usage("$ref %q: only a JSON pointer may follow the #", ref)
+	}
+	at := file
+	if name != "" {
+		at = path.Join(path.Dir(file), name)
+	}
+	if path.IsAbs(name) || strings.Contains(name, ":") || !filepath.IsLocal(filepath.FromSlash(at)) {
+		return "", usage("$ref %q leads out of the folder %s", ref, r.dir)
+	}
+	if _, known := r.defs[at]; !known {
+		r.defs[at] = json.RawMessage("true") // it may refer to itself
+		b, err := r.read(at)
+		if err == nil {
+			if err = scan.Valid(b, refDepth); err == nil {
+				r.defs[at], err = r.rewrite(b, at)
+			}
+		}
+		if err != nil {
+			return "", usage("$ref %q: %v", ref, err)
+		}
+	}
+	return "#/$defs/" + url.PathEscape(scan.Escape(at)) + fragment, nil
+}
+
+// read returns the text of a file below the folder, wherever links may lead.
+func (r *refs) read(file string) ([]byte, error) {
+	root, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(filepath.FromSlash(file))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := Trusted("hooks", filepath.Join(r.dir, filepath.FromSlash(file))); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(f)
+}
