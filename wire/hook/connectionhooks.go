@@ -21,6 +21,10 @@ type Binding struct {
 	// that, "#" and the hook's id. It is called for every command, so that it can
 	// bind a socket when first needed. May be nil.
 	Endpoint func() (string, error)
+	// OneShot says that the connection is one exchange (a POST). Its co-processes
+	// are then those of the table, which live until Table.Close: one for each POST
+	// could keep nothing.
+	OneShot bool
 }
 
 // ConnectionHooks answer the requests of one connection and own the processes that

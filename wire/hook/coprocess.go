@@ -31,7 +31,11 @@ type coAnswer struct {
 
 // answerCo asks the co-process of a, which is started when there is none.
 func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
-	co, err := b.coprocess(c, a)
+	owner := b
+	if b.binding.OneShot {
+		owner = b.t.shared()
+	}
+	co, err := owner.coprocess(c, a)
 	switch {
 	case err == errClosed:
 		return nil, err

@@ -62,7 +62,8 @@ type Table struct {
 	env      []string // of commands, but for what each gets
 	failures atomic.Int64
 	lastID   atomic.Int64
-	stderr   sync.Mutex // so that lines of several hooks stay whole
+	stderr   sync.Mutex              // so that lines of several hooks stay whole
+	shared   func() *ConnectionHooks // owns the co-processes of all one-shot connections; made when first called
 }
 
 // A chain is all entries of one name, in order.
@@ -73,6 +74,10 @@ type chain struct {
 	answers []*Answer
 }
 
+// Close ends the co-processes that one-shot connections share. The ConnectionHooks of
+// other connections close their own.
+func (t *Table) Close() error { return t.shared().Close() }
+
 // NewTable returns the table of entries, of which earlier ones come before
 // later ones.
 func NewTable(o Options, entries ...Entry) (*Table, error) {
@@ -80,6 +85,7 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 		o.Jobs = DefaultJobs
 	}
 	t := &Table{o: o, exact: map[string]*chain{}, slots: semaphore{free: o.Jobs}, env: inherited()}
+	t.shared = sync.OnceValue(func() *ConnectionHooks { return t.Bind(Binding{}) })
 	seen := map[string]*chain{}
 	for _, e := range entries {
 		if e.Pattern == "" {

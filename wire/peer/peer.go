@@ -201,7 +201,10 @@ func (p *Peer) OneAnswer() bool {
 	return ok && c.OneAnswer()
 }
 
-// Done returns a channel that is closed when the connection has ended and nothing of p runs.
+// OneShot says that the connection is one exchange of the far side's.
+func (p *Peer) OneShot() bool { return p.oneShot }
+
+// Done is closed when the connection has ended and nothing of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
 // Err returns why the connection ended: nil before Done, after our own Close

@@ -89,12 +89,18 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	if b.o.Hooks == nil {
 		return r
 	}
-	binding := hook.Binding{Caller: c}
+	binding := hook.Binding{Caller: c, OneShot: isOneShot(c)}
 	if b.o.TalkBack != nil {
 		binding.Endpoint = b.o.TalkBack(c, func(id string) func() { return r.bound.Suspend(id) })
 	}
 	r.bound = b.o.Hooks.Bind(binding)
 	return r
+}
+
+// isOneShot tells whether the connection of c is one exchange.
+func isOneShot(c dialect.Caller) bool {
+	o, ok := c.(interface{ OneShot() bool })
+	return ok && o.OneShot()
 }
 
 // A responder answers on one connection.

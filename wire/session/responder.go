@@ -188,7 +188,7 @@ func (s *responder) Failure() error {
 }
 
 func (s *responder) Close() error {
-	err := s.server.Close()
+	err := errors.Join(s.server.Close(), s.table.Close())
 	if s.runtime != nil {
 		err = errors.Join(err, s.runtime.Close())
 	}
