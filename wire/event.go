@@ -38,6 +38,7 @@ type Event struct {
 	Final       bool            `json:"final,omitempty"`        // nothing follows
 	Stream      ID              `json:"-"`                      // the stream it belongs to; for dialects' servers, never shown
 	ContentType string          `json:"content_type,omitempty"` // "": none
+	Method      string          `json:"method,omitempty"`       // of the notification or item that it was; "": none, or of no interest
 	Data        json.RawMessage `json:"data,omitempty"`         // of Data, and what a Failure carries beside its error
 	Message     string          `json:"message,omitempty"`
 	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, as it came; nil: none
@@ -58,6 +59,7 @@ type Event struct {
 func (e Event) AppendJSON(b []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Text("event", e.Kind.String())
+	o.SomeText("method", e.Method)
 	o.SomeText("content_type", e.ContentType)
 	o.SomeText("kind", e.Topic)
 	o.SomeText("action", e.Action)

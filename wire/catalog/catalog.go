@@ -48,6 +48,17 @@ type Method struct {
 	Effects     []string                   `json:"effects,omitempty"`
 	Hints       json.RawMessage            `json:"hints,omitempty"`
 	Cache       json.RawMessage            `json:"cache,omitempty"`
+	Stream      *StreamForm                `json:"stream,omitempty"`
 	Run         string                     `json:"run,omitempty"` // an ANSWER; obeyed only in a file given with --hooks and in the demos
 	Extra       json.RawMessage            `json:"extra,omitempty"`
 }
+
+// A StreamForm says how the items of a stream look in plain JSON-RPC, where the
+// clients of some protocol expect it so.
+type StreamForm struct {
+	Method string `json:"method,omitempty"` // of the notifications that are items; "": the stream's own name
+	ID     string `json:"id,omitempty"`     // what a subscription's id is: hex ("0x…"), integer or string; "": string
+}
+
+// StreamIDs are the kinds of id that a StreamForm may name.
+var StreamIDs = []string{"hex", "integer", "string"}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -187,6 +188,8 @@ func (d *Method) decode(b []byte, at string) error {
 			d.Hints = m.value
 		case "cache":
 			d.Cache = m.value
+		case "stream":
+			d.Stream, err = streamForm(at, m.value)
 		case "run":
 			err = text(at, m.value, &d.Run, "a string")
 		case "extra":
@@ -203,6 +206,18 @@ func (d *Method) decode(b []byte, at string) error {
 	}
 	d.Extra = merge(d.Extra, more)
 	return nil
+}
+
+// streamForm reads the stream member of a method.
+func streamForm(at string, val json.RawMessage) (*StreamForm, error) {
+	var f StreamForm
+	if err := text(at, val, &f, `an object with "method" and "id"`); err != nil {
+		return nil, err
+	}
+	if f.ID != "" && !slices.Contains(StreamIDs, f.ID) {
+		return nil, fmt.Errorf("%s/id: %q is none of %s", at, f.ID, strings.Join(StreamIDs, ", "))
+	}
+	return &f, nil
 }
 
 func (c *Catalog) checkNames() error {

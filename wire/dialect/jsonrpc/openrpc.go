@@ -154,6 +154,8 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 			m.Hints = v
 		case ours + "cache":
 			m.Cache = v
+		case ours + "stream":
+			_ = json.Unmarshal(v, &m.Stream)
 		case ours + "extra":
 			extra.merge(v)
 		default:

@@ -73,7 +73,7 @@ func TestOpenRPCRoundTrip(t *testing.T) {
 			{
 				Name: "a", Kind: catalog.Stream, Params: json.RawMessage(`{"type":"object","properties":{"x":{"$ref":"#/$defs/X"}},"additionalProperties":false}`),
 				Events: map[string]json.RawMessage{"t": json.RawMessage(`{"type":"string"}`)}, Effects: []string{"read"},
-				Hints: json.RawMessage(`{"slow":true}`), Cache: json.RawMessage(`{"max-age":5}`), Extra: json.RawMessage(`{"own":1,"x-own":2}`),
+				Hints: json.RawMessage(`{"slow":true}`), Cache: json.RawMessage(`{"max-age":5}`), Stream: &catalog.StreamForm{Method: "tick", ID: "hex"}, Extra: json.RawMessage(`{"own":1,"x-own":2}`),
 			},
 			{Name: "b", Kind: catalog.Job, Result: json.RawMessage(`{"type":"null"}`)},
 			{Name: "c", Kind: catalog.Call, Params: json.RawMessage(`true`)},

@@ -108,6 +108,10 @@ func writeMethod(m *catalog.Method) []byte {
 	}
 	o.addSome(ours+"hints", m.Hints)
 	o.addSome(ours+"cache", m.Cache)
+	if m.Stream != nil {
+		form, _ := json.Marshal(m.Stream)
+		o.add(ours+"stream", form)
+	}
 	for _, word := range methodWords {
 		if word != "summary" && word != "result" {
 			o.addSome(word, extra.known[word])

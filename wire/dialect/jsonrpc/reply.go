@@ -1,6 +1,8 @@
 package jsonrpc
 
 import (
+	"cmp"
+
 	"rpcx/wire"
 	"rpcx/wire/scan"
 )
@@ -16,7 +18,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	case ev.Kind == wire.Opened:
 		b = c.answer(req.ID, ev.Stream, nil)
 	case ev.Stream != nil:
-		b = c.item(req.Method, ev)
+		b = c.item(cmp.Or(ev.Method, req.Method), ev)
 	case ev.Kind == wire.Data:
 		b = c.answer(req.ID, ev.Data, nil)
 	case ev.Kind == wire.Failure && ev.Err != nil:
@@ -92,6 +94,9 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	}
 	if ev.Data == nil {
 		ev.Data = null
+	}
+	if m.Kind == wire.Notification || m.Kind == wire.Item {
+		ev.Method = m.Method
 	}
 	return ev, nil
 }

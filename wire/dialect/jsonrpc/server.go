@@ -3,8 +3,10 @@ package jsonrpc
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"strconv"
 	"sync"
 
 	"rpcx/wire"
@@ -45,6 +47,7 @@ type handler struct {
 // subscription is a stream that we write.
 type subscription struct {
 	method string
+	item   string // the method of its items; "": the same
 	id     wire.ID
 	cancel context.CancelFunc
 	ended  bool // by NAME_unsubscribe: nothing more is sent
@@ -120,7 +123,8 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &subscription{method: in.Msg.Method, id: newID(), cancel: cancel}
+	form := h.form(in.Msg.Method)
+	s := &subscription{method: in.Msg.Method, item: form.Method, id: newID(form.ID), cancel: cancel}
 	h.mu.Lock()
 	h.streams[string(s.id)] = s
 	h.mu.Unlock()
@@ -129,7 +133,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 		if h.isEnded(s) {
 			return context.Canceled
 		}
-		ev.Stream = s.id
+		ev.Stream, ev.Method = s.id, s.item
 		return in.Emit(ev)
 	}
 	failed := false
@@ -159,7 +163,20 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	case err != nil:
 		return emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
 	}
+	if s.item != "" { // whose clients know no word for the end
+		return nil
+	}
 	return emit(wire.Event{Kind: wire.Done, Final: true})
+}
+
+// form is how the catalog wants the items of a stream.
+func (h *handler) form(method string) catalog.StreamForm {
+	if c := h.server.b.Catalog(); c != nil {
+		if m := c.Method(method); m != nil && m.Stream != nil {
+			return *m.Stream
+		}
+	}
+	return catalog.StreamForm{}
 }
 
 func (h *handler) remove(s *subscription) {
@@ -212,9 +229,16 @@ func subscriptionIn(params json.RawMessage) []byte {
 	return nil
 }
 
-// newID returns a stream's id, which nobody guesses.
-func newID() wire.ID {
-	var b [8]byte
+// newID is a stream's id, which nobody guesses, as a StreamForm has it. An
+// integer is one that every client can read: below 2^53.
+func newID(form string) wire.ID {
+	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return wire.ID(`"` + hex.EncodeToString(b[:]) + `"`)
+	switch form {
+	case "hex":
+		return wire.ID(`"0x` + hex.EncodeToString(b[:]) + `"`)
+	case "integer":
+		return strconv.AppendUint(nil, binary.BigEndian.Uint64(b[:8])>>11, 10)
+	}
+	return wire.ID(`"` + hex.EncodeToString(b[:8]) + `"`)
 }

@@ -13,13 +13,14 @@ import (
 // only the process that holds the connection can decode the message, so the other
 // side need not.
 type packed struct {
-	Kind  wire.Kind       `json:"kind"`
-	Final bool            `json:"final,omitempty"`
-	At    []int           `json:"at,omitempty"`    // where in the message the data lies of an event that is nothing else
-	Event *wire.Event     `json:"event,omitempty"` // any other event
-	Fault json.RawMessage `json:"fault,omitempty"` // why there is no event
-	Msg   json.RawMessage `json:"msg,omitempty"`   // the message, where it fits on a line
-	Text  *string         `json:"text,omitempty"`  // else
+	Kind   wire.Kind       `json:"kind"`
+	Final  bool            `json:"final,omitempty"`
+	Method string          `json:"method,omitempty"` // of an event that is nothing else but data
+	At     []int           `json:"at,omitempty"`     // where in the message the data lies of an event that is nothing else
+	Event  *wire.Event     `json:"event,omitempty"`  // any other event
+	Fault  json.RawMessage `json:"fault,omitempty"`  // why there is no event
+	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, where it fits on a line
+	Text   *string         `json:"text,omitempty"`   // else
 }
 
 // pack makes the item of m, with what a user sees of it; err says why that is
@@ -37,11 +38,13 @@ func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 			ev.Data = nil
 		}
 		p.Event = &ev
+	default:
+		p.Method = ev.Method
 	}
 	return p.withMessage(m.Raw)
 }
 
-// onlyData says that ev is its data and nothing else.
+// onlyData says that ev is its data, with a method or without, and nothing else.
 func onlyData(ev wire.Event) bool {
 	return ev.Kind == wire.Data && ev.ContentType == "" && ev.Seq == nil && ev.Time == nil && ev.Job == nil && ev.Source == nil && ev.Extra == nil
 }
@@ -62,6 +65,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 	if p.Event == nil && p.Fault == nil { // most of them
 		o.Int("kind", int64(p.Kind))
 		o.Bool("final", p.Final)
+		o.SomeText("method", p.Method)
 		if p.At != nil {
 			at := strconv.AppendInt(append(make([]byte, 0, 48), '['), int64(p.At[0]), 10)
 			at = strconv.AppendInt(append(at, ','), int64(p.At[1]), 10)
@@ -115,7 +119,7 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 		}
 		m.Event = &ev
 	case data != nil:
-		m.Event = &wire.Event{Kind: wire.Data, Final: m.Final, Data: data}
+		m.Event = &wire.Event{Kind: wire.Data, Final: m.Final, Method: p.Method, Data: data}
 	default:
 		return m, nil
 	}
