@@ -24,14 +24,18 @@ func (p *Peer) CloseWith(code int, reason string) error {
 // out, and closes the connection; each step is bounded. Contexts of handlers
 // end at once. Nothing of p runs after it returns, so it must not be called by
 // a handler.
-func (p *Peer) Close() error {
+func (p *Peer) Close() error { return p.CloseAs(0, "") }
+
+// CloseAs is Close that tells the far side a code and a reason, where its
+// transport has them: 1001 says that a server goes and may come back.
+func (p *Peer) CloseAs(code int, reason string) error {
 	var err error
-	p.once.Do(func() { err = p.shutDown() })
+	p.once.Do(func() { err = p.shutDown(code, reason) })
 	<-p.done
 	return err
 }
 
-func (p *Peer) shutDown() error {
+func (p *Peer) shutDown(code int, reason string) error {
 	p.leave()
 	p.mu.Lock()
 	if p.state < ended {
@@ -43,7 +47,7 @@ func (p *Peer) shutDown() error {
 	p.settle(p.patience(), p.quietLocked)
 	p.settle(p.patience(), func() bool { return !p.outbox.running })
 	p.xcancel()
-	return p.conn.Close()
+	return p.hangUp(code, reason)
 }
 
 // hurryBound is what each step of Close may take in a hurry.

@@ -114,6 +114,10 @@ func (s *Server) converse(conn wire.Conn) {
 	}
 }
 
+// goingAway is WebSocket's code for a server that stops: its clients may come
+// back when there is one again (RFC 6455, section 7.4.1).
+const goingAway = 1001
+
 // Close ends the listener and its connections, each in good order, and waits.
 func (s *Server) Close() error {
 	err := s.listener.Close()
@@ -121,7 +125,7 @@ func (s *Server) Close() error {
 	s.done = true
 	var closing sync.WaitGroup
 	for p := range s.peers {
-		closing.Go(func() { _ = p.Close() })
+		closing.Go(func() { _ = p.CloseAs(goingAway, "the server stops") })
 	}
 	s.mu.Unlock()
 	closing.Wait()
