@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The pinned files are those that the change was made for, and it is made once.
+func TestPatches(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range patches {
+		b, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), p.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), p.file)
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.change(file); err != nil {
+			t.Fatal(err)
+		}
+		if b, _ := os.ReadFile(file); strings.Count(string(b), p.new) != 1 {
+			t.Errorf("%s is not changed", p.file)
+		}
+		if err := p.change(file); err == nil || !strings.Contains(err.Error(), "look at it again") {
+			t.Errorf("%s, which is another file now, is patched: %v", p.file, err)
+		}
+	}
+}
