@@ -37,7 +37,7 @@ func TestIdentity(t *testing.T) {
 	}
 	for _, text := range []string{
 		"ws://h/", "ws://h/x", "ws://u:p@h/", "wss://h/", "jsonrpc1+ws://h/", "tcp://h:1", "lsp+tcp://h:1",
-		"unix:/a", "exec:a b", "exec:a", "introspect+ws://h/",
+		"unix:/a", "exec:a b", "exec:a",
 	} {
 		e := parse(t, text)
 		once("the source of "+text, SourceOf(e, "", "").Of)
@@ -125,7 +125,7 @@ func TestAnswers(t *testing.T) {
 // Discovery is read and written, only written, or neither.
 func TestDiscovery(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	e := parse(t, "introspect+ws://h/")
+	e := parse(t, "jsonrpc1+ws://h/")
 	keep := func(json.RawMessage) json.RawMessage { return json.RawMessage(`{}`) }
 	if d := Discovery(e, transport.Config{}, None); d.Load != nil || d.Update != nil {
 		t.Error("None reads or writes")
