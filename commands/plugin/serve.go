@@ -54,12 +54,19 @@ greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers a
 JSON value. Config.get is the method get of the class Config, and Config.__init__ and
 Config.__del__ run when an object comes and goes; each gets RPCX_OBJECT, the object's id,
 and RPCX_STATE, a folder of its own. The file of --hooks (a catalog with run members, also
-inside classes) may add properties ({"name","settable"}; the hook Config.name gets no
-argument to get it and one to set it), constants, and functions with source, which the
-host runs.
+inside classes: "constructor":{"run":...}, "destructor":{"run":...}, methods, properties)
+may add properties ({"name","settable"}; the hook Config.name gets no argument to get it
+and one to set it), constants ({"NAME":VALUE}), and functions with source
+({"name","extra":{"source":CODE}}), which the host runs: no call of them reaches a plugin.
 
 In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls a callback that it was
-given as {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT logs.`
+given as {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT logs.
+
+A host loads a program: give it a script of two lines, made executable,
+  #!/bin/sh
+  exec rpcx plugin serve --hooks /path/to/hooks.json
+which is then also what rpcx plugin describe exec:./script shows: the functions, classes,
+properties and constants as the host sees them.`
 
 func runServe(ctx context.Context, a *env.Env, o *serveOptions) error {
 	var command []string

@@ -185,8 +185,11 @@ func (s *schema) class(name string) *class {
 	return &s.Classes[i]
 }
 
-// complete adds the members that every class on the page has.
+// complete adds the members that every class on the page has, and takes out of
+// the methods what runs when an object comes and goes: a host defines a method
+// of each name in its own language, where these two mean something else.
 func (c *class) complete() {
+	c.Methods = slices.DeleteFunc(c.Methods, func(m member) bool { return m.Name == constructor || m.Name == destructor })
 	if c.Constructor == nil || c.Constructor.Name == "" {
 		c.Constructor = &member{Name: c.Name}
 	}
