@@ -8,14 +8,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Concat returns the framing of values that delimit themselves: several may
-// stand on a line, one may go over many. A line each is written. Garbage is
-// noise up to the end of its line; a value that the input's end cuts off is a
-// Protocol fault, as is one nested deeper than allowed.
+// Concat returns the framing of values that delimit themselves: several may stand
+// on a line, one may go over many. A line each is written. Garbage is noise up
+// to the end of its line; a value that the input's end cuts off is a Protocol
+// fault. A value that is nested too deep is a message like any other: its end is
+// known, and the dialect can refuse it and go on.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &concatSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxDepth}}
+	src := &concatSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxMessage}}
 	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n"})
 }
 
@@ -60,8 +61,8 @@ func (s *concatSource) value() ([]byte, error) {
 		switch {
 		case max(end, s.seen) > s.in.max:
 			return nil, tooLong(s.in.max)
-		case bad != nil && bad.Deep:
-			return nil, broken("the far side sent a message nested deeper than %d", s.depth)
+		case bad != nil && bad.Deep: // as deep as a message may have bytes
+			return nil, tooLong(s.in.max)
 		case bad != nil:
 			return nil, s.garbage(bad.Offset)
 		case end > 0:

@@ -2,7 +2,8 @@ package scan
 
 // Rebuild appends val, a valid object or array at most depth deep, with each part
 // as one appends it: the i-th, with its key as Members gives it, nil in an array.
-// The keys stay as they stand, blanks between the parts go. The error is one's.
+// The keys stay as they stand, blanks between the parts go. The error is one's,
+// or an *Error where val is not what it must be: nothing is left out silently.
 func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byte) ([]byte, error)) ([]byte, error) {
 	parts, ends := ReadArray(val, depth), "[]"
 	if Type(val) == 'o' {
@@ -24,6 +25,9 @@ func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byt
 			return nil, err
 		}
 		i++
+	}
+	if err := parts.Err(); err != nil {
+		return nil, err
 	}
 	return append(b, ends[1]), nil
 }

@@ -79,6 +79,9 @@ type call struct {
 // NewCodec returns the codec for one connection. It is a dialect.Greeter, a
 // dialect.Describer and a dialect.Shutdowner.
 func NewCodec(o Options) dialect.Codec {
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = wire.DefaultMaxDepth
+	}
 	if o.ShutdownTimeout <= 0 {
 		o.ShutdownTimeout = time.Second
 	}

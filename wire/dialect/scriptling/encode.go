@@ -8,6 +8,11 @@ import (
 	"rpcx/wire/scan"
 )
 
+// checkedDepth is the nesting limit for values whose depth is checked elsewhere:
+// when they come in, by the framing and Decode; when they go out, by
+// request.encode.
+const checkedDepth = 1 << 16
+
 // An encoder makes Values of plain JSON.
 type encoder struct {
 	// function returns the id of a callback for the function of ours at a JSON
@@ -42,7 +47,7 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 
 // parts appends an array or object of the Values of val's parts.
 func (e encoder) parts(b, val []byte, pointer string) ([]byte, error) {
-	return scan.Rebuild(b, val, wire.DefaultMaxDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
+	return scan.Rebuild(b, val, checkedDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
 		return e.value(b, v, e.below(pointer, i, key))
 	})
 }

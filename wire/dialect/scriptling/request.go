@@ -2,6 +2,8 @@ package scriptling
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +23,23 @@ type request struct {
 	codec  *codec
 }
 
-// encode replaces method and params by those of the wire.
+// encode replaces method and params by those of the wire. Params that a message
+// could not hold are a usage Fault.
 func (r *request) encode() error {
+	if err := r.translate(); err != nil {
+		return err
+	}
+	depth := r.codec.o.MaxDepth - 1 // the message itself is one level
+	var bad *scan.Error
+	if r.params != nil && errors.As(scan.Valid(r.params, depth), &bad) && bad.Deep {
+		f := wire.NewFault(wire.Usage, "the arguments are nested too deep", bad)
+		f.Hint = fmt.Sprintf("a message nests %d levels at most, and each list or dict of the arguments takes two", depth+1)
+		return f
+	}
+	return nil
+}
+
+func (r *request) translate() error {
 	if !slices.Contains(wireMethods, r.method) {
 		return r.function()
 	}
@@ -32,7 +49,7 @@ func (r *request) encode() error {
 	if scan.Type(r.params) != 'o' {
 		return r.allUsed()
 	}
-	params, err := scan.Rebuild(nil, r.params, wire.DefaultMaxDepth, func(b []byte, _ int, key, v []byte) ([]byte, error) {
+	params, err := scan.Rebuild(nil, r.params, checkedDepth, func(b []byte, _ int, key, v []byte) ([]byte, error) {
 		return r.member(b, scan.Key(key), v)
 	})
 	if err != nil {
@@ -79,7 +96,7 @@ func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	case e.function == nil:
 		return append(b, v...), nil
 	}
-	return scan.Rebuild(b, v, wire.DefaultMaxDepth, func(b []byte, i int, key, val []byte) ([]byte, error) {
+	return scan.Rebuild(b, v, checkedDepth, func(b []byte, i int, key, val []byte) ([]byte, error) {
 		if id := r.callbackAt(scan.Below(pointer, i, key)); id != "" {
 			return appendCallback(b, id), nil
 		}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -120,7 +119,7 @@ func plainItems(b, val []byte) ([]byte, error) {
 	case scan.Type(val) != 'a':
 		return nil, fmt.Errorf("where a list of transport values belongs stands %s", excerpt(val))
 	}
-	return scan.Rebuild(b, val, wire.DefaultMaxDepth, plainPart)
+	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
 
 // plainEntries appends the plain JSON of an object of Values, which may be
@@ -132,7 +131,7 @@ func plainEntries(b, val []byte) ([]byte, error) {
 	case scan.Type(val) != 'o':
 		return nil, fmt.Errorf("where named transport values belong stands %s", excerpt(val))
 	}
-	return scan.Rebuild(b, val, wire.DefaultMaxDepth, plainPart)
+	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
 
 // plainPart is plain, for a part of an object or an array.
