@@ -3,6 +3,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,6 +140,10 @@ func suggest(c *request.Consumer, a *env.Env, f *wire.Fault, pc operation) {
 	if err != nil {
 		return
 	}
+	if hasSource(cat, pc) {
+		f.Hint = pc.name + " runs in the host: the plugin hands out its source (rpcx plugin describe)"
+		return
+	}
 	name := catalog.Nearest(pc.name, namesOf(cat, pc.op.Method))
 	if name == "" || name == pc.name || !cmdline.IsSafeName(name) {
 		return
@@ -173,6 +178,24 @@ func namesOf(c *catalog.Catalog, method string) []string {
 		}
 	}
 	return names
+}
+
+// hasSource reports whether a call names a function or class whose source the
+// plugin hands out, for the host to run.
+func hasSource(c *catalog.Catalog, pc operation) bool {
+	var described json.RawMessage
+	switch pc.op.Method {
+	case "function.call":
+		if m := c.Method(pc.name); m != nil {
+			described = m.Extra
+		}
+	case "object.new":
+		if i := slices.IndexFunc(c.Classes, func(class json.RawMessage) bool { return nameIn(class) == pc.name }); i >= 0 {
+			described = c.Classes[i]
+		}
+	}
+	source, _ := scan.Text(scan.Get(described, "source"))
+	return source != ""
 }
 
 func nameIn(described []byte) string {

@@ -141,7 +141,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 	defer h.hold(o, callbacksIn(p))()
 	r := h.request(in, hook, args)
 	r.Vars = o.vars()
-	return h.r.Respond(ctx, r)
+	return h.respond(ctx, r)
 }
 
 // hold notes that a call of o was given these callbacks; over forgets them.

@@ -61,7 +61,9 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	_, err = far.Call(ctx, methodOpen, nil)
 	var rpc *wire.Error
 	if errors.As(err, &rpc) {
-		warn(far, "the plugin does not take environment.open (--no-environment leaves it out): "+rpc.Error())
+		if string(rpc.Code) != "-32601" { // it is reserved: a plugin need not know it
+			warn(far, "the plugin does not take environment.open (--no-environment leaves it out): "+rpc.Error())
+		}
 		return nil
 	}
 	c.mu.Lock()
@@ -183,5 +185,5 @@ func (c *codec) Describe(ctx context.Context, far dialect.Caller) (*catalog.Cata
 			return nil, err
 		}
 	}
-	return toCatalog(said)
+	return toCatalog(said, func(text string) { warn(far, text) }), nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -49,8 +48,9 @@ type constant struct {
 
 // toCatalog makes a catalog of a handshake's result. Functions become methods,
 // and so do the methods of classes, as Class.method. Classes are kept as they
-// came; members without a field are in Extra.
-func toCatalog(said json.RawMessage) (*catalog.Catalog, error) {
+// came; members without a field are in Extra, as are constants whose values are
+// no transport values: real hosts load such a plugin. warn is told of those.
+func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
 	c.Info.Name, _ = scan.Text(scan.Get(library, "name"))
@@ -67,13 +67,16 @@ func toCatalog(said json.RawMessage) (*catalog.Catalog, error) {
 			c.Methods = append(c.Methods, toMethod(name+".", m))
 		}
 	}
-	constants, err := toConstants(scan.Get(sch, "constants"))
-	if err != nil {
-		return nil, &wire.Fault{Kind: wire.Protocol, Method: methodHandshake, Message: "a constant of the plugin: " + err.Error()}
-	}
+	constants, unreadable := toConstants(scan.Get(sch, "constants"), warn)
 	c.Constants = constants
 	c.Extra = without(said, "library", "schema", "protocol", "transport")
-	return c, nil
+	if len(unreadable) > 0 {
+		var o scan.Object
+		o.Members(c.Extra)
+		o.Add("constants", scan.ArrayOf(unreadable...))
+		c.Extra = o.End()
+	}
+	return c
 }
 
 func toMethod(prefix string, val []byte) catalog.Method {
@@ -85,20 +88,24 @@ func toMethod(prefix string, val []byte) catalog.Method {
 	return m
 }
 
-// toConstants returns the constants as an object of plain values; nil if there
-// are none.
-func toConstants(list []byte) (json.RawMessage, error) {
+// toConstants returns the constants as an object of plain values, nil if there
+// are none, and as they came those whose values cannot be read.
+func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
 	for val := range objects(list) {
 		name, ok := scan.Text(scan.Get(val, "name"))
 		if !ok {
 			continue
 		}
-		if err := o.Append(name, func(b []byte) ([]byte, error) { return plain(b, scan.Get(val, "value")) }); err != nil {
-			return nil, fmt.Errorf("%s: %w", clip(name), err)
+		value, err := plain(nil, scan.Get(val, "value"))
+		if err != nil {
+			warn(fmt.Sprintf("the constant %s cannot be read: %v", clip(name), err))
+			unreadable = append(unreadable, slices.Clone(val))
+			continue
 		}
+		o.Add(name, value)
 	}
-	return o.EndOrNil(), nil
+	return o.EndOrNil(), unreadable
 }
 
 // objects yields the elements of an array that are objects.

@@ -3,6 +3,8 @@ package scriptling
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,12 +131,33 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 	}
 	if _, ok := h.r.Kind(name); !ok || strings.Contains(name, ".") {
 		s, _ := h.server.once()
-		if hasMember(s.Functions, name) { // its source runs in the host, or it is a description without a hook
+		i := slices.IndexFunc(s.Functions, func(m member) bool { return m.Name == name })
+		switch {
+		case i >= 0 && s.Functions[i].Source != "":
+			return nil, wire.Errorf(wire.CodeServer, "the function %s runs in the host, which has its source: nothing answers it here", name)
+		case i >= 0: // a description without a hook
 			return nil, wire.Errorf(wire.CodeServer, "nothing answers the function %s here", name)
 		}
 		return nil, wire.Errorf(wire.CodeServer, "unknown function %s (available: %s)", clip(name), names(s.Functions))
 	}
-	return value(h.r.Respond(ctx, h.request(in, name, args)))
+	return value(h.respond(ctx, h.request(in, name, args)))
+}
+
+// respond has a hook answer. The page has one code of error for a call that
+// fails, bad arguments included; an error that a hook wrote itself stands.
+func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
+	result, err := h.r.Respond(ctx, r)
+	var rpc *wire.Error
+	if !errors.As(err, &rpc) || rpc.Raw != nil {
+		return result, err
+	}
+	switch string(rpc.Code) {
+	case "-32601", "-32602", "-32001":
+		e := rpc.Clone()
+		e.Code = wire.NewError(wire.CodeServer, "").Code
+		return nil, e
+	}
+	return result, err
 }
 
 // text returns a member of params that must be a string.
