@@ -53,7 +53,8 @@ const serveDescription = `A Scriptling host loads it over stdin and stdout, or w
 greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers a plain
 JSON value. Config.get is the method get of the class Config, and Config.__init__ and
 Config.__del__ run when an object comes and goes; each gets RPCX_OBJECT, the object's id,
-and RPCX_STATE, a folder of its own. The file of --hooks (a catalog with run members, also
+and RPCX_STATE, a folder of its own (jq: hooks have object, lines to a co: have "object"
+and "state"). The file of --hooks (a catalog with run members, also
 inside classes: "constructor":{"run":...}, "destructor":{"run":...}, methods, properties)
 may add properties ({"name","settable"}; the hook Config.name gets no argument to get it
 and one to set it), constants ({"NAME":VALUE}), and functions with source

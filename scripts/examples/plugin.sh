@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # A Scriptling plugin in bash: rpcx plugin call exec:scripts/examples/plugin.sh greet Ada
-text='"value":"([^"]*)"'
+# What stands between the quotes of a JSON string goes out as it came in, escapes included.
+text='"value":"(([^"\\]|\\.)*)"'
 while IFS= read -r line; do
-  [[ $line =~ \"id\":([0-9]+) ]] && id=${BASH_REMATCH[1]}
+  [[ $line =~ \"id\":([0-9]+) ]] || continue # a notification
+  id=${BASH_REMATCH[1]}
   case $line in
     *'"scriptling.handshake"'*) result='"result":{"protocol":"1.0","transport":"json","library":{"name":"hello","version":"1.0.0"},"schema":{"functions":[{"name":"greet"}]}}' ;;
     *'"function.call"'*'"name":"greet"'*) [[ $line =~ $text ]]; result='"result":{"type":"string","value":"Hello, '${BASH_REMATCH[1]}'"}' ;;

@@ -132,7 +132,8 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 		in = json.RawMessage("null")
 	}
 	last := json.RawMessage("null")
-	err := prog.Run(withCaller(ctx, b.binding.Caller), in, func(out json.RawMessage) (bool, error) {
+	ctx = withObject(withCaller(ctx, b.binding.Caller), r.Vars["RPCX_OBJECT"])
+	err := prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		last = out
 		if r.Stream && !r.Notification {
 			return true, r.Emit(wire.Event{Kind: wire.Data, Data: out})

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"rpcx/wire"
@@ -166,6 +169,9 @@ func (co *coprocess) register(r dialect.Request) (line []byte, id int64, answer 
 	o.Text("method", r.Method)
 	params := paramsLine(r.Params)
 	o.Add("params", params[:len(params)-1])
+	for _, name := range slices.Sorted(maps.Keys(r.Vars)) { // what a command has in its environment, such as RPCX_OBJECT
+		o.SomeText(strings.ToLower(strings.TrimPrefix(name, "RPCX_")), r.Vars[name])
+	}
 	return append(o.End(), '\n'), id, answer
 }
 

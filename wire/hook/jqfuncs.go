@@ -20,6 +20,7 @@ var functions = []jq.Func{
 	{Name: "notify", Arity: 2, Call: jqNotify},
 	{Name: "fail", Arity: 2, Call: jqFail},
 	{Name: "fail", Arity: 3, Call: jqFail},
+	{Name: "object", Arity: 0, Call: jqObject},
 }
 
 // callerKey is where a context has the way back to the far side.
@@ -32,7 +33,26 @@ func withCaller(ctx context.Context, c dialect.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// jqSleep returns sleep(SECONDS): its input, later.
+// objectKey is where a context has the id of the object whose method is called.
+type objectKey struct{}
+
+func withObject(ctx context.Context, id string) context.Context {
+	if id == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, objectKey{}, id)
+}
+
+// jqObject is object: the id of the object whose method is called, as a command
+// has it in RPCX_OBJECT; null where there is none.
+func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
+	if id, ok := ctx.Value(objectKey{}).(string); ok {
+		return id, nil
+	}
+	return nil, nil
+}
+
+// jqSleep is sleep(SECONDS): its input, later.
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
