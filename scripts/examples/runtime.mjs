@@ -63,17 +63,27 @@ function compile(code) {
   }
 }
 
+// compiled is compile, whose errors say that the code never ran.
+function compiled(code) {
+  try {
+    return compile(code);
+  } catch (failed) {
+    throw Object.assign(failed, { compile: true });
+  }
+}
+
 async function evaluate({ id, eval: code, session: name }) {
   const s = session(name);
   const cancelled = new Promise((_, cancel) => evals.set(id, { last: 0, calls: new Map(), cancel }));
   s.running = id;
   try {
-    const value = await Promise.race([compile(code).runInContext(s.context), cancelled]);
-    say({ id, value: JSON.parse(JSON.stringify(value) ?? 'null') });
+    const value = await Promise.race([compiled(code).runInContext(s.context), cancelled]);
+    const json = JSON.stringify(value); // undefined for code that has no value
+    say(json === undefined ? { id } : { id, value: JSON.parse(json) });
   } catch (e) {
     const stack = String(e?.stack ?? '').split('\n').filter((line) => /^\s+at .*\beval:/.test(line));
     const message = e?.name && !e.kind ? `${e.name}: ${e.message}` : e?.message ?? String(e);
-    say({ id, error: { kind: e?.kind ?? 'EvalError', message, stack: stack.join('\n') } });
+    say({ id, error: { kind: e?.kind ?? 'EvalError', message, stack: stack.join('\n'), compile: e?.compile } });
   }
   evals.delete(id);
 }

@@ -63,9 +63,9 @@ type Completer interface {
 // number of sessions may evaluate at once; of one session the caller lets one
 // evaluation run at a time.
 type Runtime interface {
-	// Eval returns the value of e.Code. A failure is a *wire.Error where the far
-	// side should get it as it stands, an *EvalError where the code is at fault.
-	// It returns soon after ctx has ended.
+	// Eval returns the value of e.Code, nil where it has none. A failure is a
+	// *wire.Error where the far side should get it as it stands, an *EvalError
+	// where the code is at fault. When ctx ends it returns soon.
 	Eval(ctx context.Context, e Evaluation) (json.RawMessage, error)
 	// Forget drops the state of a session.
 	Forget(session string)

@@ -64,7 +64,7 @@ func TestJQRuntime(t *testing.T) {
 		{`echo({a: 1}) | .name`, `"echo"`},
 		{`[range(3) | echo(.).input]`, `[0,1,2]`},
 		{`1, 2, 3`, `3`},
-		{`empty`, `null`},
+		{`empty`, ``}, // it has no value
 		{`12345678901234567890`, `12345678901234567890`},
 		{`invoke("with.dot"; 1).name`, `"with.dot"`},
 		{`invoke("ref:f1"; null).name`, `"ref:f1"`},
@@ -160,7 +160,7 @@ func TestCoRuntime(t *testing.T) {
 	r.Forget("nobody") // it is not started for that
 	for _, tt := range []struct{ code, want string }{
 		{"value", `{"n":1.10}`},
-		{"nothing", `null`},
+		{"nothing", ``}, // no value
 		{"twice", `1`},
 		{"session", `"a"`},
 		{"fail", `failed: TypeError m at 1`},
@@ -222,7 +222,7 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, session := range []string{"b", "a", "gone", "a"} {
-		if got := evaluated(t.Context(), r, evaluation(session, "1")); got != "null" {
+		if got := evaluated(t.Context(), r, evaluation(session, "1")); got != "" {
 			t.Fatal(got)
 		}
 	}

@@ -230,9 +230,12 @@ func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 func answerOf(line []byte) coAnswer {
 	e := scan.Get(line, "error")
 	if e == nil || string(e) == "null" {
-		return coAnswer{value: orNull(scan.Get(line, "value"))}
+		return coAnswer{value: scan.Get(line, "value")}
 	}
-	failed := &dialect.EvalError{Kind: scan.String(scan.Get(e, "kind")), Message: scan.String(scan.Get(e, "message")), Stack: scan.String(scan.Get(e, "stack"))}
+	failed := &dialect.EvalError{
+		Kind: scan.String(scan.Get(e, "kind")), Message: scan.String(scan.Get(e, "message")), Stack: scan.String(scan.Get(e, "stack")),
+		Compile: string(scan.Get(e, "compile")) == "true",
+	}
 	if failed.Message == "" {
 		failed.Message = "the code failed"
 	}

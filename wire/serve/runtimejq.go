@@ -56,7 +56,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 	if err != nil {
 		return nil, &dialect.EvalError{Message: err.Error(), Compile: true}
 	}
-	value := json.RawMessage("null")
+	var value json.RawMessage // nil: the program had no output
 	err = prog.Run(ctx, json.RawMessage("null"), func(out json.RawMessage) (bool, error) {
 		value = out
 		return true, nil

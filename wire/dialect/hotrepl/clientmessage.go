@@ -49,7 +49,7 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 	case m.Method == "ping", m.Method == "control_auth", m.Method == "lease_acquire", m.Method == typeJobResult:
 		m.Err = refusal(kindUnsupported, codeLegacy, "Messages of the type "+strconv.Quote(m.Method)+" were version 1's.")
 	case !known:
-		m.Err = refusal(kindUnsupported, codeUnknownType, fmt.Sprintf("There is no message of the type %.80q.", m.Method))
+		m.Err = refusal(kindInvalid, codeUnknownType, fmt.Sprintf("There is no message of the type %.80q.", m.Method))
 	default:
 		m.Err = checkMembers(raw, want)
 	}

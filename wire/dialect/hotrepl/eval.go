@@ -34,7 +34,8 @@ func (p *printout) Write(b []byte) (int, error) {
 
 // evaluate runs code for a client, for at most ms milliseconds (0: the host's
 // defaultEvalTimeoutMs). What the code prints goes to out, which may be nil. A
-// failure is an envelope.
+// failure is an envelope; code that has no value, such as a statement, gives
+// nil.
 func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {
 		return nil, envelope{kindUnsupported, "evaluatorMissing", "Nothing evaluates code here: the host has no runtime.", false, nil}
@@ -49,6 +50,9 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	})
 	if err != nil {
 		return nil, evalError(ctx, err, ms)
+	}
+	if value == nil {
+		return nil, nil
 	}
 	value = s.cut(value)
 	if most := s.cfg.limits.MaxResultLength; len(value) > most {
@@ -97,9 +101,6 @@ func about(e *dialect.EvalError) json.RawMessage {
 // cut shortens an array to maxEnumerableElements. Like other hosts' (see the
 // dialect's page) this leaves no trace in the message.
 func (s *server) cut(value json.RawMessage) json.RawMessage {
-	if value == nil {
-		return json.RawMessage("null")
-	}
 	if scan.Type(value) != 'a' {
 		return value
 	}
@@ -177,11 +178,13 @@ func (s *server) reset(t task) {
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 
-// word matches the partial name at the end of code.
-var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_]*$`) })
+// word matches the partial name at the end of code, whose parts dots divide.
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_.]*$`) })
 
 // complete answers with the names that begin with the partial name before the
-// cursor: commands first, then the runtime's own names.
+// cursor: commands first, then the runtime's own names. Behind a dot only the
+// rest of a name is told, as in the page's example: "Application.pro" is
+// completed by "productName".
 func (s *server) complete(t task) {
 	begun := time.Now()
 	code, _ := scan.Text(scan.Get(t.msg.Raw, "code"))
@@ -195,12 +198,23 @@ func (s *server) complete(t task) {
 	if c, ok := s.runtime.(dialect.Completer); ok {
 		names = append(names, c.Completions()...)
 	}
-	found := []string{}
-	for _, name := range names {
-		if strings.HasPrefix(name, begin) && !slices.Contains(found, name) {
-			found = append(found, name)
-		}
+	behind := strings.LastIndexByte(begin, '.') + 1
+	found := completions(names, begin, behind)
+	if len(found) == 0 && behind > 0 { // names that say nothing of what they belong to
+		found = completions(names, begin[behind:], 0)
 	}
 	list, _ := json.Marshal(found)
 	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", list).duration(begun).end())
+}
+
+// completions returns the names that begin with begin, each once and without its
+// first skip bytes.
+func completions(names []string, begin string, skip int) []string {
+	found := []string{}
+	for _, name := range names {
+		if strings.HasPrefix(name, begin) && !slices.Contains(found, name[skip:]) {
+			found = append(found, name[skip:])
+		}
+	}
+	return found
 }

@@ -3,6 +3,8 @@ package hotrepl
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -70,7 +72,7 @@ func reloadEvent(raw []byte) wire.Event {
 }
 
 // progressEvent makes ev a progress event. A job's progress is any JSON: a
-// string is the message, a number the fraction, of an object the usual members
+// string is the message, a number how far it is, of an object the usual members
 // are read.
 func progressEvent(ev *wire.Event, progress []byte) {
 	ev.Kind, ev.Message, ev.Final = wire.Progress, "running", false
@@ -78,7 +80,7 @@ func progressEvent(ev *wire.Event, progress []byte) {
 	case 's':
 		ev.Message, _ = scan.Text(progress)
 	case 'n':
-		ev.Fraction = progress
+		ev.Fraction = fraction(progress, 1)
 	case 'o':
 		for _, key := range []string{"message", "stage", "phase"} {
 			if said, ok := scan.Text(scan.Get(progress, key)); ok && said != "" {
@@ -86,13 +88,47 @@ func progressEvent(ev *wire.Event, progress []byte) {
 				break
 			}
 		}
-		for _, key := range []string{"fraction", "progress"} {
-			if f := scan.Get(progress, key); scan.Type(f) == 'n' {
-				ev.Fraction = f
-				break
+		ev.Fraction = fractionIn(progress)
+	}
+}
+
+// fractionIn returns how far an object of progress says that a job is; nil if it
+// does not say.
+func fractionIn(progress []byte) json.RawMessage {
+	for _, key := range []string{"fraction", "progress", "percent", "percentage"} {
+		if f := scan.Get(progress, key); scan.Type(f) == 'n' {
+			whole := 1.0
+			if strings.HasPrefix(key, "percent") {
+				whole = 100
 			}
+			return fraction(f, whole)
 		}
 	}
+	done := scan.Get(progress, "current")
+	if done == nil {
+		done = scan.Get(progress, "done")
+	}
+	whole, err := strconv.ParseFloat(string(scan.Get(progress, "total")), 64)
+	if scan.Type(done) != 'n' || err != nil || whole <= 0 {
+		return nil
+	}
+	return fraction(done, whole)
+}
+
+// fraction returns the part that val is of whole, from 0 to 1. A number over 1
+// that should be a fraction is taken for a percentage; one that is already a
+// fraction keeps its digits.
+func fraction(val []byte, whole float64) json.RawMessage {
+	n, err := strconv.ParseFloat(string(val), 64)
+	switch {
+	case err != nil || n < 0:
+		return nil
+	case whole == 1 && n <= 1:
+		return val
+	case whole == 1:
+		whole = 100
+	}
+	return strconv.AppendFloat(nil, min(n/whole, 1), 'g', 4, 64)
 }
 
 // beside returns the members of a message that no field of the event holds, as

@@ -31,43 +31,6 @@ import (
 // version is the only protocolVersion that is spoken.
 const version = "2"
 
-// The types of message that a client sends.
-const (
-	typeEval      = "eval"
-	typeComplete  = "complete"
-	typeReset     = "reset"
-	typeSubscribe = "subscribe"
-	typeCancel    = "cancel"
-	typeList      = "commands_list"
-	typeDescribe  = "command_describe"
-	typeCall      = "command_call"
-	typeStatus    = "job_status"
-	typeJobCancel = "job_cancel"
-	typeJournal   = "journal_query"
-)
-
-// The types of message that a host sends.
-const (
-	typeHandshake       = "handshake"
-	typeEvicted         = "session_evicted"
-	typeReload          = "assembly_reload"
-	typeError           = "error"
-	typeEvalResult      = "eval_result"
-	typeEvalError       = "eval_error"
-	typeCompleteResult  = "complete_result"
-	typeResetResult     = "reset_result"
-	typeTick            = "subscribe_result"
-	typeTickError       = "subscribe_error"
-	typeListResult      = "commands_list_result"
-	typeDescribeResult  = "command_describe_result"
-	typeCallResult      = "command_result"
-	typeJobAccepted     = "job_accepted"
-	typeStatusResult    = "job_status_result"
-	typeJobResult       = "job_result"
-	typeJobCancelResult = "job_cancel_result"
-	typeJournalResult   = "journal_query_result"
-)
-
 // Options configure a codec. The zero value is usable.
 type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
@@ -126,7 +89,7 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Eval, dialect.Subscribe, dialect.Call:
 		if c.host {
-			return wire.Message{}, wire.NewFault(wire.Usage, "a hotrepl host asks nothing of its client", nil)
+			return wire.Message{}, asksNothing()
 		}
 	}
 	switch op.Kind {
@@ -143,9 +106,9 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Cancel, dialect.Unsubscribe:
 		return c.cancel(op)
 	case dialect.Internal:
-		return c.own(op), nil
+		return c.own(op)
 	case dialect.Raw:
-		return c.rawMessage(op.Params), nil
+		return c.rawMessage(op.Params)
 	case dialect.Notify:
 		return wire.Message{}, wire.NewFault(wire.Usage, "hotrepl has no notifications: every command is answered", nil)
 	}
@@ -185,37 +148,47 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// own writes a message of a type of the page. A host's are complete already.
-func (c *codec) own(op dialect.Op) wire.Message {
-	switch op.Method {
-	case typeHandshake:
-		c.host = true
-		c.max = number(scan.Get(scan.Get(op.Params, "limits"), "maxMessageBytes"))
-		fallthrough
-	default:
-		if !asked(op.Method) {
-			return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: op.Params}
-		}
-	}
-	return c.request(op.Method, nil, op.Params)
+// asksNothing is the usage Fault of a host that would send what only clients
+// send: nothing would ever answer it.
+func asksNothing() error {
+	return wire.NewFault(wire.Usage, "a hotrepl host asks nothing of its client", nil)
 }
 
-// rawMessage sends a message that the user wrote. It is a request if it has an
-// id, unless it is a cancel. A cancelled subscription gets no further message,
-// so it ends here.
-func (c *codec) rawMessage(msg json.RawMessage) wire.Message {
+// own writes a message of a type of the page. A host's are complete already.
+func (c *codec) own(op dialect.Op) (wire.Message, error) {
+	if op.Method == typeHandshake {
+		c.host = true
+		c.max = number(scan.Get(scan.Get(op.Params, "limits"), "maxMessageBytes"))
+	}
+	switch {
+	case !asked(op.Method):
+		return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: op.Params}, nil
+	case c.host:
+		return wire.Message{}, asksNothing()
+	}
+	return c.request(op.Method, nil, op.Params), nil
+}
+
+// rawMessage sends a message that the user wrote. From a client it is a request
+// if it has an id, unless it is a cancel; a host may push what clients do not
+// send. A cancelled subscription gets no further message, so it ends here.
+func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	id := scan.Get(msg, "id")
 	kind, _ := scan.Text(scan.Get(msg, "type"))
 	m := wire.Message{Kind: wire.Notification, Method: kind, Raw: msg}
 	switch {
+	case c.host && asked(kind):
+		return wire.Message{}, asksNothing()
+	case c.host:
+		return m, nil
 	case kind == typeCancel:
 		if target := scan.Get(msg, "targetId"); c.raw[string(target)].watch {
 			delete(c.raw, string(target))
 			m.Kind, m.Target = wire.Cancel, wire.ID(target)
 		}
-		return m
+		return m, nil
 	case len(id) == 0:
-		return m
+		return m, nil
 	}
 	const most = 1024 // what is never answered must not fill memory
 	if len(c.raw) < most {
@@ -223,7 +196,7 @@ func (c *codec) rawMessage(msg json.RawMessage) wire.Message {
 		c.raw[string(id)] = sentRaw{watch, watch && number(scan.Get(msg, "limit")) > 0}
 	}
 	m.Kind, m.ID = wire.Request, wire.ID(id)
-	return m
+	return m, nil
 }
 
 // request writes a message with a fresh id: the members of about, then those of
@@ -256,16 +229,6 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 // Reply writes nothing: a client is asked nothing, and the host's answers are
 // messages of its own.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
-
-// asked reports whether kind is a type of message that clients send.
-func asked(kind string) bool {
-	switch kind {
-	case typeEval, typeComplete, typeReset, typeSubscribe, typeCancel, typeList, typeDescribe, typeCall, typeStatus,
-		typeJobCancel, typeJournal:
-		return true
-	}
-	return false
-}
 
 // number returns the whole part of a number; 0 if val is none or negative, and
 // at most math.MaxInt32. JSON may write a whole number with a fraction or an

@@ -1,0 +1,42 @@
+package hotrepl
+
+import (
+	"testing"
+
+	"rpcx/wire"
+)
+
+// A job's progress is any JSON: what of it says how far the job is becomes the
+// event's fraction.
+func TestProgress(t *testing.T) {
+	for _, tt := range []struct{ progress, message, fraction string }{
+		{`0.25`, "running", `0.25`},
+		{`1`, "running", `1`},
+		{`40`, "running", `0.4`},
+		{`"scanning"`, "scanning", ``},
+		{`{"message":"scanning","fraction":0.50}`, "scanning", `0.50`},
+		{`{"stage":"scanning","progress":0.5}`, "scanning", `0.5`},
+		{`{"percent":40}`, "running", `0.4`},
+		{`{"percent":1}`, "running", `0.01`},
+		{`{"percentage":33.3,"phase":"b"}`, "b", `0.333`},
+		{`{"progress":75}`, "running", `0.75`},
+		{`{"percent":120}`, "running", `1`},
+		{`{"percent":-1}`, "running", ``},
+		{`{"current":3,"total":12}`, "running", `0.25`},
+		{`{"done":3,"total":4}`, "running", `0.75`},
+		{`{"done":true,"total":4}`, "running", ``},
+		{`{"done":3,"total":0}`, "running", ``},
+		{`[1]`, "running", ``},
+	} {
+		c := NewCodec(Options{}).(*codec)
+		raw := `{"type":"job_status_result","id":"` + c.prefix + `1","jobId":"j","state":"running","progress":` + tt.progress + `}`
+		msgs, _, err := c.Decode([]byte(raw))
+		if err != nil || len(msgs) != 1 {
+			t.Fatal(msgs, err)
+		}
+		ev, err := c.Event(msgs[0])
+		if err != nil || ev.Kind != wire.Progress || ev.Message != tt.message || string(ev.Fraction) != tt.fraction || string(ev.Data) != tt.progress {
+			t.Errorf("%s: %v, message %q, fraction %q, data %s, %v", tt.progress, ev.Kind, ev.Message, ev.Fraction, ev.Data, err)
+		}
+	}
+}

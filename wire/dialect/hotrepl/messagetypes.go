@@ -1,0 +1,48 @@
+package hotrepl
+
+// The types of message that a client sends.
+const (
+	typeEval      = "eval"
+	typeComplete  = "complete"
+	typeReset     = "reset"
+	typeSubscribe = "subscribe"
+	typeCancel    = "cancel"
+	typeList      = "commands_list"
+	typeDescribe  = "command_describe"
+	typeCall      = "command_call"
+	typeStatus    = "job_status"
+	typeJobCancel = "job_cancel"
+	typeJournal   = "journal_query"
+)
+
+// The types of message that a host sends.
+const (
+	typeHandshake       = "handshake"
+	typeEvicted         = "session_evicted"
+	typeReload          = "assembly_reload"
+	typeError           = "error"
+	typeEvalResult      = "eval_result"
+	typeEvalError       = "eval_error"
+	typeCompleteResult  = "complete_result"
+	typeResetResult     = "reset_result"
+	typeTick            = "subscribe_result"
+	typeTickError       = "subscribe_error"
+	typeListResult      = "commands_list_result"
+	typeDescribeResult  = "command_describe_result"
+	typeCallResult      = "command_result"
+	typeJobAccepted     = "job_accepted"
+	typeStatusResult    = "job_status_result"
+	typeJobResult       = "job_result"
+	typeJobCancelResult = "job_cancel_result"
+	typeJournalResult   = "journal_query_result"
+)
+
+// asked reports whether kind is a type of message that clients send.
+func asked(kind string) bool {
+	switch kind {
+	case typeEval, typeComplete, typeReset, typeSubscribe, typeCancel, typeList, typeDescribe, typeCall, typeStatus,
+		typeJobCancel, typeJournal:
+		return true
+	}
+	return false
+}
