@@ -27,7 +27,7 @@ func (c *codec) keepHandshake(raw []byte) {
 }
 
 // Greet waits for the host's handshake, which comes unasked. Another version of
-// the protocol is a Fault of kind Protocol, an end before it one of kind Closed.
+// the protocol is a Fault of kind Protocol, an end before it one of kind Unreachable.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
 	if err == nil {
@@ -41,10 +41,8 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 		fallthrough
 	case errors.As(err, &f) && f.Kind == wire.Closed:
 		g := *wire.AsFault(err)
+		g.Kind = wire.Unreachable
 		g.Message += ", before the handshake"
-		if g.Child != nil {
-			g.Kind = wire.Unreachable
-		}
 		return &g
 	case err != nil:
 		return err

@@ -187,6 +187,8 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 			m.Kind, m.Target = wire.Cancel, wire.ID(target)
 		}
 		return m, nil
+	case len(id) == 0 && asked(kind):
+		return wire.Message{}, wire.NewFault(wire.Usage, kind+" without an id is never answered", nil)
 	case len(id) == 0:
 		return m, nil
 	}

@@ -46,8 +46,8 @@ func (c *codec) Session() string {
 }
 
 // Greet makes the handshake. A server that answers something else is a Fault of
-// kind Protocol; one that does not have the session to go on with is one of kind
-// Unreachable.
+// kind Protocol; one that goes before it answers, or does not have the session
+// to go on with, is one of kind Unreachable.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message
@@ -55,8 +55,10 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 		m, err = st.Next(ctx)
 	}
 	switch f := wire.AsFault(err); {
-	case f != nil && f.Kind == wire.Closed && f.Close != nil && f.Close.Child != nil:
-		return wire.NewFault(wire.Unreachable, f.Message, err)
+	case f != nil && f.Kind == wire.Closed:
+		g := *f
+		g.Kind = wire.Unreachable
+		return &g
 	case err != nil:
 		return err
 	case m.Err != nil:

@@ -13,6 +13,7 @@ package scomp
 
 import (
 	"encoding/json"
+	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -108,17 +109,25 @@ func (c *codec) request(kind dialect.OpKind, word, method string, params json.Ra
 	return m, err
 }
 
-// raw sends a message that the user wrote. A batch is refused; an eval counts as
-// pending like one of ours.
+// raw sends a message that the user wrote. A batch is refused, and so is a
+// request without an id (page, "No notifications"): it would run, and nobody
+// would hear what came of it. An eval counts as pending like one of ours.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)
 	}
 	m, err := c.Codec.Encode(op)
-	if err == nil && m.ID != nil && wordOf(m) == evalWord {
+	if err != nil {
+		return m, err
+	}
+	switch word := wordOf(m); {
+	case len(m.ID) == 0 && slices.Contains([]string{evalWord, invokeWord, handshake}, word):
+		return wire.Message{}, wire.NewFault(wire.Usage,
+			word+" without an id is never answered: scomp has no notifications but "+releaseWord, nil)
+	case len(m.ID) > 0 && word == evalWord:
 		c.evals[string(m.ID)] = true
 	}
-	return m, err
+	return m, nil
 }
 
 func (c *codec) eval(op dialect.Op) (wire.Message, error) {
