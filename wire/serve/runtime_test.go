@@ -146,6 +146,7 @@ const coTest = `while read -r line; do id=${line#*:}; id=${id%%[,\}]*}; case $li
   read -r one; read -r two; echo "{\"id\":$id,\"value\":[$one,$two]}";;
 *'"eval":"die"'*) echo 'last words' >&2; exit 3;;
 *'"eval":"wait"'*) :;;
+*'"eval":"loop"'*) echo "{\"id\":$id,\"invoke\":{\"call\":1,\"name\":\"begun\"}}"; tail -f /dev/null;;
 *'"cancel":true'*) echo "{\"id\":$id,\"error\":{\"message\":\"cancelled\"}}";;
 *'"reset":true'*) resets="$resets $line";;
 *'"eval":"resets"'*) echo "{\"id\":$id,\"value\":$(echo "$resets" | wc -w)}";;
@@ -273,6 +274,36 @@ func TestCoRuntimeCancels(t *testing.T) {
 		t.Error(got)
 	}
 	if got := evaluated(t.Context(), r, evaluation("a", "value")); got != `{"n":1.10}` {
+		t.Error(got)
+	}
+}
+
+// Code that never ends stops those that wait behind it no longer than it takes to
+// find out: the user is told, and the co-process is started again.
+func TestCoRuntimeStalls(t *testing.T) {
+	var said heard
+	r := newCo(coTest, RuntimeOptions{Warn: said.warn})
+	r.obey, r.stall = 50*time.Millisecond, 100*time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	loop, begun, done := evaluation("a", "loop"), make(chan bool), make(chan string)
+	loop.Invoke = func(context.Context, string, json.RawMessage) (json.RawMessage, error) { close(begun); return nil, nil }
+	go func() { done <- evaluated(ctx, r, loop) }()
+	<-begun
+	cancel()
+	if got := <-done; got != "error: context canceled" {
+		t.Error(got)
+	}
+	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != "error: the runtime failed (code -32603)" {
+		t.Error(got)
+	}
+	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != `{"n":1.10}` {
+		t.Error(got)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := said.all(); !strings.HasPrefix(got, "the runtime has not ended code that it was asked to end: what else is evaluated may wait for it|"+
+		"the runtime has said nothing for 100ms: it is ended, and started again for what comes next; what sessions have kept is lost") {
 		t.Error(got)
 	}
 }

@@ -38,6 +38,10 @@ type coRuntime struct {
 	pending map[int64]*coEval
 	knows   map[string]bool // the sessions of which the co-process has heard
 	noisy   bool
+	lines   int64         // that have come of any co-process
+	obey    time.Duration // see cancelTime
+	stall   time.Duration // see stallTime
+	watched *hook.LineProcess  // the co-process that is watched for a stall; nil: none is
 }
 
 // coEval is an eval that the co-process has not answered.
@@ -54,7 +58,7 @@ type coAnswer struct {
 }
 
 func newCo(command string, o RuntimeOptions) *coRuntime {
-	r := &coRuntime{command: command, o: o, pending: map[int64]*coEval{}}
+	r := &coRuntime{command: command, o: o, pending: map[int64]*coEval{}, obey: cancelTime, stall: stallTime}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -102,22 +106,26 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 }
 
 // giveUp asks the co-process to end an eval, and waits a little until it has:
-// the session's next one begins after that.
+// the session's next one begins after that. One that does not obey is watched,
+// since code of other sessions may wait for it.
 func (r *coRuntime) giveUp(id int64, run *coEval) {
-	late := time.NewTimer(cancelTime)
+	late := time.NewTimer(r.obey)
 	defer late.Stop()
-	stop, end := context.WithTimeout(r.ctx, cancelTime)
+	stop, end := context.WithTimeout(r.ctx, r.obey)
 	defer end()
 	line := coLine(id)
 	line.Bool("cancel", true)
-	if !run.process.Send(stop.Done(), append(line.End(), '\n')) {
-		return
+	if run.process.Send(stop.Done(), append(line.End(), '\n')) {
+		select {
+		case <-run.done:
+			return
+		case <-run.process.Done():
+			return
+		case <-late.C:
+		}
 	}
-	select {
-	case <-run.done:
-	case <-run.process.Done():
-	case <-late.C:
-	}
+	r.forget(id)
+	r.watch(run.process)
 }
 
 // Forget tells the co-process, where it has heard of the session, to drop its
@@ -210,6 +218,7 @@ func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 		return
 	}
 	r.mu.Lock()
+	r.lines++
 	run := r.pending[id]
 	r.mu.Unlock()
 	if run == nil || run.process != t {

@@ -1,0 +1,63 @@
+package serve
+
+import (
+	"fmt"
+	"time"
+
+	"rpcx/wire/hook"
+)
+
+// stallTime is how long a co-process may say nothing at all, after it has not
+// ended an eval that it was asked to end, while others wait for an answer.
+const stallTime = 10 * time.Second
+
+// watch warns that t did not end an eval that it was asked to end, and has it
+// watched until it says something. A co-process has one thread for all sessions
+// as often as not: code that never ends would stop every one of them.
+func (r *coRuntime) watch(t *hook.LineProcess) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || r.watched == t || r.process != t {
+		return
+	}
+	r.watched = t
+	r.o.Warn("the runtime has not ended code that it was asked to end: what else is evaluated may wait for it")
+	r.wg.Go(func() { r.untilItSpeaks(t) })
+}
+
+// untilItSpeaks ends t where it says nothing while somebody waits for it, for a
+// whole stall time. Another is started for the next eval.
+func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
+	r.mu.Lock()
+	lines, waits := r.lines, len(r.pending) > 0
+	r.mu.Unlock()
+	for {
+		select {
+		case <-time.After(r.stall):
+		case <-t.Done(): // there is a new one for the next eval, which may be watched
+			return
+		case <-r.ctx.Done():
+			return
+		}
+		r.mu.Lock()
+		silent, waited := r.lines == lines, waits
+		waits = len(r.pending) > 0
+		over := r.closed || r.process != t || !silent
+		stalled := !over && waited && waits
+		if over || stalled {
+			r.watched = nil
+		}
+		if stalled {
+			r.process = nil
+		}
+		r.mu.Unlock()
+		switch {
+		case over:
+			return
+		case stalled:
+			r.o.Warn(fmt.Sprintf("the runtime has said nothing for %v: it is ended, and started again for what comes next; what sessions have kept is lost", r.stall))
+			t.Stop(nil)
+			return
+		}
+	}
+}
