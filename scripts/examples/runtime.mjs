@@ -2,7 +2,8 @@
 // A JavaScript runtime for `rpcx serve --dialect scomp --runtime 'co:node runtime.mjs'`.
 //
 // A line of stdin is an eval, the answer to an invoke of ours, a cancel or a
-// reset; a line of stdout is an invoke or the end of an eval.
+// reset; a line of stdout is an invoke, a wish for the function value of a
+// binding, or the end of an eval.
 // Every session has a context of its own, in which what is declared stays. A name
 // that nobody declared is a binding: it is invoked when it is called. node:vm
 // keeps sessions apart; it is no cage for code that means harm.
@@ -13,20 +14,41 @@ const sessions = new Map(); // name → its context
 const evals = new Map(); // id → { calls, cancel }
 const realm = vm.runInNewContext('globalThis'); // JavaScript's own names, and no others
 const builtins = new Set(Object.getOwnPropertyNames(realm));
+const bound = Symbol('binding'); // the name of the binding that a function calls
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n');
 
 function binding(name, session) {
   const undeclared = () => { throw new ReferenceError(`${name} is not defined`); };
   const call = (input) => invoke(session.running, name, input);
-  return Object.assign(call, { [Symbol.toPrimitive]: undeclared, toJSON: undeclared });
+  return Object.assign(call, { [Symbol.toPrimitive]: undeclared, [bound]: name });
 }
 
 function invoke(id, name, input) {
+  return ask(id, name, (call) => ({ invoke: { call, name, input: input ?? {} } }));
+}
+
+// ask sends a line of an eval that is answered under its call's number.
+function ask(id, name, line) {
   const run = evals.get(id);
   if (!run) return Promise.reject(new Error(`${name}: the eval is over`));
   const call = ++run.last;
-  say({ id, invoke: { call, name, input: input ?? {} } });
+  say({ id, ...line(call) });
   return new Promise((resolve, reject) => run.calls.set(call, { name, resolve, reject }));
+}
+
+// toJSON is a value as JSON, undefined where there is none. A binding in it
+// becomes a function value, which the far side can call; what is no binding was
+// never declared.
+async function toJSON(id, value) {
+  const names = new Set();
+  JSON.stringify(value, (_, v) => { if (v?.[bound]) names.add(v[bound]); return v; });
+  const values = new Map();
+  for (const name of names) {
+    values.set(name, await ask(id, name, (call) => ({ function: { call, name } })).catch(() => {
+      throw new ReferenceError(`${name} is not defined`);
+    }));
+  }
+  return JSON.stringify(value, (_, v) => (v?.[bound] ? values.get(v[bound]) : v));
 }
 
 function session(name) {
@@ -78,7 +100,7 @@ async function evaluate({ id, eval: code, session: name }) {
   s.running = id;
   try {
     const value = await Promise.race([compiled(code).runInContext(s.context), cancelled]);
-    const json = JSON.stringify(value); // undefined for code that has no value
+    const json = await toJSON(id, value); // undefined for code that has no value
     say(json === undefined ? { id } : { id, value: JSON.parse(json) });
   } catch (e) {
     const stack = String(e?.stack ?? '').split('\n').filter((line) => /^\s+at .*\beval:/.test(line));

@@ -81,7 +81,8 @@ type Evaluation struct {
 	Names   []string // the functions that the code can invoke by name
 	// Invoke calls what the code names; it may be called by several goroutines.
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
-	// Function returns a function value for a name that Invoke takes. May be nil.
+	// Function makes a function value of a name that Invoke takes; nil of one that
+	// the far side answers itself. May be nil.
 	Function func(name string) json.RawMessage
 	// Printed receives what the code prints, if the runtime can tell. May be nil.
 	Printed io.Writer

@@ -38,10 +38,10 @@ type coRuntime struct {
 	pending map[int64]*coEval
 	knows   map[string]bool // the sessions of which the co-process has heard
 	noisy   bool
-	lines   int64         // that have come of any co-process
-	obey    time.Duration // see cancelTime
-	stall   time.Duration // see stallTime
-	watched *hook.LineProcess  // the co-process that is watched for a stall; nil: none is
+	lines   int64             // that have come of any co-process
+	obey    time.Duration     // see cancelTime
+	stall   time.Duration     // see stallTime
+	watched *hook.LineProcess // the co-process that is watched for a stall; nil: none is
 }
 
 // coEval is an eval that the co-process has not answered.
@@ -229,6 +229,13 @@ func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 		r.wg.Go(func() { r.invoke(id, run, invoke) })
 		return
 	}
+	if asked := scan.Get(line, "function"); asked != nil {
+		r.wg.Go(func() {
+			value, err := functionValue(run.e, scan.String(scan.Get(asked, "name")))
+			answerCall(id, run, asked, value, err)
+		})
+		return
+	}
 	select {
 	case run.done <- answerOf(line):
 	default: // it answered before
@@ -249,24 +256,6 @@ func answerOf(line []byte) coAnswer {
 		failed.Message = "the code failed"
 	}
 	return coAnswer{err: failed}
-}
-
-// invoke answers one invoke of the co-process.
-func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
-	call := scan.Get(invoke, "call")
-	if call == nil {
-		call = []byte("null")
-	}
-	name := scan.String(scan.Get(invoke, "name"))
-	value, err := run.e.Invoke(run.ctx, name, scan.Get(invoke, "input"))
-	line := coLine(id)
-	line.Add("call", call)
-	if err != nil {
-		line.Compact("error", wire.AsError(err).JSON())
-	} else {
-		line.Compact("value", orNull(value))
-	}
-	run.process.Send(run.ctx.Done(), append(line.End(), '\n'))
 }
 
 // coLine begins a line about the eval of that number.

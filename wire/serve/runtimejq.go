@@ -141,10 +141,11 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 	if !ok || !slices.Contains(r.e.Names, name) {
 		return nil, errors.New("function wants the name of a binding")
 	}
-	if r.e.Function == nil {
-		return nil, errors.New("there are no function values here")
+	value, err := functionValue(r.e, name)
+	if err != nil {
+		return nil, err
 	}
-	return jq.Decode(r.e.Function(name))
+	return jq.Decode(value)
 }
 
 // invokeError makes what an invoke was answered with an error that try catches

@@ -92,7 +92,12 @@ func (h *handler) function() func(name string) json.RawMessage {
 	if c == nil {
 		return nil
 	}
-	return func(name string) json.RawMessage { return c.refs.function(name, h.server.b.Catalog()) }
+	return func(name string) json.RawMessage {
+		if _, ok := h.r.Kind(name); !ok {
+			return nil
+		}
+		return c.refs.function(name, h.server.b.Catalog())
+	}
 }
 
 // codec returns the connection's codec; nil if the caller does not show it.
