@@ -55,6 +55,14 @@ type Describer interface {
 	Describe(ctx context.Context, c Caller) (*catalog.Catalog, error)
 }
 
+// A Declarer is a codec whose far side declares in its greeting what it answers:
+// it need not be asked.
+type Declarer interface {
+	// Declared is the catalog that describes method; nil where nothing was said of
+	// it. It is the same catalog as long as the declaration is.
+	Declared(method string) *catalog.Catalog
+}
+
 // A SchemaProvider knows the schemas of one method's params, from the greeting or
 // by asking the peer for them alone. It returns nil if nothing is known.
 type SchemaProvider interface {

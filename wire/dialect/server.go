@@ -35,6 +35,14 @@ type Evaluator interface {
 	Runtime() Runtime
 }
 
+// A CallChecker is a Backend that holds calls against what the far side declared
+// of what it answers.
+type CallChecker interface {
+	// Checked is c, whose calls do not go out where their input does not fit, and
+	// fail where their result does not.
+	Checked(c Caller) Caller
+}
+
 // A HostConfigurer is a Backend for dialects whose server has a clock or files.
 type HostConfigurer interface {
 	HostOptions() HostOptions

@@ -89,7 +89,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	if b.o.Hooks == nil {
 		return r
 	}
-	binding := hook.Binding{Caller: c, OneShot: isOneShot(c)}
+	binding := hook.Binding{Caller: b.Checked(c), OneShot: isOneShot(c)}
 	if b.o.TalkBack != nil {
 		binding.Endpoint = b.o.TalkBack(c, func(id string) func() { return r.bound.Suspend(id) })
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -19,20 +18,32 @@ import (
 // flows read it while the peer decodes.
 type greeting struct {
 	mu   sync.Mutex
-	said json.RawMessage // the result of our handshake, or the params of its own; nil: none yet
-	who  string          // the member of its metadata that identifies it: "server" or "client"
+	said json.RawMessage  // the result of our handshake, or the params of its own; nil: none yet
+	who  string           // the member of its metadata that identifies it: "server" or "client"
+	cat  *catalog.Catalog // made of said when it is first asked for
 }
 
 func (g *greeting) set(said json.RawMessage, who string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.said, g.who = bytes.Clone(said), who
+	g.said, g.who, g.cat = bytes.Clone(said), who, nil
 }
 
-func (g *greeting) get() (said json.RawMessage, who string) {
+// catalog returns what the peer declared; nil before the handshake. It must not
+// be changed.
+func (g *greeting) catalog() *catalog.Catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.said, g.who
+	if g.cat == nil && g.said != nil {
+		g.cat = fromGreeting(g.said, g.who)
+	}
+	return g.cat
+}
+
+func (g *greeting) get() json.RawMessage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.said
 }
 
 // ConfigureHandshake takes what the handshake is to say of us.
@@ -41,8 +52,7 @@ func (c *codec) ConfigureHandshake(i dialect.HandshakeOptions) { c.intro = i }
 // Session returns the sessionId that the server assigned; "" before the
 // handshake.
 func (c *codec) Session() string {
-	said, _ := c.greet.get()
-	return scan.String(scan.Get(said, sessionWord))
+	return scan.String(scan.Get(c.greet.get(), sessionWord))
 }
 
 // Greet makes the handshake. A server that answers something else is a Fault of
@@ -138,28 +148,33 @@ func identity(i catalog.Info) json.RawMessage {
 // Describe returns what the peer declared in the handshake, be it client or
 // server. Nothing is sent.
 func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, error) {
-	said, who := c.greet.get()
-	if said == nil {
+	cat := c.greet.catalog()
+	if cat == nil {
 		return nil, wire.ErrUnsupported
 	}
-	return fromGreeting(said, who), nil
+	return cat.Clone(), nil
 }
 
-// Typing returns the catalog that describes method: for a binding what the
-// handshake declared, for "ref:ID" what the function value said of itself; nil
-// if nothing is known.
-func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
+// Declared returns the catalog that describes method: a binding's as the
+// handshake declared it, a function's as its value did; nil if nothing is known.
+func (c *codec) Declared(method string) *catalog.Catalog {
 	if id, ok := cutRef(method); ok {
-		if fn := c.refs.described(id); fn != nil {
-			r := newReader()
-			r.method(scan.Splice(fn, "name", scan.AppendQuoted(nil, method)))
-			return r.c, nil
+		fn := c.refs.described(id)
+		if fn == nil {
+			return nil
 		}
+		r := newReader()
+		r.method(scan.Splice(fn, "name", scan.AppendQuoted(nil, method)))
+		return r.c
+	}
+	return c.greet.catalog()
+}
+
+// Typing is Declared.
+func (c *codec) Typing(_ context.Context, _ dialect.Caller, method string) (*catalog.Catalog, error) {
+	cat := c.Declared(method)
+	if cat == nil {
 		return nil, nil
 	}
-	cat, err := c.Describe(ctx, caller)
-	if errors.Is(err, wire.ErrUnsupported) {
-		return nil, nil
-	}
-	return cat, err
+	return cat.Clone(), nil
 }

@@ -38,7 +38,11 @@ func newServer(b dialect.Backend, keep time.Duration) *server {
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	return &handler{server: s, caller: c, r: s.b.Bind(c), ready: make(chan struct{})}
+	h := &handler{server: s, caller: c, r: s.b.Bind(c), ready: make(chan struct{})}
+	if k, ok := s.b.(dialect.CallChecker); ok {
+		h.caller = k.Checked(c)
+	}
+	return h
 }
 
 // Close forgets every session.

@@ -93,6 +93,14 @@ func (b withFunctions) HostOptions() dialect.HostOptions {
 	return dialect.HostOptions{}
 }
 
+// Checked is the Backend's, where it has one.
+func (b withFunctions) Checked(c dialect.Caller) dialect.Caller {
+	if k, ok := b.Backend.(dialect.CallChecker); ok {
+		return k.Checked(c)
+	}
+	return c
+}
+
 // functionGone is what the far side gets when the process of a function has ended.
 func functionGone() error { return wire.NewError(wire.CodeServer, "the function is gone") }
 

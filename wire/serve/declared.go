@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/schema"
+)
+
+// Checked returns a Caller whose calls are held against the schemas that the far
+// side declared for what it answers: input that does not fit is not sent, and a
+// result that does not fit is an error. It is c where far sides of this dialect
+// declare nothing.
+func (b *backend) Checked(c dialect.Caller) dialect.Caller {
+	p, ok := c.(peerCaller)
+	if !ok {
+		return c
+	}
+	d, ok := p.Codec().(dialect.Declarer)
+	if !ok {
+		return c
+	}
+	return &checkedCaller{peerCaller: p, declares: d, warn: b.o.Warn}
+}
+
+// A peerCaller is what the engine's Caller can do beside.
+type peerCaller interface {
+	dialect.Caller
+	CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error)
+	Codec() dialect.Codec
+}
+
+// checkedCaller is a Caller that knows what the far side declared.
+type checkedCaller struct {
+	peerCaller
+	declares dialect.Declarer
+	warn     func(text string)
+
+	mu  sync.Mutex
+	of  *catalog.Catalog // what far was made of
+	far *backend         // its schemas, compiled as they are needed
+}
+
+// Call is CallOp of a call.
+func (c *checkedCaller) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
+}
+
+// CallOp checks what goes out and what comes back.
+func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
+	m := c.declared(op.Method)
+	if m == nil {
+		return c.peerCaller.CallOp(ctx, op)
+	}
+	params := op.Params
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	if _, err := m.input(params); err != nil {
+		return nil, err
+	}
+	result, err := c.peerCaller.CallOp(ctx, op)
+	if err != nil || m.entry.Result == nil {
+		return result, err
+	}
+	var mis *schema.Mismatch
+	if s := m.schema("/result"); s != nil && errors.As(s.Check(orNull(result)), &mis) {
+		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s is not what the peer declared: %v", op.Method, mis))
+	}
+	return result, nil
+}
+
+// declared returns what the far side declared of method; nil for nothing.
+func (c *checkedCaller) declared(name string) *method {
+	cat := c.declares.Declared(name)
+	if cat == nil {
+		return nil
+	}
+	c.mu.Lock()
+	if c.of != cat {
+		warn := func(text string) { c.warn("the peer's " + text) }
+		c.of, c.far = cat, New(Options{Catalog: cat, Check: true, Warn: warn}).(*backend)
+	}
+	far := c.far
+	c.mu.Unlock()
+	return far.method(name)
+}
