@@ -82,11 +82,13 @@ func runEval(ctx context.Context, a *env.Env, o *evalOptions) error {
 	op := o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
 	return (&request.Request{
 		Env: a, Client: &o.Client, Endpoint: e, Params: options.Params{DryRun: o.dryRun}, Print: print,
-		Timeout: o.evaluator.Bound(op, o.Time.Timeout.Or(0)), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
+		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
 		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
 		Started:   func(d *env.Deadline) { a.Heard = d.Touch }, // what the code calls back counts as a message of it
 		Consume:   func(c *request.Consumer, op dialect.Op) error { return o.consume(a, c, op) },
-		Outcome:   func(_ *request.Consumer, err error) error { return withStack(err) },
+		Outcome: func(_ *request.Consumer, err error) error {
+			return withStack(o.evaluator.HostTimeout(op, o.Time.Timeout.Or(0), err))
+		},
 	}).Do(ctx)
 }
 

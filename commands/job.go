@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"slices"
+	"time"
 
 	"rpcx/commands/artifacts"
 	"rpcx/commands/cmdline"
@@ -95,7 +96,11 @@ type jobOptions struct {
 
 func (v jobVerb) command(a *env.Env) *cmdline.Command {
 	o := &jobOptions{fields: dialects.NewRequestFields()}
-	flags := o.Flags(a, options.IdleNone)
+	idle := options.IdleJob
+	if v.kind == dialect.JobWait {
+		idle = options.IdleNone
+	}
+	flags := o.Flags(a, idle)
 	description := v.description
 	if v.args == argsMethod {
 		flags = slices.Concat(o.params.Flags(), o.fields.Flags(), flags)
@@ -139,7 +144,7 @@ func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
 	var last *request.Consumer
 	return (&request.Request{
 		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
-		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Retries: o.retry,
+		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), First: v.first(), Retries: o.retry,
 		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
 			return v.operation(ctx, a, o, e, words, cat)
 		},
@@ -149,6 +154,15 @@ func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
 		},
 		Then: func(ctx context.Context) error { return o.files.Save(ctx, a, e, last.Last) },
 	}).Do(ctx)
+}
+
+// first bounds the first answer, as a call's is: a job is accepted at once or not
+// at all. What comes of one that is waited for may take its time.
+func (v jobVerb) first() time.Duration {
+	if v.kind == dialect.JobWait {
+		return 0
+	}
+	return options.DefaultIdle
 }
 
 // consume reads how the job goes. That its result is as promised is known of a job

@@ -60,7 +60,7 @@ type Options struct {
 // each. Some call that failed is a Fault of kind RPCError.
 func Run(ctx context.Context, a *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{env: a, o: o, print: print, types: newTyper(a, e, nil, cat, o.Params)}
-	if asked := e.Dialect == "" || cat == nil && e.Spec().TypedParams && !o.Params.NoCheck; o.Params.DryRun && !asked {
+	if request.DryBatch(a, e, cat, o.Params) {
 		return b.dryRun(ctx, e)
 	}
 	cl := env.NewDeadline(ctx, o.Client.Time.Timeout.Or(0), 0)

@@ -7,14 +7,11 @@ import (
 	"time"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 )
-
-// hostGrace is how much longer than the host we wait for an eval that has run out
-// of its time there.
-const hostGrace = 2 * time.Second
 
 // Evaluator are what a HotRepl host's evaluator can be asked beside a value.
 type Evaluator struct {
@@ -65,13 +62,17 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 	return op
 }
 
-// Bound is how long we wait: longer than the host, where that is told to keep
-// the time.
-func (w *Evaluator) Bound(op dialect.Op, timeout time.Duration) time.Duration {
-	if timeout > 0 && op.Method == "eval" && op.Extra != nil {
-		return timeout + hostGrace
+// HostTimeout makes of the error of a host that was told how long an eval may
+// take, and has kept the time, the timeout that it is: whoever of the two is
+// first, the command ends in one way.
+func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.RPC == nil || f.RPC.Kind != "timeout" || timeout <= 0 || op.Method != "eval" || op.Extra == nil {
+		return err
 	}
-	return timeout
+	g := *f
+	g.Kind, g.Message = wire.Timeout, fmt.Sprintf("not done within %v (--timeout): %s", timeout, f.RPC.Error())
+	return &g
 }
 
 func timeoutMember(d time.Duration) json.RawMessage {

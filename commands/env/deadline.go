@@ -37,10 +37,25 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
+// UntilFirst bounds how long the first message may take to come, where no idle
+// time was given. What comes after it may take as long as it likes.
+func (c *Deadline) UntilFirst(d time.Duration) *Deadline {
+	if c.idle == nil && c.every == 0 { // less than 0: the user wants no bound
+		c.idle = time.AfterFunc(d, func() {
+			c.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", d), nil))
+		})
+	}
+	return c
+}
+
 // Touch restarts the idle timer because a message came.
 func (c *Deadline) Touch() {
-	if c.idle != nil {
+	switch {
+	case c.idle == nil:
+	case c.every > 0:
 		c.idle.Reset(c.every)
+	default:
+		c.idle.Stop()
 	}
 }
 

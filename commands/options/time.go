@@ -26,6 +26,7 @@ func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 const (
 	IdleCall   = "give up when nothing comes for `DURATION`; 0 bounds nothing (60s)"
 	IdleStream = "stop, as --for does, when nothing comes for `DURATION` (unbounded)"
+	IdleJob    = "give up when nothing comes for `DURATION` (60s until the job is accepted, then unbounded)"
 	IdleNone   = "give up when nothing comes for `DURATION` (unbounded)"
 )
 

@@ -36,8 +36,32 @@ func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p
 		return true
 	case cat != nil || !e.Spec().TypedParams:
 		return false
+	case p.DryRun && evicts(e):
+		return false
 	}
 	return !p.NoCheck || slices.ContainsFunc(args[1:], params.IsTyped)
+}
+
+// evicts reports whether a connection to e would end somebody else's.
+func evicts(e endpoint.Endpoint) bool {
+	return e.Spec().OneClient && e.Socket == "" && e.Demo == ""
+}
+
+// noteUntyped says of a dry run that the peer was not asked how params are typed,
+// where that would have evicted its client.
+func noteUntyped(a *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) {
+	if p.DryRun && cat == nil && !p.NoCheck && evicts(e) {
+		a.Console.Note("the host was not asked what it takes, which would evict its client: params go unchecked, and key=text as text (--catalog FILE types them)")
+	}
+}
+
+// DryBatch reports whether the lines of a batch can be shown without a connection.
+func DryBatch(a *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) bool {
+	if !p.DryRun || needsConnection(e, cat, []string{"any"}, p) {
+		return false
+	}
+	noteUntyped(a, e, cat, p)
+	return true
 }
 
 // CheckName returns a usage Fault if method cannot be one of the dialect, with the

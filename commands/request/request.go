@@ -29,6 +29,7 @@ type Request struct {
 	Args     []string      // METHOD and its params, where the peer may tell what it takes
 	Timeout  time.Duration // 0: unbounded
 	Idle     time.Duration // 0: unbounded
+	First    time.Duration // bounds the first message where Idle is 0; 0: unbounded
 	Retries  int64
 	Stream   bool // expectations are checked when the connection is closed, whatever the outcome
 
@@ -90,6 +91,9 @@ func (r *Request) prepare() (prepareFunc, error) {
 		return nil, err
 	}
 	if r.Params.DryRun {
+		if len(r.Args) > 0 {
+			noteUntyped(r.Env, r.Endpoint, r.Catalog, r.Params)
+		}
 		return nil, DryRun(r.Endpoint, op)
 	}
 	if r.Before != nil {
@@ -104,6 +108,9 @@ func (r *Request) prepare() (prepareFunc, error) {
 
 // exchange sends the request and has its answer printed.
 func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error {
+	if r.First > 0 {
+		r.deadline.UntilFirst(r.First)
+	}
 	p, err := prepare(r.deadline.Ctx, conv)
 	r.Endpoint.Dialect = conv.Dialect()
 	switch {

@@ -16,6 +16,7 @@ func Spec() dialect.Spec {
 		TypedParams:  true,
 		Evals:        true,
 		LiveEval:     true,
+		OneClient:    true,
 		Jobs:         dialect.OwnJobs,
 	}
 }

@@ -1,0 +1,48 @@
+package env
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+)
+
+// What bounds the first message bounds no other, and gives way to an idle time.
+func TestUntilFirst(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		idle  time.Duration
+		touch time.Duration // when the first message comes; 0: never
+		ends  time.Duration // 0: never
+	}{
+		{"nothing comes", 0, 0, time.Minute},
+		{"a message comes", 0, 59 * time.Second, 0},
+		{"an idle time is given", time.Hour, 0, time.Hour},
+		{"an idle time goes on", time.Second, 500 * time.Millisecond, 1500 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				cl := NewDeadline(t.Context(), 0, tt.idle).UntilFirst(time.Minute)
+				defer cl.Stop()
+				if tt.touch > 0 {
+					time.Sleep(tt.touch)
+					cl.Touch()
+				}
+				select {
+				case <-cl.Ctx.Done():
+					f := wire.AsFault(context.Cause(cl.Ctx))
+					if took := time.Since(begun); took != tt.ends || f == nil || f.Kind != wire.Timeout {
+						t.Errorf("ended after %v: %v", took, f)
+					}
+				case <-time.After(24 * time.Hour):
+					if tt.ends != 0 {
+						t.Error("never ended")
+					}
+				}
+			})
+		})
+	}
+}
