@@ -3,8 +3,10 @@ package commands
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
@@ -15,6 +17,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/scan"
 )
 
 // describeOptions are the flags of describe.
@@ -72,6 +75,26 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(o.show(ctx, a, print, c, name), undescribed(c, name))
+}
+
+// undescribed is the failure of a description in which something is missing: of
+// the method of that name, with name "" of any.
+func undescribed(c *catalog.Catalog, name string) error {
+	var lacks []string
+	for key, val := range scan.Members(scan.Get(c.Extra, catalog.Incomplete)) {
+		if why, _ := scan.Text(val); name == "" || scan.Key(key) == name {
+			lacks = append(lacks, format.CleanLine(scan.Key(key)+": "+why))
+		}
+	}
+	if lacks == nil {
+		return nil
+	}
+	return wire.NewFault(wire.RPCError, "the peer did not describe "+strings.Join(lacks, "; "), nil)
+}
+
+// show shows a catalog, or what of it has that name.
+func (o *describeOptions) show(ctx context.Context, a *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	part := dialects.ModuleOf(c, name)
 	switch {
 	case name != "" && part == nil:

@@ -79,10 +79,10 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	return errors.Join(err, print.Finish())
 }
 
-// discovered asks for the catalog: of the module of name where the dialect tells
-// module by module, else of all.
+// discovered asks for the catalog: of name, of a module or a method, where it
+// can be asked for that alone; else all; with name "" all.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
-	if name == "" || all.Named(conv.Dialect()).ModuleOf == nil {
+	if name == "" || !all.Named(conv.Dialect()).TypedParams {
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)

@@ -62,3 +62,7 @@ type StreamForm struct {
 
 // StreamIDs are the kinds of id that a StreamForm may name.
 var StreamIDs = []string{"hex", "integer", "string"}
+
+// Incomplete is the member of a catalog's Extra that says what of it is missing:
+// an object of the names of methods that could not be described, and why.
+const Incomplete = "incomplete"

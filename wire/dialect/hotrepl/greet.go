@@ -89,6 +89,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	if err != nil {
 		return nil, err
 	}
+	var lacks scan.Object
 	for _, d := range names {
 		if scan.Get(d, "inputSchema") == nil { // some hosts list all of it
 			name, _ := scan.Text(scan.Get(d, "name"))
@@ -97,16 +98,31 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 			switch {
 			case err == nil:
 				d = more
-			case !errors.As(err, &rpc): // of one that cannot be described the list says enough
+			case errors.As(err, &rpc):
+				lacks.Text(name, rpc.Error())
+			default:
 				return nil, err
 			}
 		}
 		cat.Methods = append(cat.Methods, method(d))
 	}
+	if !lacks.Empty() {
+		incomplete(cat, lacks)
+		return cat, nil // it is asked again when it is wanted again
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.catalog = cat
 	return cat.Clone(), nil
+}
+
+// incomplete adds to a catalog which of its commands could not be described, and
+// why.
+func incomplete(cat *catalog.Catalog, lacks scan.Object) {
+	var o scan.Object
+	o.Members(cat.Extra)
+	o.Add(catalog.Incomplete, lacks.End())
+	cat.Extra = o.End()
 }
 
 // Typing returns a catalog with the one command described; if the host knows
@@ -132,6 +148,11 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 		}
 		for _, d := range names {
 			cat.Methods = append(cat.Methods, method(d))
+		}
+		if cat.Method(name) != nil { // there is one, and it could not be described
+			var lacks scan.Object
+			lacks.Text(name, rpc.Error())
+			incomplete(cat, lacks)
 		}
 		return cat, nil
 	case err != nil:
