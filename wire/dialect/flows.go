@@ -86,6 +86,13 @@ type DiscoveryCache struct {
 	Note   func(text string) // shown with -v
 }
 
+// A JobOwner is a Codec whose jobs end with their connection.
+type JobOwner interface {
+	// RunningJobs are the jobs that were started on this connection and are not
+	// known to be over, by name. Shutdown cancels them.
+	RunningJobs() []string
+}
+
 // A Shutdowner says goodbye before the connection is closed. It must return as
 // soon as ctx is cancelled (not only when its deadline has passed), because
 // somebody waits then.

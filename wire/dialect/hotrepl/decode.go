@@ -119,12 +119,17 @@ func (c *codec) answer(m *wire.Message) {
 		if scan.Type(scan.Get(m.Raw, "jobId")) != 's' {
 			m.Kind, m.Method = wire.Invalid, ""
 			m.Err = wire.NewError(wire.CodeInvalidRequest, "a job that was accepted has no jobId")
+			return
 		}
+		c.started(scan.Get(m.Raw, "jobId"))
 	case typeEvalError:
 		m.Err = readError(scan.Get(m.Raw, "error"))
 	case typeEvalResult:
 		m.Body = value(m.Raw)
 	case typeCallResult, typeJobResult:
+		if m.Method == typeJobResult {
+			c.over(scan.Get(m.Raw, "jobId"))
+		}
 		if status, _ := scan.Text(scan.Get(m.Raw, "status")); status != "ok" {
 			m.Err = readError(scan.Get(m.Raw, "error"))
 			return

@@ -52,6 +52,7 @@ type codec struct {
 	hello   *hello     // nil: none has come
 	catalog *catalog.Catalog
 	methods map[string]*catalog.Catalog // of one command each
+	running map[string]bool             // jobs that were accepted and have not ended, by id
 }
 
 // sentRaw is what a user's own message will be answered with.
@@ -165,6 +166,8 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 		return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: op.Params}, nil
 	case c.host:
 		return wire.Message{}, asksNothing()
+	case op.Method == typeJobCancel:
+		c.over(scan.Get(op.Params, "jobId"))
 	}
 	return c.request(op.Method, nil, op.Params), nil
 }
