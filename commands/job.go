@@ -129,6 +129,9 @@ func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
 	if err := v.check(a.Line, e, rest); err != nil {
 		return err
 	}
+	if err := o.files.Check(a.Line, e); err != nil {
+		return err
+	}
 	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
 	if err != nil {
 		return err

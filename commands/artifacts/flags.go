@@ -33,6 +33,27 @@ func (s *Flags) Flags() []cmdline.Flag {
 	}
 }
 
+// Check refuses, before a job runs, to save what could not be read afterwards: a
+// host on this machine names its artifacts by path, and none is read but below a
+// folder that the user gave.
+func (s *Flags) Check(l *cmdline.CommandLine, e session.Endpoint) error {
+	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !session.SpecOf(e).LocalArtifacts || !local(e.Far().Address.Host) {
+		return nil
+	}
+	f := l.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")
+	f.Hint = "--artifact-root DIR says below which folder they may be read; a host that serves them over http goes with --artifact-host HOST[:PORT]"
+	return f
+}
+
+// local reports whether host is this machine: it is none, or a loopback address.
+func local(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "" || host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // Save saves the artifacts that a job's last words tell of, where that is wanted.
 func (s *Flags) Save(ctx context.Context, a *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")

@@ -52,6 +52,7 @@ type Spec struct {
 	Plugin            bool // the peer is a plugin: `rpcx plugin` speaks it
 	HandshakeMetadata bool // the greeting says who we are and which session to resume (--meta, --resume)
 	NoCancel          bool // a call that we give up runs on at the peer
+	LocalArtifacts    bool // artifacts are files of the peer's machine, named by path
 	OneClient         bool // the peer has one client: whoever connects evicts who is there
 	DeferredResults   bool // the result of a call may come after its response, as the stream's one data item
 

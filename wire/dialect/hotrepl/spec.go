@@ -17,6 +17,8 @@ func Spec() dialect.Spec {
 		Evals:        true,
 		LiveEval:     true,
 		OneClient:    true,
-		Jobs:         dialect.OwnJobs,
+
+		LocalArtifacts: true,
+		Jobs:           dialect.OwnJobs,
 	}
 }
