@@ -119,16 +119,17 @@ func missed(ev wire.Event) string {
 }
 
 // Progress draws a bar, or the message where no fraction is known, on the last
-// line of a terminal; elsewhere it does nothing. The bar goes before the next
-// line, and with Clear.
+// line of a terminal; elsewhere it writes a line now and then. The bar goes before
+// the next line, and with Clear.
 func (c *Console) Progress(ev wire.Event) {
-	if !c.o.Terminal || c.o.Dumb {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fraction, err := strconv.ParseFloat(string(ev.Fraction), 64)
 	known := err == nil && fraction >= 0
+	if !c.o.Terminal || c.o.Dumb {
+		c.progressRow(ev, known, fraction)
+		return
+	}
 	every := barEvery
 	if c.rows {
 		every = rowEvery
@@ -152,6 +153,32 @@ func (c *Console) Progress(ev wire.Event) {
 	}
 	c.write("\r\x1b[K" + Cut(text, width-1))
 	c.bar = true
+}
+
+// progressRow tells progress in a line of its own, where there is no terminal: now
+// and then, so that what is over soon is told in none.
+func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
+	now := time.Now()
+	if c.last.IsZero() {
+		c.last = now
+	}
+	if now.Sub(c.last) < rowEvery {
+		return
+	}
+	c.last = now
+	if c.o.JSON {
+		var what, row scan.Object
+		what.SomeText("message", ev.Message)
+		what.Add("fraction", ev.Fraction)
+		row.Add("progress", what.End())
+		c.write(string(row.End()) + "\n")
+		return
+	}
+	text := CleanLine(ev.Message)
+	if known {
+		text = strings.TrimSpace(strconv.Itoa(int(min(fraction, 1)*100)) + "% " + text)
+	}
+	c.write("progress: " + text + "\n")
 }
 
 // bar returns twenty cells and the percentage.
