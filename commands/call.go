@@ -75,7 +75,12 @@ the command, whatever else arrives meanwhile. What the peer asks of us is answer
 subscribe: call prints what it answers first, often only the subscription's id. In
 introspect every method streams: call prints all of it, and METHOD --help what the method
 takes. A HotRepl host has one client at a time: call without a session evicts whoever was
-connected.`
+connected.
+
+In scomp, values can hold functions. One that the peer hands out comes as {"$fn":"ID"},
+and METHOD ref:ID calls it, on the same connection: use a session. key@on=NAME hands out
+one of ours, which --on NAME=ANSWER answers as long as the command runs. Functions end
+with their connection; those of the peer are released before we leave.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
 nests and a[] appends; or JSON: one object or array is the params whole, several values

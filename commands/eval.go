@@ -55,8 +55,9 @@ func evalCommand(a *env.Env) *cmdline.Command {
 const evalDescription = `CODE goes to the peer's runtime, in whatever language that has, and its value to stdout.
 While it runs it may call us: --on and --hooks answer, any number of calls at once. Hooks
 with exact names are declared to the peer in the handshake. CODE comes from the argument,
-from -f FILE, or from stdin with -. State lives in the peer's session: --resume takes one
-up again. Code that fails is status 1, its stack is shown on stderr. A HotRepl host keeps
+from -f FILE, or from stdin with -. State lives in the peer's session, which in scomp may
+outlive the connection: --resume ID goes on with it, ID being what rpcx describe prints as
+.info.extra.sessionId on a connection of that session. Code that fails is status 1, its stack is shown on stderr. A HotRepl host keeps
 what code has set itself, and has one client at a time: eval without a session evicts
 whoever was connected.`
 

@@ -25,7 +25,7 @@ type Handshake struct {
 func (h *Handshake) flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
-		cmdline.Text(cmdline.GroupGreeting, "resume", "", "go on with the session `ID` of the peer (scomp)", &h.resume),
+		cmdline.Text(cmdline.GroupGreeting, "resume", "", "go on with the session `ID` of the peer, .info.extra.sessionId of rpcx describe (scomp)", &h.resume),
 		cmdline.Bool(cmdline.GroupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.NoEnvironment),
 		cmdline.PositiveDuration(cmdline.GroupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", &h.Shutdown),
 	}
