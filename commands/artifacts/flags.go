@@ -9,6 +9,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
+	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 )
@@ -36,8 +37,8 @@ func (s *Flags) Flags() []cmdline.Flag {
 // Check refuses, before a job runs, to save what could not be read afterwards: a
 // host on this machine names its artifacts by path, and none is read but below a
 // folder that the user gave.
-func (s *Flags) Check(l *cmdline.CommandLine, e session.Endpoint) error {
-	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !session.SpecOf(e).LocalArtifacts || !local(e.Far().Address.Host) {
+func (s *Flags) Check(l *cmdline.CommandLine, e endpoint.Endpoint) error {
+	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().LocalArtifacts || !local(e.Far().Address.Host) {
 		return nil
 	}
 	f := l.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")
@@ -57,7 +58,13 @@ func local(host string) bool {
 // Save saves the artifacts that a job's last words tell of, where that is wanted.
 func (s *Flags) Save(ctx context.Context, a *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
-	if s.Dir == "" || announced == nil {
+	switch {
+	case s.Dir == "":
+		return nil
+	case announced != nil && scan.Type(announced) != 'o':
+		return wire.NewFault(wire.Protocol, "the artifacts of the result are no object: nothing was saved", nil)
+	case announced == nil || len(read(announced)) == 0:
+		a.Console.Note("the result announces no artifacts: nothing was saved")
 		return nil
 	}
 	saver := &Saver{

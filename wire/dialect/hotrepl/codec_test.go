@@ -10,13 +10,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// events decodes an answer to an eval of ours and returns what a user sees.
+// events decodes an answer to an eval of ours, to a job_status where it is about a
+// job, and returns what a user sees.
 func events(t *testing.T, answer string) string {
 	t.Helper()
 	c := NewCodec(Options{})
 	m, err := c.Encode(dialect.Op{Kind: dialect.Eval, Method: "eval", Code: "x"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(answer, `"jobId"`) {
+		c.(*codec).sent[string(m.ID)] = typeStatus
 	}
 	msgs, _, err := c.Decode([]byte(strings.ReplaceAll(answer, "ID", string(m.ID))))
 	if err != nil {
@@ -65,6 +69,13 @@ func TestEvents(t *testing.T) {
 		},
 		{"how far a job is", `{"type":"job_status_result","id":ID,"jobId":"j","state":"running","progress":{"stage":"pack","fraction":0.5}}`, `response {"event":"progress","message":"pack","fraction":0.5,"data":{"stage":"pack","fraction":0.5},"job":"j","extra":{"state":"running"}}`},
 		{"a job without a name", `{"type":"job_accepted","id":ID,"state":"running"}`, "invalid"},
+		{"what answers another message", `{"type":"reset_result","id":ID,"success":true}`, "invalid"},
+		{"a command that answers an eval", `{"type":"command_result","id":ID,"status":"ok","output":1,"artifacts":{},"durationMs":0}`, "invalid"},
+		{"a tick that answers an eval", `{"type":"subscribe_result","id":ID,"seq":1,"hasValue":true,"value":1,"final":true,"durationMs":0}`, "invalid"},
+		{
+			"a job that failed in good order", `{"type":"job_result","id":ID,"jobId":"j","state":"failed","status":"ok","output":1,"artifacts":{},"durationMs":1}`,
+			`response {"event":"error","message":"the host says that it failed, and not why","job":"j","extra":{"state":"failed","status":"ok","output":1,"artifacts":{},"durationMs":1}}`,
+		},
 		{"another type", `{"type":"surprise","id":ID,"value":1}`, `notification {"event":"data","data":{"type":"surprise","id":ID,"value":1}}`},
 		{"no JSON", `{"type":`, `invalid`},
 		{"no type", `{"id":ID}`, `invalid`},
@@ -184,4 +195,23 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An answer that lacks what was asked for is none: else it would be taken for an
+// answer of nothing.
+func TestAnswersThatLackTheirMember(t *testing.T) {
+	for _, kind := range []string{typeList, typeDescribe, typeJournal} {
+		c := NewCodec(Options{})
+		m, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		msgs, _, err := c.Decode([]byte(`{"type":"` + kind + `_result","id":` + string(m.ID) + `}`))
+		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Invalid || !msgs[0].Final {
+			t.Errorf("%s: %+v, %v", kind, msgs, err)
+		}
+		if n := len(c.(*codec).sent); n != 0 {
+			t.Errorf("%s: %d answered messages are remembered", kind, n)
+		}
+	}
 }

@@ -82,6 +82,9 @@ func (c *codec) classify(m *wire.Message) {
 // ours reports whether we sent a message with that id. last says that this is
 // the last message for it, so that a user's own id can be forgotten.
 func (c *codec) ours(id wire.ID, last bool) bool {
+	if last {
+		defer delete(c.sent, string(id))
+	}
 	if m, ok := c.raw[string(id)]; ok {
 		if last || !m.all {
 			delete(c.raw, string(id))
@@ -93,9 +96,15 @@ func (c *codec) ours(id wire.ID, last bool) bool {
 
 func (c *codec) tick(m *wire.Message) {
 	first := c.raw[string(m.ID)]
+	asked, known := c.sent[string(m.ID)]
 	m.Final = string(scan.Get(m.Raw, "final")) == "true"
 	if !c.ours(m.ID, m.Final) {
 		m.Final = false
+		return
+	}
+	if known && asked != typeSubscribe {
+		m.Final = true
+		malformedAnswer(m, "a "+m.Method+" is no answer to a "+asked)
 		return
 	}
 	m.Kind, m.Params = wire.Item, m.Raw
@@ -110,15 +119,19 @@ func (c *codec) tick(m *wire.Message) {
 }
 
 func (c *codec) answer(m *wire.Message) {
+	asked, known := c.sent[string(m.ID)]
 	if m.ID == nil || !c.ours(m.ID, true) {
 		return
 	}
 	m.Kind, m.Final = wire.Response, true
+	if known && !answersTo(asked, m) {
+		malformedAnswer(m, "a "+m.Method+" is no answer to a "+asked)
+		return
+	}
 	switch m.Method {
 	case typeJobAccepted:
 		if scan.Type(scan.Get(m.Raw, "jobId")) != 's' {
-			m.Kind, m.Method = wire.Invalid, ""
-			m.Err = wire.NewError(wire.CodeInvalidRequest, "a job that was accepted has no jobId")
+			malformedAnswer(m, "a job that was accepted has no jobId")
 			return
 		}
 		c.started(scan.Get(m.Raw, "jobId"))
@@ -130,7 +143,7 @@ func (c *codec) answer(m *wire.Message) {
 		if m.Method == typeJobResult {
 			c.over(scan.Get(m.Raw, "jobId"))
 		}
-		if status, _ := scan.Text(scan.Get(m.Raw, "status")); status != "ok" {
+		if failed(m.Raw) {
 			m.Err = readError(scan.Get(m.Raw, "error"))
 			return
 		}
@@ -140,8 +153,23 @@ func (c *codec) answer(m *wire.Message) {
 			m.Err, m.Body = &wire.Error{Message: "the host did not reset"}, nil
 		}
 	default:
-		m.Body = scan.Get(m.Raw, answers[m.Method])
+		member := answers[m.Method]
+		if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
+			malformedAnswer(m, "a "+m.Method+" has no "+member)
+		}
 	}
+}
+
+// failed reports whether a command_result or job_result is one of a failure.
+func failed(raw []byte) bool {
+	status, state := scan.String(scan.Get(raw, "status")), scan.String(scan.Get(raw, "state"))
+	return status != "ok" || state == "failed" || state == "cancelled"
+}
+
+// malformedAnswer makes of an answer one that is none. It fails its call.
+func malformedAnswer(m *wire.Message, what string) {
+	m.Kind, m.Method = wire.Invalid, ""
+	m.Err = wire.NewError(wire.CodeInvalidRequest, what)
 }
 
 // answers names, per type of answer, the member that holds what was asked for.

@@ -44,6 +44,7 @@ type codec struct {
 	prefix string // of our ids: another client's answers are never taken for ours
 	last   int
 	raw    map[string]sentRaw // a user's own messages, by id, that wait for an answer
+	sent   map[string]string  // the types of our messages that are not answered, by id
 	host   bool               // we are the host: our handshake was sent
 	max    int                // the greatest message that the host takes; 0: not known
 	out    [3]wire.Message
@@ -54,6 +55,9 @@ type codec struct {
 	methods map[string]*catalog.Catalog // of one command each
 	running map[string]bool             // jobs that were accepted and have not ended, by id
 }
+
+// maxSent bounds the messages of ours that are remembered until they are answered.
+const maxSent = 4096
 
 // sentRaw is what a user's own message will be answered with.
 type sentRaw struct {
@@ -69,7 +73,7 @@ func NewCodec(o Options) dialect.Codec {
 	}
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}}
+	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
 }
 
 // UnsolicitedStreams says that answers come which nobody of ours asked for.
@@ -145,6 +149,10 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.ErrUnsupported
 	}
 	m := c.request(typeCancel, scan.Pair("targetId", op.OfID), nil)
+	delete(c.sent, string(m.ID))
+	if op.Of.Kind == dialect.Subscribe {
+		delete(c.sent, string(op.OfID))
+	}
 	m.ID = nil
 	return m, nil
 }
@@ -209,6 +217,9 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message {
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
+	if len(c.sent) < maxSent {
+		c.sent[string(id)] = kind
+	}
 	b := build(kind).id(id)
 	b.o.Inside(about)
 	for key, val := range scan.Members(extra) {

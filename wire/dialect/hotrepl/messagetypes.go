@@ -1,5 +1,11 @@
 package hotrepl
 
+import (
+	"slices"
+
+	"rpcx/wire"
+)
+
 // The types of message that a client sends.
 const (
 	typeEval      = "eval"
@@ -36,6 +42,20 @@ const (
 	typeJobCancelResult = "job_cancel_result"
 	typeJournalResult   = "journal_query_result"
 )
+
+// answerTypes are the types of message that answer a client's. A failed
+// command_result answers any (see the dialect's page), an eval_error whatever is
+// asked of the evaluator.
+var answerTypes = map[string][]string{
+	typeEval: {typeEvalResult, typeEvalError}, typeComplete: {typeCompleteResult, typeEvalError}, typeReset: {typeResetResult, typeEvalError},
+	typeList: {typeListResult}, typeDescribe: {typeDescribeResult}, typeCall: {typeCallResult, typeJobAccepted},
+	typeStatus: {typeStatusResult, typeJobResult}, typeJobCancel: {typeJobCancelResult}, typeJournal: {typeJournalResult},
+}
+
+// answersTo reports whether m is of a type that answers what was asked.
+func answersTo(asked string, m *wire.Message) bool {
+	return slices.Contains(answerTypes[asked], m.Method) || m.Method == typeCallResult && failed(m.Raw)
+}
 
 // asked reports whether kind is a type of message that clients send.
 func asked(kind string) bool {
