@@ -129,7 +129,7 @@ func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
 	if err := v.check(a.Line, e, rest); err != nil {
 		return err
 	}
-	if err := o.files.Check(a.Line, e); err != nil {
+	if err := o.files.Check(a, e); err != nil {
 		return err
 	}
 	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})

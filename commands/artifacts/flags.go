@@ -37,13 +37,21 @@ func (s *Flags) Flags() []cmdline.Flag {
 // Check refuses, before a job runs, to save what could not be read afterwards: a
 // host on this machine names its artifacts by path, and none is read but below a
 // folder that the user gave.
-func (s *Flags) Check(l *cmdline.CommandLine, e endpoint.Endpoint) error {
-	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().LocalArtifacts || !local(e.Far().Address.Host) {
+func (s *Flags) Check(a *env.Env, e endpoint.Endpoint) error {
+	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().LocalArtifacts || !local(peerOf(a, e).Address.Host) {
 		return nil
 	}
-	f := l.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")
+	f := a.Line.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")
 	f.Hint = "--artifact-root DIR says below which folder they may be read; a host that serves them over http goes with --artifact-host HOST[:PORT]"
 	return f
+}
+
+// peerOf returns the endpoint of the peer: of a session that it is connected to.
+func peerOf(a *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
+	if a.Reached != nil {
+		return a.Reached.Far()
+	}
+	return e
 }
 
 // local reports whether host is this machine: it is none, or a loopback address.
@@ -71,11 +79,7 @@ func (s *Flags) Save(ctx context.Context, a *env.Env, e endpoint.Endpoint, last 
 		Dir: s.Dir, Root: s.root, MaxSize: int64(s.most), Hosts: s.hosts,
 		Saved: func(path string, n int64) { a.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
 	}
-	far := e
-	if a.Reached != nil {
-		far = a.Reached.Far()
-	}
-	if at := far.Address; at.Host != "" {
+	if at := peerOf(a, e).Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
 	}
 	return env.Cause(ctx, saver.Save(ctx, announced))
