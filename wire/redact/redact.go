@@ -5,6 +5,7 @@ package redact
 import (
 	"bytes"
 	"strings"
+	"unicode"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -85,7 +86,13 @@ var notSecret = []string{"progresstoken", "workdonetoken", "partialresulttoken",
 
 // plainName spells a name as the tables do: in lower case, words not separated.
 func plainName(name string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '_', '-', '.', ' ':
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
 }
 
 // secret reports whether the value of a quoted key must not be shown.
