@@ -1,0 +1,216 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// FileOptions say how Open reads a schema. The zero value is usable.
+type FileOptions struct {
+	// Draft is the draft of a document that does not name its own: "4", "6", "7",
+	// "2019-09" or "2020-12". "" means 2020-12, and 7 for an OpenRPC document.
+	Draft string
+	// Formats makes "format" a condition. Without it a format is a remark, as the
+	// later drafts have it, in the older ones as well.
+	Formats bool
+	// Warn gets a sentence for each pattern that is left unchecked, because Go's
+	// regular expressions do not know it. May be nil.
+	Warn func(text string)
+	// fetch reads a document that is not in the folder; tests set it.
+	fetch func(address string) ([]byte, error)
+}
+
+// Drafts are the names that FileOptions.Draft may have.
+var Drafts = []string{"4", "6", "7", "2019-09", "2020-12"}
+
+var draftOf = map[string]*jsonschema.Draft{
+	"4": jsonschema.Draft4, "6": jsonschema.Draft6, "7": jsonschema.Draft7, "2019-09": jsonschema.Draft2019, "2020-12": jsonschema.Draft2020,
+}
+
+// A Validator is one schema of a file, ready for use by any number of goroutines.
+type Validator struct {
+	name   string // of the file
+	schema *jsonschema.Schema
+}
+
+// Open makes the schema at pointer ("" for the whole) of the document name in
+// folder ready. A $ref may lead to other files of that folder and of those below
+// it, by a relative path or by the address that the document's $id makes of such
+// a path. It never leads out of the folder, and nothing comes from the network:
+// such a $ref is an error, since values could not be told right from wrong
+// without it.
+func Open(folder fs.FS, name, pointer string, o FileOptions) (*Validator, error) {
+	f := &files{folder: folder, fetch: o.fetch}
+	doc, err := f.read(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := lookup(doc, pointer); !ok {
+		return nil, fmt.Errorf("there is nothing at %s", pointer)
+	}
+	draft := draftOf["2020-12"]
+	if isAround(doc, "openrpc") {
+		draft = draftOf["7"]
+	}
+	if d, ok := draftOf[o.Draft]; ok {
+		draft = d
+	}
+	f.home(name, doc)
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(draft)
+	c.UseLoader(f)
+	c.UseRegexpEngine(engine(warnOnce(o.Warn)))
+	formats(c, o.Formats)
+	if err := c.AddResource(folderBase+name, bare(doc)); err != nil {
+		return nil, fileError(err)
+	}
+	s, err := c.Compile(folderBase + (&url.URL{Path: name}).EscapedPath() + strings.TrimPrefix(location(pointer), base))
+	if err != nil {
+		return nil, fileError(err)
+	}
+	return &Validator{name, s}, nil
+}
+
+// bare is a document without the keywords at its root, where the root is a
+// catalog or another document around schemas and no schema itself.
+func bare(doc any) any {
+	if !isAround(doc, "catalog", "openrpc", "openapi", "asyncapi") {
+		return doc
+	}
+	root := maps.Clone(doc.(map[string]any))
+	for _, k := range keywords {
+		delete(root, k)
+	}
+	return root
+}
+
+// isAround reports whether a document has one of the members that documents
+// around schemas are known by.
+func isAround(doc any, members ...string) bool {
+	root, ok := doc.(map[string]any)
+	return ok && slices.ContainsFunc(members, func(m string) bool { return root[m] != nil })
+}
+
+func warnOnce(warn func(string)) func(string) {
+	said := map[string]bool{}
+	return func(text string) {
+		if warn != nil && !said[text] {
+			said[text] = true
+			warn(text)
+		}
+	}
+}
+
+// formats makes c assert formats, or leave them alone: the library asserts them
+// by itself for the drafts before 2019-09.
+func formats(c *jsonschema.Compiler, assert bool) {
+	if assert {
+		c.AssertFormat()
+		return
+	}
+	for _, name := range knownFormats {
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
+	}
+}
+
+// knownFormats are the formats that the library would check.
+var knownFormats = []string{
+	"json-pointer", "relative-json-pointer", "uuid", "duration", "period", "ipv4", "ipv6", "hostname", "email", "date", "time", "date-time",
+	"uri", "iri", "uri-reference", "iri-reference", "uri-template", "semver", "idn-email", "idn-hostname", "color",
+}
+
+// folderBase is the address that the folder has inside the compiler.
+const folderBase = "rpcx:///folder/"
+
+// files loads documents from the folder of a schema.
+type files struct {
+	folder fs.FS
+	id     string // what stands before a file's path in the $ids of the folder; "": not known
+	fetch  func(address string) ([]byte, error)
+}
+
+// home finds out which addresses mean files of the folder: those beside the $id
+// of the document.
+func (f *files) home(name string, doc any) {
+	root, _ := doc.(map[string]any)
+	id, _ := root["$id"].(string)
+	if id == "" {
+		id, _ = root["id"].(string)
+	}
+	if before, ok := strings.CutSuffix(strings.TrimSuffix(id, "#"), path.Base(name)); ok && strings.Contains(before, "://") {
+		f.id = before
+	}
+}
+
+// Load reads the document that a $ref leads to.
+func (f *files) Load(address string) (any, error) {
+	name, ok := strings.CutPrefix(address, folderBase)
+	if !ok && f.id != "" {
+		name, ok = strings.CutPrefix(address, f.id)
+	}
+	if ok {
+		if name, err := url.PathUnescape(name); err == nil && fs.ValidPath(name) {
+			return f.read(name)
+		}
+	}
+	if f.fetch != nil {
+		b, err := f.fetch(address)
+		if err != nil {
+			return nil, err
+		}
+		return jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	}
+	return nil, errNotInFolder
+}
+
+var errNotInFolder = errors.New("it is not below the schema's folder, and nothing is fetched")
+
+func (f *files) read(name string) (any, error) {
+	b, err := fs.ReadFile(f.folder, name)
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return nil, fmt.Errorf("%s: %w", name, of.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, fmt.Errorf("%s is not JSON: line %d: %w", name, 1+bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n")), err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not JSON: %w", name, err)
+	}
+	return v, nil
+}
+
+// fileError says what is wrong with a schema, in terms of the user's files.
+func fileError(err error) error {
+	var load *jsonschema.LoadURLError
+	if errors.As(err, &load) {
+		return fmt.Errorf("$ref to %s: %w", inFolder(load.URL), load.Err)
+	}
+	var pointer *jsonschema.JSONPointerNotFoundError
+	if errors.As(err, &pointer) {
+		return fmt.Errorf("$ref to %s: there is nothing", inFolder(pointer.URL))
+	}
+	var anchor *jsonschema.AnchorNotFoundError
+	if errors.As(err, &anchor) {
+		return fmt.Errorf("$ref to %s: there is no such anchor", inFolder(anchor.Reference))
+	}
+	return fmt.Errorf("the schema is not usable: %w", shortError(err))
+}
+
+// inFolder is an address of the compiler as the user knows it.
+func inFolder(address string) string { return strings.TrimPrefix(address, folderBase) }

@@ -1,0 +1,175 @@
+package values
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// A value is one JSON value of a file, or what stands there in place of one.
+type value struct {
+	line   int    // where it begins
+	text   []byte // valid until the next one is read
+	broken string // why it is no JSON; "": it is
+}
+
+// A reader finds the values in a file: one on each line, one over many lines, or
+// any mixture. What is no JSON costs as little as possible of what follows it: in
+// NDJSON one line, elsewhere all up to the next line that begins an object or an
+// array at its very beginning.
+type reader struct {
+	in      *bufio.Reader
+	lines   []line // read already, and to be looked at (again)
+	number  int    // of the line that was read last
+	decoder scan.Decoder
+	text    []byte // the value so far
+	from    []line // the lines that text is made of
+	rest    line   // what follows the last value on its line
+}
+
+// A line is a line of the file with its end, or a part of one.
+type line struct {
+	number int
+	text   []byte
+}
+
+// retryMost is how many lines are looked at again where a value that began on the
+// line before them turned out to be broken.
+const retryMost = 1000
+
+func newReader(r io.Reader) *reader { return &reader{in: bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next value; io.EOF after the last one.
+func (r *reader) next() (value, error) {
+	r.begin()
+	for {
+		l, err := r.line()
+		if err == io.EOF {
+			return r.end()
+		}
+		if err != nil {
+			return value{}, err
+		}
+		if len(r.text) == 0 && len(bytes.TrimSpace(l.text)) == 0 {
+			continue
+		}
+		r.from = append(r.from, l)
+		n, done, bad := r.decoder.Next(l.text)
+		r.text = append(r.text, l.text[:n]...)
+		switch {
+		case bad != nil:
+			return r.broken(bad), nil
+		case done:
+			r.rest = line{l.number, l.text[n:]}
+			return value{line: r.from[0].number, text: r.text}, nil
+		case len(r.text) > wire.DefaultMaxMessage:
+			return value{}, fmt.Errorf("line %d: a value of more than %d MiB", r.from[0].number, wire.DefaultMaxMessage>>20)
+		}
+	}
+}
+
+func (r *reader) begin() {
+	r.decoder = scan.Decoder{Depth: wire.DefaultMaxDepth}
+	r.text, r.from = r.text[:0], r.from[:0]
+}
+
+// line returns the next line, or what is left of the last one.
+func (r *reader) line() (line, error) {
+	if len(r.rest.text) > 0 {
+		l := r.rest
+		r.rest = line{}
+		return l, nil
+	}
+	if len(r.lines) > 0 {
+		l := r.lines[0]
+		r.lines = r.lines[1:]
+		return l, nil
+	}
+	text, err := r.in.ReadBytes('\n')
+	if len(text) == 0 {
+		return line{}, err
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return line{}, err
+	}
+	r.number++
+	return line{r.number, text}, nil
+}
+
+// end is the last value of the file, which may have no end of its own: a number,
+// or what is cut off.
+func (r *reader) end() (value, error) {
+	if len(r.from) == 0 {
+		return value{}, io.EOF
+	}
+	if r.decoder.End() {
+		v := value{line: r.from[0].number, text: r.text}
+		r.from = nil
+		return v, nil
+	}
+	return r.broken(errors.New("it is cut off")), nil
+}
+
+// broken is the value that began on the first of the lines so far, and goes on
+// after it: with the next line where that begins a value by itself, as it does in
+// NDJSON; else with the next one that does.
+func (r *reader) broken(err error) value {
+	first := r.from[0].number
+	later := r.from[1:]
+	if len(later) > 0 && len(later) <= retryMost && begins(later[0].text) {
+		r.lines = append(append([]line{}, later...), r.lines...)
+		return value{line: first, broken: "is not JSON: it has no end on its line"}
+	}
+	text := "is not JSON: " + reason(err)
+	if len(later) > 0 {
+		text += fmt.Sprintf(", on line %d", later[len(later)-1].number)
+	}
+	if len(later) > 0 || r.goesOn() {
+		r.skip()
+	}
+	r.from = nil
+	return value{line: first, broken: text}
+}
+
+// goesOn reports whether the next line looks like a part of the value before it:
+// indented, or the end of something.
+func (r *reader) goesOn() bool {
+	l, err := r.line()
+	if err != nil {
+		return false
+	}
+	r.lines = append([]line{l}, r.lines...)
+	return bytes.IndexByte([]byte(" \t}]"), l.text[0]) >= 0
+}
+
+// reason is what is wrong, without the place: the line is told instead.
+func reason(err error) string {
+	var e *scan.Error
+	if errors.As(err, &e) {
+		return e.What
+	}
+	return err.Error()
+}
+
+// skip leaves out the rest of a value over many lines.
+func (r *reader) skip() {
+	for {
+		l, err := r.line()
+		if err != nil {
+			return
+		}
+		if begins(l.text) {
+			r.lines = append([]line{l}, r.lines...)
+			return
+		}
+	}
+}
+
+// begins reports whether a line looks like the beginning of an object or array
+// that nothing is around.
+func begins(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }

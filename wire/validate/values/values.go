@@ -1,0 +1,54 @@
+// Package values holds JSON values, one file or many, against one JSON Schema.
+//
+//	values.go   Checker, Result
+//	reader.go   the values in a file: NDJSON, or JSON over many lines
+//	source.go   --schema: a file, and which part of it
+package values
+
+import (
+	"io"
+
+	"rpcx/wire/schema"
+)
+
+// A Checker holds values against one schema. Any number of goroutines may use
+// it.
+type Checker struct {
+	validator *schema.Validator
+}
+
+// A Result is what came of one value.
+type Result struct {
+	File     string // as it was given; "-" is standard input
+	Line     int    // on which the value begins, from 1
+	Findings []schema.Finding
+}
+
+// OK reports whether the value fits.
+func (r Result) OK() bool { return len(r.Findings) == 0 }
+
+// Check holds every value in r against the schema, in order, and calls each with
+// what came of it. What is no JSON is a finding of the rule json, and the values
+// after it are checked all the same. The error is one of reading r, or of each,
+// which ends the run.
+func (c *Checker) Check(file string, r io.Reader, each func(Result) error) error {
+	values := newReader(r)
+	for {
+		v, err := values.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		result := Result{File: file, Line: v.line}
+		if v.broken != "" {
+			result.Findings = []schema.Finding{{Rule: "json", Message: v.broken}}
+		} else {
+			result.Findings = c.validator.Check(v.text)
+		}
+		if err := each(result); err != nil {
+			return err
+		}
+	}
+}

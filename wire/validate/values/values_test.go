@@ -1,0 +1,154 @@
+package values
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/schema"
+)
+
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// checked is what came of each value, in a line each.
+func checked(t *testing.T, c *Checker, text string) string {
+	t.Helper()
+	var b strings.Builder
+	err := c.Check("-", strings.NewReader(text), func(r Result) error {
+		fmt.Fprintf(&b, "%d", r.Line)
+		if r.OK() {
+			b.WriteString(" ok")
+		}
+		for _, f := range r.Findings {
+			fmt.Fprintf(&b, " %s %s", f.Pointer, f.Message)
+		}
+		b.WriteByte('\n')
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestValuesInAFile(t *testing.T) {
+	dir := folder(t, map[string]string{"s.json": `{"type":"object"}`})
+	c, err := Open(filepath.Join(dir, "s.json"), schema.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const object = " got number, want object"
+	for _, test := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"blank lines", "\n \n{}\n\n", "3 ok\n"},
+		{"NDJSON", "{}\n{}\n1\n{}", "1 ok\n2 ok\n3 " + object + "\n4 ok\n"},
+		{"several on a line", "{} {}{}\n", "1 ok\n1 ok\n1 ok\n"},
+		{"over many lines", "{\n  \"a\": 1\n}\n{\n}\n", "1 ok\n4 ok\n"},
+		{"a number at the end", "{}\n1", "1 ok\n2 " + object + "\n"},
+		{"a bad line", "{}\n{\"a\":}\n{}\n", "1 ok\n2  is not JSON: expected a JSON value\n3 ok\n"},
+		{"a line that is cut off", "{\"a\":1\n{\"b\":2}\n{}\n", "1  is not JSON: it has no end on its line\n2 ok\n3 ok\n"},
+		{"a line that is cut off before a value", "{\"a\":\n{\"b\":2}\n{}\n", "1  is not JSON: it has no end on its line\n2 ok\n3 ok\n"},
+		{"garbage", "garbage\n{}\n", "1  is not JSON: expected a JSON value\n2 ok\n"},
+		{"cut off at the end", "{}\n{\"a\"", "1 ok\n2  is not JSON: it is cut off\n"},
+		{"broken over many lines", "{\n  \"a\": 1,,\n  \"b\": 2\n}\n{}\n", "1  is not JSON: expected a key in double quotes, on line 2\n5 ok\n"},
+		{"broken on its first line", "{\"a\"::1,\n  \"b\": 2\n}\n{}\n", "1  is not JSON: expected a JSON value\n4 ok\n"},
+		{"CRLF", "{}\r\n{}\r\n", "1 ok\n2 ok\n"},
+	} {
+		if got := checked(t, c, test.text); got != test.want {
+			t.Errorf("%s: got\n%swant\n%s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"a#b.json":   `{"type":"integer"}`,
+		"defs.json":  `{"$defs":{"n":{"$ref":"sub/n.json"}}}`,
+		"sub/n.json": `{"type":"integer"}`,
+		"up.json":    `{"$ref":"../outside.json"}`,
+		"catalog.json": `{"catalog":1,"methods":[{"name":"x.y","params":{"$ref":"#/$defs/p"},"result":{"type":"integer"}}],
+			"$defs":{"p":{"type":"object","required":["id"]}}}`,
+		"openrpc.json": `{"openrpc":"1.2.6","methods":[{"name":"add","params":[{"name":"a","required":true,"schema":{"type":"integer"}},{"$ref":"#/components/contentDescriptors/B"}],
+			"result":{"name":"sum","schema":{"type":"integer"}}}],"components":{"contentDescriptors":{"B":{"name":"b","schema":{"type":"string"}}}}}`,
+	})
+	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ source, good, bad, err string }{
+		{"a#b.json", "1", `""`, ""},
+		{"defs.json#/$defs/n", "1", `""`, ""},
+		{"catalog.json#x.y.params", `{"id":1}`, `{}`, ""},
+		{"catalog.json#x.y.result", `1`, `{}`, ""},
+		{"openrpc.json#add.params", `{"a":1}`, `{"a":"x"}`, ""},
+		{"openrpc.json#add.params", `{"a":1,"b":"x"}`, `{"a":1,"b":1}`, ""},
+		{"openrpc.json#add.params", `[1,"x"]`, `[1,2]`, ""},
+		{"openrpc.json#add.params", `[1]`, `[]`, ""},
+		{"openrpc.json#add.result", `1`, `{}`, ""},
+		{"gone.json", "", "", "no such file or directory"},
+		{"catalog.json#x.z.params", "", "", "it has no method x.z; did you mean x.y?"},
+		{"catalog.json#x.y.foo", "", "", `"x.y.foo" is neither a /pointer nor METHOD.params nor METHOD.result`},
+		{"defs.json#a.params", "", "", "it has no methods: a part of it is named by a /pointer"},
+		{"defs.json#/nothing", "", "", "there is nothing at /nothing"},
+		{"up.json", "", "", "$ref to rpcx:///outside.json: it is not below the schema's folder, and nothing is fetched"},
+		{"link.json", "", "", "path escapes from parent"},
+	} {
+		checker, err := Open(filepath.Join(dir, c.source), schema.FileOptions{})
+		if c.err != "" {
+			f := wire.AsFault(err)
+			if f == nil || f.Kind != wire.Usage || !strings.HasPrefix(f.Message, "--schema ") || !strings.HasSuffix(f.Message, ": "+c.err) {
+				t.Errorf("%s: got %v, want %s", c.source, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.source, err)
+			continue
+		}
+		if got := checked(t, checker, c.good); got != "1 ok\n" {
+			t.Errorf("%s: %s: %s", c.source, c.good, got)
+		}
+		if got := checked(t, checker, c.bad); strings.Contains(got, "ok") {
+			t.Errorf("%s: %s fits", c.source, c.bad)
+		}
+	}
+}
+
+// Reading neither hangs nor loses its place, whatever comes.
+func FuzzCheck(f *testing.F) {
+	f.Add("{}\n{\"a\":\n1}\n[1,2\n{}\nx\n")
+	dir := f.TempDir()
+	file := filepath.Join(dir, "s.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	c, err := Open(file, schema.FileOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		last := 0
+		_ = c.Check("-", strings.NewReader(text), func(r Result) error {
+			if r.Line < last || r.Line > 1+strings.Count(text, "\n") {
+				t.Fatalf("line %d after %d", r.Line, last)
+			}
+			last = r.Line
+			return nil
+		})
+	})
+}
