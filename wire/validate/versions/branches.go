@@ -1,0 +1,199 @@
+package versions
+
+import (
+	"maps"
+	"reflect"
+	"strconv"
+)
+
+// unions compares oneOf, anyOf and allOf. It returns true where one of the two is
+// a choice between forms and the other is not, and no more is to be compared.
+func (c *comparison) unions(x node) bool {
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		a, b := list(x.old, keyword), list(x.now, keyword)
+		switch {
+		case a != nil && b != nil:
+			c.alternatives(x, keyword, a, b)
+		case b != nil:
+			if c.became(x, keyword, b) {
+				return true
+			}
+		case a != nil:
+			if c.ceased(x, keyword, a) {
+				return true
+			}
+		}
+	}
+	c.parts(x, list(x.old, "allOf"), list(x.now, "allOf"))
+	return false
+}
+
+// alternatives compares the forms that a value may have.
+func (c *comparison) alternatives(x node, keyword string, a, b []any) {
+	pairs, gone, come := matched(a, b)
+	for _, p := range pairs {
+		c.schema(a[p[0]], b[p[1]], x.branch(keyword, p[0], p[1]), x.dir)
+	}
+	for _, i := range gone {
+		c.differ("alternative-removed", x.dir, x.branch(keyword, i, 0), "alternative %d of %s is gone: %s", i+1, keyword, form(a[i]))
+	}
+	for _, i := range come {
+		c.differ("alternative-added", x.dir, x.branch(keyword, 0, i), "alternative %d of %s is new: %s", i+1, keyword, form(b[i]))
+	}
+}
+
+// became is a schema that turned into one of several forms: the others are new.
+func (c *comparison) became(x node, keyword string, b []any) bool {
+	alone := bareOf(x.old)
+	i := index(b, alone)
+	if list(x.old, "oneOf") != nil || list(x.old, "anyOf") != nil {
+		return false
+	}
+	if i < 0 {
+		c.differ("condition-added", x.dir, x.at(keyword), "it must be one of %d forms", len(b))
+		return false
+	}
+	for j := range b {
+		if j != i {
+			c.differ("alternative-added", x.dir, x.branch(keyword, 0, j), "alternative %d of %s is new: %s", j+1, keyword, form(b[j]))
+		}
+	}
+	return true
+}
+
+// ceased is a schema that was one of several forms, the others being gone.
+func (c *comparison) ceased(x node, keyword string, a []any) bool {
+	i := index(a, bareOf(x.now))
+	if list(x.now, "oneOf") != nil || list(x.now, "anyOf") != nil {
+		return false
+	}
+	if i < 0 {
+		c.differ("condition-removed", x.dir, x.at(keyword), "it need no longer be one of %d forms", len(a))
+		return false
+	}
+	for j := range a {
+		if j != i {
+			c.differ("alternative-removed", x.dir, x.branch(keyword, j, 0), "alternative %d of %s is gone: %s", j+1, keyword, form(a[j]))
+		}
+	}
+	return true
+}
+
+// parts compares allOf: all of them must hold.
+func (c *comparison) parts(x node, a, b []any) {
+	pairs, gone, come := matched(a, b)
+	for _, p := range pairs {
+		c.schema(a[p[0]], b[p[1]], x.branch("allOf", p[0], p[1]), x.dir)
+	}
+	for _, i := range gone {
+		c.differ("condition-removed", x.dir, x.branch("allOf", i, 0), "part %d of allOf is gone: %s", i+1, form(a[i]))
+	}
+	for _, i := range come {
+		c.differ("condition-added", x.dir, x.branch("allOf", 0, i), "part %d of allOf is new: %s", i+1, form(b[i]))
+	}
+}
+
+func (x node) branch(keyword string, i, j int) place {
+	return place{x.at(keyword, strconv.Itoa(i)).old, x.at(keyword, strconv.Itoa(j)).now}
+}
+
+// matched pairs the alternatives of two lists: first those that are the same,
+// then those that name themselves alike, at last those of the same type.
+func matched(a, b []any) (pairs [][2]int, gone, come []int) {
+	usedA, usedB := map[int]bool{}, map[int]bool{}
+	for _, same := range []func(x, y any) bool{reflect.DeepEqual, sameName, sameConstant, sameType} {
+		for i := range a {
+			for j := range b {
+				if !usedA[i] && !usedB[j] && same(a[i], b[j]) {
+					usedA[i], usedB[j] = true, true
+					pairs = append(pairs, [2]int{i, j})
+				}
+			}
+		}
+	}
+	for i := range a {
+		if !usedA[i] {
+			gone = append(gone, i)
+		}
+	}
+	for j := range b {
+		if !usedB[j] {
+			come = append(come, j)
+		}
+	}
+	return pairs, gone, come
+}
+
+// sameName reports whether both are the same $ref, or have the same title.
+func sameName(a, b any) bool {
+	x, y := asObject(a), asObject(b)
+	for _, name := range []string{"$ref", "title"} {
+		if s := text(x, name); s != "" && s == text(y, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameConstant reports whether a property that can have but one value has the
+// same in both: it is what tells such forms apart.
+func sameConstant(a, b any) bool {
+	x, y := constants(a), constants(b)
+	for name, v := range x {
+		if reflect.DeepEqual(v, y[name]) {
+			return true
+		}
+	}
+	return false
+}
+
+func constants(v any) map[string]any {
+	all := map[string]any{}
+	for name, p := range member(asObject(v), "properties") {
+		if values, ok := enumOf(asObject(p)); ok && len(values) == 1 {
+			all[name] = values[0]
+		}
+	}
+	return all
+}
+
+// sameType reports whether both say the same type, and nothing tells them apart
+// that would be another form of it.
+func sameType(a, b any) bool {
+	x, y := asObject(a), asObject(b)
+	return x["type"] != nil && reflect.DeepEqual(x["type"], y["type"]) && len(constants(a)) == 0 && len(constants(b)) == 0
+}
+
+// index is the alternative that is the same as v, its remarks aside; -1: none is.
+func index(all []any, v map[string]any) int {
+	for i, e := range all {
+		if reflect.DeepEqual(bareOf(asObject(e)), v) {
+			return i
+		}
+	}
+	return -1
+}
+
+// bareOf is a schema without what only people read.
+func bareOf(m map[string]any) map[string]any {
+	bare := maps.Clone(m)
+	for _, name := range remarks {
+		delete(bare, name)
+	}
+	return bare
+}
+
+// form is an alternative as a sentence has it.
+func form(v any) string {
+	m := asObject(v)
+	for _, name := range []string{"title", "$ref"} {
+		if s := text(m, name); s != "" {
+			return s
+		}
+	}
+	known := constants(v)
+	for _, name := range union(known, nil) {
+		return name + " " + brief(known[name])
+	}
+	return sketch(m)
+}

@@ -1,0 +1,197 @@
+package versions
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+func escape(token string) string { return scan.Escape(token) }
+
+// catalogs compares everything.
+func (c *comparison) catalogs() {
+	root := place{}
+	if o, n := text(c.old, "dialect"), text(c.now, "dialect"); o != n && o != "" && n != "" {
+		c.add("dialect-changed", root.at("dialect"), "the dialect was %s and is %s", o, n)
+	}
+	c.info(member(c.old, "info"), member(c.now, "info"), root.at("info"))
+	c.methods(list(c.old, "methods"), list(c.now, "methods"), root.at("methods"))
+	c.method = ""
+	c.classes(list(c.old, "classes"), list(c.now, "classes"), root.at("classes"))
+	c.method = ""
+	c.constants(member(c.old, "constants"), member(c.now, "constants"), root.at("constants"))
+	c.extra(c.old, c.now, root)
+}
+
+func (c *comparison) info(o, n map[string]any, p place) {
+	for _, what := range []string{"name", "version", "description"} {
+		if a, b := text(o, what), text(n, what); a != b {
+			c.add(what+"-changed", p.at(what), "the peer's %s was %s and is %s", what, quote(a), quote(b))
+		}
+	}
+}
+
+// extra compares what only the dialect knows; skip names members that were
+// compared already.
+func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
+	a, b := member(o, "extra"), member(n, "extra")
+	for _, name := range union(a, b) {
+		if !slices.Contains(skip, name) && !reflect.DeepEqual(a[name], b[name]) {
+			c.add("extra-changed", p.at("extra", name), "%s was %s and is %s", name, brief(a[name]), brief(b[name]))
+		}
+	}
+}
+
+func (c *comparison) constants(o, n map[string]any, p place) {
+	for _, name := range union(o, n) {
+		a, before := o[name]
+		b, after := n[name]
+		switch at := p.at(name); {
+		case !before:
+			c.add("constant-added", at, "the constant %s is new", name)
+		case !after:
+			c.add("constant-removed", at, "the constant %s is gone", name)
+		case !reflect.DeepEqual(a, b):
+			c.add("constant-changed", at, "the constant %s was %s and is %s", name, brief(a), brief(b))
+		}
+	}
+}
+
+// methods compares methods by name.
+func (c *comparison) methods(o, n []any, p place) {
+	pairs := byName(o, n)
+	renamed := c.renamedMethods(pairs, p)
+	for _, pair := range pairs {
+		at := pair.place(p)
+		c.method = pair.name
+		switch {
+		case renamed[pair.name]:
+		case pair.old == nil:
+			c.add("method-added", at, "the method %s is new", pair.name)
+		case pair.now == nil:
+			c.add("method-removed", at, "the method %s is gone", pair.name)
+		default:
+			c.oneMethod(pair.old, pair.now, at)
+		}
+	}
+}
+
+// renamedMethods tells the methods that are gone and have a successor of a
+// similar name and with the same schemas. It returns both names.
+func (c *comparison) renamedMethods(pairs []pair, p place) map[string]bool {
+	done := map[string]bool{}
+	for _, gone := range pairs {
+		if gone.now != nil {
+			continue
+		}
+		for _, come := range pairs {
+			if come.old != nil || done[come.name] || catalog.Nearest(gone.name, []string{come.name}) == "" || !sameSignature(gone.old, come.now) {
+				continue
+			}
+			c.method = gone.name
+			at := place{gone.place(p).old, come.place(p).now}
+			c.add("method-renamed", at, "the method %s is now %s", gone.name, come.name)
+			done[gone.name], done[come.name] = true, true
+			break
+		}
+	}
+	return done
+}
+
+func sameSignature(a, b map[string]any) bool {
+	for _, what := range []string{"kind", "params", "result", "events"} {
+		if !reflect.DeepEqual(a[what], b[what]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A pair is what has one name in both lists; nil where it is in one alone.
+type pair struct {
+	name     string
+	old, now map[string]any
+	from, to int // places in the lists
+}
+
+func (p pair) place(of place) place {
+	return place{of.old + "/" + strconv.Itoa(p.from), of.now + "/" + strconv.Itoa(p.to)}
+}
+
+// byName pairs the elements of two lists by their names: those of the new list in
+// its order, then those that are gone.
+func byName(o, n []any) []pair {
+	before := map[string]int{}
+	for i, e := range o {
+		m, _ := e.(map[string]any)
+		before[text(m, "name")] = i
+	}
+	var pairs []pair
+	for i, e := range n {
+		m, _ := e.(map[string]any)
+		p := pair{name: text(m, "name"), now: m, to: i}
+		if from, ok := before[p.name]; ok {
+			p.from = from
+			p.old, _ = o[from].(map[string]any)
+			delete(before, p.name)
+		}
+		pairs = append(pairs, p)
+	}
+	for _, from := range slices.Sorted(maps.Values(before)) {
+		m, _ := o[from].(map[string]any)
+		pairs = append(pairs, pair{name: text(m, "name"), old: m, from: from})
+	}
+	return pairs
+}
+
+// The members of decoded JSON.
+
+func member(m map[string]any, name string) map[string]any {
+	v, _ := m[name].(map[string]any)
+	return v
+}
+
+func list(m map[string]any, name string) []any {
+	v, _ := m[name].([]any)
+	return v
+}
+
+func text(m map[string]any, name string) string {
+	v, _ := m[name].(string)
+	return v
+}
+
+// union is the names of both objects, sorted.
+func union(a, b map[string]any) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// brief is a value as a sentence has it; nothing where there is none.
+func brief(v any) string {
+	if v == nil {
+		return "nothing"
+	}
+	b, err := json.Marshal(v)
+	const most = 80
+	switch {
+	case err != nil:
+		return "a value"
+	case len(b) > most:
+		return string(b[:most]) + "…"
+	}
+	return string(b)
+}
+
+func quote(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return brief(s)
+}

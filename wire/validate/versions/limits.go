@@ -1,0 +1,140 @@
+package versions
+
+import (
+	"encoding/json"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// A limit is a keyword that bounds something from below or above.
+type limit struct {
+	stem      string // of the kinds: STEM-widened, STEM-narrowed
+	keyword   string
+	exclusive string // the keyword of a bound that is not itself allowed; "": there is none
+	lower     bool
+}
+
+var limits = []limit{
+	{"range", "minimum", "exclusiveMinimum", true},
+	{"range", "maximum", "exclusiveMaximum", false},
+	{"length", "minLength", "", true},
+	{"length", "maxLength", "", false},
+	{"size", "minItems", "", true},
+	{"size", "maxItems", "", false},
+	{"size", "minProperties", "", true},
+	{"size", "maxProperties", "", false},
+}
+
+// A bound is what a limit says; the zero bound says nothing.
+type bound struct {
+	value     *big.Rat
+	keyword   string
+	exclusive bool
+	text      string
+}
+
+// limits compares bounds of numbers, lengths and sizes.
+func (c *comparison) limits(x node) {
+	for _, l := range limits {
+		a, b := l.of(x.old), l.of(x.now)
+		at := place{x.place.at(l.keywordOf(a)).old, x.place.at(l.keywordOf(b)).now}
+		switch order := l.compare(a, b); {
+		case order < 0:
+			c.differ(l.stem+"-widened", x.dir, at, "%s was %s and is %s", l.keyword, a, b)
+		case order > 0:
+			c.differ(l.stem+"-narrowed", x.dir, at, "%s was %s and is %s", l.keyword, a, b)
+		}
+	}
+}
+
+func (l limit) keywordOf(b bound) string {
+	if b.keyword == "" {
+		return l.keyword
+	}
+	return b.keyword
+}
+
+// compare is negative where b lets more through than a, positive where it lets
+// less through.
+func (l limit) compare(a, b bound) int {
+	switch {
+	case a.value == nil && b.value == nil:
+		return 0
+	case a.value == nil:
+		return 1
+	case b.value == nil:
+		return -1
+	}
+	order := b.value.Cmp(a.value)
+	if !l.lower {
+		order = -order
+	}
+	if order == 0 && a.exclusive != b.exclusive {
+		if b.exclusive {
+			return 1
+		}
+		return -1
+	}
+	return order
+}
+
+// of is the bound that a schema sets: the tighter one of two. In draft 4 the
+// exclusive keyword is true or false and belongs to the other one.
+func (l limit) of(m map[string]any) bound {
+	b := boundOf(l.keyword, m[l.keyword], false)
+	if l.exclusive == "" {
+		return l.least(b)
+	}
+	if m[l.exclusive] == true {
+		b.exclusive = b.value != nil
+		return b
+	}
+	if e := boundOf(l.exclusive, m[l.exclusive], true); l.compare(b, e) > 0 {
+		return e
+	}
+	return b
+}
+
+// least is b, unless it says what holds anyway: that a length is at least 0.
+func (l limit) least(b bound) bound {
+	if l.lower && b.value != nil && b.value.Sign() <= 0 {
+		return bound{}
+	}
+	return b
+}
+
+func boundOf(keyword string, v any, exclusive bool) bound {
+	n, ok := v.(json.Number)
+	if !ok {
+		return bound{}
+	}
+	return bound{value: rational(n.String()), keyword: keyword, exclusive: exclusive, text: n.String()}
+}
+
+// rational is a number exactly; near enough where it is absurdly long or large.
+func rational(s string) *big.Rat {
+	const most = 300
+	_, exponent, _ := strings.Cut(strings.ToLower(s), "e")
+	if e, err := strconv.Atoi(exponent); len(s) <= most && (exponent == "" || err == nil && -most < e && e < most) {
+		if r, ok := new(big.Rat).SetString(s); ok {
+			return r
+		}
+	}
+	f, _ := strconv.ParseFloat(s, 64)
+	if r := new(big.Rat).SetFloat64(f); r != nil {
+		return r
+	}
+	return new(big.Rat)
+}
+
+// String is the bound as a sentence has it.
+func (b bound) String() string {
+	switch {
+	case b.value == nil:
+		return "not set"
+	case b.exclusive:
+		return b.text + " (exclusive)"
+	}
+	return b.text
+}

@@ -1,0 +1,135 @@
+package versions
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"rpcx/wire/catalog"
+)
+
+// oneMethod compares what has the same name in both catalogs.
+func (c *comparison) oneMethod(o, n map[string]any, p place) {
+	if a, b := kindOf(o), kindOf(n); a != b {
+		c.add("kind-changed", p.at("kind"), "it was a %s and is a %s", a, b)
+	}
+	c.annotations(o, n, p)
+	c.effects(list(o, "effects"), list(n, "effects"), p.at("effects"))
+	c.hints(member(o, "hints"), member(n, "hints"), p.at("hints"))
+	c.cache(member(o, "cache"), member(n, "cache"), p.at("cache"))
+	c.schema(o["params"], n["params"], p.at("params"), input)
+	c.schema(o["result"], n["result"], p.at("result"), output)
+	c.events(member(o, "events"), member(n, "events"), p.at("events"))
+	c.errors(member(o, "extra"), member(n, "extra"), p.at("extra", "errors"))
+	if a, b := o["stream"], n["stream"]; !reflect.DeepEqual(a, b) {
+		c.add("stream-changed", p.at("stream"), "the stream's items were %s and are %s", brief(a), brief(b))
+	}
+	c.extra(o, n, p, "errors")
+}
+
+func kindOf(m map[string]any) string {
+	if k := text(m, "kind"); k != "" {
+		return k
+	}
+	return string(catalog.Call)
+}
+
+// effects: to read is not an effect that anyone has to fear.
+func (c *comparison) effects(o, n []any, p place) {
+	for i, e := range n {
+		if !contains(o, e) && e != "read" {
+			c.add("effect-added", p.at(strconv.Itoa(i)), "it has the effect %s, which it did not have", brief(e))
+		}
+	}
+	for i, e := range o {
+		if !contains(n, e) && e != "read" {
+			c.add("effect-removed", p.at(strconv.Itoa(i)), "it no longer has the effect %s", brief(e))
+		}
+	}
+}
+
+// promises are the hints that callers rely on when they are true.
+var promises = []string{"readOnly", "readOnlyHint", "idempotent", "idempotentHint", "safe"}
+
+func (c *comparison) hints(o, n map[string]any, p place) {
+	for _, name := range union(o, n) {
+		a, b, at := o[name], n[name], p.at(name)
+		switch promise := slices.Contains(promises, name); {
+		case reflect.DeepEqual(a, b):
+		case promise && a == true:
+			c.add("hint-lost", at, "it no longer promises %s", name)
+		case promise && b == true:
+			c.add("hint-gained", at, "it promises %s", name)
+		case !promise || a != nil && b != nil:
+			c.add("hint-changed", at, "the hint %s was %s and is %s", name, brief(a), brief(b))
+		}
+	}
+}
+
+func (c *comparison) cache(o, n map[string]any, p place) {
+	a, b := seconds(o["max-age"]), seconds(n["max-age"])
+	switch at := p.at("max-age"); {
+	case a < b:
+		c.add("cache-longer", at, "its result may be kept for %v s, not for %v", b, a)
+	case a > b:
+		c.add("cache-shorter", at, "its result may be kept for %v s, not for %v", b, a)
+	}
+}
+
+func seconds(v any) float64 {
+	n, _ := v.(json.Number)
+	f, _ := n.Float64()
+	return f
+}
+
+func (c *comparison) events(o, n map[string]any, p place) {
+	for _, name := range union(o, n) {
+		a, before := o[name]
+		b, after := n[name]
+		switch at := p.at(name); {
+		case !before:
+			c.add("event-added", at, "the event %s is new", name)
+		case !after:
+			c.add("event-removed", at, "the event %s is gone", name)
+		default:
+			c.schema(a, b, at, output)
+		}
+	}
+}
+
+// errors compares the errors that OpenRPC documents, by their codes.
+func (c *comparison) errors(o, n map[string]any, p place) {
+	before, after := list(o, "errors"), list(n, "errors")
+	for i, e := range after {
+		code := codeOf(e)
+		if at := indexOfCode(before, code); at < 0 {
+			c.add("error-added", p.at(strconv.Itoa(i)), "it may fail with the code %s, which is new", brief(code))
+		} else if a, b := describe(before[at]), describe(e); a != b {
+			c.add("description-changed", place{p.at(strconv.Itoa(at)).old, p.at(strconv.Itoa(i)).now}, "the error %s was %s and is %s", brief(code), quote(a), quote(b))
+		}
+	}
+	for i, e := range before {
+		if code := codeOf(e); indexOfCode(after, code) < 0 {
+			c.add("error-removed", p.at(strconv.Itoa(i)), "it no longer says that it fails with the code %s", brief(code))
+		}
+	}
+}
+
+func codeOf(e any) any {
+	m, _ := e.(map[string]any)
+	return m["code"]
+}
+
+func describe(e any) string {
+	m, _ := e.(map[string]any)
+	return text(m, "message")
+}
+
+func indexOfCode(all []any, code any) int {
+	return slices.IndexFunc(all, func(e any) bool { return reflect.DeepEqual(codeOf(e), code) })
+}
+
+func contains(all []any, v any) bool {
+	return slices.ContainsFunc(all, func(e any) bool { return reflect.DeepEqual(e, v) })
+}

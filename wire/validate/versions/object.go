@@ -1,0 +1,159 @@
+package versions
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+
+	"rpcx/wire/catalog"
+)
+
+// object compares properties.
+func (c *comparison) object(x node) {
+	if (typesOf(x.old)|typesOf(x.now))&object == 0 {
+		return
+	}
+	o, n := member(x.old, "properties"), member(x.now, "properties")
+	renamed := c.renamedProperties(x, o, n)
+	for _, name := range union(o, n) {
+		a, before := o[name]
+		b, after := n[name]
+		at := x.at("properties", name)
+		switch needed := required(x.now, name); {
+		case renamed[name]:
+		case !before:
+			c.newProperty(x, name, needed, at)
+		case !after:
+			c.differ("property-removed", x.dir, at, "the property %s is gone", name)
+		default:
+			c.requirement(x, name, at)
+			c.schema(a, b, at, x.dir)
+		}
+	}
+	c.unnamedRequired(x, o, n)
+	c.others(x, "additionalProperties", x.old["additionalProperties"], x.now["additionalProperties"])
+}
+
+func (c *comparison) newProperty(x node, name string, needed bool, at place) {
+	switch {
+	case needed:
+		c.differ("property-added-required", x.dir, at, "the property %s is new, and must be given", name)
+	case x.old["additionalProperties"] == false:
+		c.differ("property-unforeseen", x.dir, at, "the property %s is new, where no others were allowed", name)
+	default:
+		c.differ("property-added", x.dir, at, "the property %s is new", name)
+	}
+}
+
+func (c *comparison) requirement(x node, name string, at place) {
+	switch before, after := required(x.old, name), required(x.now, name); {
+	case after && !before:
+		c.differ("property-required", x.dir, at, "the property %s must be given", name)
+	case before && !after:
+		c.differ("property-optional", x.dir, at, "the property %s may be left out", name)
+	}
+}
+
+// unnamedRequired compares the required properties that no schema describes.
+func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
+	names := append(slices.Clone(list(x.old, "required")), list(x.now, "required")...)
+	done := map[string]bool{}
+	for _, v := range names {
+		name, _ := v.(string)
+		if o[name] != nil || n[name] != nil || done[name] {
+			continue
+		}
+		done[name] = true
+		c.requirement(x, name, x.at("required"))
+	}
+}
+
+// renamedProperties tells the properties that are gone and have a successor of a
+// similar name and with the same schema. It returns both names.
+func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
+	done := map[string]bool{}
+	for _, gone := range union(o, nil) {
+		if _, stays := n[gone]; stays {
+			continue
+		}
+		for _, come := range union(n, nil) {
+			if _, was := o[come]; was || done[come] || catalog.Nearest(gone, []string{come}) == "" || !reflect.DeepEqual(o[gone], n[come]) {
+				continue
+			}
+			at := place{x.at("properties", gone).old, x.at("properties", come).now}
+			c.differ("property-renamed", x.dir, at, "the property %s is now %s", gone, come)
+			done[gone], done[come] = true, true
+			break
+		}
+	}
+	return done
+}
+
+func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }
+
+// others compares what a schema says of the properties or elements that it does
+// not name.
+func (c *comparison) others(x node, keyword string, o, n any) {
+	at := x.at(keyword)
+	switch {
+	case o == false && n == false:
+	case o == false:
+		c.differ("extra-allowed", x.dir, at, "others than those that are named are allowed")
+	case n == false:
+		c.differ("extra-forbidden", x.dir, at, "others than those that are named are no longer allowed")
+	default:
+		c.schema(o, n, at, x.dir)
+	}
+}
+
+// array compares elements: those with a place of their own, then all others.
+func (c *comparison) array(x node) {
+	if (typesOf(x.old)|typesOf(x.now))&array == 0 {
+		return
+	}
+	a, restA, keyA := elements(x.old)
+	b, restB, keyB := elements(x.now)
+	for i := range max(len(a), len(b)) {
+		index := strconv.Itoa(i)
+		at := place{x.at(keyA, index).old, x.at(keyB, index).now}
+		switch {
+		case i >= len(a):
+			c.newElement(x, i, restA, at)
+		case i >= len(b):
+			c.differ("element-removed", x.dir, at, "element %d is gone", i)
+		default:
+			c.schema(a[i], b[i], at, x.dir)
+		}
+	}
+	keyword := "items"
+	if len(a) > 0 && keyA == "items" {
+		keyword = "additionalItems"
+	}
+	c.others(x, keyword, restA, restB)
+}
+
+// newElement is an element with a place of its own. It must be given where an
+// array must be so long.
+func (c *comparison) newElement(x node, i int, before any, at place) {
+	least := limit{keyword: "minItems", lower: true}.of(x.now)
+	switch {
+	case least.value != nil && least.value.Cmp(rational(strconv.Itoa(i))) > 0:
+		c.differ("property-added-required", x.dir, at, "element %d is new, and must be given", i)
+	case before == false:
+		c.differ("property-unforeseen", x.dir, at, "element %d is new, where no others were allowed", i)
+	default:
+		c.differ("element-added", x.dir, at, "element %d is new", i)
+	}
+}
+
+// elements are the schemas of the elements with places of their own, that of all
+// others, and the keyword of the former: prefixItems, or before 2020-12 items.
+func elements(m map[string]any) (places []any, others any, keyword string) {
+	if prefix := list(m, "prefixItems"); prefix != nil {
+		return prefix, m["items"], "prefixItems"
+	}
+	if old, ok := m["items"].([]any); ok {
+		return old, m["additionalItems"], "items"
+	}
+	return nil, m["items"], "prefixItems"
+}

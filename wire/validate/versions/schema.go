@@ -1,0 +1,193 @@
+package versions
+
+import (
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/scan"
+)
+
+// A visit is a pair of schemas that is compared for one direction.
+type visit struct {
+	place
+	dir direction
+}
+
+// How many pairs of schemas are compared, and how many references are followed
+// one after the other: a peer's catalog must not keep us for ever.
+const (
+	visitsMost = 100_000
+	refsMost   = 64
+)
+
+// A node is one schema of each catalog, with its references followed.
+type node struct {
+	place
+	dir      direction
+	old, now map[string]any
+}
+
+// schema compares two schemas; nil is the schema of anything.
+func (c *comparison) schema(o, n any, p place, dir direction) {
+	o, p.old = follow(c.old, o, p.old)
+	n, p.now = follow(c.now, n, p.now)
+	v := visit{p, dir}
+	if c.seen[v] || len(c.seen) > visitsMost {
+		return
+	}
+	c.seen[v] = true
+	a, b := asObject(o), asObject(n)
+	x := node{p, dir, a, b}
+	c.annotations(a, b, p)
+	c.defaults(x)
+	switch {
+	case isAnything(a) && isAnything(b):
+	case isAnything(a):
+		c.differ("schema-added", dir, p, "it could be anything, and must be %s", sketch(b))
+	case isAnything(b):
+		c.differ("schema-removed", dir, p, "it was %s, and may be anything", sketch(a))
+	default:
+		c.node(x)
+	}
+}
+
+// node compares the keywords that a value can fail.
+func (c *comparison) node(x node) {
+	if c.unions(x) || !c.types(x) {
+		return
+	}
+	c.enums(x)
+	c.limits(x)
+	c.texts(x)
+	c.object(x)
+	c.array(x)
+	c.conditions(x)
+}
+
+// annotations compares what only people read.
+func (c *comparison) annotations(o, n map[string]any, p place) {
+	for _, name := range []string{"title", "description", "$comment", "examples", "example"} {
+		if a, b := o[name], n[name]; !reflect.DeepEqual(a, b) {
+			c.add("description-changed", p.at(name), "the %s was %s and is %s", name, brief(a), brief(b))
+		}
+	}
+	switch a, b := o["deprecated"] == true, n["deprecated"] == true; {
+	case b && !a:
+		c.add("deprecated", p.at("deprecated"), "it is deprecated")
+	case a && !b:
+		c.add("no-longer-deprecated", p.at("deprecated"), "it is no longer deprecated")
+	}
+}
+
+func (c *comparison) defaults(x node) {
+	a, before := x.old["default"]
+	b, after := x.now["default"]
+	switch at := x.at("default"); {
+	case before && after && !reflect.DeepEqual(a, b):
+		c.differ("default-changed", x.dir, at, "the default was %s and is %s", brief(a), brief(b))
+	case after && !before:
+		c.differ("default-added", x.dir, at, "the default is %s, and was not said before", brief(b))
+	case before && !after:
+		c.differ("default-removed", x.dir, at, "the default was %s, and is no longer said", brief(a))
+	}
+}
+
+// follow goes after a $ref inside its document. Keywords beside the $ref are
+// taken for those of what it leads to, which lack them.
+func follow(doc map[string]any, v any, pointer string) (any, string) {
+	for range refsMost {
+		m, ok := v.(map[string]any)
+		ref, isRef := m["$ref"].(string)
+		if !ok || !isRef || !strings.HasPrefix(ref, "#") {
+			return v, pointer
+		}
+		path, err := url.PathUnescape(ref[1:])
+		target, found := lookup(doc, path)
+		if err != nil || !found {
+			return v, pointer
+		}
+		beside := maps.Clone(m)
+		delete(beside, "$ref")
+		v = target
+		if t, isMap := target.(map[string]any); isMap && len(beside) > 0 {
+			merged := maps.Clone(t)
+			maps.Copy(merged, beside)
+			v = merged
+		}
+		pointer = path
+	}
+	return v, pointer
+}
+
+func lookup(doc any, pointer string) (any, bool) {
+	if pointer == "" {
+		return doc, true
+	}
+	if pointer[0] != '/' {
+		return nil, false
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		token = scan.Unescape(token)
+		switch in := doc.(type) {
+		case map[string]any:
+			v, ok := in[token]
+			if !ok {
+				return nil, false
+			}
+			doc = v
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil, false
+			}
+			doc = in[i]
+		default:
+			return nil, false
+		}
+	}
+	return doc, true
+}
+
+// nothing is the schema that no value fits.
+var nothing = map[string]any{"not": map[string]any{}}
+
+// asObject is a schema as an object.
+func asObject(v any) map[string]any {
+	if v == false {
+		return nothing
+	}
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// remarks are the keywords that no value can fail.
+var remarks = []string{
+	"title", "description", "$comment", "examples", "example", "default", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "id",
+	"$defs", "definitions", "$anchor",
+}
+
+// isAnything reports whether every value fits.
+func isAnything(m map[string]any) bool {
+	for name := range m {
+		if !slices.Contains(remarks, name) && !strings.HasPrefix(name, "x-") {
+			return false
+		}
+	}
+	return true
+}
+
+// sketch is what a schema wants, in a word or two.
+func sketch(m map[string]any) string {
+	switch t := typesOf(m); t {
+	case anyType:
+		return "what its schema says"
+	case 0:
+		return "left out"
+	default:
+		return t.String()
+	}
+}

@@ -1,0 +1,216 @@
+package versions
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A typeSet is a set of the types of JSON. Numbers are two: integers, and those
+// with a fraction.
+type typeSet uint8
+
+const (
+	null typeSet = 1 << iota
+	boolean
+	integer
+	fraction
+	chars
+	array
+	object
+	anyType = 1<<iota - 1
+)
+
+var typeNames = []struct {
+	name string
+	set  typeSet
+}{
+	{"null", null}, {"boolean", boolean}, {"number", integer | fraction}, {"integer", integer}, {"string", chars}, {"array", array}, {"object", object},
+}
+
+func (t typeSet) String() string {
+	var names []string
+	for _, n := range typeNames {
+		if t&n.set == n.set {
+			names = append(names, n.name)
+			t &^= n.set
+		}
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, " or ")
+}
+
+// typesOf are the types that a schema allows, by its type or by the values that it
+// lists.
+func typesOf(m map[string]any) typeSet {
+	switch t := m["type"].(type) {
+	case string:
+		return named(t)
+	case []any:
+		var set typeSet
+		for _, name := range t {
+			s, _ := name.(string)
+			set |= named(s)
+		}
+		return set
+	}
+	if reflect.DeepEqual(m, nothing) {
+		return 0
+	}
+	values, ok := enumOf(m)
+	if !ok {
+		return anyType
+	}
+	var set typeSet
+	for _, v := range values {
+		set |= typeOf(v)
+	}
+	return set
+}
+
+func named(name string) typeSet {
+	for _, n := range typeNames {
+		if n.name == name {
+			return n.set
+		}
+	}
+	return 0
+}
+
+func typeOf(v any) typeSet {
+	switch v := v.(type) {
+	case bool:
+		return boolean
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return integer | fraction
+		}
+		return integer
+	case string:
+		return chars
+	case []any:
+		return array
+	case map[string]any:
+		return object
+	}
+	return null
+}
+
+// types compares types. It returns false where the schemas have so little in
+// common that a further look is of no use.
+func (c *comparison) types(x node) bool {
+	a, b := typesOf(x.old), typesOf(x.now)
+	_, listed := enumOf(x.old)
+	_, lists := enumOf(x.now)
+	at := x.at("type")
+	switch {
+	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // the values tell more
+	case a&^b == 0:
+		c.differ("type-widened", x.dir, at, "it was %s, and may be %s", a, b)
+	case b&^a == 0:
+		c.differ("type-narrowed", x.dir, at, "it could be %s, and must be %s", a, b)
+	default:
+		c.differ("type-changed", x.dir, at, "it was %s, and is %s", a, b)
+	}
+	return a&b != 0
+}
+
+// enumOf are the values that a schema lists, by enum or const.
+func enumOf(m map[string]any) ([]any, bool) {
+	if v, ok := m["const"]; ok {
+		return []any{v}, true
+	}
+	v, ok := m["enum"].([]any)
+	return v, ok
+}
+
+func (c *comparison) enums(x node) {
+	a, before := enumOf(x.old)
+	b, after := enumOf(x.now)
+	at := x.at("enum")
+	if x.old["const"] != nil && x.now["const"] != nil {
+		at = x.at("const")
+	}
+	switch {
+	case !before && !after:
+	case !before:
+		c.differ("enum-added", x.dir, at, "it must be one of %s", brief(b))
+	case !after:
+		c.differ("enum-removed", x.dir, at, "it need no longer be one of %s", brief(a))
+	default:
+		c.values(a, b, x, at)
+	}
+}
+
+func (c *comparison) values(a, b []any, x node, at place) {
+	var came, went []any
+	for _, v := range b {
+		if !contains(a, v) {
+			came = append(came, v)
+		}
+	}
+	for _, v := range a {
+		if !contains(b, v) {
+			went = append(went, v)
+		}
+	}
+	for _, v := range came {
+		c.differ("enum-value-added", x.dir, at, "%s is new among its values", brief(v))
+	}
+	for _, v := range went {
+		c.differ("enum-value-removed", x.dir, at, "%s is no longer among its values", brief(v))
+	}
+}
+
+// texts compares what strings must be like, and a few other keywords that are
+// there or not.
+func (c *comparison) texts(x node) {
+	for _, k := range []struct{ keyword, stem, what string }{
+		{"pattern", "pattern", "the pattern"}, {"format", "format", "the format"}, {"multipleOf", "multiple", "the factor"},
+	} {
+		a, b, at := x.old[k.keyword], x.now[k.keyword], x.at(k.keyword)
+		switch {
+		case reflect.DeepEqual(a, b):
+		case a == nil:
+			c.differ(k.stem+"-added", x.dir, at, "%s is %s, where there was none", k.what, brief(b))
+		case b == nil:
+			c.differ(k.stem+"-removed", x.dir, at, "%s was %s, and there is none", k.what, brief(a))
+		default:
+			c.differ(k.stem+"-changed", x.dir, at, "%s was %s and is %s", k.what, brief(a), brief(b))
+		}
+	}
+	switch a, b := x.old["uniqueItems"] == true, x.now["uniqueItems"] == true; {
+	case b && !a:
+		c.differ("unique-added", x.dir, x.at("uniqueItems"), "its elements must differ")
+	case a && !b:
+		c.differ("unique-removed", x.dir, x.at("uniqueItems"), "its elements need no longer differ")
+	}
+}
+
+// conditions compares the keywords of which no more can be said than whether they
+// are the same.
+func (c *comparison) conditions(x node) {
+	for _, keyword := range union(x.old, x.now) {
+		a, b := x.old[keyword], x.now[keyword]
+		if !slices.Contains(conditions, keyword) || reflect.DeepEqual(a, b) {
+			continue
+		}
+		switch at := x.at(keyword); {
+		case a == nil:
+			c.differ("condition-added", x.dir, at, "it must fit %s, which is new", keyword)
+		case b == nil:
+			c.differ("condition-removed", x.dir, at, "it need no longer fit %s", keyword)
+		default:
+			c.differ("condition-changed", x.dir, at, "%s is another", keyword)
+		}
+	}
+}
+
+var conditions = []string{
+	"not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains", "maxContains",
+	"propertyNames", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "contentEncoding", "contentMediaType", "contentSchema",
+	"$dynamicRef", "$recursiveRef", "$ref",
+}
