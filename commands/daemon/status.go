@@ -82,14 +82,17 @@ func runList(ctx context.Context, a *env.Env, o *Options) error {
 func runClose(ctx context.Context, a *env.Env, o *Options) error {
 	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	return closeSession(cl.Ctx, o.Session.close)
+	return closeSession(cl.Ctx, a, o.Session.close)
 }
 
-func closeSession(ctx context.Context, name string) error {
+func closeSession(ctx context.Context, a *env.Env, name string) error {
 	c, err := attach(ctx, name)
 	if err == nil {
 		defer c.Detach()
 		err = c.End(ctx)
+		for _, job := range c.EndedJobs() {
+			a.Console.Note("the job " + format.CleanLine(job) + " was still running, and has been cancelled")
+		}
 	}
 	return env.Cause(ctx, err)
 }
@@ -104,7 +107,7 @@ func runCloseAll(ctx context.Context, a *env.Env, o *Options) error {
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup
 	for i, s := range all {
-		closing.Go(func() { errs[i] = closeSession(cl.Ctx, s.Name) })
+		closing.Go(func() { errs[i] = closeSession(cl.Ctx, a, s.Name) })
 	}
 	closing.Wait()
 	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // it ended meanwhile

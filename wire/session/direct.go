@@ -183,6 +183,19 @@ func (d *Direct) Typing(ctx context.Context, method string) (*catalog.Catalog, e
 	return l.backend().Typing(ctx, method)
 }
 
+// RunningJobs returns the names of the jobs that end with the connection, where
+// the dialect has such.
+func (d *Direct) RunningJobs(ctx context.Context) []string {
+	l, err := d.live(ctx, nil)
+	if err != nil {
+		return nil
+	}
+	if o, ok := l.backend().Codec.(dialect.JobOwner); ok {
+		return o.RunningJobs()
+	}
+	return nil
+}
+
 // Event reads m by the codec of the last link. What came of one before brings
 // its event along (lasting), or is read as it would be here.
 func (d *Direct) Event(m wire.Message) (wire.Event, error) {

@@ -13,12 +13,14 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
 )
 
 // A Control is what a command asks of a session itself, not of its far side.
 type Control struct {
+	jobs []string // see EndedJobs
 	r    *relay.Client
 	name string
 }
@@ -38,11 +40,11 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Control{r, name}, nil
+	return &Control{r: r, name: name}, nil
 }
 
 // ControlOf is what the session called name can be asked, which r has reached.
-func ControlOf(r *relay.Client, name string) *Control { return &Control{r, name} }
+func ControlOf(r *relay.Client, name string) *Control { return &Control{r: r, name: name} }
 
 // Live waits until the session is live; where that fails, so does Live.
 func (c *Control) Live(ctx context.Context) error {
@@ -94,13 +96,21 @@ func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error)
 	return out, err
 }
 
+// EndedJobs returns the jobs that still ran when End was called, and that the far
+// side was told to cancel.
+func (c *Control) EndedJobs() []string { return c.jobs }
+
 // End ends the session, also one that is still connecting, and returns when it
 // can be found no more and its far side has been told.
 func (c *Control) End(ctx context.Context) error {
-	if _, err := c.ask(ctx, "close", nil); err != nil {
+	running, err := c.ask(ctx, "close", nil)
+	if err != nil {
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed {
 			return err
 		}
+	}
+	for name := range scan.Elements(running) {
+		c.jobs = append(c.jobs, scan.String(name))
 	}
 	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
