@@ -64,7 +64,8 @@ func (o *outcome) readAll(stdout io.Reader) error {
 
 // run runs command with stdin and lets feed read its stdout, and sets how all
 // that ended in o. It returns when the command has ended: at the latest when ctx
-// ends or feed fails, and then it has been ended with its process group.
+// ends or feed fails, and then it has been ended with its process group. Whom a
+// command leaves behind that ends by itself goes on, until Close.
 func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
 	p, err := startShell(command, env)
 	if err != nil {
@@ -76,8 +77,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 		p.stdin.Write(stdin) // who does not read it need not
 		p.stdin.Close()
 	})
-	var held error
-	wg.Go(func() { held = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
+	wg.Go(func() { _ = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
 	fed := make(chan error, 1)
 	go func() { fed <- feed(&pipe{f: p.stdout, exited: p.Done()}) }()
 
@@ -102,11 +102,11 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	wg.Wait()
 	p.closePipes()
 	o.exit, o.signal = p.Status()
-	if left(o.feed) || left(held) {
-		b.wg.Go(func() { p.End(grace) }) // it left somebody behind who keeps the pipes open
-	}
 	if left(o.feed) {
 		o.feed = nil
+	}
+	if p.LeftBehind() {
+		b.keep(p.Process)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/transport"
 )
 
 // TestStatus is the table of statuses under HOOKS in rpcx(1).
@@ -204,25 +205,42 @@ func TestCloseEndsTheGroup(t *testing.T) {
 	expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
 }
 
-func TestGrandchildThatKeepsStdoutOpen(t *testing.T) {
+// What an answered command leaves in the background lives for as long as its
+// connection, whether or not it keeps the command's pipes open.
+func TestWhatIsLeftInTheBackgroundEndsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
 		`m=sleep 1000 & echo $! > $T/grandchild; echo 5`,
 		`chatty=(echo $$ > $T/chatty; while :; do echo x; sleep 0.02; done) & echo 5; exit 0`,
 		`silent=sleep 1000 >/dev/null 2>&1 & echo $! > $T/daemon; echo 6`,
 		`lines=lines:sleep 1000 & echo $! > $T/ofLines; echo 7`,
+		`short=sleep 0.05 & echo $! > $T/short; echo 8`,
+		`alive=kill -0 $(cat $T/grandchild $T/daemon $T/ofLines) && echo true`,
 	)
+	expect(t, "answer", w.call("short", ""), "8")
 	expect(t, "answer", w.call("m", ""), "5")
-	w.pidGone("grandchild")
 	expect(t, "answer", w.call("lines", ""), "7")
-	w.pidGone("ofLines")
 	if got := w.call("chatty", ""); got != "5" && !strings.HasPrefix(got, "error") {
 		t.Errorf("got %s", got)
 	}
 	expect(t, "answer", w.call("silent", ""), "6")
-	// What holds none of our pipes is a daemon by intent.
-	w.write("stop", "")
-	expect(t, "the daemon lives", newWorld(t, Options{}, Binding{}, "m=kill "+strings.TrimSpace(w.read("daemon"))).call("m", ""), "null")
+	w.pidGone("short")
+	for w.forgetEnded() && len(w.groups()) > 4 {
+		time.Sleep(time.Millisecond)
+	}
+	expect(t, "all three live", w.call("alive", ""), "true")
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"grandchild", "daemon", "ofLines"} {
+		w.pidGone(name)
+	}
+}
+
+func (w *world) groups() []*transport.Process {
+	w.ConnectionHooks.mu.Lock()
+	defer w.ConnectionHooks.mu.Unlock()
+	return w.background
 }
 
 func TestOutputLimit(t *testing.T) {

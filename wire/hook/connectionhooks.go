@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
+	"rpcx/wire/transport"
 )
 
 // A Binding is one connection, as hooks see it.
@@ -43,6 +44,8 @@ type ConnectionHooks struct {
 	running map[string]*holder
 	cos     map[*Answer]*coprocess
 	warned  bool // that there is no endpoint
+
+	background []*transport.Process // what answered commands left behind; see keep
 }
 
 // Bind returns the hooks of one connection.
@@ -187,9 +190,14 @@ func (b *ConnectionHooks) Close() error {
 	b.closed = true
 	cos := b.cos
 	b.cos = map[*Answer]*coprocess{}
+	background := b.background
+	b.background = nil
 	b.mu.Unlock()
 	for _, co := range cos {
 		b.wg.Go(func() { co.Stop(nil) })
+	}
+	for _, p := range background {
+		b.wg.Go(func() { p.End(grace) })
 	}
 	b.cancel()
 	done := make(chan struct{})

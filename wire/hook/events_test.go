@@ -47,6 +47,11 @@ func TestEventLines(t *testing.T) {
 		{`{"log":{"level":"warn","message":"hi"}}`, `{"event":"log","level":"warn","message":"hi"}`},
 		{`{"error":{"code":5,"message":"no","data":[1]}}`, `{"event":"error","code":5,"message":"no","data":[1]}`},
 		{`{"error":"no"}`, `{"event":"error","code":-32000,"message":"no"}`},
+		{`{"error":{"message":"no","data":[1]}}`, `{"event":"error","code":-32000,"message":"no","data":[1]}`},
+		{`{"error":{"why":1}}`, `{"event":"error","code":-32000,"message":"{\"why\":1}"}`},
+		{`{"data":1,"recoverable":true}`, `{"event":"data","data":{"data":1,"recoverable":true}}`},
+		{`{"error":"oops","recoverable":true}`, `{"event":"error","code":-32000,"message":"oops","extra":{"recoverable":true}}`},
+		{`{"error":"oops","recoverable":"so"}`, `{"event":"data","data":{"error":"oops","recoverable":"so"}}`},
 	}
 	for _, tt := range tests {
 		expect(t, tt.line, string(event([]byte(tt.line)).AppendJSON(nil)), tt.want)

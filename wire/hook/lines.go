@@ -50,8 +50,8 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 }
 
 // event returns the event that a line of JSON stands for: an object whose
-// members are all among the known ones, with exactly one that names its kind;
-// anything else is data.
+// members are all among the known ones, with exactly one that names its kind (an
+// error may be marked as recoverable beside it); anything else is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -59,7 +59,7 @@ func event(line json.RawMessage) wire.Event {
 	}
 	var ev wire.Event
 	var named []byte
-	kinds := 0
+	kinds, marked, goesOn := 0, false, false
 	for key, val := range scan.Members(line) {
 		switch string(key) {
 		case "progress":
@@ -80,11 +80,16 @@ func event(line json.RawMessage) wire.Event {
 			}
 		case "content_type":
 			ev.ContentType, _ = scan.Text(val)
+		case "recoverable":
+			if t := scan.Type(val); t != 't' && t != 'f' {
+				return plain
+			}
+			goesOn, marked = string(val) == "true", true
 		default:
 			return plain
 		}
 	}
-	if kinds != 1 {
+	if kinds != 1 || marked && ev.Kind != wire.Failure {
 		return plain
 	}
 	switch ev.Kind {
@@ -92,6 +97,9 @@ func event(line json.RawMessage) wire.Event {
 		ev.Data = named
 	case wire.Failure:
 		ev.Err = asError(named)
+		if goesOn {
+			recoverable(&ev)
+		}
 	case wire.Log:
 		ev.Level, ev.Message = "info", words(named)
 		if scan.Type(named) == 'o' {
@@ -112,12 +120,26 @@ func event(line json.RawMessage) wire.Event {
 }
 
 // asError returns the error that a value stands for: an error object as it
-// stands, else a server's error with that text.
+// stands; else a server's error with its message and data, or with that text.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e
 	}
-	return wire.NewError(wire.CodeServer, words(v))
+	e := wire.NewError(wire.CodeServer, words(v))
+	if scan.Type(v) != 'o' {
+		return e
+	}
+	if text, ok := scan.Text(scan.Get(v, "message")); ok {
+		e.Message, e.Data, e.Raw = text, scan.Get(v, "data"), scan.Splice(v, "code", e.Code)
+	}
+	return e
+}
+
+// recoverable marks an error after which the stream goes on, for the dialects that
+// have such.
+func recoverable(ev *wire.Event) {
+	ev.Extra = scan.Pair("recoverable", []byte("true"))
+	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))
 }
 
 // words returns a string's text, or any other value as JSON.

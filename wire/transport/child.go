@@ -115,6 +115,12 @@ func (p *Process) groupLives() bool {
 	return !errors.Is(syscall.Kill(-p.Pid(), 0), syscall.ESRCH)
 }
 
+// LeftBehind reports whether the child has exited and somebody of its group lives
+// on.
+func (p *Process) LeftBehind() bool {
+	return p.exited() && !p.gone && p.groupLives() && !groupIsDead(p.Pid())
+}
+
 // End asks the whole group to end (SIGTERM), and after grace makes it (SIGKILL).
 // It returns when nobody of it is left, at the latest a second after the
 // SIGKILL. After the child's own exit it does the same for whom it left behind.

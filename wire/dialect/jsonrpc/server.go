@@ -148,7 +148,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 			case ev.Kind == wire.Done: // said once, below
 				return nil
 			case ev.Kind == wire.Failure:
-				failed = true
+				failed = !goesOn(ev)
 			case failed: // the error was the end
 				return context.Canceled
 			}
@@ -167,6 +167,11 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 		return nil
 	}
 	return emit(wire.Event{Kind: wire.Done, Final: true})
+}
+
+// goesOn reports whether an error is one after which its stream goes on.
+func goesOn(ev wire.Event) bool {
+	return ev.Err != nil && string(scan.Get(ev.Err.JSON(), "recoverable")) == "true"
 }
 
 // form is how the catalog wants the items of a stream.

@@ -1,0 +1,55 @@
+package hook
+
+import (
+	"time"
+
+	"rpcx/wire/transport"
+)
+
+// lookEach is how often it is looked whether what hooks left in the background
+// has ended by itself: a group's number is given to others some time after that.
+const lookEach = time.Second
+
+// keep remembers the process group of a command that has been answered for and
+// left somebody in the background, who may still talk to the far side: the group
+// is ended when the connection is.
+func (b *ConnectionHooks) keep(p *transport.Process) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		b.wg.Go(func() { p.End(grace) })
+		return
+	}
+	if b.background = append(b.background, p); len(b.background) == 1 {
+		b.wg.Go(b.watchBackground)
+	}
+}
+
+// watchBackground forgets groups that have ended by themselves, until there are
+// none, or until Close.
+func (b *ConnectionHooks) watchBackground() {
+	tick := time.NewTicker(lookEach)
+	defer tick.Stop()
+	for b.forgetEnded() {
+		select {
+		case <-tick.C:
+		case <-b.ctx.Done():
+			return
+		}
+	}
+}
+
+// forgetEnded reports whether there are groups left.
+func (b *ConnectionHooks) forgetEnded() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	alive := b.background[:0]
+	for _, p := range b.background {
+		if p.LeftBehind() {
+			alive = append(alive, p)
+		}
+	}
+	clear(b.background[len(alive):])
+	b.background = alive
+	return len(alive) > 0
+}
