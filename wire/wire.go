@@ -56,6 +56,14 @@ type HalfCloser interface {
 	CloseSend() error
 }
 
+// A Prober is a Conn that can send something that is no message and means nothing
+// to the far side, such as a blank between messages, by which the system finds out
+// whether there still is one.
+type Prober interface {
+	// Probe sends it, unless a message is on its way.
+	Probe() error
+}
+
 // An Exchanger is a Conn on which one sent message is one exchange (an HTTP
 // POST) that the context of its call can end. The peer then uses Exchange in
 // place of Send; Recv of such a Conn only waits for Close.

@@ -8,6 +8,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/hook"
+	"rpcx/wire/peer"
 	"rpcx/wire/session"
 )
 
@@ -30,6 +31,11 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 	if err != nil {
 		return session.Options{}, err
 	}
+	onOpen, err := h.opening()
+	if err != nil {
+		return session.Options{}, err
+	}
+	note := noter(a)
 	cfg, err := TransportConfig(ctx, a, c)
 	return session.Options{
 		Offers: offers, Functions: h.Functions,
@@ -37,11 +43,11 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 		Hooks:     entries,
 		Hook: hook.Options{
 			Jobs: int(h.jobs), Timeout: time.Duration(h.timeout),
-			Stderr: a.Console.Writer(), Warn: a.Console.Warn,
+			Stderr: a.Console.Writer(), Warn: a.Console.Warn, OnOpen: onOpen,
 		},
 		Cache: c.cache(),
 		Tap:   tap(a),
-		Note:  noter(a),
+		Note:  func(n peer.Note) { note(n, "") },
 		Hurry: a.Signal,
 	}, err
 }

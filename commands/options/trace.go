@@ -13,7 +13,19 @@ import (
 
 // tap returns what is shown each message, for -v and a.Heard; nil if neither wants
 // any.
-func tap(a *env.Env) wire.Tap {
+func tap(a *env.Env) wire.Tap { return tapOf(a, "") }
+
+// ForClient returns what a server makes of the traffic of each client, by its name:
+// what shows its messages, and what is told of them.
+func ForClient(a *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
+	note := noter(a)
+	return func(client string) (wire.Tap, func(peer.Note)) {
+		return tapOf(a, client), func(n peer.Note) { note(n, client) }
+	}
+}
+
+// tapOf is tap for the messages of one client of ours; "": there are none.
+func tapOf(a *env.Env, client string) wire.Tap {
 	heard := a.Heard
 	if !a.Common.Verbose && heard == nil {
 		return nil
@@ -23,27 +35,32 @@ func tap(a *env.Env) wire.Tap {
 			heard()
 		}
 		if a.Common.Verbose {
-			a.Console.Trace(d, msg, time.Since(a.Started))
+			a.Console.TraceOf(client, d, msg, time.Since(a.Started))
 		}
 	}
 }
 
 // noter returns what is told of the traffic. It warns, once for each text, of
-// requests that nothing answers; other notes are shown with -v alone.
-func noter(a *env.Env) func(peer.Note) {
+// requests that nothing answers; other notes are shown with -v alone. client is the
+// name of whom they are of, where there are several.
+func noter(a *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
-	return func(n peer.Note) {
-		text := n.Text
+	return func(n peer.Note, client string) {
+		text, who, from := n.Text, "the peer", ""
+		if client != "" {
+			who, from = client, client+": "
+		}
 		switch {
 		case n.Kind == peer.NoteEvent:
 			a.Console.Event(*n.Event)
 			return
 		case n.Kind == peer.NoteUnhandledRequest:
 			name := format.Cut(format.CleanLine(n.Method), 200)
-			text = fmt.Sprintf("the peer called %s, which nothing answers (--on NAME=ANSWER does)", name)
+			text = fmt.Sprintf("called %s, which nothing answers (--on NAME=ANSWER does)", name)
+			from = who + " "
 		case a.Common.Verbose:
-			a.Console.Warn(text)
+			a.Console.Warn(from + text)
 			return
 		case n.Kind == peer.NoteUnhandledNotification, n.Kind == peer.NoteDetail:
 			return
@@ -54,9 +71,9 @@ func noter(a *env.Env) func(peer.Note) {
 			return
 		}
 		if said[text] = true; len(said) > maxNotes {
-			text = "the peer gives rise to more warnings than are worth showing (-v shows more)"
+			text, from = "gives rise to more warnings than are worth showing (-v shows more)", who+" "
 		}
-		a.Console.Warn(text)
+		a.Console.Warn(from + text)
 	}
 }
 

@@ -18,17 +18,18 @@ import (
 
 // Options are the flags of serve.
 type Options struct {
-	Conn    options.Connection
-	Hooks   options.Hooks
-	Catalog string
-	allow   []string
-	deny    []string
-	origins []string
-	token   string
-	public  bool
-	runtime string
-	Frame   cmdline.Duration
-	Files   string
+	Conn     options.Connection
+	Hooks    options.Hooks
+	Catalog  string
+	allow    []string
+	deny     []string
+	origins  []string
+	token    string
+	public   bool
+	runtime  string
+	inflight int64
+	Frame    cmdline.Duration
+	Files    string
 }
 
 // Flags makes the flags, which store into o and a.
@@ -43,6 +44,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
+			cmdline.Number(cmdline.GroupListen, "max-inflight", "have at most `N` requests of a connection in flight, and then read no further (1088)", 1, &o.inflight),
 			cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
 			cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.token),
 			cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.public),
@@ -66,6 +68,7 @@ func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (s
 		return so, err
 	}
 	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
+	so.Inflight, so.Client = int(o.inflight), options.ForClient(a)
 	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
 	if o.Files != "" {
 		if info, err := os.Stat(o.Files); err != nil || !info.IsDir() {

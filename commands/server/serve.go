@@ -52,6 +52,7 @@ func serveUntil(ctx context.Context, s *session.Server, served <-chan error, com
 	case err := <-served:
 		return err
 	case err := <-ended:
+		s.Finish(ctx)
 		return err
 	case <-ctx.Done():
 		if ended != nil {

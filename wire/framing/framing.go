@@ -98,6 +98,12 @@ type goneConn struct {
 	gone func() <-chan struct{}
 }
 
+// blankConn is a goneConn between whose messages a blank may stand.
+type blankConn struct{ *goneConn }
+
+// Probe sends a blank, unless a message is on its way.
+func (c *blankConn) Probe() error { return c.blank() }
+
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w}}
 	half, ok := rwc.(interface{ CloseWrite() error })
@@ -106,7 +112,11 @@ func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 	}
 	h := &halfConn{conn: c, closeWrite: half.CloseWrite}
 	if g, ok := rwc.(interface{ Gone() <-chan struct{} }); ok {
-		return &goneConn{halfConn: h, gone: g.Gone}
+		gone := &goneConn{halfConn: h, gone: g.Gone}
+		if w.blanks {
+			return &blankConn{gone}
+		}
+		return gone
 	}
 	return h
 }
@@ -140,6 +150,31 @@ func (c *halfConn) CloseSend() error {
 		return err
 	}
 	return closeError(c.closeWrite())
+}
+
+// Remote returns the address of the far side; "" if it has none.
+func (c *goneConn) Remote() string {
+	if r, ok := c.rwc.(interface{ Remote() string }); ok {
+		return r.Remote()
+	}
+	return ""
+}
+
+// CloseRead has Recv return io.EOF when it has returned what has come so far.
+func (c *goneConn) CloseRead() error {
+	if r, ok := c.rwc.(interface{ CloseRead() error }); ok {
+		return r.CloseRead()
+	}
+	return errors.ErrUnsupported
+}
+
+// FarEnd reports, without reading, whether the far side has ended its direction,
+// and whether it is gone in both.
+func (c *goneConn) FarEnd() (silent, gone bool) {
+	if r, ok := c.rwc.(interface{ FarEnd() (silent, gone bool) }); ok {
+		return r.FarEnd()
+	}
+	return false, false
 }
 
 // Gone returns a channel that is closed when the far side reads no more, as far

@@ -15,7 +15,7 @@ func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
 	src := &lineSource{in: in, judge: judge{noise: newNoise(o, in), max: o.MaxMessage}}
-	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n"})
+	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n", blanks: true})
 }
 
 type lineSource struct {

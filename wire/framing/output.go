@@ -11,6 +11,7 @@ type wrap struct {
 	prepare func(msg []byte) ([]byte, error)  // nil: as it is
 	head    func(dst []byte, size int) []byte // appends what stands before a message; nil: nothing
 	tail    string
+	blanks  bool // a space may stand before a message
 }
 
 // An output collects messages and writes them. While one goroutine writes, the
@@ -110,6 +111,20 @@ func (o *output) write() error {
 	defer o.mu.Unlock()
 	o.err = closeError(err)
 	return o.err
+}
+
+// blank writes a space, unless somebody writes at this time.
+func (o *output) blank() error {
+	if !o.writing.TryLock() {
+		return nil
+	}
+	defer o.writing.Unlock()
+	o.mu.Lock()
+	if o.err == nil {
+		o.pending = append([]byte{' '}, o.pending...)
+	}
+	o.mu.Unlock()
+	return o.write()
 }
 
 func (o *output) failure() error {

@@ -105,7 +105,11 @@ func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not foun
 func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 	var e *wire.Error
 	if errors.As(err, &e) && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
-		b.t.warn(c, r.Method, "the notification failed: %s", e.Message)
+		what := "the notification failed"
+		if c == onOpen {
+			what = "failed"
+		}
+		b.t.warn(c, r.Method, "%s: %s", what, e.Message)
 	}
 }
 
@@ -128,6 +132,10 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 
 // answerJQ runs a jq expression. Where r is no stream, its last output counts.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
+	if err := b.t.computing.acquireWith(ctx, dialect.RoomOf(ctx)); err != nil {
+		return nil, err
+	}
+	defer b.t.computing.release()
 	ctx, stop := b.bound(ctx, r)
 	defer stop()
 	in := r.Params
@@ -135,10 +143,11 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 		in = json.RawMessage("null")
 	}
 	last := json.RawMessage("null")
-	ctx = withObject(withCaller(ctx, b.binding.Caller), r.Vars["RPCX_OBJECT"])
+	ctx = withObject(withCaller(ctx, &b.t.computing, b.binding.Caller), r.Vars["RPCX_OBJECT"])
 	err := prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		last = out
 		if r.Stream && !r.Notification {
+			defer b.t.computing.pause()()
 			return true, r.Emit(wire.Event{Kind: wire.Data, Data: out})
 		}
 		return true, nil
@@ -225,9 +234,10 @@ type holder struct {
 	ended     bool
 }
 
-// hold waits for a slot and makes an id for the command that gets it.
-func (b *ConnectionHooks) hold(ctx context.Context) (id string, release func(), err error) {
-	if err := b.t.slots.acquire(ctx); err != nil {
+// hold waits for a slot and makes an id for the command that gets it. Nobody has a
+// slot while there is no room for the answer.
+func (b *ConnectionHooks) hold(ctx context.Context, room dialect.Room) (id string, release func(), err error) {
+	if err := b.t.slots.acquireWith(ctx, room); err != nil {
 		return "", nil, err
 	}
 	h := &holder{slots: &b.t.slots}

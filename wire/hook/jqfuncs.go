@@ -23,10 +23,15 @@ var functions = []jq.Func{
 	{Name: "object", Arity: 0, Call: jqObject},
 }
 
-// callerKey is where a context has the way back to the far side.
-type callerKey struct{}
+// callerKey is where a context has the way back to the far side, computingKey where
+// it has the semaphore that the program holds while it does not wait.
+type (
+	callerKey    struct{}
+	computingKey struct{}
+)
 
-func withCaller(ctx context.Context, c dialect.Caller) context.Context {
+func withCaller(ctx context.Context, computing *semaphore, c dialect.Caller) context.Context {
+	ctx = context.WithValue(ctx, computingKey{}, computing)
 	if c == nil {
 		return ctx
 	}
@@ -52,7 +57,15 @@ func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	return nil, nil
 }
 
-// jqSleep is sleep(SECONDS): its input, later.
+// paused gives up the program's place among those that compute until it is resumed.
+func paused(ctx context.Context) (resume func()) {
+	if s, ok := ctx.Value(computingKey{}).(*semaphore); ok {
+		return s.pause()
+	}
+	return func() {}
+}
+
+// jqSleep returns sleep(SECONDS): its input, later.
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
@@ -60,6 +73,7 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 	t := time.NewTimer(time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2)))
 	defer t.Stop()
+	defer paused(ctx)()
 	select {
 	case <-t.C:
 		return in, nil
@@ -74,7 +88,9 @@ func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	resume := paused(ctx)
 	res, err := nestedCall(ctx, c, method, params)
+	resume()
 	if err != nil {
 		return nil, caught(err)
 	}
@@ -87,6 +103,7 @@ func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer paused(ctx)()
 	if err := c.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params}); err != nil {
 		return nil, caught(err)
 	}

@@ -3,6 +3,8 @@ package hook
 import (
 	"context"
 	"sync"
+
+	"rpcx/wire/dialect"
 )
 
 // A semaphore bounds how many commands run at once. Who waits is served in order.
@@ -38,6 +40,32 @@ func (s *semaphore) acquire(ctx context.Context) error {
 	}
 	s.handOn() // our turn came at the same moment
 	return ctx.Err()
+}
+
+// acquireWith waits for a slot while there is room for an answer. Who must wait for
+// room gives up the slot.
+func (s *semaphore) acquireWith(ctx context.Context, room dialect.Room) error {
+	for {
+		if err := s.acquire(ctx); err != nil {
+			return err
+		}
+		if room.Free() {
+			return nil
+		}
+		s.release()
+		if err := room.Await(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// pause gives a slot back until resume is called, which takes one at once.
+func (s *semaphore) pause() (resume func()) {
+	s.release()
+	return s.retake
 }
 
 // release gives a slot back.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,8 @@ type Options struct {
 	// Park keeps a call until another process has answered it (Kind Inbox). nil: this
 	// is no session.
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
+	// OnOpen runs once for each connection: see ConnectionHooks.Open. May be nil.
+	OnOpen *Answer
 	// OnFailure is told of each failure that happened here: output that is no
 	// JSON, a command that could not be run, was ended by a signal or was out of
 	// time, a jq error, a co-process that died. An error that a hook answers by
@@ -54,16 +57,17 @@ type Options struct {
 
 // A Table is a set of hooks. Any number of goroutines may use it at once.
 type Table struct {
-	o        Options
-	exact    map[string]*chain
-	patterns []*chain // in the order in which they are tried
-	names    []string
-	slots    semaphore
-	env      []string // of commands, but for what each gets
-	failures atomic.Int64
-	lastID   atomic.Int64
-	stderr   sync.Mutex              // so that lines of several hooks stay whole
-	shared   func() *ConnectionHooks // owns the co-processes of all one-shot connections; made when first called
+	o         Options
+	exact     map[string]*chain
+	patterns  []*chain // in the order in which they are tried
+	names     []string
+	slots     semaphore
+	computing semaphore // of jq expressions, which hold it only while they compute
+	env       []string  // of commands, but for what each gets
+	failures  atomic.Int64
+	lastID    atomic.Int64
+	stderr    sync.Mutex              // so that lines of several hooks stay whole
+	shared    func() *ConnectionHooks // owns the co-processes of all one-shot connections; made when first called
 }
 
 // A chain is all entries of one name, in order.
@@ -84,7 +88,7 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
 	}
-	t := &Table{o: o, exact: map[string]*chain{}, slots: semaphore{free: o.Jobs}, env: inherited()}
+	t := &Table{o: o, exact: map[string]*chain{}, slots: semaphore{free: o.Jobs}, computing: semaphore{free: 2 * runtime.GOMAXPROCS(0)}, env: inherited()}
 	t.shared = sync.OnceValue(func() *ConnectionHooks { return t.Bind(Binding{}) })
 	seen := map[string]*chain{}
 	for _, e := range entries {

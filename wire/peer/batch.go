@@ -9,6 +9,7 @@ import (
 // group collects the answers to one batch.
 type group struct {
 	replies  [][]byte
+	bytes    int  // of replies
 	left     int  // answers that are still owed
 	complete bool // all messages of the batch have been routed
 	sent     bool
@@ -24,6 +25,8 @@ func (g *group) owe() (index int) {
 // putLocked fills one place in the answer to a batch.
 func (p *Peer) putLocked(g *group, index int, msg []byte) {
 	g.replies[index] = msg
+	g.bytes += len(msg)
+	p.holdLocked(len(msg))
 	g.left--
 	p.sendGroupLocked(g)
 }
@@ -36,6 +39,7 @@ func (p *Peer) sendGroupLocked(g *group) {
 	}
 	g.sent = true
 	p.change.pass()
+	p.holdLocked(-g.bytes)
 	replies := slices.DeleteFunc(g.replies, func(r []byte) bool { return r == nil })
 	if len(replies) > 0 {
 		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 )
@@ -14,10 +15,11 @@ import (
 func (p *Peer) read() {
 	defer close(p.done)
 	err := p.receiveAll()
+	gone := p.gone(err)
 	p.failAll(err)
 	switch {
 	case err == io.EOF:
-		p.drain()
+		p.drain(gone)
 	case isGoodbye(err):
 		p.finishNews()
 	}
@@ -30,9 +32,32 @@ func (p *Peer) read() {
 	p.xcancel()
 	_ = p.hangUp(closeCode(err))
 	p.wg.Wait()
+	p.mu.Lock()
+	p.holdLocked(-p.held)
+	p.mu.Unlock()
 	if p.handler != nil {
 		_ = p.handler.Close()
 	}
+}
+
+// gone returns a channel that is closed when the far side, which sends no more,
+// does not read either; nil where nobody tells. Where that is known at once, what
+// was asked of us is given up first: nobody is to hear that a call of ours, which
+// an answer was waiting for, has failed.
+func (p *Peer) gone(err error) <-chan struct{} {
+	g, ok := p.conn.(interface{ Gone() <-chan struct{} })
+	if !ok || err != io.EOF {
+		return nil
+	}
+	gone := g.Gone()
+	select {
+	case <-gone:
+		p.mu.Lock()
+		p.inflight.cancelAll()
+		p.mu.Unlock()
+	default:
+	}
+	return gone
 }
 
 // finalErrorLocked returns what Err says.
@@ -93,20 +118,19 @@ func preferCause(read, write error) error {
 }
 
 // drain answers, within bounds, what came before the far side said that it
-// sends no more.
-func (p *Peer) drain() {
+// sends no more. gone is closed when it does not read either.
+func (p *Peer) drain(gone <-chan struct{}) {
 	ctx, cancel := p.drainContext()
 	defer cancel()
-	var gone <-chan struct{}
-	if g, ok := p.conn.(interface{ Gone() <-chan struct{} }); ok {
-		gone = g.Gone()
-		p.wg.Go(func() {
-			select {
-			case <-gone:
-				cancel()
-			case <-ctx.Done():
-			}
-		})
+	p.wg.Go(func() {
+		select {
+		case <-gone:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	if c, ok := p.conn.(wire.Prober); ok {
+		p.wg.Go(func() { p.probe(ctx, c) })
 	}
 	p.mu.Lock()
 	err := p.waitForLocked(ctx, &p.change, func() bool {
@@ -125,6 +149,29 @@ func (p *Peer) drain() {
 	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 }
 
+// How long an answer is owed to a far side that sends no more before it is found
+// out whether it is still there, and how often after that.
+const (
+	probeFirst = time.Second
+	probeNext  = 5 * time.Second
+)
+
+// probe finds out, until ctx ends, whether the far side is still there to read an
+// answer: where it has left, what is sent to it comes back refused, and the
+// connection's Gone tells.
+func (p *Peer) probe(ctx context.Context, c wire.Prober) {
+	for wait := probeFirst; ; wait = probeNext {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		if c.Probe() != nil {
+			return // the next answer fails in the same way
+		}
+	}
+}
+
 // drainContext bounds drain, but for a oneShot: its answers are all it is for.
 func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	if p.oneShot {
@@ -132,6 +179,35 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	}
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
+
+// watchFarEnd gives the connection up when, before ctx ends, the far side turns out
+// to be gone, while nobody reads that could see it.
+func (p *Peer) watchFarEnd(ctx context.Context) {
+	c, ok := p.conn.(interface{ FarEnd() (silent, gone bool) })
+	if !ok {
+		return
+	}
+	prober, _ := p.conn.(wire.Prober)
+	tick := time.NewTicker(probeFirst)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		switch silent, gone := c.FarEnd(); {
+		case gone:
+			_ = p.writeFailed(errLeft)
+			return
+		case silent && prober != nil:
+			_ = prober.Probe() // what comes of it is seen at the next look
+		}
+	}
+}
+
+// errLeft is the end of a far side that did not wait for its answers.
+var errLeft = errors.New("the far side left before its answers")
 
 // isGoodbye reports whether the far side left in good order.
 func isGoodbye(err error) bool {

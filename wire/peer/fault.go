@@ -68,3 +68,9 @@ func quoted(method string) string {
 	}
 	return fmt.Sprintf("%q", method)
 }
+
+func failure(e *wire.Error) wire.Event { return wire.Event{Kind: wire.Failure, Final: true, Err: e} }
+
+func noMethod(name string) *wire.Error {
+	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", name)
+}

@@ -83,7 +83,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 						far.Send(msg)
 					}
 				}()
-				for range 1 {
+				if c.raw { // it cannot be known that what Incoming took ends before more is read
 					if m, err := far.Recv(); err != nil || !strings.Contains(string(m), `"busy"`) {
 						t.Fatal(string(m), err)
 					}

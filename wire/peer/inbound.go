@@ -28,6 +28,7 @@ type inbound struct {
 	answered  bool   // its first answer is out
 	closed    bool   // Handle has returned: nothing more may be emitted
 	cancelled bool   // by the far side
+	stream    bool   // it has been answered, and more is to come
 }
 
 // requestLocked dispatches a request.
@@ -46,6 +47,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 		return
 	}
 	switch {
+	case full && p.waitsLocked(g) && p.inflight.later(in):
 	case full:
 		if !p.inflight.toldBusy { // told once: whoever floods us must not flood our user
 			p.inflight.toldBusy = true
@@ -56,11 +58,42 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
 		p.refuseLocked(in, noMethod(in.Msg.Method))
 	default:
-		in.ctx, in.cancel = context.WithCancel(p.ctx)
-		in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
-		p.inflight.start(in)
-		p.wg.Go(func() { p.serve(in) })
+		p.startLocked(in)
 	}
+}
+
+// waitsLocked reports whether a request beyond what may be in flight can wait: it
+// has come in an array with others, or it is the last one before the reader stops.
+func (p *Peer) waitsLocked(g *group) bool {
+	return p.o.Incoming == nil && (g != nil || p.calls.waiting == 0 && p.inflight.streams == 0)
+}
+
+// startLocked runs the handler of in.
+func (p *Peer) startLocked(in *inbound) {
+	in.ctx, in.cancel = context.WithCancel(dialect.WithRoom(p.ctx, room{p, in}))
+	in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
+	p.inflight.start(in)
+	if in.cancelled {
+		in.cancel()
+	}
+	p.wg.Go(func() { p.serve(in) })
+}
+
+// finishLocked gives up the place of in, and gives it to who waits for one.
+func (p *Peer) finishLocked(in *inbound) {
+	p.inflight.finish(in)
+	for p.state < closing {
+		next := p.inflight.next(p.o.MaxInbound)
+		if next == nil {
+			break
+		}
+		if p.handler == nil {
+			p.refuseLocked(next, noMethod(next.Msg.Method))
+			continue
+		}
+		p.startLocked(next)
+	}
+	p.change.pass()
 }
 
 // refuseLocked answers in with e at once.
@@ -116,6 +149,10 @@ func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 func (p *Peer) serve(in *inbound) {
 	ev := failure(wire.NewError(wire.CodeInternal, "internal error"))
 	defer func() { p.served(in, ev) }() // whatever becomes of the handler's goroutine
+	if err := (room{p, in}).Await(); err != nil {
+		ev = failure(wire.AsError(err))
+		return
+	}
 	ev = p.run(in)
 }
 
@@ -131,8 +168,7 @@ func (p *Peer) served(in *inbound, ev wire.Event) {
 	p.owesNothingLocked(in)
 	// Its place is not free before the answer can leave.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.state >= closing })
-	p.inflight.finish(in)
-	p.change.pass()
+	p.finishLocked(in)
 }
 
 // run calls the handler. A panic is an answer too.
@@ -192,6 +228,9 @@ func (p *Peer) emit(in *inbound, ev wire.Event) error {
 	case p.sendClosed != nil && in.answered:
 		return p.sendClosed
 	}
+	if !ev.Final && in.Msg.Kind == wire.Request {
+		p.inflight.goesOn(in)
+	}
 	return p.replyLocked(in, ev)
 }
 
@@ -244,12 +283,6 @@ func (p *Peer) cancelledLocked(m *wire.Message) {
 		m.Kind = wire.Notification
 		p.notificationLocked(m)
 	}
-}
-
-func failure(e *wire.Error) wire.Event { return wire.Event{Kind: wire.Failure, Final: true, Err: e} }
-
-func noMethod(name string) *wire.Error {
-	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", name)
 }
 
 // panicText returns what a panic said and where it was, in a few lines.

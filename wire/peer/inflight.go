@@ -13,19 +13,27 @@ import (
 // Its rules:
 //   - A request is in active while its handler runs, or in taken while somebody
 //     whom Incoming gave it to may answer it; never in both.
-//   - Each counts in count and bytes until its answer can leave. When these are
-//     at their limits a further request is refused at once.
+//   - Each counts in count and bytes until its answer can leave.
 //   - It counts in unanswered until its first answer, or until it is sure that
-//     none comes. While one does, the reader never stops: the handler may wait
-//     for something that is still to be read.
+//     none comes. While one does, the reader never stops for a slow consumer: the
+//     handler may wait for something that is still to be read.
+//   - When count or bytes are at their limits the reader stops, unless what would
+//     make room may have to be read first: see crowded. Where it cannot stop, a
+//     further request is refused at once, but the rest of an array, which has been
+//     read, waits in queue.
 type inflight struct {
 	active     map[*inbound]struct{}
 	taken      map[string][]*inbound // by id; several may have one id, the oldest first
+	queue      []*inbound            // of arrays, to be started when there is room
 	count      int                   // those in active and taken
 	bytes      int                   // of their messages
+	streams    int                   // those in active that have been answered and go on
 	unanswered int
 	toldBusy   bool // a note has said that requests are refused
 }
+
+// queueMost is how many requests of arrays wait before further ones are refused.
+const queueMost = 1 << 16
 
 func newInflight() inflight {
 	return inflight{active: map[*inbound]struct{}{}, taken: map[string][]*inbound{}}
@@ -34,6 +42,42 @@ func newInflight() inflight {
 // full reports whether a request of n bytes is one too many.
 func (f *inflight) full(n, most int) bool {
 	return f.count >= most || f.count > 0 && f.bytes+n > heldBytes
+}
+
+// crowded reports whether the reader should stop until a request is done. It must
+// not while one that is open may end only by what is still to be read: a stream by
+// its unsubscribe, one that Incoming took by whatever its user waits for.
+func (f *inflight) crowded(most int) bool {
+	return (f.full(0, most) || f.bytes >= heldBytes || len(f.queue) > 0) && f.streams == 0 && len(f.taken) == 0
+}
+
+// later keeps a request until there is room; false where too many wait already.
+func (f *inflight) later(in *inbound) bool {
+	if len(f.queue) >= queueMost {
+		return false
+	}
+	f.queue = append(f.queue, in)
+	return true
+}
+
+// next removes and returns the request that waits longest for room, if there is
+// room for it now; else nil.
+func (f *inflight) next(most int) *inbound {
+	if len(f.queue) == 0 || f.full(len(f.queue[0].Msg.Raw), most) {
+		return nil
+	}
+	in := f.queue[0]
+	f.queue[0] = nil
+	f.queue = f.queue[1:]
+	return in
+}
+
+// goesOn notes that in, which is in active, has been answered and is not done.
+func (f *inflight) goesOn(in *inbound) {
+	if !in.stream {
+		in.stream = true
+		f.streams++
+	}
 }
 
 // start enters a request whose handler is about to run.
@@ -45,6 +89,9 @@ func (f *inflight) start(in *inbound) {
 // finish removes a request whose handler has returned.
 func (f *inflight) finish(in *inbound) {
 	delete(f.active, in)
+	if in.stream {
+		f.streams--
+	}
 	f.release(in)
 }
 
@@ -101,6 +148,11 @@ func (f *inflight) cancel(id wire.ID) (found bool) {
 		if string(in.Msg.ID) == string(id) {
 			in.cancelled, found = true, true
 			in.cancel()
+		}
+	}
+	for _, in := range f.queue {
+		if string(in.Msg.ID) == string(id) {
+			in.cancelled, found = true, true // startLocked ends its context
 		}
 	}
 	return found

@@ -104,6 +104,7 @@ func (p *Peer) sendLocked(o outgoing) {
 		p.wg.Go(func() { p.exchange(o) })
 		return
 	}
+	p.holdLocked(len(o.msg))
 	if p.outbox.put(o) {
 		p.wg.Go(p.write)
 	}
@@ -125,6 +126,7 @@ func (p *Peer) write() {
 		n := p.writeAll(batch)
 		p.mu.Lock()
 		p.outbox.written(batch, n)
+		p.holdLocked(-n)
 		p.change.pass()
 	}
 	p.outbox.running = false

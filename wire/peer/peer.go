@@ -40,9 +40,14 @@ type Options struct {
 	// answered with -32601.
 	Handler func(c dialect.Caller) dialect.Handler
 	// MaxInbound is the number of requests of the far side that may be in
-	// flight, those that Incoming took included; further ones, and those beyond
-	// 128 MiB in sum, are answered -32000 "busy", retryable. 0 means 1,088.
+	// flight, those that Incoming took included. At that number, or at 128 MiB in
+	// sum, the reader stops. Where it cannot, because a call of ours is unanswered,
+	// a stream is open or Incoming has taken requests, further ones are answered
+	// -32000 "busy", retryable. 0 means 1,088.
 	MaxInbound int
+	// Budget bounds what this peer and others hold to be sent. nil: 16 MiB for this
+	// one alone.
+	Budget *Budget
 	// StreamBuffer is how many bytes of messages a stream queues before the
 	// reader stops. 0 means 8 MiB.
 	StreamBuffer int
@@ -116,6 +121,8 @@ type Peer struct {
 	change gate       // opens when something happened that the reader or a closer waits for
 	ending
 	pendingNotes []Note // to be told once the mutex is released
+	held         int    // bytes that wait to be sent, those of arrays that are not complete included
+	awaitsBudget bool   // somebody passes outbox.room when the budget has room
 
 	calls         calls
 	outbox        outbox

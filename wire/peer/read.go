@@ -62,6 +62,14 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 // throttleLocked waits while reading on would only fill memory. It never waits while
 // somebody needs an answer that is still to be read. The mutex is released while it waits.
 func (p *Peer) throttleLocked(in *stream) {
+	if !p.mustStopLocked(in) {
+		return
+	}
+	if p.exchanger == nil {
+		stopped, reads := context.WithCancel(context.Background())
+		defer reads()
+		p.wg.Go(func() { p.watchFarEnd(stopped) })
+	}
 	_ = p.waitForLocked(context.Background(), &p.change, func() bool {
 		if !p.mustStopLocked(in) {
 			return true
@@ -73,12 +81,14 @@ func (p *Peer) throttleLocked(in *stream) {
 
 func (p *Peer) mustStopLocked(in *stream) bool {
 	switch {
-	case p.state >= closing:
+	case p.state >= closing || p.abort != nil:
 		return false
 	case p.outbox.bytes > floodBytes: // answers that the far side does not read
 		return true
 	case in != nil: // an exchange is read on its own: nobody else waits for it
 		return in.overfull || p.outbox.posting > postsMost && !in.answers
+	case p.calls.waiting == 0 && p.inflight.crowded(p.o.MaxInbound):
+		return true
 	}
 	return (p.calls.overfull > 0 || p.notifications.full()) && p.calls.waiting == 0 && p.inflight.unanswered == 0
 }

@@ -27,7 +27,7 @@ var keys = map[string]kind{
 	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "no-environment": yesNo,
 	"connect-timeout": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word, "shutdown-timeout": word,
-	"on": list, "hooks": paths, "hook-timeout": word, "hook-jobs": word, "strict-hooks": yesNo,
+	"on": list, "hooks": paths, "hook-timeout": word, "on-open": word, "hook-jobs": word, "strict-hooks": yesNo,
 	"reconnect": yesNo, "reconnect-for": word, "meta": list, "catalog": path, "cache": word, "params-style": word,
 }
 

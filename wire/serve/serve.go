@@ -35,6 +35,9 @@ type Options struct {
 	// leads back to it; suspend frees the slot of a hook that waits for a nested
 	// call. May be nil.
 	TalkBack func(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error)
+	// OnBind is given, for each connection that is bound, what starts the hook of
+	// its opening. May be nil.
+	OnBind func(c dialect.Caller, open func())
 }
 
 // New returns the backend for any dialect's server.
@@ -94,6 +97,9 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 		binding.Endpoint = b.o.TalkBack(c, func(id string) func() { return r.bound.Suspend(id) })
 	}
 	r.bound = b.o.Hooks.Bind(binding)
+	if b.o.OnBind != nil {
+		b.o.OnBind(c, r.bound.Open)
+	}
 	return r
 }
 

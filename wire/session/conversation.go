@@ -72,6 +72,10 @@ type Options struct {
 	Tap       wire.Tap
 	Note      func(peer.Note) // things a user may want to know; may be nil
 	Drain     time.Duration   // see peer.Options
+	Inflight  int             // as a server, the most requests of a connection: peer.Options.MaxInbound
+	// Client makes, as a server, Tap and Note of one client, by its name. nil: they
+	// are for all.
+	Client    func(name string) (wire.Tap, func(peer.Note))
 	Hurry     context.Context // see peer.Options; of a conversation
 	Reached   *relay.Client   // the connection that Reach made to the process that holds the conversation; nil: Open makes one
 	Shared    *Shared         // where several processes use the conversation; nil elsewhere

@@ -64,6 +64,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		l.close()
 		return nil, err
 	}
+	d.responder.Opened(l.p)
 	if introducer != nil {
 		d.session = introducer.Session()
 	}

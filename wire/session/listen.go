@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -14,6 +18,10 @@ import (
 	"rpcx/wire/transport"
 )
 
+// heldBytes is how much of all answers may wait until clients read them, beyond the
+// little that each client may always have.
+const heldBytes = 256 << 20
+
 // A Server is a bound listener, whose connections are answered by hooks and a
 // catalog.
 type Server struct {
@@ -22,12 +30,15 @@ type Server struct {
 	side     *responder
 	listener transport.Listener
 
-	mu    sync.Mutex
-	peers map[*peer.Peer]bool
-	wg    sync.WaitGroup
-	done  bool
-	alone bool // one connection is all there will ever be (stdio)
-	fault error
+	mu       sync.Mutex
+	peers    map[*peer.Peer]bool
+	wg       sync.WaitGroup
+	done     bool
+	accepted chan struct{} // closed when no further connection is accepted
+	clients  atomic.Int64  // that have come
+	budget   *peer.Budget  // of all of them
+	alone    bool          // one connection is all there will ever be (stdio)
+	fault    error
 }
 
 // Listen binds e and returns when a client could connect.
@@ -35,7 +46,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if e.Demo != "" || e.Socket != "" {
 		return nil, wire.Usagef("%s cannot be listened on", e)
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes), alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
@@ -55,7 +66,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	return s, nil
 }
 
-// endpoint.Endpoint is where it listens, as a client writes it, with the dialect and the
+// Endpoint is where it listens, as a client writes it, with the dialect and the
 // framing; "" for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
@@ -77,31 +88,48 @@ func (s *Server) Serve() error {
 	for {
 		conn, err := s.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
+			close(s.accepted)
 			s.wg.Wait()
 			return s.fault
 		}
 		if err != nil {
 			return err
 		}
-		s.wg.Go(func() { s.converse(conn) })
+		p, client := s.newPeer(conn)
+		s.wg.Go(func() { s.converse(p, client) })
 	}
 }
 
-// converse serves one connection to its end.
-func (s *Server) converse(conn wire.Conn) {
-	o := peer.Options{Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain}
-	p := peer.New(conn, s.endpoint.Spec().NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
+// newPeer begins to serve a connection, of the client of that name.
+func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string) {
+	o := peer.Options{
+		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain,
+		MaxInbound: s.options.Inflight, Budget: s.budget,
+	}
+	client = s.clientName(conn)
+	if s.options.Client != nil && !s.alone {
+		o.Tap, o.Note = s.options.Client(client)
+	}
+	p = peer.New(conn, s.endpoint.Spec().NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.peers[p] = true
+	return p, client
+}
+
+// converse serves one connection to its end.
+func (s *Server) converse(p *peer.Peer, client string) {
+	s.mu.Lock()
 	done := s.done
 	s.mu.Unlock()
 	if !done {
+		s.side.Opened(p)
 		<-p.Done()
 	}
 	err := p.Err()
 	_ = p.Close()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol && !s.alone && s.options.Hook.Warn != nil {
-		s.options.Hook.Warn("hung up on a client: " + f.Error())
+		s.options.Hook.Warn("hung up on " + client + ": " + f.Error())
 	}
 	s.mu.Lock()
 	delete(s.peers, p)
@@ -112,6 +140,44 @@ func (s *Server) converse(conn wire.Conn) {
 	if s.alone {
 		_ = s.listener.Close()
 	}
+}
+
+// clientName returns what a client is called in warnings: its address, or a number
+// where it has none (a Unix socket).
+func (s *Server) clientName(conn wire.Conn) string {
+	n := s.clients.Add(1)
+	if r, ok := conn.(interface{ Remote() string }); ok {
+		if at := strings.Trim(r.Remote(), "@"); at != "" {
+			return at
+		}
+	}
+	return "client " + strconv.FormatInt(n, 10)
+}
+
+// finishPatience is how long Finish waits for notifications that have come.
+const finishPatience = 60 * time.Second
+
+// Finish waits until the connections that were made so far are accepted and what
+// came over them was read, and each notification among it handled: who has sent one
+// and left has done all that it could. It waits no longer than until ctx ends. Only
+// Close may follow.
+func (s *Server) Finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, finishPatience)
+	defer cancel()
+	if d, ok := s.listener.(interface{ Drain() }); ok {
+		d.Drain()
+		select {
+		case <-s.accepted:
+		case <-ctx.Done():
+		}
+	}
+	var hearing sync.WaitGroup
+	s.mu.Lock()
+	for p := range s.peers {
+		hearing.Go(func() { _ = p.Heard(ctx) })
+	}
+	s.mu.Unlock()
+	hearing.Wait()
 }
 
 // goingAway is WebSocket's code for a server that stops: its clients may come

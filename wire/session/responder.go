@@ -26,13 +26,14 @@ type responder struct {
 
 	mu      sync.Mutex
 	sockets map[dialect.Caller]*relay.Socket // nil: closed
+	opening map[dialect.Caller]func()        // of connections that are not open yet: see Opened
 	failed  error
 }
 
 // newResponder makes the answering side. serving says that we are the server: the
 // catalog is told to whoever asks.
 func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
-	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, funcs: &relay.Functions{}}
+	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, opening: map[dialect.Caller]func(){}, funcs: &relay.Functions{}}
 	if o.Shared != nil {
 		s.funcs = o.Shared.Functions
 	}
@@ -59,7 +60,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	}
 	backend := serve.New(serve.Options{
 		Catalog: known, Hooks: s.table, Allow: spec.AllForHooks(o.Allow), Deny: spec.AllForHooks(o.Deny), Name: spec.HookName,
-		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack,
+		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack, OnBind: s.onBind,
 	})
 	s.server = spec.NewServer(relay.WithFunctions(backend, s.funcs))
 	return s, nil
@@ -99,8 +100,32 @@ type responderHandler struct {
 }
 
 func (h *responderHandler) Close() error {
+	h.responder.takeOpening(h.caller)
 	defer h.responder.dropSocket(h.caller)
 	return h.Handler.Close()
+}
+
+// onBind keeps open until the connection of c is open.
+func (s *responder) onBind(c dialect.Caller, open func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opening[c] = open
+}
+
+// takeOpening returns what onBind was given for c, once; nil after that.
+func (s *responder) takeOpening(c dialect.Caller) func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := s.opening[c]
+	delete(s.opening, c)
+	return open
+}
+
+// Opened says that the connection of c is past its greeting: --on-open is run.
+func (s *responder) Opened(c dialect.Caller) {
+	if open := s.takeOpening(c); open != nil {
+		open()
+	}
 }
 
 // answers says whether a hook answers method.

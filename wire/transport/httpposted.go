@@ -34,6 +34,7 @@ type posted struct {
 	stream bool            // the far side accepts an event stream
 	plain  bool            // and JSON
 	limit  time.Duration
+	from   string // its address
 
 	mu       sync.Mutex
 	first    []byte // held back; nil: none
@@ -51,7 +52,7 @@ type posted struct {
 func newPosted(w http.ResponseWriter, r *http.Request, body []byte, c Config) *posted {
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 	p := &posted{
-		body: body, w: w, gone: r.Context(), limit: c.closeTimeout(),
+		body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
 		stream: strings.Contains(accept, "text/event-stream"),
 		finish: make(chan struct{}), finished: make(chan struct{}),
 	}
@@ -64,6 +65,9 @@ func (p *posted) OneShot() {}
 
 // OneAnswer reports whether the far side takes one message and no event stream.
 func (p *posted) OneAnswer() bool { return !p.stream }
+
+// Remote returns the address of the far side; "" if it has none.
+func (p *posted) Remote() string { return p.from }
 
 // Gone returns a channel that is closed when the far side has hung up, and nobody will read an
 // answer. Whoever works for this exchange may watch it.

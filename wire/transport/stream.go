@@ -100,6 +100,7 @@ type netStream struct {
 	net.Conn
 	insist bool // a TLS alert about our certificate may come instead of the first bytes
 	closed atomic.Bool
+	deaf   atomic.Bool // after CloseRead
 }
 
 func newNetStream(conn net.Conn) *netStream {
@@ -114,6 +115,8 @@ func (s *netStream) Read(b []byte) (int, error) {
 	case err == nil:
 	case s.closed.Load():
 		err = &wire.CloseError{Clean: true}
+	case s.deaf.Load() && errors.Is(err, io.ErrUnexpectedEOF): // of TLS
+		err = io.EOF
 	case s.insist:
 		err = lateRefusal(err)
 	}
@@ -153,6 +156,19 @@ func (s *netStream) CloseWrite() error {
 	return nil
 }
 
+// Remote returns the address of the far side; "" if it has none.
+func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
+
+// CloseRead has Read return io.EOF when it has returned what has come so far.
+func (s *netStream) CloseRead() error {
+	c, ok := s.socket().(interface{ CloseRead() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	s.deaf.Store(true)
+	return c.CloseRead()
+}
+
 // Gone returns a channel that is closed when the far side neither sends nor
 // reads any more: at once where that is so on a Unix socket (Linux), elsewhere
 // when the system happens to know. To be called after Read has returned io.EOF,
@@ -167,11 +183,28 @@ func (s *netStream) Gone() <-chan struct{} {
 		return nil
 	}
 	gone := make(chan struct{})
+	if _, now := s.FarEnd(); now {
+		close(gone)
+		return gone
+	}
 	go func() { // until then, or until Close
 		defer close(gone)
 		_ = raw.Read(hungUp)
 	}()
 	return gone
+}
+
+// FarEnd reports, without reading, whether the far side has ended its direction,
+// and whether it is gone in both; false where the system does not tell.
+func (s *netStream) FarEnd() (silent, gone bool) {
+	sc, ok := s.socket().(syscall.Conn)
+	if !ok {
+		return false, false
+	}
+	if raw, err := sc.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // closed: it is known to whoever reads
+	}
+	return silent, gone
 }
 
 // socket returns what is below TLS, if there is TLS.

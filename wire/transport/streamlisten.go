@@ -5,7 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -50,6 +52,20 @@ type streamListener struct {
 	closed chan struct{}
 	once   sync.Once
 	wg     sync.WaitGroup
+	last   atomic.Bool // after Drain
+}
+
+// drainPatience is how long a listener that takes its last connections waits for
+// one more: they are there already.
+const drainPatience = 100 * time.Millisecond
+
+// Drain has Accept return net.ErrClosed once it has returned the connections that
+// were made so far.
+func (s *streamListener) Drain() {
+	if l, ok := s.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		s.last.Store(true)
+		l.SetDeadline(time.Now())
+	}
 }
 
 // maxHandshakes bounds the TLS handshakes that go on at once.
@@ -87,7 +103,7 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 // too many open files, a client that left.
 func (s *streamListener) accept() (net.Conn, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		conn, err := s.Listener.Accept()
+		conn, err := s.acceptOne()
 		if err == nil {
 			if tcp, ok := conn.(*net.TCPConn); ok && s.c.Ping > 0 {
 				tcp.SetKeepAliveConfig(s.c.keepAlive())
@@ -106,6 +122,24 @@ func (s *streamListener) accept() (net.Conn, error) {
 	}
 }
 
+// acceptOne returns the listener's Accept. After Drain it waits no more.
+func (s *streamListener) acceptOne() (net.Conn, error) {
+	if !s.last.Load() {
+		conn, err := s.Listener.Accept()
+		if err == nil || !s.last.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return conn, err
+		}
+	}
+	if l, ok := s.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		l.SetDeadline(time.Now().Add(drainPatience))
+	}
+	conn, err := s.Listener.Accept()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, net.ErrClosed
+	}
+	return conn, err
+}
+
 // handshakes accepts for tls: a client that is slow in its handshake holds up
 // nobody else.
 func (s *streamListener) handshakes() {
@@ -113,6 +147,10 @@ func (s *streamListener) handshakes() {
 	for {
 		conn, err := s.accept()
 		if err != nil {
+			for range cap(slots) { // those that were begun are the last
+				slots <- struct{}{}
+			}
+			s.once.Do(func() { close(s.closed) })
 			return
 		}
 		slots <- struct{}{}

@@ -276,3 +276,11 @@ func (w *wsConn) ping(limit time.Duration) {
 	defer late.Stop()
 	w.ws.Ping(ctx)
 }
+
+// Remote returns the address of the far side; "" if it has none.
+func (c *wsConn) Remote() string {
+	if c.net == nil {
+		return ""
+	}
+	return c.net.RemoteAddr().String()
+}

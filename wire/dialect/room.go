@@ -1,0 +1,35 @@
+package dialect
+
+import "context"
+
+// Room is the memory that answers may take until the far side has read them. Who
+// answers asks for it again once it has waited for something else.
+type Room interface {
+	// Await waits until there is room for an answer. The error, a *wire.Error, is
+	// the answer where there will be none.
+	Await() error
+	// Free reports whether Await would return at once, without an error.
+	Free() bool
+}
+
+// roomKey is where a context has the room for the answer.
+type roomKey struct{}
+
+// WithRoom returns ctx with the room that RoomOf returns.
+func WithRoom(ctx context.Context, r Room) context.Context {
+	return context.WithValue(ctx, roomKey{}, r)
+}
+
+// RoomOf returns the room for the answer to the request that ctx is of; where
+// nobody has set one, one without bounds.
+func RoomOf(ctx context.Context) Room {
+	if r, ok := ctx.Value(roomKey{}).(Room); ok {
+		return r
+	}
+	return boundless{}
+}
+
+type boundless struct{}
+
+func (boundless) Await() error { return nil }
+func (boundless) Free() bool   { return true }

@@ -1,0 +1,53 @@
+package hook
+
+import (
+	"context"
+	"errors"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// ParseOnOpen reads the ANSWER of --on-open, which does something for each
+// connection: a command or a jq expression. Errors are usage Faults.
+func ParseOnOpen(s string) (*Answer, error) {
+	a, err := ParseAnswer(s)
+	if err != nil {
+		return nil, inside("--on-open", err)
+	}
+	switch a.Kind {
+	case Sh, Text, Lines, JQ:
+		return &a, nil
+	}
+	f := usage("--on-open: %q does nothing: there is no call that it could answer", s)
+	f.Hint = "--on-open takes a command, or jq: with rpc or notify"
+	return nil, f
+}
+
+// onOpen is what --on-open is called in warnings.
+var onOpen = &chain{pattern: "--on-open"}
+
+// Open starts what Options.OnOpen has for a connection, once it can be spoken on. A
+// connection that is one exchange has none.
+func (b *ConnectionHooks) Open() {
+	a := b.t.o.OnOpen
+	if a == nil || b.binding.OneShot {
+		return
+	}
+	ctx, leave, err := b.enter(context.Background())
+	if err != nil {
+		return
+	}
+	go func() {
+		defer leave()
+		_, err := b.answer(ctx, onOpen, a, dialect.Request{Notification: true})
+		var e *wire.Error
+		switch {
+		case ctx.Err() != nil:
+		case err == errNotMine:
+			b.t.warn(onOpen, "", "ended with status %d", exNotMine)
+		case errors.As(err, &e):
+			b.noteFailed(onOpen, dialect.Request{}, err)
+		}
+	}()
+}

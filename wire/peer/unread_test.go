@@ -1,0 +1,77 @@
+package peer_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// A far side that asks for much and reads nothing has few answers made for it:
+// what one connection may hold, or less where all of them together hold too much.
+func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
+	const answer, asked = 1 << 20, 1000
+	for _, c := range []struct {
+		name   string
+		budget *peer.Budget
+		most   int64
+		array  bool
+	}{{"alone", nil, 20, false}, {"with others", peer.NewBudget(4 << 20), 8, false}, {"in an array", nil, 70, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, far := transport.Pair()
+				defer far.Close()
+				turn := make(chan struct{}, 1)
+				turn <- struct{}{}
+				var made atomic.Int64
+				p := newPeer(t, near, peer.Options{Budget: c.budget, Handler: with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
+					room := dialect.RoomOf(ctx)
+					for <-turn; !room.Free(); <-turn { // as one that waits for a slot
+						turn <- struct{}{}
+						if err := room.Await(); err != nil {
+							return nil, err
+						}
+					}
+					defer func() { turn <- struct{}{} }()
+					made.Add(1)
+					return json.RawMessage(`"` + strings.Repeat("x", answer) + `"`), nil
+				})})
+				go func() {
+					requests := make([]string, asked)
+					for i := range requests {
+						requests[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m"}`, i)
+						if !c.array && far.Send([]byte(requests[i])) != nil {
+							return
+						}
+					}
+					if c.array {
+						far.Send([]byte("[" + strings.Join(requests, ",") + "]"))
+					}
+				}()
+				synctest.Wait()
+				if n := made.Load(); n > c.most {
+					t.Errorf("%d answers were made", n)
+				}
+				if c.array {
+					if m, err := far.Recv(); err != nil || len(m) > 80<<20 || strings.Count(string(m), `"id":`) != asked {
+						t.Errorf("%d bytes, %v", len(m), err)
+					}
+					return
+				}
+				for range asked { // none is lost
+					if m, err := far.Recv(); err != nil || len(m) < answer {
+						t.Fatal(string(m), err)
+					}
+				}
+				p.Close()
+			})
+		})
+	}
+}
