@@ -12,9 +12,9 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Direct is a Conversation over a connection of our own. What answers the far
-// side is one for its life; the link is made anew where Options.Reconnect says
-// so.
+// Direct is a Conversation over a connection that this process dialled. One
+// responder answers the peer for as long as the conversation lasts; with
+// Options.Reconnect there is a new link whenever one is lost.
 type Direct struct {
 	endpoint  endpoint.Endpoint
 	o         Options
@@ -23,7 +23,7 @@ type Direct struct {
 	raw       *rawPipe // Raw returns it: it is there from the first message on
 	newCodec  func() dialect.Codec
 	dial      func(ctx context.Context) (wire.Conn, []func() error, error)
-	session   string                                 // what the far side of the last link calls it; only for the next one
+	session   string                                 // the id that the peer gave to our session, for the next greeting
 	jitter    func(most time.Duration) time.Duration // of the pauses between attempts
 	ctx       context.Context                        // of dialling again: ends with Close
 	cancel    context.CancelFunc
@@ -31,16 +31,7 @@ type Direct struct {
 	done      chan struct{}  // closed when all is over; with Options.Reconnect alone
 	once      sync.Once
 
-	mu         sync.Mutex // for all below
-	change     chan struct{}
-	link       *link         // nil while there is none
-	codec      dialect.Codec // of the last link
-	reconnects int           // how often there was a new one
-	over       bool          // there will be no other link
-	err        error         // why it is over
-	giveUpErr  error         // err, where no other link could be made
-	closed     bool
-	streams    []*resubscription // in the order in which they were opened
+	links
 }
 
 // start makes the first link. When it fails nothing is left.
@@ -74,38 +65,6 @@ func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 		}
 	}
 	return d.link, nil
-}
-
-// ended is why nothing can be sent any more. The lock is held.
-func (d *Direct) ended() error {
-	if d.err != nil {
-		return d.err
-	}
-	return wire.NewFault(wire.Closed, "the conversation ended", nil)
-}
-
-// await waits for the next changed. The lock is held, but given up meanwhile.
-func (d *Direct) await(ctx context.Context) error {
-	if d.change == nil {
-		d.change = make(chan struct{})
-	}
-	c := d.change
-	d.mu.Unlock()
-	defer d.mu.Lock()
-	select {
-	case <-c:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// changed wakes everyone who waits. The lock is held.
-func (d *Direct) changed() {
-	if d.change != nil {
-		close(d.change)
-		d.change = nil
-	}
 }
 
 func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
@@ -226,13 +185,6 @@ func (d *Direct) Settle(ctx context.Context) {
 	}
 }
 
-// current is the link; nil while there is none.
-func (d *Direct) current() *link {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.link
-}
-
 // Done is closed when the conversation has ended for good: the connection is
 // lost, or was and could not be made again, or Close was called.
 func (d *Direct) Done() <-chan struct{} {
@@ -258,13 +210,6 @@ func (d *Direct) JoinRaw() relay.SharedPipe { return d.hub.join() }
 
 // EndRaw ends the raw traffic of all processes, and tells them why.
 func (d *Direct) EndRaw(why error) { d.hub.end(why) }
-
-// Reconnects is how often a connection that was lost was made again.
-func (d *Direct) Reconnects() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.reconnects
-}
 
 func (d *Direct) Err() error {
 	if d.o.Reconnect == nil {

@@ -79,17 +79,6 @@ func (d *Direct) redialLoop(l *link) {
 	}
 }
 
-// finish says that there will be no other link.
-func (d *Direct) finish(err, vain error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.link, d.over = nil, true
-	if !d.closed {
-		d.err, d.giveUpErr = err, vain
-	}
-	d.changed()
-}
-
 // A redialer knows how long the connection has not been of use.
 type redialer struct {
 	d     *Direct
@@ -233,14 +222,4 @@ func (d *Direct) reopenStreams(l *link) {
 	d.link, d.codec = l, l.codec
 	d.reconnects++
 	d.changed()
-}
-
-// notReopened is the next stream that was not opened on l. The lock is held.
-func (d *Direct) notReopened(l *link) *resubscription {
-	for _, s := range d.streams {
-		if s.tried != l {
-			return s
-		}
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"rpcx/wire"
@@ -59,17 +58,6 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 		}
 		old = l // there is another already
 	}
-}
-
-// register has s opened again on the links that come, unless one has come since.
-func (d *Direct) register(s *resubscription) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.link != nil && d.link != s.on {
-		return false
-	}
-	d.streams = append(d.streams, s)
-	return true
 }
 
 // preopen opens, on a new link that nobody else has yet, the watches that go on
@@ -159,7 +147,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 			return s.message(m), nil
 		case !disconnected(s.read):
 			if ctx.Err() == nil {
-				s.unregister()
+				s.d.unregister(s)
 			}
 			return wire.Message{}, err
 		}
@@ -239,19 +227,11 @@ func waiting(st dialect.Stream) bool {
 // Cancel tells the far side, if there is one, that nobody wants the rest.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
-	s.unregister()
+	s.d.unregister(s)
 	d := s.d
 	d.mu.Lock()
 	st := s.next
 	d.changed()
 	d.mu.Unlock()
 	return st.Cancel(ctx)
-}
-
-// unregister keeps s from being opened again.
-func (s *resubscription) unregister() {
-	d := s.d
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.streams = slices.DeleteFunc(d.streams, func(o *resubscription) bool { return o == s })
 }

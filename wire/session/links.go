@@ -1,0 +1,113 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// links is the part of a conversation that a new connection changes: which link
+// there is, what goes on over the next one, and how it all ended.
+type links struct {
+	mu         sync.Mutex // for all below
+	change     chan struct{}
+	link       *link         // nil while there is none
+	codec      dialect.Codec // of the last link
+	reconnects int           // how often there was a new one
+	over       bool          // there will be no other link
+	err        error         // why it is over
+	giveUpErr  error         // err, where no other link could be made
+	closed     bool
+	streams    []*resubscription // in the order in which they were opened
+}
+
+// current returns the link; nil while there is none.
+func (c *links) current() *link {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.link
+}
+
+// Reconnects counts the connections that took the place of one that was lost.
+func (c *links) Reconnects() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reconnects
+}
+
+// finish ends the conversation: there will be no other link. giveUpErr is err
+// where it is the failure of the attempts to make one; else nil.
+func (c *links) finish(err, giveUpErr error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.link, c.over = nil, true
+	if !c.closed {
+		c.err, c.giveUpErr = err, giveUpErr
+	}
+	c.changed()
+}
+
+// register has s opened again on the links that come; false if there is a newer
+// link already than the one it was opened on.
+func (c *links) register(s *resubscription) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link != nil && c.link != s.on {
+		return false
+	}
+	c.streams = append(c.streams, s)
+	return true
+}
+
+// unregister keeps s from being opened again.
+func (c *links) unregister(s *resubscription) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
+}
+
+// notReopened returns the next stream that has still to be opened on l; nil:
+// there is none. The lock is held.
+func (c *links) notReopened(l *link) *resubscription {
+	for _, s := range c.streams {
+		if s.tried != l {
+			return s
+		}
+	}
+	return nil
+}
+
+// ended says why nothing can be sent any more. The lock is held.
+func (c *links) ended() error {
+	if c.err != nil {
+		return c.err
+	}
+	return wire.NewFault(wire.Closed, "the conversation ended", nil)
+}
+
+// await waits for the next changed. The lock is held, but given up meanwhile.
+func (c *links) await(ctx context.Context) error {
+	if c.change == nil {
+		c.change = make(chan struct{})
+	}
+	change := c.change
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	select {
+	case <-change:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// changed wakes everyone who waits. The lock is held.
+func (c *links) changed() {
+	if c.change != nil {
+		close(c.change)
+		c.change = nil
+	}
+}
