@@ -40,33 +40,35 @@ type HostOptions struct {
 
 // host is a session, in the process that holds its connection.
 type host struct {
-	options       HostOptions
-	e             endpoint.Endpoint
-	hooks         []string // the names that hooks answer
-	conv          *session.Direct
-	path          string // of its socket
-	sock          *relay.Socket
-	ring          *ring
-	inbox         *inbox
-	started       time.Time
-	sent          traffic
-	received      traffic
-	subscriptions []dialect.Stream // its subscriptions
-	subs          sync.WaitGroup
-	abandon       context.CancelCauseFunc // ends the opening
-	live          chan struct{}           // closed when there is no more to wait for
-	failed        error                   // why it never came to life; read after live
-	why           error                   // why it ended; read after ended, nil: it was closed
-	closing       chan struct{}           // closed when --close asks for the end
-	once          sync.Once
-	ended         atomic.Bool
+	options HostOptions
+	e       endpoint.Endpoint
+	hooks   []string // the names that hooks answer
+	conv    *session.Direct
+	path    string // of its socket
+	sock    *relay.Socket
+	ring    *ring
+	inbox   *inbox
+	started time.Time
+
+	traffic
+	lifetime
+	subscriptions []dialect.Stream // its own, which fill the ring
+	subs          sync.WaitGroup   // what reads them
 
 	mu      sync.Mutex
-	lastErr string
+	lastErr string // the last failure, for its status
 }
 
-// traffic is what went one way.
-type traffic struct{ messages, bytes atomic.Int64 }
+// lifetime is how far a session has come: it is opened, live, and over.
+type lifetime struct {
+	abandon context.CancelCauseFunc // ends the opening
+	live    chan struct{}           // closed when the opening is over, also when it failed
+	failed  error                   // why it never came to life; read after live
+	closing chan struct{}           // closed when --close asks for the end
+	once    sync.Once               // closes closing
+	why     error                   // why it ended; read after ended, nil: it was closed
+	ended   atomic.Bool
+}
 
 // Host opens a session and keeps it until it is closed, ctx ends, nobody has used
 // it for long, its socket is gone, or the far side is. A Conflict says that its
@@ -75,8 +77,8 @@ type traffic struct{ messages, bytes atomic.Int64 }
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), started: time.Now(),
-		inbox: &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
-		live:  make(chan struct{}), closing: make(chan struct{}),
+		inbox:    &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
+		lifetime: lifetime{live: make(chan struct{}), closing: make(chan struct{})},
 	}
 	l, path, err := rundir.Claim(k.Name)
 	if err != nil {
@@ -146,21 +148,6 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 		}
 	}
 	return nil
-}
-
-// counted counts the traffic beside what next does with it.
-func (h *host) counted(next wire.Tap) wire.Tap {
-	return func(d wire.Direction, msg []byte) {
-		way := &h.sent
-		if d == wire.Recv {
-			way = &h.received
-		}
-		way.messages.Add(1)
-		way.bytes.Add(int64(len(msg)))
-		if next != nil {
-			next(d, msg)
-		}
-	}
 }
 
 func (h *host) noteError(err error) {

@@ -215,8 +215,6 @@ type inboxStatus struct {
 	Claimed int `json:"claimed"`
 }
 
-func (t *traffic) status() wayStatus { return wayStatus{t.messages.Load(), t.bytes.Load()} }
-
 func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	s := Status{
 		Name: h.options.Name, Endpoint: h.e.String(), Dialect: h.e.Spec().Name, PID: os.Getpid(), State: "connecting",
