@@ -48,7 +48,12 @@ type Request struct {
 	// Then is called after success.
 	Then func(ctx context.Context) error
 
-	opened   bool
+	progress
+}
+
+// progress is how far Do has come.
+type progress struct {
+	opened   bool // there was a connection
 	deadline *env.Deadline
 	last     *Consumer // of the last attempt; nil: nothing was sent
 }
