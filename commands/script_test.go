@@ -79,11 +79,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(run, 0o700)
 		},
 	}
-	if *snapshot != "" {
-		testscript.RunT(recorded{t}, params)
-	} else {
-		testscript.Run(t, params)
-	}
+	testscript.Run(t, params)
 }
 
 // nothingLeft demands that a script has left no process and no socket behind.
