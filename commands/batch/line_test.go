@@ -15,8 +15,12 @@ func TestLines(t *testing.T) {
 		line, id string
 		code     int
 	}{
-		{`{"method":"m","id":"a"}`, `"a"`, 0}, {`{"method":"m","params":[1]}`, "3", 0}, {`{"method":"m","id":null}`, "null", 0},
-		{`{"method"`, "3", wire.CodeParse}, {`[]`, "3", wire.CodeParse}, {`{"id":1}`, "1", wire.CodeInvalidRequest},
+		{`{"method":"m","id":"a"}`, `"a"`, 0},
+		{`{"method":"m","params":[1]}`, "3", 0},
+		{`{"method":"m","id":null}`, "null", 0},
+		{`{"method"`, "3", wire.CodeParse},
+		{`[]`, "3", wire.CodeParse},
+		{`{"id":1}`, "1", wire.CodeInvalidRequest},
 		{`{"method":"m","params":1}`, "3", wire.CodeInvalidRequest},
 	} {
 		j := &job{number: 3, line: []byte(c.line)}

@@ -53,8 +53,11 @@ func TestEarly(t *testing.T) {
 		args []string
 		want bool
 	}{
-		{[]string{"call", "--errors", "json"}, true}, {[]string{"--errors=json"}, true}, {[]string{"--errors=json", "--errors=text"}, false},
-		{[]string{"call", "--", "--errors=json"}, false}, {[]string{"call"}, false},
+		{[]string{"call", "--errors", "json"}, true},
+		{[]string{"--errors=json"}, true},
+		{[]string{"--errors=json", "--errors=text"}, false},
+		{[]string{"call", "--", "--errors=json"}, false},
+		{[]string{"call"}, false},
 	} {
 		if JSONErrors(c.args) != c.want {
 			t.Errorf("%q: %t", c.args, !c.want)

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire/cache"
 	"rpcx/wire/profile"
-	"time"
 )
 
 // A history holds the lines typed at the prompt, and keeps most of them in a

@@ -1,10 +1,10 @@
 package session
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
-	"os"
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -14,8 +16,6 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
-	"sync/atomic"
-	"syscall"
 )
 
 // A hook's way back is a socket of ours alone, which goes with its connection.

@@ -8,10 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -38,9 +36,6 @@ type world struct {
 	mu       sync.Mutex
 	warnings []string
 }
-
-// where is a hook that answers with the way back to its connection.
-const where = `where=text:printf %s "$RPCX_ENDPOINT"`
 
 func newWorld(t *testing.T, prefix string, hooks ...string) *world {
 	t.Helper()
@@ -97,15 +92,6 @@ func (w *world) options(hooks []string) session.Options {
 	}
 	return o
 }
-
-func (w *world) warned() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Join(w.warnings, "\n")
-}
-
-// client connects, with hooks of its own.
-func (w *world) client(hooks ...string) session.Conversation { return w.open(w.at, hooks...) }
 
 func (w *world) open(endpoint string, hooks ...string) session.Conversation {
 	w.t.Helper()
@@ -167,16 +153,6 @@ func failed(err error) string {
 	return "failed: " + err.Error()
 }
 
-// back is the endpoint that leads a hook of the server's to c.
-func (w *world) back(c session.Conversation) string {
-	w.t.Helper()
-	var at string
-	if err := json.Unmarshal([]byte(w.call(c, "where", "")), &at); err != nil || !strings.HasPrefix(at, "conversation:/") {
-		w.t.Fatalf("RPCX_ENDPOINT is %q (%v)", at, err)
-	}
-	return at
-}
-
 // until polls for what only the system can tell.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -185,34 +161,6 @@ func until(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("in vain waited until %s", what)
 		}
 	}
-}
-
-// read waits for a whole line in a file.
-func (w *world) read(name string) string {
-	w.t.Helper()
-	var b []byte
-	until(w.t, name+" holds a line", func() bool {
-		b, _ = os.ReadFile(filepath.Join(w.dir, name))
-		return strings.HasSuffix(string(b), "\n")
-	})
-	return strings.TrimSpace(string(b))
-}
-
-// gone waits until the process whose id is in a file has ended.
-func (w *world) gone(name string) {
-	w.t.Helper()
-	pid, err := strconv.Atoi(w.read(name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	until(w.t, "process "+strconv.Itoa(pid)+" is gone", func() bool {
-		if syscall.Kill(pid, 0) != nil {
-			return true
-		}
-		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		return strings.HasPrefix(rest, "Z") // dead, and nobody asked for its status
-	})
 }
 
 func expect(t *testing.T, what, got, want string) {

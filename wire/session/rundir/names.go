@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/profile"
-	"time"
 )
 
 // nameMost is how long the name of a session may be.
