@@ -45,7 +45,7 @@ func (b backend) Catalog() *catalog.Catalog {
 	return c
 }
 func (b backend) Bind(dialect.Caller) dialect.Responder { return responder{} }
-func (b backend) HostOptions() dialect.HostOptions { return dialect.HostOptions{Artifacts: b.dir} }
+func (b backend) HostOptions() dialect.HostOptions      { return dialect.HostOptions{Artifacts: b.dir} }
 
 func (b backend) Runtime() dialect.Runtime {
 	if b.r == nil {

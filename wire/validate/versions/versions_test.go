@@ -46,34 +46,58 @@ func told(t *testing.T, before, now string) string {
 // Of whole catalogs and their methods.
 var ofCatalogs = []struct{ name, before, now, want string }{
 	{"nothing", `"methods":[{"name":"a"}]`, `"methods":[{"name":"a"}]`, ""},
-	{"names", `"dialect":"ro","info":{"name":"a","version":"1"},"methods":[]`, `"dialect":"mcp","info":{"name":"b","version":"2"},"methods":[]`,
-		"breaking dialect-changed /dialect\ndocumentation name-changed /info/name\ndocumentation version-changed /info/version\n"},
-	{"constants", `"methods":[],"constants":{"a":1,"b":1}`, `"methods":[],"constants":{"b":2,"c":1}`,
-		"breaking constant-removed old /constants/a\nbreaking constant-changed /constants/b\ncompatible constant-added /constants/c\n"},
-	{"methods", `"methods":[{"name":"gone"},{"name":"stays"}]`, `"methods":[{"name":"stays"},{"name":"come"}]`,
-		"breaking method-removed old /methods/0\ncompatible method-added /methods/1\n"},
-	{"a new name", `"methods":[{"name":"getOrder","params":{"type":"object"}}]`, `"methods":[{"name":"getOrders","params":{"type":"object"}}]`,
-		"breaking method-renamed /methods/0\n"},
+	{
+		"names", `"dialect":"ro","info":{"name":"a","version":"1"},"methods":[]`, `"dialect":"mcp","info":{"name":"b","version":"2"},"methods":[]`,
+		"breaking dialect-changed /dialect\ndocumentation name-changed /info/name\ndocumentation version-changed /info/version\n",
+	},
+	{
+		"constants", `"methods":[],"constants":{"a":1,"b":1}`, `"methods":[],"constants":{"b":2,"c":1}`,
+		"breaking constant-removed old /constants/a\nbreaking constant-changed /constants/b\ncompatible constant-added /constants/c\n",
+	},
+	{
+		"methods", `"methods":[{"name":"gone"},{"name":"stays"}]`, `"methods":[{"name":"stays"},{"name":"come"}]`,
+		"breaking method-removed old /methods/0\ncompatible method-added /methods/1\n",
+	},
+	{
+		"a new name", `"methods":[{"name":"getOrder","params":{"type":"object"}}]`, `"methods":[{"name":"getOrders","params":{"type":"object"}}]`,
+		"breaking method-renamed /methods/0\n",
+	},
 	{"a call that is a stream", `"methods":[{"name":"a"}]`, `"methods":[{"name":"a","kind":"stream"}]`, "breaking kind-changed /methods/0/kind\n"},
-	{"effects", `"methods":[{"name":"a","effects":["read","creates"]}]`, `"methods":[{"name":"a","effects":["deletes"]}]`,
-		"breaking effect-added /methods/0/effects/0\ncompatible effect-removed old /methods/0/effects/1\n"},
-	{"hints", `"methods":[{"name":"a","hints":{"readOnly":true,"target":"1"}}]`, `"methods":[{"name":"a","hints":{"idempotent":true,"target":"2"}}]`,
-		"breaking hint-lost old /methods/0/hints/readOnly\ncompatible hint-gained /methods/0/hints/idempotent\ndocumentation hint-changed /methods/0/hints/target\n"},
-	{"cache", `"methods":[{"name":"a","cache":{"max-age":60}},{"name":"b"}]`, `"methods":[{"name":"a"},{"name":"b","cache":{"max-age":5}}]`,
-		"compatible cache-shorter /methods/0/cache/max-age\ncompatible cache-longer /methods/1/cache/max-age\n"},
-	{"errors", `"methods":[{"name":"a","extra":{"errors":[{"code":1,"message":"x"},{"code":2}]}}]`, `"methods":[{"name":"a","extra":{"errors":[{"code":1,"message":"y"},{"code":3}]}}]`,
-		"breaking error-removed old /methods/0/extra/errors/1\ncompatible error-added /methods/0/extra/errors/1\ndocumentation description-changed /methods/0/extra/errors/0\n"},
-	{"a stream's items", `"methods":[{"name":"a","kind":"stream","stream":{"method":"x"}}]`, `"methods":[{"name":"a","kind":"stream","stream":{"method":"y"}}]`,
-		"breaking stream-changed /methods/0/stream\n"},
-	{"events", `"methods":[{"name":"a","kind":"stream","events":{"x":true,"y":{"type":"string"}}}]`, `"methods":[{"name":"a","kind":"stream","events":{"y":{"type":["string","null"]},"z":true}}]`,
-		"breaking event-removed old /methods/0/events/x\nbreaking type-widened /methods/0/events/y/type\ncompatible event-added /methods/0/events/z\n"},
-	{"what people read", `"methods":[{"name":"a","description":"x","extra":{"k":1}}],"extra":{"m":1}`, `"methods":[{"name":"a","description":"y","extra":{"k":2}}],"extra":{"m":2}`,
-		"documentation description-changed /methods/0/description\ndocumentation extra-changed /methods/0/extra/k\ndocumentation extra-changed /extra/m\n"},
-	{"classes", `"methods":[],"classes":[{"name":"A"},{"name":"B","constructor":1,"properties":[{"name":"p","settable":true},{"name":"q"},{"name":"r"}],"methods":[{"name":"m"}]}]`,
+	{
+		"effects", `"methods":[{"name":"a","effects":["read","creates"]}]`, `"methods":[{"name":"a","effects":["deletes"]}]`,
+		"breaking effect-added /methods/0/effects/0\ncompatible effect-removed old /methods/0/effects/1\n",
+	},
+	{
+		"hints", `"methods":[{"name":"a","hints":{"readOnly":true,"target":"1"}}]`, `"methods":[{"name":"a","hints":{"idempotent":true,"target":"2"}}]`,
+		"breaking hint-lost old /methods/0/hints/readOnly\ncompatible hint-gained /methods/0/hints/idempotent\ndocumentation hint-changed /methods/0/hints/target\n",
+	},
+	{
+		"cache", `"methods":[{"name":"a","cache":{"max-age":60}},{"name":"b"}]`, `"methods":[{"name":"a"},{"name":"b","cache":{"max-age":5}}]`,
+		"compatible cache-shorter /methods/0/cache/max-age\ncompatible cache-longer /methods/1/cache/max-age\n",
+	},
+	{
+		"errors", `"methods":[{"name":"a","extra":{"errors":[{"code":1,"message":"x"},{"code":2}]}}]`, `"methods":[{"name":"a","extra":{"errors":[{"code":1,"message":"y"},{"code":3}]}}]`,
+		"breaking error-removed old /methods/0/extra/errors/1\ncompatible error-added /methods/0/extra/errors/1\ndocumentation description-changed /methods/0/extra/errors/0\n",
+	},
+	{
+		"a stream's items", `"methods":[{"name":"a","kind":"stream","stream":{"method":"x"}}]`, `"methods":[{"name":"a","kind":"stream","stream":{"method":"y"}}]`,
+		"breaking stream-changed /methods/0/stream\n",
+	},
+	{
+		"events", `"methods":[{"name":"a","kind":"stream","events":{"x":true,"y":{"type":"string"}}}]`, `"methods":[{"name":"a","kind":"stream","events":{"y":{"type":["string","null"]},"z":true}}]`,
+		"breaking event-removed old /methods/0/events/x\nbreaking type-widened /methods/0/events/y/type\ncompatible event-added /methods/0/events/z\n",
+	},
+	{
+		"what people read", `"methods":[{"name":"a","description":"x","extra":{"k":1}}],"extra":{"m":1}`, `"methods":[{"name":"a","description":"y","extra":{"k":2}}],"extra":{"m":2}`,
+		"documentation description-changed /methods/0/description\ndocumentation extra-changed /methods/0/extra/k\ndocumentation extra-changed /extra/m\n",
+	},
+	{
+		"classes", `"methods":[],"classes":[{"name":"A"},{"name":"B","constructor":1,"properties":[{"name":"p","settable":true},{"name":"q"},{"name":"r"}],"methods":[{"name":"m"}]}]`,
 		`"methods":[],"classes":[{"name":"B","constructor":2,"properties":[{"name":"p"},{"name":"q","settable":true},{"name":"s"}]},{"name":"C"}]`,
 		"breaking class-changed /classes/0/constructor\nbreaking member-read-only /classes/0/properties/0/settable\nbreaking member-removed old /classes/1/properties/2\n" +
 			"breaking member-removed old /classes/1/methods/0\nbreaking class-removed old /classes/0\n" +
-			"compatible member-writable /classes/0/properties/1/settable\ncompatible member-added /classes/0/properties/2\ncompatible class-added /classes/1\n"},
+			"compatible member-writable /classes/0/properties/1/settable\ncompatible member-added /classes/0/properties/2\ncompatible class-added /classes/1\n",
+	},
 }
 
 func TestCatalogs(t *testing.T) {
@@ -135,9 +159,11 @@ var ofSchemas = []struct{ name, before, now, params, result string }{
 	{"a form less", `{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}]}`, `{"anyOf":[{"$ref":"#/$defs/b"}]}`, "breaking alternative-removed old p/anyOf/0", "compatible alternative-removed old p/anyOf/0"},
 	{"a value that got forms", `{"type":"string"}`, `{"anyOf":[{"type":"string"},{"type":"null"}]}`, "compatible alternative-added p/anyOf/1", "breaking alternative-added p/anyOf/1"},
 	{"a value that lost its forms", `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"type":"string"}`, "breaking alternative-removed old p/anyOf/1", "compatible alternative-removed old p/anyOf/1"},
-	{"forms told by a constant", `{"oneOf":[{"properties":{"by":{"const":"card"}}},{"properties":{"by":{"const":"iban"},"n":{"type":"string"}}}]}`,
+	{
+		"forms told by a constant", `{"oneOf":[{"properties":{"by":{"const":"card"}}},{"properties":{"by":{"const":"iban"},"n":{"type":"string"}}}]}`,
 		`{"oneOf":[{"properties":{"by":{"const":"iban"},"n":{"type":["string","null"]}}},{"properties":{"by":{"const":"card"}}}]}`,
-		"compatible type-widened p/oneOf/0/properties/n/type", "breaking type-widened p/oneOf/0/properties/n/type"},
+		"compatible type-widened p/oneOf/0/properties/n/type", "breaking type-widened p/oneOf/0/properties/n/type",
+	},
 	{"a condition more", `{"type":"string"}`, `{"type":"string","allOf":[{"minLength":1}]}`, "breaking condition-added p/allOf/0", "compatible condition-added p/allOf/0"},
 	{"a condition less", `{"type":"string","not":{"const":"a"}}`, `{"type":"string"}`, "compatible condition-removed old p/not", "breaking condition-removed old p/not"},
 	{"another condition", `{"not":{"const":"a"}}`, `{"not":{"const":"b"}}`, "breaking condition-changed p/not", "breaking condition-changed p/not"},
