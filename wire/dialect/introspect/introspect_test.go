@@ -113,7 +113,7 @@ func TestEvents(t *testing.T) {
 		},
 		{"a type of its own", `{"service_hash":"a1","type":"heartbeat","n":1}`, `{"event":"data","kind":"heartbeat","data":{"service_hash":"a1","type":"heartbeat","n":1}}`},
 		{"another server's item", `{"type":"0x2","hash":"0x1"}`, `{"event":"data","data":{"type":"0x2","hash":"0x1"}}`},
-		{"no object", `[1.10]`, `{"event":"data","data":[1.10]}`},
+		{"no object", `[1.10]`, `{"event":"data","method":"service_subscription","data":[1.10]}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -178,7 +178,7 @@ func TestEvent(t *testing.T) {
 		`{"method":"job.return","target":"j","result":{"status":"error","error":"x","retryable":false,"code":5}}`:                                   `{"event":"error","code":5,"message":"x","retryable":false,"data":{"status":"error","error":"x","retryable":false,"code":5},"job":"j"}`,
 		`{"id":1,"result":{"status":"error"}}`:   `{"event":"data","data":{"status":"error"}}`,
 		`{"id":1,"result":{"status":"shipped"}}`: `{"event":"data","data":{"status":"shipped"}}`,
-		`{"method":"m","params":[1]}`:            `{"event":"data","data":[1]}`,
+		`{"method":"m","params":[1]}`:            `{"event":"data","method":"m","data":[1]}`,
 	} {
 		c := NewCodec(Options{})
 		msgs, _, _ := c.Decode([]byte(msg))
