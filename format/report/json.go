@@ -1,0 +1,80 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// The JSON form is ours. It says all that the structs say, on one line:
+//
+//	{"tests":2,"failed":1,"errors":0,"skipped":0,"seconds":0.5,"suites":[{"name":…,"tests":…,
+//	 "cases":[{"name":…,"class":…,"status":"failed","seconds":…,"failures":[{"kind":…,"message":…,"detail":…}]}]}]}
+//
+// status is passed, failed, error or skipped.
+
+type jsonReport struct {
+	jsonTotals
+	Suites []jsonSuite `json:"suites"`
+}
+
+type jsonSuite struct {
+	Name    string     `json:"name"`
+	Started *time.Time `json:"started,omitempty"`
+	jsonTotals
+	Cases []jsonCase `json:"cases"`
+}
+
+type jsonTotals struct {
+	Tests   int     `json:"tests"`
+	Failed  int     `json:"failed"`
+	Errors  int     `json:"errors"`
+	Skipped int     `json:"skipped"`
+	Seconds float64 `json:"seconds"`
+}
+
+type jsonCase struct {
+	Name     string        `json:"name"`
+	Class    string        `json:"class,omitempty"`
+	Status   status        `json:"status"`
+	Seconds  float64       `json:"seconds"`
+	Failures []jsonFailure `json:"failures,omitempty"`
+	Error    string        `json:"error,omitempty"`
+	Skipped  string        `json:"skipped,omitempty"`
+	Stdout   string        `json:"stdout,omitempty"`
+}
+
+type jsonFailure struct {
+	Kind    string `json:"kind,omitempty"`
+	Message string `json:"message"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+func writeJSON(w io.Writer, suites []Suite) error {
+	doc := jsonReport{jsonTotals: jsonTotal(Count(suites...)), Suites: []jsonSuite{}}
+	for _, s := range suites {
+		doc.Suites = append(doc.Suites, jsonOf(s))
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(doc)
+}
+
+func jsonOf(s Suite) jsonSuite {
+	out := jsonSuite{Name: s.Name, jsonTotals: jsonTotal(Count(s)), Cases: []jsonCase{}}
+	if !s.Started.IsZero() {
+		out.Started = &s.Started
+	}
+	for _, c := range s.Cases {
+		j := jsonCase{Name: c.Name, Class: c.Class, Status: c.status(), Seconds: c.Duration.Seconds(), Error: c.Error, Skipped: c.Skipped, Stdout: c.Stdout}
+		for _, f := range c.Failures {
+			j.Failures = append(j.Failures, jsonFailure(f))
+		}
+		out.Cases = append(out.Cases, j)
+	}
+	return out
+}
+
+func jsonTotal(t Totals) jsonTotals {
+	return jsonTotals{Tests: t.Tests, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Seconds: t.Duration.Seconds()}
+}

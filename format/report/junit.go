@@ -1,0 +1,122 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// The JUnit form is what Ant's task wrote and what Jenkins, GitLab, GitHub's
+// actions and others read. There is no standard; these are the elements and
+// attributes that all of them know. A case has at most one failure element,
+// because some readers take only the first.
+
+type junitSuites struct {
+	XMLName xml.Name `xml:"testsuites"`
+	Name    string   `xml:"name,attr"`
+	junitTotals
+	Suites []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name string `xml:"name,attr"`
+	junitTotals
+	Timestamp string      `xml:"timestamp,attr,omitempty"`
+	Cases     []junitCase `xml:"testcase"`
+}
+
+type junitTotals struct {
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Time     string `xml:"time,attr"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Time    string        `xml:"time,attr"`
+	Skipped *junitMessage `xml:"skipped"`
+	Failure *junitMessage `xml:"failure"`
+	Error   *junitMessage `xml:"error"`
+	Stdout  string        `xml:"system-out,omitempty"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+func writeJUnit(w io.Writer, suites []Suite) error {
+	doc := junitSuites{Name: "rpcx", junitTotals: junitTotal(Count(suites...))}
+	for _, s := range suites {
+		doc.Suites = append(doc.Suites, junitOf(s))
+	}
+	b, err := xml.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing JUnit XML: %w", err)
+	}
+	_, err = w.Write(append(append([]byte(xml.Header), b...), '\n'))
+	return err
+}
+
+func junitOf(s Suite) junitSuite {
+	out := junitSuite{Name: s.Name, junitTotals: junitTotal(Count(s))}
+	if !s.Started.IsZero() {
+		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
+	}
+	for _, c := range s.Cases {
+		out.Cases = append(out.Cases, junitCaseOf(s.Name, c))
+	}
+	return out
+}
+
+// junitCaseOf is one case. Readers sort cases into a tree by classname, so a
+// case that has no class gets the name of its suite.
+func junitCaseOf(suite string, c Case) junitCase {
+	out := junitCase{Name: c.Name, Class: c.Class, Time: junitTime(c.Duration), Stdout: c.Stdout}
+	if out.Class == "" {
+		out.Class = suite
+	}
+	switch c.status() {
+	case failed:
+		out.Failure = junitFailure(c.Failures)
+	case broken:
+		out.Error = &junitMessage{Message: c.Error, Type: "error"}
+	case skipped:
+		out.Skipped = &junitMessage{Message: c.Skipped}
+	}
+	return out
+}
+
+// junitFailure puts all findings of a case into one element: the first is its
+// message, and all of them are its text.
+func junitFailure(all []Failure) *junitMessage {
+	m := &junitMessage{Message: all[0].Message, Type: all[0].Kind}
+	if m.Type == "" {
+		m.Type = "failure"
+	}
+	if more := len(all) - 1; more > 0 {
+		m.Message += fmt.Sprintf(" (and %d more)", more)
+	}
+	var text strings.Builder
+	for _, f := range all {
+		text.WriteString(f.Message + "\n")
+		if f.Detail != "" {
+			text.WriteString(strings.TrimRight(f.Detail, "\n") + "\n")
+		}
+	}
+	m.Text = text.String()
+	return m
+}
+
+func junitTotal(t Totals) junitTotals {
+	return junitTotals{Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: junitTime(t.Duration)}
+}
+
+// junitTime is a duration in seconds.
+func junitTime(d time.Duration) string { return fmt.Sprintf("%.6f", d.Seconds()) }

@@ -1,0 +1,108 @@
+// Package report writes the outcome of a run of checks in the forms that CI
+// systems read: TAP version 14, JUnit XML and JSON. Every command with --report
+// fills the same few structs, so that the forms are known here and nowhere else.
+//
+//	report.go   what a report holds, and its totals
+//	target.go   the value of --report: a form, and where the report goes
+//	tap.go, junit.go, json.go   one form each
+package report
+
+import (
+	"io"
+	"time"
+)
+
+// A Suite is a group of cases that belong together: the tapes of one run, say,
+// or the rules that one peer was held against.
+type Suite struct {
+	Name    string
+	Started time.Time // zero where it is not known
+	Cases   []Case
+}
+
+// A Case is one thing that was checked. It has passed when nothing says
+// otherwise.
+type Case struct {
+	Name     string
+	Class    string // what the name belongs to, such as a dialect or a file; "" for nothing
+	Duration time.Duration
+	Failures []Failure
+	Error    string // why the check could not be made, such as a peer that cannot be reached; "" if it was made
+	Skipped  string // why the check was left out; "" if it was not
+	Stdout   string // what was printed meanwhile; shown by systems that keep it
+}
+
+// A Failure is one finding.
+type Failure struct {
+	Kind    string // the rule that is broken, for systems that group by it; "" where there is none
+	Message string // one line
+	Detail  string // more lines, or ""
+}
+
+// A status is what became of a case, in the words of the JSON form.
+type status string
+
+const (
+	passed  status = "passed"
+	failed  status = "failed"
+	broken  status = "error"
+	skipped status = "skipped"
+)
+
+// status returns what became of c. A case that failed before it was given up is
+// a failure: that is the finding, and the rest only follows from it.
+func (c Case) status() status {
+	switch {
+	case len(c.Failures) > 0:
+		return failed
+	case c.Error != "":
+		return broken
+	case c.Skipped != "":
+		return skipped
+	}
+	return passed
+}
+
+// Totals counts the cases of some suites.
+type Totals struct {
+	Tests    int
+	Failed   int
+	Errors   int
+	Skipped  int
+	Duration time.Duration
+}
+
+// Count adds up suites, for a summary such as "12 tests, 1 failed".
+func Count(suites ...Suite) Totals {
+	var t Totals
+	for _, s := range suites {
+		for _, c := range s.Cases {
+			t.Tests++
+			t.Duration += c.Duration
+			switch c.status() {
+			case failed:
+				t.Failed++
+			case broken:
+				t.Errors++
+			case skipped:
+				t.Skipped++
+			}
+		}
+	}
+	return t
+}
+
+// OK reports whether no case failed and every check could be made.
+func (t Totals) OK() bool { return t.Failed == 0 && t.Errors == 0 }
+
+// Write writes suites to w in the given form. It returns only w's errors.
+func Write(w io.Writer, form Form, suites []Suite) error {
+	return writers[form](w, suites)
+}
+
+// writers holds the writer of each form.
+var writers = map[Form]func(io.Writer, []Suite) error{
+	TAP:   writeTAP,
+	JUnit: writeJUnit,
+	JSON:  writeJSON,
+}

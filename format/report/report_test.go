@@ -1,0 +1,242 @@
+package report
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// some is a report in which everything occurs that could break a form.
+func some() []Suite {
+	return []Suite{
+		{Name: "tapes", Started: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), Cases: []Case{
+			{Name: "orders.tape", Duration: 12500 * time.Microsecond, Stdout: "hello\n"},
+			{Name: "a # b \\ c\nnot ok 7", Class: "demo", Duration: time.Second, Failures: []Failure{
+				{Kind: "result", Message: "line 3: /result/total: \"5\" in place of 6 \x1b[31m", Detail: "first <b>\n]]>second & third"},
+				{Message: "line 9 is missing"},
+			}},
+			{Name: "slow", Skipped: "no peer # here\nat all"},
+		}},
+		{Name: "none"},
+		{Name: "other", Cases: []Case{{Name: "gone", Error: "connection refused: \u0085\xff\x00"}}},
+	}
+}
+
+// tapLine is the grammar of TAP 14's lines, as far as a writer can use it.
+var tapLine = regexp.MustCompile(`^(    )?(TAP version 14|1\.\.\d+( # SKIP .+)?|# Subtest: .+|(not )?ok \d+ - ([^#\\]|\\#|\\\\)*( # SKIP .+)?|  ---|  \.\.\.|  {2,6}.*|  [a-z_]+:.*)$`)
+
+func TestTAPKeepsTheGrammar(t *testing.T) {
+	text := write(t, TAP, some())
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if !tapLine.MatchString(line) {
+			t.Errorf("no line of TAP 14: %q", line)
+		}
+		if strings.ContainsAny(line, "\x1b\x00\r") {
+			t.Errorf("a control character is left: %q", line)
+		}
+	}
+	want := `TAP version 14
+1..3
+# Subtest: tapes
+    1..3
+    ok 1 - orders.tape
+      ---
+      duration_ms: 12.500
+      ...
+    not ok 2 - demo: a \# b \\ c not ok 7
+      ---
+      duration_ms: 1000.000
+      message: "line 3: /result/total: \"5\" in place of 6 \u001b[31m"
+      severity: fail
+      failures:
+        - message: "line 3: /result/total: \"5\" in place of 6 \u001b[31m"
+          kind: "result"
+          detail: "first \u003cb\u003e\n]]\u003esecond \u0026 third"
+        - message: "line 9 is missing"
+      ...
+    ok 3 - slow # SKIP no peer # here at all
+not ok 1 - tapes
+# Subtest: none
+    1..0 # SKIP nothing to check
+ok 2 - none
+# Subtest: other
+    1..1
+    not ok 1 - gone
+      ---
+      error: "connection refused: \u0085\ufffd\u0000"
+      ...
+not ok 3 - other
+`
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+func TestTAPOfOneSuiteIsAPlainList(t *testing.T) {
+	text := write(t, TAP, []Suite{{Name: "tapes", Cases: []Case{{Name: "a"}, {Name: "b"}}}})
+	if want := "TAP version 14\n1..2\nok 1 - a\nok 2 - b\n"; text != want {
+		t.Errorf("got %q, want %q", text, want)
+	}
+}
+
+// junitElements are the elements that readers of JUnit XML know, each with the
+// attributes that must be there and the elements that may stand around it.
+var junitElements = map[string]struct {
+	attrs  []string
+	inside string
+}{
+	"testsuites": {[]string{"tests", "failures", "errors", "time"}, ""},
+	"testsuite":  {[]string{"name", "tests", "failures", "errors", "skipped", "time"}, "testsuites"},
+	"testcase":   {[]string{"name", "classname", "time"}, "testsuite"},
+	"failure":    {[]string{"message", "type"}, "testcase"},
+	"error":      {[]string{"message", "type"}, "testcase"},
+	"skipped":    {[]string{"message"}, "testcase"},
+	"system-out": {nil, "testcase"},
+}
+
+func TestJUnitIsWellFormedAndKnown(t *testing.T) {
+	text := write(t, JUnit, some())
+	d := xml.NewDecoder(strings.NewReader(text))
+	var open []string
+	count := map[string]int{}
+	for {
+		tok, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		switch tok := tok.(type) {
+		case xml.StartElement:
+			checkJUnit(t, tok, strings.Join(open[max(len(open)-1, 0):], ""))
+			open = append(open, tok.Name.Local)
+			count[tok.Name.Local]++
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		}
+	}
+	if got, want := fmt.Sprint(count), "map[error:1 failure:1 skipped:1 system-out:1 testcase:4 testsuite:3 testsuites:1]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func checkJUnit(t *testing.T, e xml.StartElement, around string) {
+	t.Helper()
+	known, ok := junitElements[e.Name.Local]
+	if !ok || known.inside != around {
+		t.Errorf("<%s> inside <%s>", e.Name.Local, around)
+	}
+	for _, want := range known.attrs {
+		found := false
+		for _, a := range e.Attr {
+			found = found || a.Name.Local == want
+		}
+		if !found {
+			t.Errorf("<%s> lacks %s", e.Name.Local, want)
+		}
+	}
+}
+
+func TestJUnitSaysWhatHappened(t *testing.T) {
+	var doc junitSuites
+	if err := xml.Unmarshal([]byte(write(t, JUnit, some())), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Tests != 4 || doc.Failures != 1 || doc.Errors != 1 || doc.Skipped != 1 || doc.Time != "1.012500" {
+		t.Errorf("totals: %+v", doc.junitTotals)
+	}
+	first := doc.Suites[0]
+	if first.Timestamp != "2026-11-22T10:00:00" || first.Cases[0].Class != "tapes" || first.Cases[1].Class != "demo" {
+		t.Errorf("%+v", first)
+	}
+	f := first.Cases[1].Failure
+	if want := "line 3: /result/total: \"5\" in place of 6 \ufffd[31m (and 1 more)"; f.Message != want || f.Type != "result" {
+		t.Errorf("got %q of type %q, want %q", f.Message, f.Type, want)
+	}
+	if !strings.Contains(f.Text, "first <b>\n]]>second & third\nline 9 is missing\n") {
+		t.Errorf("text: %q", f.Text)
+	}
+}
+
+func TestJSONSaysWhatHappened(t *testing.T) {
+	text := write(t, JSON, some())
+	if strings.Count(text, "\n") != 1 {
+		t.Errorf("not one line: %q", text)
+	}
+	var doc jsonReport
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for _, s := range doc.Suites {
+		for _, c := range s.Cases {
+			states = append(states, string(c.Status))
+		}
+	}
+	if got := strings.Join(states, " "); got != "passed failed skipped error" || doc.Tests != 4 || doc.Failed != 1 {
+		t.Errorf("got %s, totals %+v", got, doc.jsonTotals)
+	}
+	if got := write(t, JSON, nil); got != `{"tests":0,"failed":0,"errors":0,"skipped":0,"seconds":0,"suites":[]}`+"\n" {
+		t.Errorf("of nothing: %s", got)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"tap", "tap"},
+		{"junit=out.xml", "junit=out.xml"},
+		{"json=-", "json"},
+		{"json=a=b", "json=a=b"},
+		{"xml", `! "xml" is no form of report: write tap, junit or json, or one of them with =FILE`},
+		{"", `! "" is no form of report: write tap, junit or json, or one of them with =FILE`},
+		{"tap=", `! "tap=" names no file: write tap=FILE, or tap for standard output`},
+	} {
+		var target Target
+		got := ""
+		if err := target.Set(c.text); err != nil {
+			got = "! " + err.Error()
+		} else {
+			got = target.String()
+		}
+		if got != c.want {
+			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestTargetWritesWhereItIsTold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.tap")
+	var stdout strings.Builder
+	for _, target := range []Target{{}, {Form: TAP}, {Form: TAP, File: file}, {Form: TAP, File: file}} {
+		if err := target.Write(&stdout, []Suite{{Name: "a", Cases: []Case{{Name: "b"}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "TAP version 14\n1..1\nok 1 - b\n"
+	written, _ := os.ReadFile(file)
+	if stdout.String() != want || string(written) != want {
+		t.Errorf("stdout %q, file %q", stdout.String(), written)
+	}
+	err := Target{Form: TAP, File: filepath.Join(file, "x")}.Write(&stdout, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "--report: open ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func write(t *testing.T, form Form, suites []Suite) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Write(&b, form, suites); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"rpcx/format"
+)
+
+// tapWriter writes TAP version 14 (https://testanything.org/tap-version-14-specification.html).
+// indent is that of the subtest that is being written.
+type tapWriter struct {
+	*bufio.Writer
+	indent string
+}
+
+// writeTAP writes one suite as a plain list of test points, which readers of
+// TAP 13 understand as well, and several as subtests of one list.
+func writeTAP(out io.Writer, suites []Suite) error {
+	w := &tapWriter{Writer: bufio.NewWriter(out)}
+	w.line("TAP version 14")
+	if len(suites) == 1 {
+		w.cases(suites[0])
+		return w.Flush()
+	}
+	w.line("1..%d", len(suites))
+	for i, s := range suites {
+		w.line("# Subtest: %s", oneLine(s.Name))
+		w.indent = "    "
+		w.cases(s)
+		w.indent = ""
+		w.line("%s %d - %s", okWord(Count(s).OK()), i+1, description(s.Name))
+	}
+	return w.Flush()
+}
+
+func (w *tapWriter) line(layout string, args ...any) {
+	fmt.Fprintf(w, w.indent+layout+"\n", args...)
+}
+
+// cases writes the plan and the test points of a suite. An empty suite has a
+// plan that says so, since a plan of 0 without a reason looks like an accident.
+func (w *tapWriter) cases(s Suite) {
+	if len(s.Cases) == 0 {
+		w.line("1..0 # SKIP nothing to check")
+		return
+	}
+	w.line("1..%d", len(s.Cases))
+	for i, c := range s.Cases {
+		w.point(i+1, c)
+	}
+}
+
+// point writes one test point. What it has to say is a block of YAML below it,
+// its values being JSON strings, which YAML reads as they are.
+func (w *tapWriter) point(n int, c Case) {
+	name := description(c.Name)
+	if c.Class != "" {
+		name = description(c.Class + ": " + c.Name)
+	}
+	state := c.status()
+	text := fmt.Sprintf("%s %d - %s", okWord(state == passed || state == skipped), n, name)
+	if state == skipped {
+		text += " # SKIP " + oneLine(c.Skipped)
+	}
+	w.line("%s", text)
+	w.diagnostics(c)
+}
+
+func (w *tapWriter) diagnostics(c Case) {
+	if len(c.Failures) == 0 && c.Error == "" && c.Duration == 0 {
+		return
+	}
+	w.line("  ---")
+	if c.Duration > 0 {
+		w.line("  duration_ms: %.3f", c.Duration.Seconds()*1000)
+	}
+	if c.Error != "" {
+		w.line("  error: %s", quoted(c.Error))
+	}
+	if len(c.Failures) > 0 {
+		w.line("  message: %s", quoted(c.Failures[0].Message))
+		w.line("  severity: fail")
+		w.line("  failures:")
+	}
+	for _, f := range c.Failures {
+		w.line("    - message: %s", quoted(f.Message))
+		if f.Kind != "" {
+			w.line("      kind: %s", quoted(f.Kind))
+		}
+		if f.Detail != "" {
+			w.line("      detail: %s", quoted(f.Detail))
+		}
+	}
+	w.line("  ...")
+}
+
+func okWord(ok bool) string {
+	if ok {
+		return "ok"
+	}
+	return "not ok"
+}
+
+// description is a name as TAP wants it in a test point: on one line, with the
+// characters escaped that would begin a directive.
+func description(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(oneLine(name))
+}
+
+// oneLine is text that may come from a peer, without line breaks and without
+// what a terminal would obey.
+func oneLine(text string) string {
+	return strings.TrimSpace(strings.ReplaceAll(format.CleanLine(text), "\r", " "))
+}
+
+// quoted is text as a JSON string. Control characters and the separators that
+// YAML counts among the line breaks are escaped in it.
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a string can always be written
+	return strings.NewReplacer("\u0085", `\u0085`, "\u007f", `\u007f`, "\ufeff", `\ufeff`).Replace(string(b))
+}

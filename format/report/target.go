@@ -1,0 +1,96 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// A Form is a form of report, under its name on the command line.
+type Form string
+
+// The forms that CI systems read.
+const (
+	TAP   Form = "tap"
+	JUnit Form = "junit"
+	JSON  Form = "json"
+)
+
+// A Target is the value of --report: which form is wanted, and where it goes. It
+// is a flag's value (Set, Get and String), and the zero Target wants no report.
+type Target struct {
+	Form Form
+	File string // "": standard output
+}
+
+// Usage is how the value of --report is written, for help texts.
+const Usage = "tap|junit|json[=FILE]"
+
+// Parse reads the value of --report, FORM or FORM=FILE. A FILE of - is standard
+// output.
+func Parse(text string) (Target, error) {
+	form, file, named := strings.Cut(text, "=")
+	if writers[Form(form)] == nil {
+		return Target{}, fmt.Errorf("%q is no form of report: write tap, junit or json, or one of them with =FILE", form)
+	}
+	if named && file == "" {
+		return Target{}, fmt.Errorf("%q names no file: write %s=FILE, or %s for standard output", text, form, form)
+	}
+	if file == "-" {
+		file = ""
+	}
+	return Target{Form: Form(form), File: file}, nil
+}
+
+// Set reads the value of the flag.
+func (t *Target) Set(text string) error {
+	target, err := Parse(text)
+	if err == nil {
+		*t = target
+	}
+	return err
+}
+
+// Get returns the Target itself.
+func (t *Target) Get() any { return *t }
+
+// String returns the value as it is written on a command line.
+func (t *Target) String() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.File == "":
+		return string(t.Form)
+	}
+	return string(t.Form) + "=" + t.File
+}
+
+// Wanted reports whether --report was given.
+func (t Target) Wanted() bool { return t.Form != "" }
+
+// Stdout reports whether the report is what standard output is for, in this
+// run. Findings for people then belong elsewhere.
+func (t Target) Stdout() bool { return t.Wanted() && t.File == "" }
+
+// Write writes the report to its file, or to stdout. A report of an earlier run
+// is replaced, since a CI job writes to the same name each time. It does nothing
+// where no report is wanted. The error says which file could not be written;
+// one of stdout is returned as it is.
+func (t Target) Write(stdout io.Writer, suites []Suite) error {
+	if !t.Wanted() {
+		return nil
+	}
+	if t.File == "" {
+		return Write(stdout, t.Form, suites)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, t.Form, suites); err != nil {
+		return err
+	}
+	if err := os.WriteFile(t.File, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return nil
+}
