@@ -15,6 +15,7 @@ import (
 	"rpcx/commands/daemon"
 	"rpcx/commands/env"
 	"rpcx/commands/plugin"
+	"rpcx/commands/replay"
 	"rpcx/wire"
 )
 
@@ -68,8 +69,12 @@ func run(a *env.Env, words []string) (err error) {
 	}
 	ctx, stop := env.Signals(context.Background(), a.Out.Restore, a.HungUp)
 	defer stop()
+	ctx, a.Fail = context.WithCancelCause(ctx)
 	a.Signal = ctx
 	err = cmdline.Execute(ctx, root, a.Line)
+	for _, end := range a.AtEnd {
+		err = errors.Join(err, end())
+	}
 	a.Reached.Leave()
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
 		err = errors.Join(err, cause)
@@ -90,6 +95,8 @@ var commandTable = []command{
 	{"subscribe", subscribeCommand},
 	{"connect", connectCommand},
 	{"serve", serveCommand},
+	{"record", recordCommand},
+	{"replay", replay.Command},
 	{"describe", describeCommand},
 	{"job", jobCommand},
 	{"plugin", plugin.Command},

@@ -54,6 +54,9 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
+	if so.Record, err = o.Record.Open(a, e.String(), e.Dialect, true); err != nil {
+		return err
+	}
 	s, err := session.Listen(ctx, e, so)
 	if err != nil {
 		return err
@@ -69,14 +72,14 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 func serveCommandLine(a *env.Env, rest []string) ([]string, error) {
 	if a.Line.Dash < 0 {
 		if len(rest) > 0 {
-			f := a.Line.Usage("serve takes one LISTEN, not %q too", rest[0])
+			f := a.Line.Usage("%s takes one LISTEN, not %q too", a.Line.Cmd.Name, rest[0])
 			f.Hint = "a command to run goes after --"
 			return nil, f
 		}
 		return nil, nil
 	}
 	if a.Line.Dash != 1 || len(rest) == 0 {
-		return nil, a.Line.Usage("serve LISTEN -- COMMAND needs one LISTEN before -- and a command after it")
+		return nil, a.Line.Usage("%s LISTEN -- COMMAND needs one LISTEN before -- and a command after it", a.Line.Cmd.Name)
 	}
 	return rest, nil
 }

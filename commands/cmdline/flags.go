@@ -19,6 +19,7 @@ const (
 	GroupKept       = "What is kept"
 	GroupRO         = "RO-JRPC"
 	GroupSession    = "Sessions"
+	GroupRecord     = "Recording"
 	GroupInbox      = "The inbox of a session"
 )
 

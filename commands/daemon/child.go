@@ -165,6 +165,9 @@ func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k
 	if err := o.Handshake.Apply(&e, &so); err != nil {
 		return err
 	}
+	if so.Record, err = o.Record.Open(a, e.String(), e.Dialect, false); err != nil {
+		return err
+	}
 	so.Reconnect = o.Reconnect.Options(a, &o.Conn)
 	k.Answers = request.AnswersOf(e, so.Transport)
 	k.Log = a.Parent.Log

@@ -37,6 +37,8 @@ type Env struct {
 	Out     terminalOut
 	Stdout  format.Screen               // what stdout is
 	Stderr  format.Screen               // what stderr is
+	Fail    context.CancelCauseFunc     // ends the run with an error of ours, as a signal does
+	AtEnd   []func() error              // run after the command, in this order; what they return counts as its error
 	Reload  atomic.Pointer[func() bool] // takes a SIGHUP; nil: nothing does
 }
 

@@ -26,6 +26,7 @@ type Client struct {
 	Time      Time
 	Out       Output
 	Hooks     Hooks
+	Record    Record
 }
 
 // Flags makes the flags, which store into c and a. idle is the help text of
@@ -33,7 +34,7 @@ type Client struct {
 func (c *Client) Flags(a *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
-		c.Out.flags(), c.Conn.flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), a.Common.Flags(),
+		c.Out.flags(), c.Conn.Flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), a.Common.Flags(),
 	} {
 		all = append(all, group...)
 	}

@@ -70,7 +70,8 @@ func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.
 	return cfg, errors.Join(err, profileHeaders(a, cfg.Header))
 }
 
-func (c *Connection) flags() []cmdline.Flag {
+// Flags makes the flags of a client.
+func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(c.SharedFlags(),
 		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.Noise),

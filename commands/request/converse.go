@@ -50,7 +50,9 @@ func closing(ctx context.Context, conv session.Conversation, h *options.Hooks, e
 	settle, cancel := context.WithTimeout(ctx, env.FarewellLimit)
 	conv.Settle(settle)
 	cancel()
-	_ = conv.Close()
+	if f := wire.AsFault(conv.Close()); f != nil && f.Kind == wire.Expectation {
+		return f
+	}
 	if failed := conv.HookFailure(); failed != nil {
 		if f := cmdline.Worst(err); h.Strict || (f != nil && f.Kind == wire.RPCError) {
 			return failed

@@ -61,6 +61,7 @@ func reach(ctx context.Context, a *env.Env, e endpoint.Endpoint) (endpoint.Endpo
 var dialFlags = []string{
 	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
 	"refresh", "no-environment", "shutdown-timeout", "strict",
+	"record", "redact", "on-tape-error",
 }
 
 // refuseConnected refuses the dialFlags together with the session name.
@@ -90,6 +91,9 @@ func open(ctx context.Context, a *env.Env, e endpoint.Endpoint, c *options.Clien
 		return nil, err
 	}
 	o.Reached = a.Reached
+	if o.Record, err = c.Record.Open(a, e.String(), e.Dialect, false); err != nil {
+		return nil, err
+	}
 	a.Opened = o
 	conv, err := session.Open(ctx, e, o)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {

@@ -30,6 +30,7 @@ type Options struct {
 	inflight int64
 	Frame    cmdline.Duration
 	Files    string
+	Record   options.Record
 }
 
 // Flags makes the flags, which store into o and a.
@@ -49,7 +50,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.token),
 			cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.public),
 		},
-		o.Conn.SharedFlags(), a.Common.Flags(),
+		o.Conn.SharedFlags(), o.Record.Flags(), a.Common.Flags(),
 	} {
 		flags = append(flags, group...)
 	}

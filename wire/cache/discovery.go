@@ -55,7 +55,7 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 // count, since tokens are new each time.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	d, err := dir()
-	if err != nil || e.Demo != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {
+	if err != nil || e.Demo != "" || e.Tape != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {
 		return ""
 	}
 	id, err := identity(e)

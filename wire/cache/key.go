@@ -29,7 +29,7 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 			return nil, err
 		}
 	}
-	return []any{e.Dialect, e.Framing, e.Demo, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
+	return []any{e.Dialect, e.Framing, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
 }
 
 // Fingerprint returns a hash of e and of what else a session is opened with: the

@@ -18,6 +18,10 @@ type Spec struct {
 	NewCodec  func(o CodecOptions) Codec // makes the codec for one connection
 	NewServer func(b Backend) Server     // makes the answering side, one for a listener
 
+	// On a tape.
+
+	Shape func() Shape // how messages are told apart on a tape, and what of them is made up; nil: as in JSON-RPC 2.0
+
 	// How messages travel.
 
 	Framing       string      // of byte streams whose endpoint names none; "": line

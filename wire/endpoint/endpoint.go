@@ -18,6 +18,7 @@ type Endpoint struct {
 	Framing string            // "" means the transport's own
 	Address transport.Address // of a transport; zero for the two below
 	Demo    string            // the name of an embedded server; "" elsewhere
+	Tape    string            // the file of a tape that is played; "" elsewhere
 	Socket  string            // the path of a Conversation's socket; "" elsewhere
 	Hook    string            // with Socket: the hook that asks, as its endpoint says it
 	Session string            // with Socket: the name of the session whose it is; "" elsewhere
@@ -32,6 +33,8 @@ func (e Endpoint) String() string {
 	switch {
 	case e.Demo != "":
 		return "demo:" + e.Demo
+	case e.Tape != "":
+		return "tape:" + e.Tape
 	case e.Session != "":
 		return "@" + e.Session
 	case e.Socket != "":
@@ -63,3 +66,6 @@ func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 func (e Endpoint) IsHTTP() bool {
 	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
 }
+
+// IsBytes reports whether messages are framed in a stream of bytes.
+func (e Endpoint) IsBytes() bool { return byteTransports[e.Address.Scheme] }

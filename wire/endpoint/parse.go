@@ -61,6 +61,8 @@ func (e *Endpoint) target(rest string) error {
 	switch scheme {
 	case "demo":
 		return e.demo(after)
+	case "tape":
+		return e.tape(after)
 	case "conversation":
 		if e.Dialect != "" || e.Framing != "" {
 			return wire.Usagef("conversation: takes no dialect and no framing")
@@ -142,7 +144,7 @@ func badTransport(rest string, err error) error {
 }
 
 // schemes are what a transport may be called, for the words to one that is not.
-var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo"}
+var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape"}
 
 // byteTransports take a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}

@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
 	"rpcx/wire/session/relay"
+	"rpcx/wire/tape/recorder"
 	"rpcx/wire/transport"
 )
 
@@ -70,9 +71,10 @@ type Options struct {
 	Greeting  time.Duration
 	Cache     cache.Use // of what discovery found
 	Tap       wire.Tap
-	Note      func(peer.Note) // things a user may want to know; may be nil
-	Drain     time.Duration   // see peer.Options
-	Inflight  int             // as a server, the most requests of a connection: peer.Options.MaxInbound
+	Record    *recorder.Recorder // what each connection is recorded by; nil: nothing is
+	Note      func(peer.Note)    // things a user may want to know; may be nil
+	Drain     time.Duration      // see peer.Options
+	Inflight  int                // as a server, the most requests of a connection: peer.Options.MaxInbound
 	// Client makes, as a server, Tap and Note of one client, by its name. nil: they
 	// are for all.
 	Client    func(name string) (wire.Tap, func(peer.Note))

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 	"rpcx/wire/session/relay"
+	"rpcx/wire/tape"
 )
 
 // A link is one connection of a conversation, with what belongs to it alone.
@@ -29,16 +30,20 @@ type link struct {
 	received  atomic.Bool    // something came in since the greeting; kept only where that counts
 	replaced  atomic.Bool    // there is another
 	end       func() error
+	recording recording
 }
 
 // newLink dials and greets.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
+	rec := d.o.record(tape.Open{Endpoint: d.endpoint.String(), Reconnect: d.codec != nil}, false)
+	d.exchanged = rec.exchanged()
 	conn, ends, err := d.dial(ctx)
 	if err != nil {
+		rec.failed(err)
 		return nil, err
 	}
 	l := &link{
-		codec: d.newCodec(), ends: ends,
+		codec: d.newCodec(), ends: ends, recording: rec,
 		ready: make(chan struct{}), born: time.Now(),
 	}
 	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
@@ -57,6 +62,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	if d.o.Reconnect != nil {
 		po.Tap = l.noteReceived(po.Tap)
 	}
+	po.Tap = rec.tap(po.Tap)
 	l.p = peer.New(conn, l.codec, po)
 	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
@@ -137,9 +143,10 @@ func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.
 func (l *link) close() error { return l.end() }
 
 func (l *link) shutdown() error {
+	l.recording.ended(l.p)
 	err := l.p.Close()
 	for _, end := range l.ends {
-		_ = end()
+		err = errors.Join(err, end())
 	}
 	return err
 }

@@ -37,13 +37,14 @@ type Server struct {
 	accepted chan struct{} // closed when no further connection is accepted
 	clients  atomic.Int64  // that have come
 	budget   *peer.Budget  // of all of them
+	posted   recording     // of all POSTs, where they are recorded
 	alone    bool          // one connection is all there will ever be (stdio)
 	fault    error
 }
 
 // Listen binds e and returns when a client could connect.
 func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error) {
-	if e.Demo != "" || e.Socket != "" {
+	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
 		return nil, wire.Usagef("%s cannot be listened on", e)
 	}
 	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes), alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
@@ -95,13 +96,13 @@ func (s *Server) Serve() error {
 		if err != nil {
 			return err
 		}
-		p, client := s.newPeer(conn)
-		s.wg.Go(func() { s.converse(p, client) })
+		p, client, rec := s.newPeer(conn)
+		s.wg.Go(func() { s.converse(p, client, rec) })
 	}
 }
 
-// newPeer begins to serve a connection, of the client of that name.
-func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string) {
+// newPeer begins to serve a connection, of the client of that name, and to record it.
+func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recording) {
 	o := peer.Options{
 		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain,
 		MaxInbound: s.options.Inflight, Budget: s.budget,
@@ -110,15 +111,17 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string) {
 	if s.options.Client != nil && !s.alone {
 		o.Tap, o.Note = s.options.Client(client)
 	}
+	rec = s.record(conn)
+	o.Tap = rec.tap(o.Tap)
 	p = peer.New(conn, s.endpoint.Spec().NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.peers[p] = true
-	return p, client
+	return p, client, rec
 }
 
 // converse serves one connection to its end.
-func (s *Server) converse(p *peer.Peer, client string) {
+func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	s.mu.Lock()
 	done := s.done
 	s.mu.Unlock()
@@ -127,6 +130,7 @@ func (s *Server) converse(p *peer.Peer, client string) {
 		<-p.Done()
 	}
 	err := p.Err()
+	rec.ended(p)
 	_ = p.Close()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol && !s.alone && s.options.Hook.Warn != nil {
 		s.options.Hook.Warn("hung up on " + client + ": " + f.Error())

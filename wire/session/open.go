@@ -104,6 +104,9 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.endpoint.Demo != "" {
 		return startDemo(d.endpoint)
 	}
+	if d.endpoint.Tape != "" {
+		return startTape(d.endpoint, d.o)
+	}
 	cfg, err := transportConfig(d.endpoint, d.o, d.endpoint.Spec().Binary)
 	if err != nil {
 		return nil, nil, err
@@ -111,6 +114,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.codec != nil { // what it has to say is known
 		cfg.Warn = nil
 	}
+	cfg.Exchanged = d.exchanged
 	conn, err := transport.Dial(ctx, d.endpoint.Address, cfg)
 	return conn, nil, err
 }

@@ -74,7 +74,7 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 	if d.a.Path != "" {
 		proxy = nil
 	}
-	return &http.Client{CheckRedirect: d.redirect, Transport: &http.Transport{
+	return &http.Client{CheckRedirect: d.redirect, Transport: d.c.observed(&http.Transport{
 		Proxy:                  proxy,
 		DialContext:            d.dial,
 		TLSClientConfig:        d.tls,
@@ -85,7 +85,7 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: 1 << 20,
 		OnProxyConnectResponse: proxyRefused,
-	}}
+	})}
 }
 
 // redirectsMost is how many redirects are followed for one request.

@@ -36,6 +36,9 @@ type Config struct {
 	// Warn gets one line, without its end, of what a user should know though
 	// nothing failed. May be nil.
 	Warn func(line string)
+	// Exchanged is told of each HTTP exchange of what is dialled, when the head of its
+	// response has come. It is called by any goroutine, and keeps nothing. May be nil.
+	Exchanged func(Exchange)
 	// Stdin and Stdout are ours, for stdio. nil means os.Stdin and os.Stdout.
 	Stdin  io.ReadCloser
 	Stdout io.WriteCloser

@@ -116,6 +116,9 @@ func bench(dir string, size sizes) error {
 	if err := plugin(&t, bin("rpcx"), dir, min(size.bulkRuns, 5)); err != nil {
 		return err
 	}
+	if err := tapes(&t, bin, dir, far, size); err != nil {
+		return err
+	}
 	t.print()
 	if err := memory(bin("rpcx"), far.ws, tenth, n, min(size.streams, 3)); err != nil {
 		return err

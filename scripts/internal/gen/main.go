@@ -92,6 +92,11 @@ func generate() ([]file, error) {
 		{"completions/_rpcx", zshCompletion(root, vals)},
 		{"completions/rpcx.fish", fishCompletion(root, vals)},
 	}
+	others, err := otherPages()
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, others...)
 	readme, err := os.ReadFile("README.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return files, nil

@@ -10,6 +10,7 @@ func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:         "hotrepl",
 		NewCodec:     func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		Shape:        Shape,
 		NewServer:    NewServer,
 		ServerBinary: wire.BinaryIgnore,
 		Duplex:       true,

@@ -10,6 +10,7 @@ func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:          "introspect",
 		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		Shape:         Shape,
 		NewServer:     NewServer,
 		JSONRPCMember: true,
 		TypedParams:   true,

@@ -18,6 +18,7 @@ func spec(name string, v Version) dialect.Spec {
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{Version: v, CancelMethod: cancelMethod(o.Framing), MaxDepth: o.MaxDepth})
 		},
+		Shape:     func() dialect.Shape { return Shape(v) },
 		NewServer: func(b dialect.Backend) dialect.Server { return NewServer(v, b) },
 	}
 }

@@ -13,6 +13,7 @@ func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:            "ro",
 		NewCodec:        func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		Shape:           Shape,
 		NewServer:       NewServer,
 		JSONRPCMember:   true,
 		RequestFields:   true,

@@ -10,6 +10,7 @@ func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:              "scomp",
 		NewCodec:          func(o dialect.CodecOptions) dialect.Codec { return NewCodec(o.MaxDepth) },
+		Shape:             Shape,
 		NewServer:         NewServer,
 		CheckName:         CheckName,
 		Subprotocols:      Subprotocols(),

@@ -11,6 +11,7 @@ func Spec() dialect.Spec {
 				OneWay: o.OneWay, NoEnvironment: o.NoEnvironment, ShutdownTimeout: o.ShutdownTimeout, MaxDepth: o.MaxDepth,
 			})
 		},
+		Shape:          Shape,
 		NewServer:      NewServer,
 		Framing:        "concat",
 		JSONRPCMember:  true,

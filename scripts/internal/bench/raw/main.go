@@ -5,6 +5,7 @@
 //	raw call unix:PATH            the same, a line each
 //	raw bulk ws://HOST/ N JOBS    N requests, JOBS in flight
 //	raw stream ws://HOST/ N       one subscription of N messages
+//	raw copy unix:PATH            stdin there, and what comes to stdout
 package main
 
 import (
@@ -50,8 +51,10 @@ func run(args []string) error {
 		return bulk(args[1], n, jobs)
 	case "stream":
 		return stream(args[1], n)
+	case "copy":
+		return copyBytes(strings.TrimPrefix(args[1], "unix:"))
 	}
-	return errors.New("call, bulk or stream")
+	return errors.New("call, bulk, stream or copy")
 }
 
 // callUnix is one line there and one back.
@@ -66,6 +69,23 @@ func callUnix(path string) error {
 	}
 	_, err = bufio.NewReader(c).ReadSlice('\n')
 	return err
+}
+
+// copyBytes copies as a program does that looks at the bytes: what the system
+// could move by itself is read and written.
+func copyBytes(path string) error {
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	up := make(chan error, 1)
+	go func() {
+		_, err := io.CopyBuffer(struct{ io.Writer }{c}, struct{ io.Reader }{os.Stdin}, make([]byte, 64<<10))
+		up <- errors.Join(err, c.(*net.UnixConn).CloseWrite())
+	}()
+	_, err = io.CopyBuffer(struct{ io.Writer }{os.Stdout}, struct{ io.Reader }{c}, make([]byte, 64<<10))
+	return errors.Join(err, <-up)
 }
 
 func request(id int) string {

@@ -36,13 +36,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	go lines(unix)
+	item := tick(size)
+	go lines(unix, item)
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(tcp.Addr().(*net.TCPAddr).Port)
-	item := tick(size)
 	log.Fatal(http.Serve(tcp, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := upgrade(w, r, item); err != nil && !errors.Is(err, io.EOF) {
 			log.Print(err)
@@ -88,7 +88,8 @@ func answer(raw []byte) (response []byte, items int, err error) {
 }
 
 // lines answers on a Unix socket, a message a line.
-func lines(l net.Listener) {
+func lines(l net.Listener, item []byte) {
+	item = append(item[:len(item):len(item)], '\n')
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -96,14 +97,22 @@ func lines(l net.Listener) {
 		}
 		go func() {
 			defer c.Close()
-			in := bufio.NewScanner(c)
+			in, out := bufio.NewScanner(c), bufio.NewWriterSize(c, 64<<10)
 			for in.Scan() {
-				response, _, err := answer(in.Bytes())
+				response, items, err := answer(in.Bytes())
 				if err != nil {
 					log.Print(err)
 					return
 				}
-				if _, err := c.Write(append(response, '\n')); err != nil {
+				if _, err := out.Write(append(response, '\n')); err != nil {
+					return
+				}
+				for range items {
+					if _, err := out.Write(item); err != nil {
+						return
+					}
+				}
+				if err := out.Flush(); err != nil {
 					return
 				}
 			}

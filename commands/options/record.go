@@ -1,0 +1,96 @@
+package options
+
+import (
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/jq"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/recorder"
+)
+
+// Record says where a conversation is recorded.
+type Record struct {
+	File   string
+	redact []string
+	failed string
+	split  bool
+}
+
+// What becomes of the conversation when its tape cannot be written.
+const (
+	tapeContinue = "continue"
+	tapeFail     = "fail"
+)
+
+// Flags are those of every command whose conversation can be recorded.
+func (r *Record) Flags() []cmdline.Flag {
+	return append([]cmdline.Flag{
+		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape, `FILE` (see rpcx-tape(5)); secrets are left out", &r.File),
+	}, r.sharedFlags()...)
+}
+
+// RecordFlags are those of `record`.
+func (r *Record) RecordFlags() []cmdline.Flag {
+	return append([]cmdline.Flag{
+		cmdline.Text(cmdline.GroupRecord, "output", "o", "write the tape to `FILE`", &r.File),
+		cmdline.Bool(cmdline.GroupRecord, "split", "", "write a tape for each connection: FILE-1.tape, FILE-2.tape and so on for FILE.tape", &r.split),
+	}, r.sharedFlags()...)
+}
+
+func (r *Record) sharedFlags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.List(cmdline.GroupRecord, "redact", "", "leave out what the jq program `JQ` selects of a message, too, such as .params.card", &r.redact),
+		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "when the tape cannot be written, `fail|continue`: end with status 8 (the default), or go on without", &r.failed, []string{tapeFail, tapeContinue}),
+	}
+}
+
+// Open opens the tape of a conversation with endpoint, in dialect; many says that
+// there may be several connections. It returns nil where nothing is to be recorded.
+// The tape is closed at the end of the run.
+func (r *Record) Open(a *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
+	if r.File == "" {
+		if a.Line.Has("redact") || a.Line.Has("on-tape-error") {
+			return nil, a.Line.Usage("--redact and --on-tape-error go with --record FILE")
+		}
+		return nil, nil
+	}
+	o := recorder.Options{
+		File: r.File, Split: r.split, Many: many, Warn: a.Console.Warn,
+		Header: tape.Header{Endpoint: endpoint, Dialect: dialect, Program: env.Version()},
+		Failed: func(err error) { r.fail(a, err) },
+	}
+	for _, src := range r.redact {
+		p, err := jq.CompilePaths(src)
+		if err != nil {
+			f := *wire.AsFault(err)
+			f.Message = "--redact: " + f.Message
+			return nil, &f
+		}
+		o.Redact = append(o.Redact, p)
+	}
+	rec, err := recorder.Open(o)
+	if err != nil {
+		if r.failed == tapeContinue {
+			a.Console.Warn(err.Error())
+			return rec, nil
+		}
+		return nil, err
+	}
+	a.AtEnd = append(a.AtEnd, func() error {
+		if err := rec.Close(); err != nil && r.failed != tapeContinue {
+			return err
+		}
+		return nil
+	})
+	return rec, nil
+}
+
+// fail is told that the tape cannot be written any more.
+func (r *Record) fail(a *env.Env, err error) {
+	if r.failed == tapeContinue {
+		go a.Console.Warn(err.Error() + ": nothing more is recorded")
+		return
+	}
+	a.Fail(err)
+}

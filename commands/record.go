@@ -1,0 +1,88 @@
+package commands
+
+import (
+	"context"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/server"
+	dialects "rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/session"
+)
+
+func recordCommand(a *env.Env) *cmdline.Command {
+	o := &server.RecordOptions{}
+	return &cmdline.Command{
+		Name:        "record",
+		Usage:       "stand between two peers, pass everything on, and record it on a tape",
+		ArgsUsage:   "LISTEN --to ENDPOINT -o FILE [-- COMMAND ARGS...]",
+		Description: recordDescription,
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "What a browser says to a plugin", Command: "rpcx record ws://127.0.0.1:8080/ --to exec:./plugin -o plugin.tape"},
+			{Says: "What a host starts in place of its plugin", Command: "rpcx record stdio: --to 'exec:./plugin --flag' -o plugin.tape"},
+			{Says: "What a test says, each connection on a tape of its own", Command: "rpcx record tcp://127.0.0.1:0 --to unix:/run/app.sock -o app.tape --split -- ./test.sh"},
+		}},
+		Flags:  o.Flags(a),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRecord(ctx, a, o) },
+	}
+}
+
+const recordDescription = `Whoever connects to LISTEN talks to ENDPOINT, over any two transports and framings; the
+bytes of the messages are unchanged in both directions. FILE gets a line for each message, opening and
+close, in the order in which they passed; what was not JSON is there, too. Secrets are left
+out: what has the name of a password, a token and the like, and what --redact selects.
+
+One line on stdout says where it listens: {"listening":"ws://127.0.0.1:41233/"}. With
+-- COMMAND, that runs with RPCX_ENDPOINT set to the bound endpoint, and its end is the end. With
+stdio: rpcx is what the other program starts, and ends with the status of ENDPOINT's child.
+The format is in rpcx-tape(5); rpcx replay plays a tape.`
+
+func runRecord(ctx context.Context, a *env.Env, o *server.RecordOptions) error {
+	switch {
+	case o.To == "":
+		f := a.Line.Usage("--to is missing")
+		f.Hint = "name the peer that everything is passed on to: --to exec:./plugin"
+		return f
+	case o.Record.File == "":
+		f := a.Line.Usage("-o is missing")
+		f.Hint = "name the tape: -o talk.tape"
+		return f
+	case len(a.Line.Args) == 0:
+		f := a.Line.Usage("LISTEN is missing")
+		f.Hint = "name what to listen on, such as ws://127.0.0.1:0/, unix:PATH or stdio:"
+		return f
+	}
+	to, err := session.ParseEndpoint(o.To, o.Conn.Dialect)
+	if err != nil {
+		return err
+	}
+	listen, err := session.ParseEndpoint(a.Line.Args[0], o.Conn.Dialect)
+	if err != nil {
+		return err
+	}
+	if err := sameDialect(a, &listen, &to); err != nil {
+		return err
+	}
+	command, err := serveCommandLine(a, a.Line.Args[1:])
+	if err != nil {
+		return err
+	}
+	return server.RunRecord(ctx, a, o, listen, to, command)
+}
+
+// sameDialect gives both sides the dialect that one of them names.
+func sameDialect(a *env.Env, listen, to *endpoint.Endpoint) error {
+	usual := dialects.Default()
+	switch {
+	case listen.Dialect == to.Dialect:
+	case listen.Dialect == usual:
+		listen.Dialect = to.Dialect
+	case to.Dialect == usual:
+		to.Dialect = listen.Dialect
+	default:
+		f := a.Line.Usage("%s is %s and %s is %s: what is recorded is passed on as it stands", listen, listen.Dialect, to, to.Dialect)
+		return f
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format/report"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/session"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/player"
+	"rpcx/wire/tape/transcript"
+	"rpcx/wire/transport"
+)
+
+// A run is one tape that is played to a peer.
+type played struct {
+	file  string
+	found []player.Finding
+	err   error // why it could not be played to its end
+	took  time.Duration
+	done  chan struct{}
+}
+
+// check plays the client's side of each tape, a few at once, and tells of them in
+// their order.
+func (o *replayOptions) check(ctx context.Context, a *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
+	cfg, err := options.TransportConfig(ctx, a, &o.conn)
+	if err != nil {
+		return err
+	}
+	all := make([]*played, len(files))
+	slots := make(chan struct{}, max(o.jobs, 1))
+	var wg sync.WaitGroup
+	started := time.Now()
+	for i, file := range files {
+		p := &played{file: file, done: make(chan struct{})}
+		all[i] = p
+		wg.Go(func() {
+			defer close(p.done)
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if p.err = context.Cause(ctx); p.err != nil {
+				return
+			}
+			begin := time.Now()
+			p.found, p.err = o.one(ctx, a, file, po, rules, cfg)
+			p.took = time.Since(begin)
+		})
+	}
+	err = o.tell(a, all)
+	wg.Wait()
+	return errors.Join(err, o.sum(a, all, started))
+}
+
+// tell prints what was found, in the order of the tapes.
+func (o *replayOptions) tell(a *env.Env, all []*played) error {
+	var failed error
+	for _, p := range all {
+		<-p.done
+		if failed == nil && !o.report.Stdout() {
+			failed = print(a, p.file, p.found)
+		}
+	}
+	return failed
+}
+
+// sum writes the report and a summary, and says what became of all.
+func (o *replayOptions) sum(a *env.Env, all []*played, started time.Time) error {
+	suite := report.Suite{Name: "rpcx replay", Started: started}
+	var worst error
+	differ, count := 0, 0
+	for _, p := range all {
+		c := report.Case{Name: p.file, Duration: p.took}
+		for _, f := range p.found {
+			c.Failures = append(c.Failures, report.Failure{Kind: string(f.Kind), Message: f.String()})
+		}
+		if p.err != nil {
+			c.Error = p.err.Error()
+			worst = errors.Join(worst, p.err)
+		}
+		if len(p.found) > 0 {
+			differ++
+			count += len(p.found)
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	if err := o.report.Write(os.Stdout, []report.Suite{suite}); err != nil {
+		return wire.NewFault(wire.IO, err.Error(), err)
+	}
+	if len(all) > 1 {
+		a.Console.Note(fmt.Sprintf("%d tapes in %s: %d as recorded, %d not", len(all), time.Since(started).Round(time.Millisecond), len(all)-differ-broken(all), differ+broken(all)))
+	}
+	if differ > 0 && !(o.update && worst == nil) {
+		of := all[0].file
+		if len(all) > 1 {
+			of = fmt.Sprintf("%d of %d tapes", differ, len(all))
+		}
+		worst = errors.Join(worst, wire.NewFault(wire.Expectation, fmt.Sprintf("the peer differs from %s in %s", of, places(count)), nil))
+	}
+	return worst
+}
+
+// broken counts the tapes that could not be played and in which nothing was found.
+func broken(all []*played) (n int) {
+	for _, p := range all {
+		if p.err != nil && len(p.found) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// one plays one tape, each of its connections on a fresh one.
+func (o *replayOptions) one(ctx context.Context, a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, cfg transport.Config) ([]player.Finding, error) {
+	t, err := open(a, file, rules)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if err := player.CheckClient(t, po); err != nil {
+		return nil, err
+	}
+	e, err := o.endpoint(o.to, t.Header.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	var found []player.Finding
+	var results []*player.Result
+	for n := range t.Tracks {
+		r, err := connection(ctx, t, n, e, po, cfg)
+		if r != nil {
+			found = append(found, r.Findings...)
+			results = append(results, r)
+		}
+		if err != nil {
+			return found, err
+		}
+	}
+	if o.update && len(found) > 0 {
+		err = update(t, results)
+	}
+	return found, err
+}
+
+// connection plays one connection of a tape.
+func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, cfg transport.Config) (*player.Result, error) {
+	conn, closeAll, err := session.DialMessages(ctx, e, session.Options{Transport: cfg})
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	return player.Client(ctx, t, n, conn, po)
+}
+
+// update writes the tape anew with what came.
+func update(t *transcript.Transcript, results []*player.Result) error {
+	if t.Name == "-" {
+		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)
+	}
+	b, err := player.Update(t, results)
+	if err == nil {
+		err = replace(t.Name, b)
+	}
+	return err
+}
+
+// replace writes a file anew, as a whole or not at all.
+func replace(name string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".tape-*")
+	if err == nil {
+		_, err = f.Write(b)
+		err = errors.Join(err, f.Close())
+		if err == nil {
+			err = os.Rename(f.Name(), name)
+		}
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}
+	if err != nil {
+		return wire.NewFault(wire.IO, "--update: "+err.Error(), err)
+	}
+	return nil
+}
+
+// marshal is v as JSON, with <, > and & as they are.
+func marshal(v any) (string, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return string(bytes.TrimSpace(buf.Bytes())), err
+}

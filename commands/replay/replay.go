@@ -1,0 +1,224 @@
+// Package replay is rpcx replay: a tape is played as a server or as a client,
+// compared, or looked at.
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format/report"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/player"
+)
+
+// replayOptions are what `replay` was given.
+type replayOptions struct {
+	conn   options.Connection
+	listen string
+	to     string
+	diff   string
+	strict bool
+	speed  string
+	ignore []string
+	set    []string
+	idle   cmdline.Duration
+	update bool
+	report report.Target
+	jobs   int64
+	access access
+}
+
+// access says who may connect to a listener.
+type access struct {
+	origins []string
+	token   string
+	public  bool
+}
+
+// The groups of flags.
+const (
+	groupPlay    = "Playing a tape"
+	groupCompare = "Comparing"
+)
+
+// Command makes the command.
+func Command(a *env.Env) *cmdline.Command {
+	o := &replayOptions{}
+	return &cmdline.Command{
+		Name:        "replay",
+		Usage:       "play a tape as a server or as a client, or compare it",
+		ArgsUsage:   "TAPE... --listen LISTEN | --to ENDPOINT | --diff TAPE",
+		Description: description,
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "A server that answers as it did when it was recorded", Command: "rpcx replay orders.tape --listen ws://127.0.0.1:8080/"},
+			{Says: "The same without a listener", Command: "rpcx call tape:orders.tape getOrder id=o_001"},
+			{Says: "Does a server still answer as it did?", Command: "rpcx replay orders.tape --to exec:./server"},
+			{Says: "A CI job: each tape a test", Command: "rpcx replay tests/*.tape --to exec:./server --report junit=report.xml"},
+			{Says: "What differs between two tapes", Command: "rpcx replay old.tape --diff new.tape"},
+		}},
+		Flags:  o.flags(a),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return run(ctx, a, o) },
+	}
+}
+
+const description = `With --listen the server's side is played: a request gets the answer of the request on the
+tape that equals it by method and params, first the unused, then the last again. What is not
+on the tape gets an error that names the nearest, and makes the status 4. With
+-- COMMAND, that runs with RPCX_ENDPOINT set, and its end is the end.
+
+With --to the client's side is played: its requests are sent, the peer's calls answered as
+recorded, and what comes is compared. Each difference is a line on stdout, with the tape's line
+and the place as a JSON pointer; any makes the status 4. Ids, tokens, times and durations are not
+compared. Each tape has a fresh connection.
+
+TAPE may be - for stdin. The format is in rpcx-tape(5).`
+
+func (o *replayOptions) flags(a *env.Env) []cmdline.Flag {
+	flags := []cmdline.Flag{
+		cmdline.Text(groupPlay, "listen", "", "play the server for whoever connects to `LISTEN`", &o.listen),
+		cmdline.Text(groupPlay, "to", "", "play the client to `ENDPOINT`, and compare", &o.to),
+		cmdline.Text(groupCompare, "diff", "", "compare with `TAPE`, both sides, with no peer", &o.diff),
+		cmdline.Bool(groupPlay, "strict", "", "a request must be the next one on the tape (with --listen)", &o.strict),
+		cmdline.Text(groupPlay, "speed", "", "`1` keeps the recorded pace, 2 is twice as fast (as fast as can be)", &o.speed),
+		cmdline.List(groupPlay, "set", "", "`NAME=VALUE`: what redacted members of this name are, and $NAME in programs (NAME:=JSON for a value that is no text)", &o.set),
+		cmdline.List(groupCompare, "ignore", "", "do not compare what the jq program `JQ` selects of a message, such as .result.hash", &o.ignore),
+		cmdline.PositiveDuration(groupCompare, "idle", "wait `DURATION` for a message that the tape has (10s)", &o.idle),
+		cmdline.Bool(groupCompare, "update", "", "write what came to the tapes, in place of what differs", &o.update),
+		cmdline.Generic(groupCompare, "report", "write a report in the form `tap|junit|json[=FILE]`, each tape a test", &o.report),
+		cmdline.Number(groupCompare, "jobs", "play `N` tapes at once (1)", 1, &o.jobs),
+		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.access.origins),
+		cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.access.token),
+		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.access.public),
+	}
+	flags = append(flags, o.conn.Flags()...)
+	return append(flags, a.Common.Flags()...)
+}
+
+func run(ctx context.Context, a *env.Env, o *replayOptions) error {
+	tapes, command, err := o.tapes(a)
+	if err != nil {
+		return err
+	}
+	po, rules, err := o.player()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.listen != "":
+		return o.serve(ctx, a, tapes[0], po, rules, command)
+	case o.diff != "":
+		return o.compare(a, tapes[0], po, rules)
+	}
+	return o.check(ctx, a, tapes, po, rules)
+}
+
+// tapes are the tapes, and what stands after "--".
+func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
+	tapes = a.Line.Args
+	if d := a.Line.Dash; d >= 0 {
+		tapes, command = tapes[:d], tapes[d:]
+	}
+	ways := 0
+	for _, way := range []string{o.listen, o.to, o.diff} {
+		if way != "" {
+			ways++
+		}
+	}
+	switch {
+	case len(tapes) == 0:
+		f := a.Line.Usage("a tape is missing")
+		f.Hint = "rpcx record, or --record FILE beside any call, makes one"
+		return nil, nil, f
+	case ways != 1:
+		f := a.Line.Usage("one of --listen, --to and --diff says what becomes of the tape")
+		f.Hint = "--to ENDPOINT plays the client, --listen LISTEN the server"
+		return nil, nil, f
+	case o.to == "" && len(tapes) > 1:
+		return nil, nil, a.Line.Usage("several tapes go with --to alone")
+	case o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0):
+		return nil, nil, a.Line.Usage("--update, --report, --jobs and --idle go with --to")
+	case o.listen == "" && (o.strict || a.Line.Has("allow-origin") || o.access.token != "" || o.access.public):
+		return nil, nil, a.Line.Usage("--strict, --token, --allow-origin and --public go with --listen")
+	case o.listen == "" && command != nil:
+		return nil, nil, a.Line.Usage("-- COMMAND goes with --listen")
+	case a.Line.Dash >= 0 && len(command) == 0:
+		return nil, nil, a.Line.Usage("a command is missing after --")
+	}
+	return tapes, command, nil
+}
+
+// player is how the tape is played, and what counts when it is compared.
+func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rules, error) {
+	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}}
+	if o.idle > 0 {
+		po.Patience = duration(o.idle)
+	}
+	if o.speed != "" {
+		speed, err := strconv.ParseFloat(o.speed, 64)
+		if err != nil || speed <= 0 {
+			return po, nil, wire.NewFault(wire.Usage, "--speed: "+o.speed+" is no number above 0, such as 1 or 0.5", nil)
+		}
+		po.Speed = speed
+	}
+	for _, s := range o.set {
+		name, val, err := setting(s)
+		if err != nil {
+			return po, nil, err
+		}
+		po.Set[name] = val
+	}
+	var ignore []*jq.Paths
+	for _, src := range o.ignore {
+		p, err := jq.CompilePaths(src)
+		if err != nil {
+			f := *wire.AsFault(err)
+			f.Message = "--ignore: " + f.Message
+			return po, nil, &f
+		}
+		ignore = append(ignore, p)
+	}
+	return po, func(s dialect.Shape) *match.Rules { return match.NewRules(s, ignore) }, nil
+}
+
+// setting reads NAME=TEXT or NAME:=JSON.
+func setting(s string) (name string, val json.RawMessage, err error) {
+	name, text, ok := strings.Cut(s, "=")
+	if !ok || name == "" || name == ":" {
+		return "", nil, wire.NewFault(wire.Usage, "--set: "+s+" is not NAME=VALUE", nil)
+	}
+	bare, isJSON := strings.CutSuffix(name, ":")
+	if !isJSON {
+		return name, scan.AppendQuoted(nil, text), nil
+	}
+	if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {
+		return "", nil, wire.NewFault(wire.Usage, "--set: the value of "+bare+" is no JSON: "+err.Error(), err)
+	}
+	return bare, scan.Trim([]byte(text)), nil
+}
+
+// endpoint reads the endpoint that a tape is played to or on. It speaks the tape's
+// dialect where it names none.
+func (o *replayOptions) endpoint(text, header string) (endpoint.Endpoint, error) {
+	given := o.conn.Dialect
+	e, err := session.ParseEndpoint(text, given)
+	if err != nil || header == "" || e.Dialect == header {
+		return e, err
+	}
+	if given == "" {
+		if again, err := session.ParseEndpoint(text, header); err == nil {
+			return again, nil
+		}
+	}
+	return e, wire.NewFault(wire.Usage, "the tape is in "+header+", and "+text+" speaks "+e.Dialect, nil)
+}

@@ -1,0 +1,157 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/server"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/player"
+	"rpcx/wire/tape/transcript"
+)
+
+func duration(d cmdline.Duration) time.Duration { return time.Duration(d) }
+
+// serve plays the server's side of a tape.
+func (o *replayOptions) serve(ctx context.Context, a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, command []string) error {
+	t, err := open(a, file, rules)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	found := &findings{a: a, tape: file}
+	po.Found = found.warn
+	p, err := player.NewServer(t, po)
+	if err != nil {
+		return err
+	}
+	e, err := o.endpoint(o.listen, t.Header.Dialect)
+	if err != nil {
+		return err
+	}
+	cfg, err := options.TransportConfig(ctx, a, &o.conn)
+	if err != nil {
+		return err
+	}
+	if cfg, err = server.Access(cfg, o.access.origins, o.access.token, o.access.public); err != nil {
+		return err
+	}
+	s, err := session.ListenTape(ctx, e, session.Options{Transport: cfg}, p)
+	if err != nil {
+		return err
+	}
+	if err := server.Serve(ctx, s, command); err != nil {
+		return err
+	}
+	return found.fault()
+}
+
+// open reads a tape, and says where it was cut off.
+func open(a *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
+	t, err := session.OpenTape(file, rules)
+	if err == nil && t.Cut > 0 {
+		a.Console.Warn(fmt.Sprintf("the tape %s ends inside line %d, which is left out", file, t.Cut))
+	}
+	return t, err
+}
+
+// findings counts what was not as the tape has it.
+type findings struct {
+	a    *env.Env
+	tape string
+
+	mu    sync.Mutex
+	count int
+}
+
+// warn tells of one, and counts it unless it was only more than the tape has.
+func (f *findings) warn(found player.Finding) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if found.Kind != player.Extra {
+		f.count++
+	}
+	f.a.Console.Warn("the tape " + f.tape + ": " + found.String())
+}
+
+func (f *findings) fault() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.count == 0 {
+		return nil
+	}
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s: %s in which the conversation was another", f.tape, places(f.count)), nil)
+}
+
+func places(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
+}
+
+// printed is a finding as stdout has it.
+type printed struct {
+	Tape    string             `json:"tape"`
+	Line    int                `json:"line,omitempty"`
+	Kind    player.FindingKind `json:"kind"`
+	Method  string             `json:"method,omitempty"`
+	Pointer *string            `json:"pointer,omitempty"`
+	Want    json.RawMessage    `json:"want,omitempty"`
+	Got     json.RawMessage    `json:"got,omitempty"`
+	Text    string             `json:"text,omitempty"`
+}
+
+// print writes a line for each finding: JSON, on a terminal words.
+func print(a *env.Env, tape string, all []player.Finding) error {
+	for _, f := range all {
+		text := tape + ": " + f.String() + "\n"
+		if !a.Stdout.Terminal {
+			p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
+			if f.Kind == player.Differs && f.Text == "" {
+				p.Pointer = &f.Pointer
+			}
+			b, err := marshal(p)
+			if err != nil {
+				return err
+			}
+			text = b + "\n"
+		}
+		if err := cmdline.Print(os.Stdout, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare compares a tape with another.
+func (o *replayOptions) compare(a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
+	one, err := open(a, file, rules)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	two, err := open(a, o.diff, rules)
+	if err != nil {
+		return err
+	}
+	defer two.Close()
+	all, err := player.Diff(one, two, po)
+	if err != nil {
+		return err
+	}
+	if err := print(a, file, all); err != nil || len(all) == 0 {
+		return err
+	}
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(len(all))), nil)
+}

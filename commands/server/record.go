@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
+)
+
+// RecordOptions are what `record` was given.
+type RecordOptions struct {
+	Conn    options.Connection
+	Record  options.Record
+	To      string
+	origins []string
+	token   string
+	public  bool
+}
+
+// Flags are the command's.
+func (o *RecordOptions) Flags(a *env.Env) []cmdline.Flag {
+	flags := []cmdline.Flag{
+		cmdline.Text(cmdline.GroupRecord, "to", "", "pass everything on to `ENDPOINT`", &o.To),
+		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
+		cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.token),
+		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.public),
+	}
+	flags = append(flags, o.Record.RecordFlags()...)
+	flags = append(flags, o.Conn.Flags()...)
+	return append(flags, a.Common.Flags()...)
+}
+
+// RunRecord stands between whoever connects to listen and the endpoint to.
+func RunRecord(ctx context.Context, a *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
+	conn, err := options.TransportConfig(ctx, a, &o.Conn)
+	if err != nil {
+		return err
+	}
+	bind, err := Access(conn, o.origins, o.token, o.public)
+	if err != nil {
+		return err
+	}
+	so := session.Options{Transport: conn}
+	so.Hook.Warn = a.Console.Warn
+	if so.Record, err = o.Record.Open(a, to.String(), to.Dialect, true); err != nil {
+		return err
+	}
+	t, err := session.ListenTap(ctx, listen, to, so, bind)
+	if err != nil {
+		return err
+	}
+	return Serve(ctx, t, command)
+}
+
+// A Listener is bound, and serves whoever connects.
+type Listener interface {
+	Endpoint() string // where it is bound; "": nobody else can connect
+	Serve(ctx context.Context) error
+	Close() error
+}
+
+// Serve serves until the end: of the command, of stdio, or by a signal. It says where
+// the listener is bound.
+func Serve(ctx context.Context, t Listener, command []string) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- t.Serve(ctx) }()
+	defer func() {
+		if cerr := t.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if err := announce(t.Endpoint(), command); err != nil {
+		return err
+	}
+	return until(ctx, t.Endpoint(), served, command)
+}
+
+// announce says where a listener is bound, unless there is a command to know it, or
+// nowhere to connect to.
+func announce(at string, command []string) error {
+	if at == "" || command != nil {
+		return nil
+	}
+	return cmdline.Print(os.Stdout, `{"listening":`+string(scan.AppendQuoted(nil, at))+"}\n")
+}
+
+// until waits for the end: of command, which is told the endpoint, of what is
+// served, or a signal. The end of a child that stands behind stdio is ours.
+func until(ctx context.Context, at string, served <-chan error, command []string) error {
+	var ended <-chan error
+	if command != nil {
+		var err error
+		if ended, err = runCommand(ctx, command, at); err != nil {
+			return err
+		}
+	}
+	select {
+	case err := <-served:
+		return childStatus(err)
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		if ended != nil {
+			<-ended
+		}
+		return nil // the signal is the status
+	}
+}
+
+// childStatus makes the status of the child that we stand in for ours.
+func childStatus(err error) error {
+	var closed *wire.CloseError
+	switch {
+	case !errors.As(err, &closed):
+		return err
+	case closed.Child != nil && closed.Child.Exit > 0:
+		return cmdline.CommandStatus{Code: closed.Child.Exit, Text: closed.Child.String()}
+	case closed.Child != nil && closed.Child.Exit == 0, closed.Clean:
+		return nil
+	case closed.Child != nil:
+		return wire.NewFault(wire.Closed, closed.Error(), closed)
+	}
+	return nil
+}
+
+// Access adds to a listener's configuration who may connect.
+func Access(c transport.Config, origins []string, token string, public bool) (transport.Config, error) {
+	c.Header, c.AllowOrigin, c.Public = nil, origins, public
+	var err error
+	c.Token, err = readToken(token)
+	return c, err
+}

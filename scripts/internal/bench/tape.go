@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// tapes compares recording with not recording, record with a program that copies
+// bytes, and a call of a tape with one of an embedded server.
+func tapes(t *table, bin func(string) string, dir string, far *far, size sizes) error {
+	n, rpcx := fmt.Sprint(size.stream), bin("rpcx")
+	tape := filepath.Join(dir, "stream.tape")
+	subscribe := []string{rpcx, "subscribe", far.ws, "ticks", "[" + n + "]", "--count", n}
+	err := t.measure(size.streams, usPer("message", size.stream),
+		program{"subscribe --record over ws", job{args: append(subscribe[:len(subscribe):len(subscribe)], "--record", tape)}},
+		program{"subscribe", job{args: subscribe}})
+	if err != nil {
+		return err
+	}
+	request := filepath.Join(dir, "subscribe")
+	if err := os.WriteFile(request, []byte(`{"jsonrpc":"2.0","id":1,"method":"ticks","params":[`+n+`]}`+"\n"), 0o600); err != nil {
+		return err
+	}
+	err = t.measure(size.streams, usPer("message", size.stream),
+		program{"record between stdio and a Unix socket", job{stdin: request, args: []string{rpcx, "record", "stdio:", "--to", far.unix, "-o", tape}}},
+		program{"a program that copies the bytes", job{stdin: request, args: []string{bin("raw"), "copy", far.unix}}})
+	if err != nil {
+		return err
+	}
+	call := func(endpoint string) []string { return []string{rpcx, "call", endpoint, "getOrder", "id=o_001"} }
+	order := filepath.Join(dir, "order.tape")
+	if out, err := exec.Command(rpcx, append(call("demo:orders")[1:], "--record", order)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("recording a call: %w: %s", err, out)
+	}
+	return t.measure(size.calls, msPerRun,
+		program{"one call of tape:", job{args: call("tape:" + order)}},
+		program{"the same of demo:", job{args: call("demo:orders")}})
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# conversations of real programs, recorded and played: a real client cannot tell the played server from the real one
+. "$INTEROP/lib.sh"
+needs_packages
+needs go
+(cd "$INTEROP/geth" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/geth" .)
+
+# again NAME: the tape NAME.tape, played as client and as server against each other, gives the same conversation.
+again() {
+  want 0 '' rpcx replay "$1.tape" --to "tape:$1.tape"
+  want 0 '' rpcx record unix:again.sock --to "tape:$1.tape" -o again.tape -- rpcx replay "$1.tape" --to @
+  want 0 '' rpcx replay "$1.tape" --diff again.tape
+}
+
+# vscode-jsonrpc and a server of hooks, which calls back: what a host starts in place of its server.
+serve=(rpcx serve lsp+stdio: --on 'add=jq:.[0] + .[1]' --on 'echo=jq:.' --on 'refuse=deny:not today' --on 'note=jq:.'
+  --catalog catalog.json --hooks catalog.json
+  --on 'greet=sh:rpcx call @ whoami - --jq "\"hello, \" + .name + \" at \" + (.asked.hour | tostring)"')
+echo '{"catalog":1,"dialect":"jsonrpc","methods":[{"name":"ticks","kind":"stream","run":"jq:range(.n)"}]}' >catalog.json
+printf '#!/bin/sh\nexec' >server
+printf ' %q' "${serve[@]}" >>server
+chmod +x server
+shown='42
+{"n":1.5,"text":"ü€😀"}
+-32601
+[-32001,"not today",null]
+true
+"hello, Ada at 9"
+"string"
+[0,1,2]'
+# client COMMAND...: the client, but for how it ends: "closed" and "exit 0" come in either order.
+client() { node "$INTEROP/clients/vscode.js" stdio "$@" | grep -v -e '^closed$' -e '^exit 0$'; }
+want 0 "$shown" client rpcx record lsp+stdio: --to "lsp+exec:$PWD/server" -o vscode.tape
+again vscode
+want 0 "$shown" client rpcx replay vscode.tape --listen lsp+stdio:
+want 0 '' rpcx replay vscode.tape --to "lsp+exec:$PWD/server"
+ok "vscode-jsonrpc, over stdio with Content-Length: a stream, calls back, errors"
+
+# jayson on both sides
+certificate
+start '^\{' node "$INTEROP/servers/jayson.js" cert.pem key.pem
+ws=ws://127.0.0.1:$(field ws)/ tcp=tcp://127.0.0.1:$(field tcp) one=tcp://127.0.0.1:$(field v1)
+want 0 '3
+3' rpcx record ws://127.0.0.1:0/ --to "$ws" -o jayson.tape -- \
+  sh -c 'rpcx call @ add 1 2; rpcx call @ echo id=x --jq "3"; rpcx call @ fail 2>/dev/null; rpcx call @ nothing 2>/dev/null; true'
+again jayson
+want 0 '' rpcx replay jayson.tape --to "$ws"
+want 0 '' rpcx replay jayson.tape --to "$tcp"
+want 0 3 rpcx record tcp://127.0.0.1:0 --to "jsonrpc1+$one" -o one.tape -- rpcx call @ add 1 2
+again one
+stop
+ok "jayson, over ws and tcp, JSON-RPC 1.0"
+
+# go-ethereum's client and server: a subscription, whose id is another one each time
+start '^\{' geth "$PWD/geth.ipc"
+address=$(field http)
+want 0 '{"number":0}
+{"number":1}
+{"number":2}' rpcx record ws://127.0.0.1:0/ --to "ws://$address/ws" -o geth.tape -- \
+  sh -c 'rpcx subscribe @ orders_subscribe "[\"ticks\",0,1]" --count 3 && rpcx call @ orders_fail 2>/dev/null; true'
+again geth
+want 0 '{"number":0}
+{"number":1}
+{"number":2}' rpcx replay geth.tape --listen ws://127.0.0.1:0/ -- rpcx subscribe @ orders_subscribe '["ticks",0,1]' --count 3
+stop
+ok "go-ethereum, over ws: a subscription and its end"
+
+# Node's inspector
+cat >program.js <<'JS'
+let tick = 0;
+setInterval(() => console.log('tick', ++tick), 20);
+JS
+start 'Debugger listening on ws' node --inspect=127.0.0.1:0 program.js
+want 0 '42
+"tick"
+"tick"' rpcx record jsonrpc1+ws://127.0.0.1:0/ --to "${line##* }" -o inspector.tape -- sh -c '
+  rpcx call @ Runtime.evaluate expression="6 * 7" returnByValue:=true --jq .result.value
+  rpcx subscribe @ Runtime.enable --method Runtime.consoleAPICalled --jq ".args[0].value" --count 2
+  rpcx call @ No.such 2>/dev/null; true'
+again inspector
+ok "Node's inspector, over ws: events, an error"
+
+# The Model Context Protocol's own client and its server of everything: tools, progress, sampling
+everything="exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
+node "$INTEROP/clients/mcp.mjs" rpcx record stdio: --to "$everything" -o mcp.tape >real
+want 0 "$(cat real)" node "$INTEROP/clients/mcp.mjs" rpcx replay mcp.tape --listen stdio: --speed 1
+want 0 '"mcp-servers/everything"' head -n 1 real
+want 0 '[{"type":"text","text":"Echo: hi"}]' sed -n 3p real
+again mcp
+want 0 '' rpcx replay mcp.tape --to "$everything" --speed 1
+ok "MCP, over stdio: tools, progress, sampling"
+
+# gopls
+needs_gopls
+mkdir project
+printf 'module example.com/m\n\ngo 1.26\n' >project/go.mod
+uri=file://$PWD/project
+want 0 '"gopls"' rpcx record lsp+unix:gopls.sock --to lsp+exec:gopls -o gopls.tape -- rpcx call @ initialize --jq .serverInfo.name \
+  '{"processId":null,"rootUri":"'"$uri"'","capabilities":{"window":{"workDoneProgress":true}}}'
+again gopls
+ok "gopls, over a Unix socket with Content-Length"

@@ -1,0 +1,29 @@
+package all
+
+import (
+	"fmt"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+)
+
+// ShapeOf returns how the messages of the dialect of that name are told apart on a
+// tape; "" is the default dialect. The error is a usage Fault.
+func ShapeOf(name string) (dialect.Shape, error) {
+	if name == "" {
+		name = Default()
+	}
+	s, ok := Find(name)
+	if !ok {
+		f := wire.NewFault(wire.Usage, fmt.Sprintf("unknown dialect %q", name), nil)
+		if near := catalog.Nearest(name, Names()); near != "" {
+			f.Hint = "did you mean " + near + "?"
+		}
+		return dialect.Shape{}, f
+	}
+	if s.Shape == nil {
+		s = Specs()[0]
+	}
+	return s.Shape(), nil
+}

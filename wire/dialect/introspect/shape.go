@@ -1,0 +1,17 @@
+package introspect
+
+import (
+	"slices"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+)
+
+// Shape is what a tape needs to know of this dialect's messages. Every call
+// answers with the id of its subscription, unless its result is an object.
+func Shape() dialect.Shape {
+	s := jsonrpc.Shape(jsonrpc.V2)
+	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/result"), []dialect.Place{{Method: "service_unsubscribe", Pointer: "/params/**"}})
+	s.Varies = slices.Concat(s.Varies, dialect.Places("/params/result/service_hash", "/params/result/data/hash"))
+	return s
+}

@@ -1,0 +1,36 @@
+package jsonrpc
+
+import (
+	"slices"
+
+	"rpcx/wire/dialect"
+)
+
+// Shape is what a tape needs to know of the messages of version v. The values
+// that are made up are those of the conventions that are built on JSON-RPC:
+// subscriptions (go-ethereum and others), progress tokens and cancelled requests
+// (the Language Server Protocol, the Model Context Protocol).
+func Shape(v Version) dialect.Shape {
+	s := dialect.Shape{
+		Method: "method", ID: "id",
+		Error:   `{"jsonrpc":"2.0","id":$id,"error":{"code":$code,"message":$message,"data":$data}}`,
+		Streams: []string{"subscription", "subscriptionId", "subscription_id"},
+		MadeUp: slices.Concat(
+			dialect.Places(
+				"/id", "/params/subscription", "/params/subscriptionId", "/params/subscription_id", "/sessionId", "/params/sessionId", "/result/sessionId",
+				"/params/token", "/params/workDoneToken", "/params/partialResultToken", "/params/progressToken", "/params/_meta/progressToken",
+			),
+			[]dialect.Place{
+				{Method: "*ubscribe", Pointer: "/result"}, {Method: "*nsubscribe", Pointer: "/params/0"}, {Method: "*nsubscribe", Pointer: "/params/id"},
+				{Method: "$/cancelRequest", Pointer: "/params/id"}, {Method: "notifications/cancelled", Pointer: "/params/requestId"},
+			}),
+		Varies: []dialect.Place{
+			{Method: "initialize", Pointer: "/params/clientInfo/**"}, {Method: "initialize", Pointer: "/params/processId"},
+			{Method: "initialize", Pointer: "/result/serverInfo/**"},
+		},
+	}
+	if v == V1 {
+		s.Error = `{"result":null,"error":{"code":$code,"message":$message,"data":$data},"id":$id}`
+	}
+	return s
+}

@@ -1,0 +1,18 @@
+package ro
+
+import (
+	"slices"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+)
+
+// Shape is what a tape needs to know of RO-JRPC's messages: an async result names
+// its request, and the job that it is of.
+func Shape() dialect.Shape {
+	s := jsonrpc.Shape(jsonrpc.V2)
+	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/request_id", "/result/job", "/result/job_id"), []dialect.Place{
+		{Method: "job.*", Pointer: "/target"}, {Method: "job.*", Pointer: "/result/id"},
+	})
+	return s
+}

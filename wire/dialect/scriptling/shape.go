@@ -1,0 +1,21 @@
+package scriptling
+
+import (
+	"slices"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+)
+
+// Shape is what a tape needs to know of the plugin protocol's messages. A plugin
+// makes up the ids of its objects, a host those of its callbacks.
+func Shape() dialect.Shape {
+	s := jsonrpc.Shape(jsonrpc.V2)
+	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/params/object_id", "/**/callback/id", "/**/remote/id"), []dialect.Place{
+		{Method: "object.new", Pointer: "/result/id"}, {Method: "callback.call", Pointer: "/params/id"},
+	})
+	s.Varies = slices.Concat(s.Varies, []dialect.Place{
+		{Method: "scriptling.handshake", Pointer: "/params/host"}, {Method: "scriptling.handshake", Pointer: "/params/host_version"},
+	})
+	return s
+}

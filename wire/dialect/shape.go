@@ -1,0 +1,47 @@
+package dialect
+
+// A Shape says, as data, how the messages of a dialect are told apart where no
+// conversation is at hand (on a tape), and which of their values one side made
+// up: those differ in every conversation, and are carried over from one to the
+// other.
+type Shape struct {
+	Method string // the member that names what a message asks for or tells: "method", "type"
+	ID     string // the member that a request and what answers it share: "id"
+
+	// Typed says that answers have a Method, too: what a server sends with an ID
+	// answers the request that has it. Else an answer is what has no Method.
+	Typed bool
+	// Mute are the methods of a Typed dialect that are never answered, though they
+	// have an ID.
+	Mute []string
+
+	// Error is an error that answers a request: a message in which $id, $code (an
+	// integer), $message (a string) and $data (an object) stand for values.
+	Error string
+
+	// Streams are the members of an item's params that say which stream it belongs
+	// to. A result that is such a value is made up, whatever the method.
+	Streams []string
+
+	MadeUp []Place // ids, tokens, streams, sessions: not compared, and carried over
+	Varies []Place // versions and names of programs, measurements: not compared
+}
+
+// A Place is where a value stands in the messages of a dialect.
+type Place struct {
+	// Method is that of the request or notification; an answer has that of its
+	// request. A "*" at either end takes what is there. "": every one.
+	Method string
+	// Pointer is a JSON pointer, in which "*" stands for one name or index and
+	// "**" for any number of them.
+	Pointer string
+}
+
+// Places makes a Place of each pointer, in all messages.
+func Places(pointers ...string) []Place {
+	places := make([]Place, len(pointers))
+	for i, p := range pointers {
+		places[i].Pointer = p
+	}
+	return places
+}

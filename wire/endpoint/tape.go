@@ -1,0 +1,54 @@
+package endpoint
+
+import (
+	"errors"
+	"os"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/tape"
+)
+
+// tape reads what follows "tape:". The tape's header says the dialect.
+func (e *Endpoint) tape(file string) error {
+	if file == "" {
+		return wire.Usagef("tape: names no file")
+	}
+	if e.Framing != "" {
+		return wire.Usagef("tape: has no framing: leave %s+ out", e.Framing)
+	}
+	its, err := tapeDialect(file)
+	if err != nil {
+		return err
+	}
+	if e.Dialect != "" && e.Dialect != its {
+		return wire.Usagef("the tape %s is in %s, not %s", file, its, e.Dialect)
+	}
+	e.Tape, e.Dialect = file, its
+	return nil
+}
+
+// tapeDialect is the dialect that the header of the tape in file names.
+func tapeDialect(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return "", wire.Usagef("the tape %s cannot be read: %v", file, err)
+	}
+	defer func() { _ = f.Close() }()
+	r, err := tape.NewReader(f, file)
+	if err != nil {
+		return "", err
+	}
+	name := r.Header().Dialect
+	if name == "" {
+		name = all.Default()
+	}
+	if _, err := all.ShapeOf(name); err != nil {
+		return "", tape.Fault(file, 1, err)
+	}
+	return name, nil
+}

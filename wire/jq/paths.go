@@ -1,0 +1,66 @@
+package jq
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Paths is a jq program that says which parts of a value are meant, such as
+// .params.token or (.. | .card?).
+type Paths struct{ p *Program }
+
+// CompilePaths makes Paths of src. Its errors are usage Faults, also where src
+// does not select but compute.
+func CompilePaths(src string) (*Paths, error) {
+	if _, err := Compile(src, Options{}); err != nil {
+		return nil, err
+	}
+	p, err := Compile("[path(("+src+"\n))]", Options{})
+	if err != nil {
+		return nil, err
+	}
+	paths := &Paths{p}
+	if _, err := paths.Of(context.Background(), json.RawMessage("null")); err != nil && strings.Contains(err.Error(), "invalid path") {
+		return nil, wire.NewFault(wire.Usage, "jq: "+src+" computes a value, and does not select parts of a message, such as .params.token does", err)
+	}
+	return paths, nil
+}
+
+// Of returns the JSON pointers of the parts of in that are meant. A part that is
+// not there may be among them. Its errors are those of Program.Run.
+func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, err error) {
+	err = p.p.Run(ctx, in, func(out json.RawMessage) (bool, error) {
+		paths := scan.ReadArray(out, wire.DefaultMaxDepth)
+		for _, path, ok := paths.Next(); ok; _, path, ok = paths.Next() {
+			pointer, err := pointerOf(path)
+			if err != nil {
+				return false, err
+			}
+			pointers = append(pointers, pointer)
+		}
+		return true, nil
+	})
+	return pointers, err
+}
+
+func pointerOf(path json.RawMessage) (string, error) {
+	var b strings.Builder
+	steps := scan.ReadArray(path, wire.DefaultMaxDepth)
+	for _, step, ok := steps.Next(); ok; _, step, ok = steps.Next() {
+		switch scan.Type(step) {
+		case 's':
+			name, _ := scan.Text(step)
+			b.WriteString("/" + scan.Escape(name))
+		case 'n':
+			b.WriteString("/" + string(step))
+		default:
+			return "", wire.NewFault(wire.Helper, fmt.Sprintf("jq: a path with %s in it leads to no one part", step), nil)
+		}
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/peer"
+	"rpcx/wire/redact"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/recorder"
+	"rpcx/wire/transport"
+)
+
+// A recording is a connection that is recorded, where that was asked for.
+type recording struct {
+	to    *recorder.Conn // nil: it is not
+	lasts bool           // it has no end
+}
+
+// record begins to record a connection. open says how it comes about, server that we
+// are its server.
+func (o Options) record(open tape.Open, server bool) recording {
+	if o.Record == nil {
+		return recording{}
+	}
+	return recording{to: o.Record.Conn(open, server)}
+}
+
+// tap is next with the messages recorded, too.
+func (r recording) tap(next wire.Tap) wire.Tap {
+	if r.to == nil {
+		return next
+	}
+	return both(r.to.Message, next)
+}
+
+// failed notes that there is no connection.
+func (r recording) failed(err error) {
+	if r.to != nil {
+		r.to.Ended(wire.Recv, err)
+	}
+}
+
+// ended notes the end of p's connection.
+func (r recording) ended(p *peer.Peer) {
+	if r.to != nil && !r.lasts {
+		end(r.to, p)
+	}
+}
+
+// exchanged is what transport.Config.Exchanged is told; nil: nothing is recorded.
+func (r recording) exchanged() func(transport.Exchange) {
+	if r.to == nil {
+		return nil
+	}
+	return func(x transport.Exchange) { r.to.HTTP(httpOf(x, r.to.Elapsed())) }
+}
+
+// httpOf is x as a tape has it. now is the time since the tape's start.
+func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
+	h := tape.HTTP{
+		Method: x.Request.Method, URL: transport.RedactURL(x.Request.URL), Proto: x.Request.Proto, Request: headerLines(x.Request.Header), Remote: x.Remote,
+		Times: tape.Times{Start: max(now-time.Since(x.Start), 0).Seconds(), Connect: x.Connect.Seconds(), TLS: x.TLS.Seconds(), Wait: x.Wait.Seconds()},
+	}
+	if x.Err != nil {
+		h.Error = x.Err.Error()
+	}
+	if x.Response != nil {
+		h.Proto, h.Status, h.Response = x.Response.Proto, x.Response.StatusCode, headerLines(x.Response.Header)
+	}
+	return h
+}
+
+// headerLines are the lines of a header, by name, without their secrets.
+func headerLines(header http.Header) (lines [][2]string) {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			if redact.SecretName(name) {
+				value = tape.Redacted
+			}
+			lines = append(lines, [2]string{name, value})
+		}
+	}
+	return lines
+}
+
+// both is a tap that is two; the second may be nil.
+func both(first, second wire.Tap) wire.Tap {
+	if second == nil {
+		return first
+	}
+	return func(d wire.Direction, msg []byte) {
+		first(d, msg)
+		second(d, msg)
+	}
+}
+
+// end notes the end of p's connection: by the far side where it has ended already.
+func end(rec *recorder.Conn, p *peer.Peer) {
+	select {
+	case <-p.Done():
+		rec.Ended(wire.Recv, p.Err())
+	default:
+		rec.Ended(wire.Send, nil)
+	}
+}
+
+// record begins to record a connection to s, where that was asked for. The POSTs to a
+// listener are one connection, which has no end.
+func (s *Server) record(conn wire.Conn) recording {
+	open := tape.Open{Endpoint: s.Endpoint()}
+	if _, post := conn.(wire.OneShot); !post {
+		return s.options.record(open, true)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.posted.to == nil {
+		s.posted = s.options.record(open, true)
+		s.posted.lasts = true
+	}
+	return s.posted
+}

@@ -1,0 +1,94 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/player"
+	"rpcx/wire/tape/transcript"
+	"rpcx/wire/transport"
+)
+
+// OpenTape reads the tape in file, "-" being stdin. What ignore selects of a
+// message is not compared. Errors are usage Faults that name the line.
+func OpenTape(file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
+	if rules == nil {
+		rules = func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
+	}
+	return transcript.Open(file, os.Stdin, all.ShapeOf, rules)
+}
+
+// startTape plays the server of the endpoint's tape at the other end of a pair. What
+// ends it says what was asked that the tape has not: an Expectation Fault.
+func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error) {
+	t, err := OpenTape(e.Tape, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := &tapeFindings{warn: o.Transport.Warn, tape: e.Tape}
+	s, err := player.NewServer(t, player.Options{Found: found.add})
+	if err != nil {
+		_ = t.Close()
+		return nil, nil, err
+	}
+	here, there := transport.Pair()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, there) }()
+	stop := func() error {
+		cancel()
+		err := <-done
+		_ = t.Close()
+		if fault := found.fault(); fault != nil {
+			return fault
+		}
+		if ctx.Err() != nil {
+			err = nil
+		}
+		return err
+	}
+	return here, []func() error{sync.OnceValue(stop)}, nil
+}
+
+// tapeFindings counts what was not as the tape has it.
+type tapeFindings struct {
+	warn func(text string)
+	tape string
+
+	mu    sync.Mutex
+	count int
+	first string // in words
+}
+
+func (t *tapeFindings) add(f player.Finding) {
+	if f.Kind != player.Extra {
+		t.mu.Lock()
+		if t.count++; t.count == 1 {
+			t.first = f.String()
+		}
+		t.mu.Unlock()
+	}
+	if t.warn != nil && f.Kind != player.Unknown {
+		t.warn("the tape " + t.tape + ": " + f.String())
+	}
+}
+
+func (t *tapeFindings) fault() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.count == 0 {
+		return nil
+	}
+	more := ""
+	if t.count > 1 {
+		more = fmt.Sprintf(" (and %d more)", t.count-1)
+	}
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s: %s%s", t.tape, t.first, more), nil)
+}

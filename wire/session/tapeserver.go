@@ -1,0 +1,96 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/tape/player"
+	"rpcx/wire/transport"
+)
+
+// A TapeServer is a bound listener whose connections are played the server's side
+// of a tape.
+type TapeServer struct {
+	endpoint endpoint.Endpoint
+	listener transport.Listener
+	player   *player.Server
+	fault    error
+	wg       sync.WaitGroup
+}
+
+// ListenTape binds e for p to play on.
+func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.Server) (*TapeServer, error) {
+	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
+		return nil, wire.Usagef("%s cannot be listened on", e)
+	}
+	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
+	if err != nil {
+		return nil, err
+	}
+	s := &TapeServer{endpoint: e, player: p}
+	s.listener, err = transport.Listen(ctx, e.Address, cfg)
+	return s, err
+}
+
+// Endpoint is where it listens, as a client writes it; "" for stdio.
+func (s *TapeServer) Endpoint() string {
+	return (&Server{endpoint: s.endpoint, listener: s.listener}).Endpoint()
+}
+
+// Serve plays for each connection until ctx ends or Close is called; on stdio until
+// its one connection has ended.
+func (s *TapeServer) Serve(ctx context.Context) error {
+	alone := s.endpoint.Address.Scheme == "stdio" || s.endpoint.Address.Scheme == "ipc"
+	for {
+		conn, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			s.wg.Wait()
+			return s.fault
+		}
+		if err != nil {
+			return err
+		}
+		s.wg.Go(func() {
+			err := s.player.Serve(ctx, conn)
+			if alone {
+				if ctx.Err() == nil {
+					s.fault = err
+				}
+				_ = s.listener.Close()
+			}
+		})
+	}
+}
+
+// Close ends the listener. The connections end with Serve's context.
+func (s *TapeServer) Close() error { return s.listener.Close() }
+
+// DialMessages connects to e for whoever speaks in messages: no greeting is made,
+// and nothing is answered. close ends what belongs to it beside the connection.
+func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wire.Conn, closeAll func(), err error) {
+	var ends []func() error
+	switch {
+	case e.Socket != "":
+		return nil, nil, wire.Usagef("%s is connected already, and a tape begins with a new connection", e)
+	case e.Demo != "":
+		conn, ends, err = startDemo(e)
+	case e.Tape != "":
+		conn, ends, err = startTape(e, o)
+	default:
+		cfg, cerr := transportConfig(e, o, e.Spec().Binary)
+		if cerr != nil {
+			return nil, nil, cerr
+		}
+		conn, err = transport.Dial(ctx, e.Address, cfg)
+	}
+	closeAll = func() {
+		for _, end := range ends {
+			_ = end()
+		}
+	}
+	return conn, closeAll, err
+}

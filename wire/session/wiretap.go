@@ -1,0 +1,216 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/framing"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/wiretap"
+	"rpcx/wire/transport"
+)
+
+// A Wiretap is a bound listener whose connections are passed on to an endpoint and
+// recorded.
+type Wiretap struct {
+	listen, to endpoint.Endpoint
+	options    Options
+	listener   transport.Listener
+	framing    wire.Framing // of both sides, where they are bytes; nil: messages are passed on
+	dialling   transport.Config
+
+	mu    sync.Mutex
+	open  map[wire.Conn]bool
+	posts *wiretap.Posts // what comes by POST
+	up    wire.Conn      // of posts
+	fault error
+	wg    sync.WaitGroup
+}
+
+// ListenTap binds listen, whose connections will be passed on to the endpoint to.
+// of's Transport is how that is dialled, listening how listen is bound; of's Record
+// must be set.
+func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, listening transport.Config) (*Wiretap, error) {
+	if listen.Demo != "" || listen.Tape != "" || listen.Socket != "" {
+		return nil, wire.Usagef("%s cannot be listened on", listen)
+	}
+	if to.Socket != "" {
+		return nil, wire.Usagef("%s is connected already: what it says is recorded where it is opened, with --record", to)
+	}
+	t := &Wiretap{listen: listen, to: to, options: of, open: map[wire.Conn]bool{}}
+	near := of
+	near.Transport = listening
+	bind, err := transportConfig(listen, near, listen.Spec().ServerBinary)
+	if err != nil {
+		return nil, err
+	}
+	if t.dialling, err = transportConfig(to, of, to.Spec().Binary); err != nil {
+		return nil, err
+	}
+	bind.Binary, t.dialling.Binary = wire.BinaryAccept, wire.BinaryAccept
+	if listen.IsBytes() && to.IsBytes() && framingOf(listen) == framingOf(to) {
+		t.framing = bind.Framing
+		bind.Framing, t.dialling.Framing = wiretap.Bytes, wiretap.Bytes
+	}
+	if t.listener, err = transport.Listen(ctx, listen.Address, bind); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// framingOf is the name of the framing of an endpoint that is a stream of bytes.
+func framingOf(e endpoint.Endpoint) string {
+	for _, name := range []string{e.Framing, e.Spec().Framing} {
+		if name != "" {
+			return name
+		}
+	}
+	return framing.Names()[0]
+}
+
+// Endpoint is where it listens, as a client writes it; "" for stdio.
+func (t *Wiretap) Endpoint() string {
+	s := Server{endpoint: t.listen, listener: t.listener}
+	return s.Endpoint()
+}
+
+// alone says that there is one connection at most.
+func (t *Wiretap) alone() bool {
+	return t.listen.Address.Scheme == "stdio" || t.listen.Address.Scheme == "ipc"
+}
+
+// Serve passes on until Close; on stdio until its one connection has ended, and
+// returns how the peer's side of it ended.
+func (t *Wiretap) Serve(ctx context.Context) error {
+	for {
+		conn, err := t.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			t.wg.Wait()
+			return t.fault
+		}
+		if err != nil {
+			return err
+		}
+		if _, post := conn.(wire.OneShot); post {
+			t.wg.Go(func() { t.post(ctx, conn) })
+			continue
+		}
+		t.wg.Go(func() { t.pass(ctx, conn) })
+	}
+}
+
+// pass passes on one connection, to its end.
+func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
+	t.keep(client)
+	defer t.drop(client)
+	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+	server, ends, err := t.dial(ctx, rec)
+	if err != nil {
+		rec.failed(err)
+		if with, ok := client.(wire.CloserWith); ok {
+			_ = with.CloseWith(1014, "the peer cannot be reached")
+		}
+		_ = client.Close()
+		t.failed(err)
+		return
+	}
+	t.keep(server)
+	defer t.drop(server)
+	err = wiretap.Pass(client, server, t.framing, rec.to)
+	for _, end := range ends {
+		_ = end()
+	}
+	if t.alone() {
+		t.mu.Lock()
+		t.fault = err
+		t.mu.Unlock()
+		_ = t.listener.Close()
+	}
+}
+
+// dial reaches the peer.
+func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
+	switch {
+	case t.to.Demo != "":
+		return startDemo(t.to)
+	case t.to.Tape != "":
+		return startTape(t.to, t.options)
+	}
+	cfg := t.dialling
+	cfg.Exchanged = rec.exchanged()
+	conn, err := transport.Dial(ctx, t.to.Address, cfg)
+	return conn, nil, err
+}
+
+// failed tells of a connection that could not be passed on.
+func (t *Wiretap) failed(err error) {
+	if t.alone() {
+		t.mu.Lock()
+		t.fault = err
+		t.mu.Unlock()
+		_ = t.listener.Close()
+	} else if t.options.Hook.Warn != nil {
+		t.options.Hook.Warn(t.to.String() + ": " + err.Error())
+	}
+}
+
+// post passes on one POST.
+func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
+	t.mu.Lock()
+	if t.posts == nil {
+		rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+		server, _, err := t.dial(ctx, rec)
+		if err != nil {
+			rec.failed(err)
+			t.mu.Unlock()
+			_ = client.Close()
+			t.failed(err)
+			return
+		}
+		shape := t.to.Spec().Shape()
+		t.up = server
+		t.posts = wiretap.NewPosts(server, shape, rec.to)
+	}
+	posts := t.posts
+	t.mu.Unlock()
+	if err := posts.Pass(ctx, client); err != nil && ctx.Err() == nil {
+		t.failed(err)
+	}
+}
+
+func (t *Wiretap) keep(c wire.Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[c] = true
+}
+
+func (t *Wiretap) drop(c wire.Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, c)
+}
+
+// Close ends the listener and all connections, and waits.
+func (t *Wiretap) Close() error {
+	err := t.listener.Close()
+	t.mu.Lock()
+	var all []wire.Conn
+	for c := range t.open {
+		all = append(all, c)
+	}
+	if t.up != nil {
+		all = append(all, t.up)
+	}
+	t.mu.Unlock()
+	var closing sync.WaitGroup
+	for _, c := range all {
+		closing.Go(func() { _ = c.Close() })
+	}
+	closing.Wait()
+	t.wg.Wait()
+	return err
+}

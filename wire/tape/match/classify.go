@@ -1,0 +1,95 @@
+// Package match tells the messages of a tape apart, compares them with what comes
+// in another conversation, and carries over what one side made up: ids, tokens,
+// streams, sessions.
+package match
+
+import (
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// A Parsed is what a message is, by the shape of its dialect. Its slices are
+// parts of the message.
+type Parsed struct {
+	Kind   wire.Kind // Request, Notification, Response, or Invalid: no message of this dialect
+	ID     wire.ID   // nil: none
+	Method string    // ""; of a response in a dialect whose responses have none
+	Error  []byte    // of a Response that is an error; else nil
+}
+
+// Parse says what msg is, one message that is valid JSON. client says that the
+// client sent it.
+func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
+	var p Parsed
+	var method, version []byte
+	result := false
+	m := scan.ReadObject(msg, wire.DefaultMaxDepth)
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		switch string(key) {
+		case s.Method:
+			method = val
+		case s.ID:
+			p.ID = wire.ID(val)
+		case "result":
+			result = true
+		case "error":
+			if string(val) != "null" {
+				p.Error = val
+			}
+		case "jsonrpc":
+			version = val
+		}
+	}
+	if m.Err() != nil {
+		return Parsed{}
+	}
+	name, named := scan.Text(method)
+	p.Method = name
+	if s.Typed {
+		return p.typed(s, named, client)
+	}
+	null := string(p.ID) == "null"
+	switch {
+	case method != nil && !named:
+		return Parsed{}
+	case named && (p.ID == nil || null && version == nil):
+		p.Kind, p.ID = wire.Notification, nil
+	case named:
+		p.Kind = wire.Request
+	case p.ID != nil && (result || p.Error != nil):
+		p.Kind = wire.Response
+	default:
+		return Parsed{}
+	}
+	return p
+}
+
+// typed is Parse in a dialect where all messages have a type.
+func (p Parsed) typed(s *dialect.Shape, named, client bool) Parsed {
+	switch {
+	case !named:
+		return Parsed{}
+	case p.ID == nil || string(p.ID) == "null" || slices.Contains(s.Mute, p.Method):
+		p.Kind = wire.Notification
+	case client:
+		p.Kind = wire.Request
+	default:
+		p.Kind = wire.Response
+	}
+	return p
+}
+
+// Elements returns the messages in msg: those of a batch, else msg itself.
+func Elements(msg []byte) (parts [][]byte, batch bool) {
+	if scan.Type(scan.Trim(msg)) != 'a' {
+		return [][]byte{msg}, false
+	}
+	m := scan.ReadArray(msg, wire.DefaultMaxDepth)
+	for _, part, ok := m.Next(); ok; _, part, ok = m.Next() {
+		parts = append(parts, part)
+	}
+	return parts, true
+}

@@ -1,0 +1,69 @@
+package match
+
+import (
+	"hash/maphash"
+	"math"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Hash is the same for messages that Compare may find equal, as far as that can be
+// said without knowing the other: made-up values count for nothing, nor does the
+// order of members and the spelling of numbers and strings. Times and what the
+// user's programs select do count, so that equal hashes are only a short cut.
+func (r *Rules) Hash(method string, msg []byte) uint64 {
+	h := hasher{rules: r, method: method}
+	return h.value(scan.Trim(msg))
+}
+
+// HashBytes is Hash for what is not JSON.
+func (r *Rules) HashBytes(b []byte) uint64 { return maphash.Bytes(r.seed, b) }
+
+type hasher struct {
+	rules  *Rules
+	method string
+	path   []string
+}
+
+func (h *hasher) value(val []byte) uint64 {
+	switch kind := scan.Type(val); kind {
+	case 'o':
+		sum := uint64('o')
+		m := scan.ReadObject(val, wire.DefaultMaxDepth+1)
+		for key, part, ok := m.Next(); ok; key, part, ok = m.Next() {
+			name := scan.Key(key)
+			sum += mix(maphash.String(h.rules.seed, name), h.inside(name, part))
+		}
+		return sum
+	case 'a':
+		sum := uint64('a')
+		m := scan.ReadArray(val, wire.DefaultMaxDepth+1)
+		i := 0
+		for _, part, ok := m.Next(); ok; _, part, ok = m.Next() {
+			sum = mix(sum, h.inside(strconv.Itoa(i), part))
+			i++
+		}
+		return sum
+	case 'n':
+		f, _ := strconv.ParseFloat(string(val), 64)
+		return mix('n', math.Float64bits(f+0))
+	case 's':
+		text, _ := scan.Text(val)
+		return maphash.String(h.rules.seed, text)
+	default:
+		return uint64(kind)
+	}
+}
+
+func (h *hasher) inside(step string, val []byte) uint64 {
+	h.path = append(h.path, step)
+	defer func() { h.path = h.path[:len(h.path)-1] }()
+	if at(h.rules.madeUp, h.method, h.path) || at(h.rules.varies, h.method, h.path) {
+		return 1
+	}
+	return h.value(val)
+}
+
+func mix(a, b uint64) uint64 { return (a*0x9E3779B97F4A7C15 ^ b) * 0xff51afd7ed558ccd }

@@ -1,0 +1,104 @@
+package match
+
+import (
+	"context"
+	"hash/maphash"
+	"strings"
+	"time"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/jq"
+)
+
+// Rules say what counts when two messages are compared. Any number of goroutines
+// may use them.
+type Rules struct {
+	shape  dialect.Shape
+	madeUp []place
+	varies []place
+	ignore []*jq.Paths
+	seed   maphash.Seed // of Hash
+}
+
+// NewRules returns the rules of a dialect. What ignore selects of a message is
+// not compared, too.
+func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
+	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ignore: ignore, seed: maphash.MakeSeed()}
+}
+
+// Shape is that of the dialect.
+func (r *Rules) Shape() *dialect.Shape { return &r.shape }
+
+// A place is a dialect.Place, taken apart.
+type place struct {
+	method string
+	path   []string
+}
+
+func places(from []dialect.Place) []place {
+	all := make([]place, len(from))
+	for i, p := range from {
+		all[i] = place{p.Method, strings.Split(strings.TrimPrefix(p.Pointer, "/"), "/")}
+	}
+	return all
+}
+
+// at says whether one of all is where path leads in a message of method.
+func at(all []place, method string, path []string) bool {
+	for _, p := range all {
+		if matchPath(p.path, path) && matchName(p.method, method) {
+			return true
+		}
+	}
+	return false
+}
+
+func matchName(pattern, name string) bool {
+	switch {
+	case pattern == "", pattern == name:
+		return true
+	case strings.HasSuffix(pattern, "*"):
+		return strings.HasPrefix(name, pattern[:len(pattern)-1])
+	case strings.HasPrefix(pattern, "*"):
+		return strings.HasSuffix(name, pattern[1:])
+	}
+	return false
+}
+
+func matchPath(pattern, path []string) bool {
+	for i, step := range pattern {
+		if step == "**" {
+			for skip := i; skip <= len(path); skip++ {
+				if matchPath(pattern[i+1:], path[skip:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if i >= len(path) || step != "*" && step != path[i] {
+			return false
+		}
+	}
+	return len(pattern) == len(path)
+}
+
+// ignoreTime bounds what an --ignore program may take for one message.
+const ignoreTime = time.Second
+
+// ignored returns the pointers of what the user's programs select in msg. One that
+// fails on a message selects nothing there.
+func (r *Rules) ignored(msg []byte) map[string]bool {
+	if len(r.ignore) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ignoreTime)
+	defer cancel()
+	all := map[string]bool{}
+	for _, p := range r.ignore {
+		pointers, _ := p.Of(ctx, msg)
+		for _, pointer := range pointers {
+			all[pointer] = true
+		}
+	}
+	return all
+}

@@ -1,0 +1,187 @@
+package match
+
+import (
+	"bytes"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Values are what the recorded conversation's made-up values became in this one.
+// A string is carried over wherever it stands as a whole, a number only where the
+// dialect names a made-up value.
+type Values struct {
+	byText map[string][]byte // recorded scalar (a JSON text) → that of this conversation
+	// Streams are the streams that items of the recorded conversation belong to, as
+	// JSON texts: results that are one were made up.
+	Streams map[string]bool
+}
+
+// live returns what recorded became.
+func (v *Values) live(recorded []byte) ([]byte, bool) {
+	if v == nil || len(v.byText) == 0 {
+		return nil, false
+	}
+	to, ok := v.byText[string(recorded)]
+	return to, ok
+}
+
+// opens says that want, at path of an answer, is a stream that it opens.
+func (v *Values) opens(path []string, want []byte) bool {
+	return v != nil && len(path) == 1 && path[0] == "result" && v.Streams[string(want)]
+}
+
+// StreamOf is the stream that an item belongs to, a JSON text; nil: msg is none.
+func (r *Rules) StreamOf(msg []byte) []byte {
+	if len(r.shape.Streams) == 0 {
+		return nil
+	}
+	params := scan.Get(msg, "params")
+	if scan.Type(params) != 'o' {
+		return nil
+	}
+	for _, name := range r.shape.Streams {
+		if id := scan.Get(params, name); id != nil {
+			return id
+		}
+	}
+	return nil
+}
+
+// Set notes that recorded, a scalar's JSON text, became live.
+func (v *Values) Set(recorded, live []byte) {
+	if bytes.Equal(recorded, live) {
+		return
+	}
+	if v.byText == nil {
+		v.byText = map[string][]byte{}
+	}
+	v.byText[string(recorded)] = bytes.Clone(live)
+}
+
+// Learn notes how the scalars of got differ from those of want at the same places.
+// answers says that got is an answer: there any string that looks made up counts,
+// else only what the dialect names. Redacted strings are learnt as they come.
+func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
+	if bytes.Equal(want, got) {
+		return
+	}
+	l := learner{rules: r, method: method, answers: answers, values: v}
+	l.learn(want, got)
+}
+
+type learner struct {
+	rules   *Rules
+	method  string
+	answers bool
+	values  *Values
+	path    []string
+}
+
+func (l *learner) learn(want, got []byte) {
+	kind := scan.Type(want)
+	if kind != scan.Type(got) || bytes.Equal(want, got) {
+		return
+	}
+	switch kind {
+	case 'o':
+		there := members(got)
+		m := scan.ReadObject(want, wire.DefaultMaxDepth+1)
+		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+			name := scan.Key(key)
+			if w := there[name]; w != nil {
+				l.inside(name, val, w)
+			}
+		}
+	case 'a':
+		x, y := scan.ReadArray(want, wire.DefaultMaxDepth+1), scan.ReadArray(got, wire.DefaultMaxDepth+1)
+		for i := 0; ; i++ {
+			_, val, ok := x.Next()
+			_, w, also := y.Next()
+			if !ok || !also {
+				return
+			}
+			l.inside(strconv.Itoa(i), val, w)
+		}
+	case 's', 'n':
+		l.scalar(kind, want, got)
+	}
+}
+
+func (l *learner) inside(step string, want, got []byte) {
+	l.path = append(l.path, step)
+	l.learn(want, got)
+	l.path = l.path[:len(l.path)-1]
+}
+
+func (l *learner) scalar(kind byte, want, got []byte) {
+	if bytes.Equal(want, redacted) {
+		return
+	}
+	named := at(l.rules.madeUp, l.method, l.path) || l.values.opens(l.path, want)
+	if kind == 'n' && !named || kind == 's' && !named && !(l.answers && looksMadeUp(want)) {
+		return
+	}
+	if len(l.path) == 1 && l.path[0] == l.rules.shape.ID && !l.rules.shape.Typed {
+		return // ids of messages are kept apart: each side has its own
+	}
+	l.values.Set(want, got)
+}
+
+// looksMadeUp says that a JSON string may be an id: it has a digit in it, or is
+// longer than a word. A plain word that differs ("shipped") is no id, and must not
+// be put in place of the same word elsewhere.
+func looksMadeUp(val []byte) bool {
+	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
+}
+
+// Rewrite appends msg, a recorded message, to b with each made-up value as it is
+// in this conversation. The message's own id is left alone where the dialect has
+// ids of each side.
+func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
+	if v == nil || len(v.byText) == 0 {
+		return append(b, msg...)
+	}
+	w := rewriter{rules: r, method: method, values: v}
+	return w.value(b, msg)
+}
+
+type rewriter struct {
+	rules  *Rules
+	method string
+	values *Values
+	path   []string
+}
+
+func (w *rewriter) value(b, val []byte) []byte {
+	switch scan.Type(val) {
+	case 'o', 'a':
+		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, i int, key, part []byte) ([]byte, error) {
+			step := strconv.Itoa(i)
+			if key != nil {
+				step = scan.Key(key)
+			}
+			w.path = append(w.path, step)
+			b = w.value(b, part)
+			w.path = w.path[:len(w.path)-1]
+			return b, nil
+		})
+		if err == nil {
+			return out
+		}
+	case 's':
+		if to, ok := w.values.live(val); ok && !w.ownID() {
+			return append(b, to...)
+		}
+	case 'n':
+		if to, ok := w.values.live(val); ok && !w.ownID() && at(w.rules.madeUp, w.method, w.path) {
+			return append(b, to...)
+		}
+	}
+	return append(b, val...)
+}
+
+func (w *rewriter) ownID() bool {
+	return len(w.path) == 1 && w.path[0] == w.rules.shape.ID && !w.rules.shape.Typed
+}

@@ -1,0 +1,93 @@
+package match
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"rpcx/wire/scan"
+)
+
+// Words that end the name of a member which holds a time or a duration.
+var (
+	timeWords     = []string{"time", "timestamp", "date", "datetime"}
+	durationWords = []string{"duration", "elapsed", "uptime", "latency", "took"}
+	unitWords     = []string{"ms", "millis", "milliseconds", "s", "sec", "secs", "seconds", "us", "micros", "ns", "nanos"}
+	atWord        = "at" // as in createdAt; not alone
+)
+
+// varying says that want and got, values of the same member, are both times or
+// both durations: they differ in every conversation.
+func varying(name string, want, got []byte) bool {
+	kind := scan.Type(want)
+	if kind != scan.Type(got) || kind != 'n' && kind != 's' {
+		return false
+	}
+	if kind == 's' && isTime(want) && isTime(got) {
+		return true
+	}
+	words := wordsOf(name)
+	duration := namesDuration(words)
+	if kind == 'n' {
+		return duration || namesTime(words)
+	}
+	return (duration || namesTime(words)) && startsWithDigit(want) && startsWithDigit(got)
+}
+
+func namesTime(words []string) bool {
+	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
+		words = words[:n-1]
+	}
+	n := len(words)
+	return n > 0 && (slices.Contains(timeWords, words[n-1]) || n > 1 && words[n-1] == atWord)
+}
+
+func namesDuration(words []string) bool {
+	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
+		words = words[:n-1]
+	}
+	return len(words) > 0 && slices.Contains(durationWords, words[len(words)-1])
+}
+
+// wordsOf takes a name such as createdAt, created_at or created-at apart.
+func wordsOf(name string) (words []string) {
+	var word strings.Builder
+	flush := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	lower := false // the rune before was a small letter
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r):
+			flush()
+		case unicode.IsUpper(r) && lower:
+			flush()
+			fallthrough
+		default:
+			word.WriteRune(unicode.ToLower(r))
+		}
+		lower = unicode.IsLower(r)
+	}
+	flush()
+	return words
+}
+
+// isTime says that a JSON string is a time of RFC 3339, or as HTTP has it.
+func isTime(val []byte) bool {
+	text, _ := scan.Text(val)
+	if len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 {
+		return false
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.RFC1123} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func startsWithDigit(val []byte) bool { return len(val) > 1 && val[1] >= '0' && val[1] <= '9' }

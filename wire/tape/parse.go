@@ -1,0 +1,278 @@
+package tape
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// depth is the nesting allowed in a line: a message, and the line around it.
+const depth = wire.DefaultMaxDepth + 1
+
+// parseHeader reads the first line of a tape.
+func parseHeader(b []byte) (Header, error) {
+	var h Header
+	version := scan.Get(b, "tape")
+	if scan.Type(b) != 'o' || version == nil {
+		return h, errors.New(`no header: a tape begins with a line such as {"tape":1,"dialect":"jsonrpc"}`)
+	}
+	if err := scan.Valid(b, depth); err != nil {
+		return h, fmt.Errorf("the header is no JSON: %w", err)
+	}
+	if !scan.Equal(version, []byte("1")) {
+		return h, fmt.Errorf("tape version %s is not known here, only 1", scan.Compact(nil, version))
+	}
+	for member, to := range map[string]*string{"endpoint": &h.Endpoint, "dialect": &h.Dialect, "rpcx": &h.Program} {
+		if err := text(scan.Get(b, member), to); err != nil {
+			return h, fmt.Errorf("the header's %q %w", member, err)
+		}
+	}
+	var started string
+	if err := text(scan.Get(b, "started"), &started); err != nil {
+		return h, fmt.Errorf(`the header's "started" %w`, err)
+	}
+	if started == "" {
+		return h, nil
+	}
+	var err error
+	if h.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
+		return h, fmt.Errorf(`the header's "started" is no time such as 2026-01-31T12:00:00Z`)
+	}
+	return h, nil
+}
+
+// parse reads b, one line of a tape, into l, whose slices are then parts of b. A
+// line that does not say its time leaves l.Time as it is.
+func (l *Line) parse(b []byte) error {
+	seen := members(0)
+	m := scan.ReadObject(b, depth)
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		has, err := l.member(key, val)
+		if err != nil {
+			return err
+		}
+		seen |= has
+	}
+	if err := m.Err(); err != nil {
+		return fmt.Errorf("no JSON object: %w", err)
+	}
+	return l.settle(seen)
+}
+
+// members is a set of what a line has.
+type members uint16
+
+const (
+	hasDir members = 1 << iota
+	hasMsg
+	hasBytes
+	hasMatch
+	hasOpen
+	hasClose
+	hasHTTP
+	hasNote
+	hasExtras // bind, vars, name, re
+	hasTape
+	hasOther
+)
+
+// member reads one member of a line.
+func (l *Line) member(key, val []byte) (members, error) {
+	switch string(key) {
+	case "t":
+		return 0, l.setTime(val)
+	case "dir":
+		return hasDir, l.setDir(val)
+	case "conn":
+		n, err := strconv.Atoi(string(val))
+		if err != nil || n < 0 {
+			return 0, errors.New(`"conn" is no number of a connection`)
+		}
+		l.Conn = n
+		return 0, nil
+	case "msg":
+		l.Msg = val
+		return hasMsg, nil
+	case "text", "base64":
+		return hasBytes, l.setBytes(string(key), val)
+	}
+	return l.rareMember(string(key), val)
+}
+
+// rareMember reads what most lines have not.
+func (l *Line) rareMember(key string, val []byte) (members, error) {
+	switch key {
+	case "open":
+		l.Open = &Open{}
+		return hasOpen, decode(key, val, l.Open)
+	case "close":
+		l.Close = &Close{}
+		return hasClose, decode(key, val, l.Close)
+	case "http":
+		l.HTTP = &HTTP{}
+		return hasHTTP, decode(key, val, l.HTTP)
+	case "note":
+		return hasNote, named(key, text(val, &l.Note))
+	case "match":
+		return hasMatch, named(key, text(val, &l.Match))
+	case "name":
+		return hasExtras, named(key, text(val, &l.Name))
+	case "re":
+		return hasExtras, named(key, text(val, &l.Re))
+	case "vars":
+		return hasExtras, decode(key, val, &l.Vars)
+	case "bind":
+		return hasExtras, l.setBind(val)
+	case "tape":
+		return hasTape, nil
+	}
+	return hasOther, nil
+}
+
+// settle says what kind of line it is, or why it is none.
+func (l *Line) settle(seen members) error {
+	message := seen&(hasMsg|hasBytes|hasMatch) != 0
+	switch {
+	case seen&hasTape != 0:
+		return errors.New("a second header: tapes cannot be joined")
+	case message && seen&(hasOpen|hasClose|hasHTTP) != 0:
+		return errors.New(`a line is one of "msg", "open", "close" and "http", not several`)
+	case seen&hasMsg != 0 && seen&hasBytes != 0:
+		return errors.New(`a line has either "msg" or what is not JSON ("text", "base64"), not both`)
+	case message && seen&hasDir == 0:
+		return errors.New(`"dir" is missing: "send" or "recv"`)
+	case message:
+		l.Kind = Message
+	case seen&hasExtras != 0:
+		return errors.New(`"bind", "vars", "name" and "re" belong to a message`)
+	case seen&hasOpen != 0:
+		l.Kind = Opening
+	case seen&hasClose != 0:
+		l.Kind = Closing
+	case seen&hasHTTP != 0:
+		l.Kind = Exchange
+	case seen&hasNote != 0:
+		l.Kind = Note
+	default:
+		return errors.New(`it holds none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
+	}
+	if seen&hasMatch != 0 && l.Match == "" {
+		return errors.New(`"match" is empty`)
+	}
+	if l.Vars && l.Msg == nil {
+		return errors.New(`"vars" is for lines with a "msg"`)
+	}
+	return nil
+}
+
+// maxSeconds is the longest time that a line may say: a hundred years.
+const maxSeconds = 100 * 365 * 24 * 3600
+
+func (l *Line) setTime(val []byte) error {
+	seconds, err := strconv.ParseFloat(string(val), 64)
+	if err != nil || seconds < 0 || seconds > maxSeconds {
+		return errors.New(`"t" is no number of seconds since the start`)
+	}
+	l.Time = time.Duration(math.Round(seconds*1e6)) * time.Microsecond
+	return nil
+}
+
+func (l *Line) setDir(val []byte) error {
+	switch string(val) {
+	case `"send"`:
+		l.Dir = wire.Send
+	case `"recv"`:
+		l.Dir = wire.Recv
+	default:
+		return errors.New(`"dir" is neither "send" nor "recv"`)
+	}
+	return nil
+}
+
+func (l *Line) setBytes(key string, val []byte) error {
+	s, ok := scan.Text(val)
+	if !ok {
+		return named(key, errNoText)
+	}
+	if key == "text" {
+		l.Bytes = []byte(s)
+		return nil
+	}
+	var err error
+	if l.Bytes, err = base64.StdEncoding.AppendDecode([]byte{}, []byte(s)); err != nil {
+		return errors.New(`"base64" is no base64`)
+	}
+	return nil
+}
+
+func (l *Line) setBind(val []byte) error {
+	if scan.Type(val) != 'o' {
+		return errors.New(`"bind" is no object of names and jq programs`)
+	}
+	m := scan.ReadObject(val, depth)
+	for key, program, ok := m.Next(); ok; key, program, ok = m.Next() {
+		b := Binding{Name: scan.Key(key)}
+		if !isName(b.Name) {
+			return fmt.Errorf(`"bind": %q is no name: letters, digits and _`, b.Name)
+		}
+		if err := text(program, &b.Value); err != nil {
+			return fmt.Errorf(`"bind": the program of %q %w`, b.Name, err)
+		}
+		l.Bind = append(l.Bind, b)
+	}
+	return nil
+}
+
+// isName says that s can follow a "$" in a jq program.
+func isName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+var errNoText = errors.New("is no text")
+
+// text reads the string in val, where there is one.
+func text(val []byte, to *string) error {
+	if val == nil {
+		return nil
+	}
+	s, ok := scan.Text(val)
+	if !ok {
+		return errNoText
+	}
+	*to = s
+	return nil
+}
+
+func named(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%q %w", key, err)
+}
+
+// decode reads what is met seldom, with no regard for unknown members.
+func decode(key string, val []byte, to any) error {
+	dec := json.NewDecoder(bytes.NewReader(val))
+	if err := dec.Decode(to); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			return fmt.Errorf("%q: its %q has the wrong type", key, wrong.Field)
+		}
+		return fmt.Errorf("%q has the wrong type", key)
+	}
+	return nil
+}

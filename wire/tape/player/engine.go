@@ -1,0 +1,267 @@
+package player
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+)
+
+// An engine plays one side of a tape in one conversation. All of it runs in one
+// goroutine (run); connections are read by goroutines of their own, which hand
+// over what they read.
+//
+// What is to be sent follows from what came: the lines of ours between one message
+// of the peer and the next are a block, which is sent when the message before it
+// has come (a cursor). An answer in it waits for its request, too, and for the
+// calls of ours between the two; where its turn has passed it is held until then.
+type engine struct {
+	t       *transcript.Transcript
+	o       Options
+	side    wire.Direction
+	indexes []*index // of each track
+	plays   []*play  // of each track; nil until it is needed
+	primary int      // the track whose first words are ours to say
+	arrived chan arrival
+	done    chan struct{} // closed when run ends: nothing is taken any more
+	conns   map[*conn]bool
+	current *conn // where what answers nothing is sent
+	cursors []*cursor
+	asked   map[string]asked // our requests, by the id under which they went out
+	busy    chan error       // a message is being posted, and nothing else may be sent; else nil
+	batch   *batch           // what is being received came in it; nil: in none
+	policy  policy
+	lively  time.Time // when something last came or went
+	failure error     // what ended the conversation, where it was not its end
+}
+
+// A policy is what differs between the two sides.
+type policy interface {
+	// request chooses the entry of a live request or notification, and says what was
+	// found; None refuses it.
+	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
+	// answered takes the live answer to entry i, a request of ours, and returns its
+	// entry; None: there is none.
+	answered(p *play, i int32, msg []byte) int32
+	// idle says what to do now that nothing can be sent and nothing has come for a
+	// while; how long until it is asked again (0: no need to); or that it is over.
+	idle(since time.Duration) (again time.Duration, over bool)
+	// lost is told that a connection ended; over says that the conversation did.
+	lost(c *conn, err error) (over bool)
+}
+
+// asked is where an entry is.
+type asked struct {
+	p *play
+	i int32
+}
+
+// A cursor goes through a block.
+type cursor struct {
+	p    *play
+	next int32
+	conn *conn
+	from time.Duration // when the message before the block was recorded
+	live time.Time     // when it came
+}
+
+func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
+	return &engine{
+		t: t, o: o, side: side, indexes: indexes, plays: make([]*play, len(t.Tracks)),
+		arrived: make(chan arrival), done: make(chan struct{}), conns: map[*conn]bool{}, asked: map[string]asked{}, lively: time.Now(),
+	}
+}
+
+func indexesOf(t *transcript.Transcript, side wire.Direction) []*index {
+	all := make([]*index, len(t.Tracks))
+	for i, track := range t.Tracks {
+		all[i] = newIndex(track, side)
+	}
+	return all
+}
+
+// play returns the play of a track.
+func (e *engine) play(track int) *play {
+	if e.plays[track] == nil {
+		e.plays[track] = newPlay(e.t.Tracks[track], e.side, e.indexes[track], e.o.Set)
+	}
+	return e.plays[track]
+}
+
+// greet starts with what our side of the primary track says first.
+func (e *engine) greet() {
+	if len(e.t.Tracks) > 0 {
+		e.start(e.play(e.primary), transcript.None, e.current)
+	}
+}
+
+// run plays until the end of the conversation or of ctx.
+func (e *engine) run(ctx context.Context, joins <-chan *conn) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	defer close(e.done)
+	for e.failure == nil {
+		wait, over := e.proceed()
+		if over {
+			return nil
+		}
+		if wait == 0 { // there is more to send, but what has come goes first
+			select {
+			case a := <-e.arrived:
+				over = e.take(a)
+			case err := <-e.busy:
+				e.posted(err)
+			case k := <-joins:
+				e.join(k)
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			default:
+			}
+		} else {
+			timer.Reset(wait)
+			select {
+			case a := <-e.arrived:
+				over = e.take(a)
+			case err := <-e.busy:
+				e.posted(err)
+			case k := <-joins:
+				e.join(k)
+			case <-timer.C:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if over {
+			return e.failure
+		}
+	}
+	return e.failure
+}
+
+// proceed sends one message, if one can be sent now. wait is how long nothing is
+// to be done unless something comes; 0: there is more to send.
+func (e *engine) proceed() (wait time.Duration, over bool) {
+	if e.busy != nil {
+		return time.Hour, false
+	}
+	if e.sendHeld() {
+		return 0, false
+	}
+	sent, wait := e.sendNext()
+	if sent {
+		return 0, false
+	}
+	if wait > 0 {
+		return wait, false
+	}
+	again, over := e.policy.idle(time.Since(e.lively))
+	if again == 0 {
+		again = time.Hour
+	}
+	return again, over
+}
+
+// take handles what a connection brought.
+func (e *engine) take(a arrival) (over bool) {
+	if a.err != nil {
+		a.conn.ended = true
+		gone := !errors.Is(a.err, io.EOF)
+		if gone {
+			delete(e.conns, a.conn)
+		}
+		e.finishShot(a.conn)
+		return e.policy.lost(a.conn, a.err)
+	}
+	e.lively = time.Now()
+	a.conn.spoke = true
+	if scan.Valid(a.msg, wire.DefaultMaxDepth) != nil {
+		e.receive(a.conn, match.Parsed{}, a.msg, false, nil)
+		e.finishShot(a.conn)
+		return false
+	}
+	parts, isBatch := match.Elements(a.msg)
+	var b *batch
+	if isBatch {
+		b = &batch{}
+	}
+	client := e.side == wire.Recv
+	for _, part := range parts {
+		parsed := match.Parse(e.t.Rules.Shape(), part, client)
+		if b != nil && parsed.Kind == wire.Request {
+			b.owed++
+		}
+		e.receive(a.conn, parsed, part, true, b)
+	}
+	e.finishShot(a.conn)
+	return false
+}
+
+// receive handles one message.
+func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b *batch) {
+	if parsed.Kind == wire.Response {
+		if at, ok := e.asked[string(parsed.ID)]; ok {
+			e.answer(c, at, msg)
+			return
+		}
+	}
+	if parsed.Kind == wire.Request {
+		c.owed++
+	}
+	e.batch = b
+	p, i := e.policy.choose(c, parsed, msg, json)
+	if i == transcript.None {
+		return
+	}
+	e.match(c, p, i, parsed, msg, b)
+}
+
+// match notes that msg is entry i, and starts what follows it.
+func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byte, b *batch) {
+	p.accept(i, msg)
+	if parsed.Kind == wire.Request {
+		r := request{parsed.ID.Clone(), c, b}
+		p.latest[i] = r
+		switch answers := p.index.answers[i]; {
+		case len(answers) == 0: // it was never answered
+			e.reply(r, nil, nil)
+		default:
+			p.owed[i] = append(p.owed[i], r)
+			if p.track.Entries[answers[0]].Need != i {
+				p.held = append(p.held, answers[0])
+			}
+		}
+	}
+	e.start(p, i, c)
+}
+
+// answer handles the live answer to a request of ours.
+func (e *engine) answer(c *conn, at asked, msg []byte) {
+	p := at.p
+	delete(p.asked, at.i)
+	if i := e.policy.answered(p, at.i, msg); i != transcript.None {
+		p.accept(i, msg)
+		e.start(p, i, c)
+	}
+}
+
+// start begins the block that follows entry i.
+func (e *engine) start(p *play, i int32, c *conn) {
+	if p.once {
+		if p.begun[i] {
+			return
+		}
+		p.begun[i] = true
+	}
+	k := &cursor{p: p, next: i + 1, conn: c, live: time.Now()}
+	if e.o.Speed > 0 && i != transcript.None {
+		if line, err := p.track.Line(int(i)); err == nil {
+			k.from = line.Time
+		}
+	}
+	e.cursors = append(e.cursors, k)
+}

@@ -1,0 +1,198 @@
+package player
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+)
+
+// programTime bounds one run of a program of a tape.
+const programTime = time.Second
+
+// check compiles all programs that people wrote on the tape, and refuses what
+// cannot be played by side: a name that no line before binds, a line to send that
+// has no message, a redacted value that is not given.
+func check(t *transcript.Transcript, side wire.Direction, set map[string]json.RawMessage) error {
+	for _, track := range t.Tracks {
+		known := maps.Clone(set)
+		if known == nil {
+			known = map[string]json.RawMessage{}
+		}
+		for i := range track.Entries {
+			e := &track.Entries[i]
+			var err error
+			if line := track.Hand(i); line != nil {
+				err = checkLine(line, e.Dir == side, known)
+			}
+			if err == nil && e.Redacted && e.Dir == side && side == wire.Send {
+				err = checkRedacted(track, i, set)
+			}
+			if err != nil {
+				return tape.Fault(t.Name, int(e.Line), err)
+			}
+		}
+	}
+	return nil
+}
+
+func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) error {
+	if ours && line.Payload() == nil {
+		return errors.New(`a line without "msg" cannot be sent`)
+	}
+	if line.Match != "" {
+		if _, err := jq.Compile(line.Match, jq.Options{Vars: known}); err != nil {
+			return fmt.Errorf(`"match": %w`, err)
+		}
+	}
+	if line.Vars {
+		for _, m := range variable().FindAllSubmatch(line.Msg, -1) {
+			if _, ok := known[string(m[1])]; !ok {
+				return fmt.Errorf("no line before binds %s, and no --set gives it", m[0])
+			}
+		}
+	}
+	for _, b := range line.Bind {
+		if _, err := jq.Compile(b.Value, jq.Options{Vars: known}); err != nil {
+			return fmt.Errorf(`"bind": %q: %w`, b.Name, err)
+		}
+	}
+	for _, b := range line.Bind {
+		known[b.Name] = json.RawMessage("null")
+	}
+	return nil
+}
+
+func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessage) error {
+	msg, err := track.Message(i)
+	if err != nil {
+		return err
+	}
+	_, missing := fill(nil, msg, "", set)
+	if missing != "" {
+		return fmt.Errorf("the value of %q is redacted: give it with --set %s=VALUE", missing, missing)
+	}
+	return nil
+}
+
+// fill appends val with each redacted string replaced by what set has for the name
+// of its member. missing is the first name that set does not have.
+func fill(b, val []byte, name string, set map[string]json.RawMessage) (out []byte, missing string) {
+	switch scan.Type(val) {
+	case 'o', 'a':
+		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, _ int, key, part []byte) ([]byte, error) {
+			inner := name
+			if key != nil {
+				inner = scan.Key(key)
+			}
+			b, lacks := fill(b, part, inner, set)
+			if missing == "" {
+				missing = lacks
+			}
+			return b, nil
+		})
+		if err != nil {
+			return append(b, val...), ""
+		}
+		return out, missing
+	case 's':
+		if text, _ := scan.Text(val); text == tape.Redacted {
+			if v, ok := set[name]; ok {
+				return append(b, v...), ""
+			}
+			missing = name
+		}
+	}
+	return append(b, val...), missing
+}
+
+// truth says whether msg makes program true.
+func truth(program string, msg []byte, vars map[string]json.RawMessage) bool {
+	p, err := jq.Compile(program, jq.Options{Vars: vars})
+	if err != nil {
+		return false // a name that is not bound yet: check has seen the rest
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), programTime)
+	defer cancel()
+	ok, err := p.Truth(ctx, msg)
+	return err == nil && ok
+}
+
+// bind keeps the values of msg that line names.
+func bind(line *tape.Line, msg []byte, vars map[string]json.RawMessage) {
+	for _, b := range line.Bind {
+		vars[b.Name] = json.RawMessage("null")
+		p, err := jq.Compile(b.Value, jq.Options{Vars: vars})
+		if err != nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), programTime)
+		_ = p.Run(ctx, msg, func(out json.RawMessage) (bool, error) {
+			vars[b.Name] = append(json.RawMessage(nil), out...)
+			return false, nil
+		})
+		cancel()
+	}
+}
+
+// variable finds "${name}".
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
+
+// substitute appends val with "${name}" inside its strings replaced: a string that
+// is nothing else becomes the value, in a longer one its text stands.
+func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
+	switch scan.Type(val) {
+	case 'o', 'a':
+		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, _ int, _, part []byte) ([]byte, error) {
+			return substitute(b, part, vars), nil
+		})
+		if err == nil {
+			return out
+		}
+	case 's':
+		text, _ := scan.Text(val)
+		if m := variable().FindStringSubmatch(text); m != nil && m[0] == text {
+			if v, ok := vars[m[1]]; ok {
+				return append(b, v...)
+			}
+		}
+		return scan.AppendQuoted(b, variable().ReplaceAllStringFunc(text, func(ref string) string {
+			v, ok := vars[ref[2:len(ref)-1]]
+			if !ok {
+				return ref
+			}
+			if s, isText := scan.Text(v); isText {
+				return s
+			}
+			return string(v)
+		}))
+	}
+	return append(b, val...)
+}
+
+// like says whether msg is what entry i, which people wrote on, stands for.
+func (p *play) like(i int32, msg []byte) bool {
+	line := p.track.Hand(int(i))
+	switch {
+	case line.Match != "":
+		return truth(line.Match, msg, p.vars)
+	case line.Vars:
+		return len(p.compare(i, substitute(nil, line.Msg, p.vars), msg)) == 0
+	}
+	return len(p.compare(i, line.Payload(), msg)) == 0
+}
+
+func (p *play) compare(i int32, want, got []byte) []match.Difference {
+	return p.rules.Compare(p.track.Method(int(i)), want, got, p.values)
+}

@@ -1,0 +1,103 @@
+package player
+
+import (
+	"slices"
+
+	"rpcx/wire/tape/transcript"
+)
+
+// Answers that wait: their request has come, but not all that was recorded before
+// them.
+
+// hold keeps an answer for later.
+func (p *play) hold(i int32) {
+	if !slices.Contains(p.held, i) {
+		p.held = append(p.held, i)
+	}
+}
+
+// ready says that nothing that was recorded before the answer i has still to come,
+// its request apart.
+func (p *play) ready(i int32) bool {
+	e := &p.track.Entries[i]
+	for call := range p.asked {
+		answers := p.index.answers[call]
+		if call > e.Own && call < i && len(answers) > 0 && answers[0] < i {
+			return false
+		}
+	}
+	switch {
+	case e.Need == e.Own, e.Need == transcript.None:
+		return true
+	case p.root(e.Need) == e.Own: // it must come again for each such request
+		return p.seen[e.Need] >= p.seen[e.Own]
+	}
+	return p.seen[e.Need] > 0 || p.skipped(e.Need)
+}
+
+// root is the entry that brought about entry i of the other side: that itself,
+// unless it answers a call of ours which some earlier one brought about.
+func (p *play) root(i int32) int32 {
+	entries := p.track.Entries
+	for i != transcript.None && entries[i].Own != transcript.None {
+		i = entries[entries[i].Own].Need
+	}
+	return i
+}
+
+// skipped says that entry i of the other side, which has not come, is not waited
+// for: something later has come.
+func (p *play) skipped(i int32) bool { return p.furthest > i }
+
+// sendHeld sends an answer that was held and can be sent now.
+func (e *engine) sendHeld() bool {
+	for _, p := range e.plays {
+		if p == nil {
+			continue
+		}
+		for n, i := range p.held {
+			own := p.track.Entries[i].Own
+			if len(p.owed[own]) == 0 {
+				p.held = slices.Delete(p.held, n, n+1)
+				return true
+			}
+			if p.ready(i) && !e.inReach(p, i) {
+				p.held = slices.Delete(p.held, n, n+1)
+				e.sendAnswer(p, i)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inReach says that a cursor is about to come to entry i, after what stands before
+// it.
+func (e *engine) inReach(p *play, i int32) bool {
+	for _, k := range e.cursors {
+		if k.p != p || k.next > i {
+			continue
+		}
+		between := p.track.Entries[k.next : i+1]
+		if !slices.ContainsFunc(between, func(b transcript.Entry) bool { return b.Dir != e.side }) {
+			return true
+		}
+	}
+	return false
+}
+
+// release sends the first answer that is held, whatever it waits for: false where
+// there is none.
+func (e *engine) release() bool {
+	for _, p := range e.plays {
+		if p != nil && len(p.held) > 0 {
+			i := p.held[0]
+			p.held = p.held[1:]
+			if len(p.owed[p.track.Entries[i].Own]) > 0 {
+				e.sendAnswer(p, i)
+			}
+			return true
+		}
+	}
+	return false
+}

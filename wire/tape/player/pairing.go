@@ -1,0 +1,215 @@
+package player
+
+import (
+	"encoding/json"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+)
+
+// A pairing finds, for each message that comes, the entry of the tape that it
+// stands for, and keeps what differs.
+type pairing struct {
+	p       *play
+	found   map[int32][]Finding // what differs in the message that came for an entry
+	inexact map[int32][]byte    // entries whose message is only the nearest, with it
+	missing map[int32]bool      // entries that are waited for no more
+	extras  []extra
+	last    int32 // the last entry that came
+	first   int   // no entry before this one is still to come
+}
+
+// extra is a message that no entry was found for.
+type extra struct {
+	after  int32
+	method string
+	msg    []byte
+}
+
+func newPairing(p *play) pairing {
+	p.once = true
+	return pairing{
+		p: p, found: map[int32][]Finding{}, inexact: map[int32][]byte{}, missing: map[int32]bool{},
+		last: transcript.None,
+	}
+}
+
+// choose finds the entry of a message that answers nothing of ours: one that it
+// equals, else the nearest of its method that is not taken; None where there is
+// none, and msg is extra. moved is an entry that another message was given to in
+// its place; None: that did not happen.
+func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
+	p := k.p
+	i, moved = p.find(parsed, msg, json), transcript.None
+	if i != transcript.None && p.seen[i] > 0 {
+		i, moved = k.steal(parsed, msg)
+	}
+	switch {
+	case i != transcript.None:
+	case parsed.Kind == wire.Response: // of a request that is not ours, or was answered
+		i = k.handAnswer(msg)
+	case json:
+		if i, _ = p.nearest(parsed.Method, msg, true); i != transcript.None {
+			k.inexact[i] = slices.Clone(msg)
+			k.keep(i, msg)
+		}
+	}
+	if i == transcript.None {
+		k.extra(parsed.Method, msg)
+	} else {
+		k.last = max(k.last, i)
+	}
+	return i, moved
+}
+
+func (k *pairing) extra(method string, msg []byte) {
+	k.extras = append(k.extras, extra{k.last, method, slices.Clone(msg)})
+}
+
+// steal takes an entry that msg equals from the message which it was given to as
+// the nearest. That one is extra then, unless there is another near it.
+func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
+	if parsed.Kind == wire.Request {
+		return transcript.None, transcript.None // it was answered
+	}
+	for _, i := range k.p.index.byMethod[parsed.Method] {
+		loser := k.inexact[i]
+		if loser == nil || !k.p.equals(i, msg) {
+			continue
+		}
+		delete(k.inexact, i)
+		delete(k.found, i)
+		near, _ := k.p.nearest(parsed.Method, loser, true)
+		k.p.seen[i] = 0
+		if near == transcript.None {
+			k.extra(parsed.Method, loser)
+			return i, near
+		}
+		k.p.seen[near]++
+		k.inexact[near] = loser
+		k.keep(near, loser)
+		return i, near
+	}
+	return transcript.None, transcript.None
+}
+
+// handAnswer finds what people wrote in place of an answer that msg may be.
+func (k *pairing) handAnswer(msg []byte) int32 {
+	for _, i := range k.p.index.hand {
+		if k.p.seen[i] == 0 && k.p.like(i, msg) {
+			return i
+		}
+	}
+	return transcript.None
+}
+
+// answer finds the entry of an answer to entry own; None where none is left, and
+// msg is extra.
+func (k *pairing) answer(own int32, msg []byte) int32 {
+	for _, i := range k.p.index.answers[own] {
+		if k.p.seen[i] == 0 {
+			k.keep(i, msg)
+			k.last = max(k.last, i)
+			return i
+		}
+	}
+	i := k.handAnswer(msg)
+	if i == transcript.None {
+		k.extra(k.p.track.Method(int(own)), msg)
+	}
+	return i
+}
+
+// keep notes what differs in msg, which came for entry i. It must be called before
+// anything is learnt of msg.
+func (k *pairing) keep(i int32, msg []byte) {
+	if found := k.differences(i, msg); len(found) > 0 {
+		k.found[i] = found
+	}
+}
+
+// differences are those of what came for entry i.
+func (k *pairing) differences(i int32, got []byte) []Finding {
+	p := k.p
+	line, method := int(p.track.Entries[i].Line), p.track.Method(int(i))
+	hand := p.track.Hand(int(i))
+	if hand != nil && hand.Match != "" {
+		if p.like(i, got) {
+			return nil
+		}
+		return []Finding{{Kind: Differs, Line: line, Method: method, Got: jsonOf(got), Text: "it does not make this true: " + hand.Match}}
+	}
+	want, err := p.track.Message(int(i))
+	if err != nil || want == nil {
+		return nil
+	}
+	if hand != nil && hand.Vars {
+		want = substitute(nil, want, p.vars)
+	}
+	all := findings(line, method, p.compare(i, p.withID(want, got), got))
+	for n := range all {
+		all[n].Want, all[n].Got = slices.Clone(all[n].Want), slices.Clone(all[n].Got)
+	}
+	return all
+}
+
+// awaited is the first entry of the other side that has not come; None: all have.
+func (k *pairing) awaited() int32 {
+	entries := k.p.track.Entries
+	for ; k.first < len(entries); k.first++ {
+		if entries[k.first].Dir != k.p.side && k.p.seen[k.first] == 0 {
+			return int32(k.first)
+		}
+	}
+	return transcript.None
+}
+
+// result is what was found, in the tape's order.
+func (k *pairing) result() *Result {
+	r := &Result{Live: map[int][]Finding{}}
+	p := k.p
+	extras := k.extras
+	tellExtras := func(before int32) {
+		for ; len(extras) > 0 && extras[0].after < before; extras = extras[1:] {
+			x, line := extras[0], 0
+			if x.after != transcript.None {
+				line = int(p.track.Entries[x.after].Line)
+			}
+			r.Findings = append(r.Findings, Finding{Kind: Extra, Line: line, Method: x.method, Got: jsonOf(x.msg)})
+			r.Extras = append(r.Extras, ExtraMessage{int(x.after), x.msg})
+		}
+	}
+	for i := range p.track.Entries {
+		e := &p.track.Entries[i]
+		if e.Dir == p.side {
+			continue
+		}
+		tellExtras(int32(i))
+		if p.seen[i] == 0 || k.missing[int32(i)] {
+			want, _ := p.track.Message(i)
+			r.Findings = append(r.Findings, Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(i), Want: jsonOf(want)})
+			r.Missing = append(r.Missing, i)
+			continue
+		}
+		if found := k.found[int32(i)]; len(found) > 0 {
+			r.Findings = append(r.Findings, found...)
+			r.Live[i] = found
+		}
+	}
+	tellExtras(int32(len(p.track.Entries)))
+	return r
+}
+
+// jsonOf is msg as a JSON value.
+func jsonOf(msg []byte) json.RawMessage {
+	if json.Valid(msg) {
+		return msg
+	}
+	if msg == nil {
+		return nil
+	}
+	b, _ := json.Marshal(string(msg))
+	return b
+}

@@ -1,0 +1,406 @@
+package player
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/hotrepl"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+	"rpcx/wire/transport"
+)
+
+func shapes(name string) (dialect.Shape, error) {
+	if name == "hotrepl" {
+		return hotrepl.Shape(), nil
+	}
+	return jsonrpc.Shape(jsonrpc.V2), nil
+}
+
+// read is the transcript of lines: "> " is what the client sent, "< " what it got.
+func read(t *testing.T, lines string) *transcript.Transcript {
+	t.Helper()
+	var b strings.Builder
+	if strings.Contains(lines, `"type":`) {
+		b.WriteString(`{"tape":1,"dialect":"hotrepl"}` + "\n")
+	} else {
+		b.WriteString(`{"tape":1}` + "\n")
+	}
+	for i, line := range strings.Split(strings.TrimSpace(lines), "\n") {
+		line = strings.TrimSpace(line)
+		switch line[:2] {
+		case "> ":
+			fmt.Fprintf(&b, `{"t":%d,"dir":"send","msg":%s}`+"\n", i, line[2:])
+		case "< ":
+			fmt.Fprintf(&b, `{"t":%d,"dir":"recv","msg":%s}`+"\n", i, line[2:])
+		default:
+			b.WriteString(line + "\n")
+		}
+	}
+	tr, err := transcript.Read(strings.NewReader(b.String()), "x.tape", shapes, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func rules(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
+
+// peer is the other end of a connection on which a tape is played.
+type peer struct {
+	t *testing.T
+	wire.Conn
+}
+
+func (p peer) say(msg string) {
+	p.t.Helper()
+	if err := p.Send([]byte(msg)); err != nil {
+		p.t.Errorf("send %s: %v", msg, err)
+	}
+}
+
+func (p peer) hear(want string) {
+	p.t.Helper()
+	msg, err := p.Recv()
+	if err != nil {
+		p.t.Fatalf("in place of %s: %v", want, err)
+	}
+	if string(msg) != want {
+		p.t.Fatalf("got  %s\nwant %s", msg, want)
+	}
+}
+
+// quiet says that nothing comes.
+func (p peer) quiet() {
+	p.t.Helper()
+	synctest.Wait()
+}
+
+// serve plays the server of a tape for talk.
+func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []Finding) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o.Found = func(f Finding) { found = append(found, f) }
+		s, err := NewServer(read(t, tape), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, there := transport.Pair()
+		done := make(chan error, 1)
+		go func() { done <- s.Serve(t.Context(), there) }()
+		talk(peer{t, here})
+		_ = here.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return found
+}
+
+// client plays the client of a tape against talk.
+func client(t *testing.T, tape string, o Options, talk func(p peer)) (r *Result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		tr := read(t, tape)
+		if err := CheckClient(tr, o); err != nil {
+			t.Fatal(err)
+		}
+		here, there := transport.Pair()
+		done := make(chan struct{})
+		go func() { talk(peer{t, there}); close(done) }()
+		var err error
+		if r, err = Client(t.Context(), tr, 0, here, o); err != nil {
+			t.Error(err)
+		}
+		<-done
+		_ = there.Close()
+	})
+	return r
+}
+
+func texts(found []Finding) string {
+	var b strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&b, "%s %d %s %s %s %s\n", f.Kind, f.Line, f.Pointer, f.Want, f.Got, f.Text)
+	}
+	return b.String()
+}
+
+const orders = `
+> {"jsonrpc":"2.0","id":1,"method":"get","params":{"id":"a","n":1}}
+< {"jsonrpc":"2.0","id":1,"result":10}
+> {"jsonrpc":"2.0","id":2,"method":"get","params":{"id":"a","n":1.0}}
+< {"jsonrpc":"2.0","id":2,"result":20}
+> {"jsonrpc":"2.0","id":3,"method":"list"}
+< {"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"no"}}`
+
+// The first unused of equal requests, then the last again, whatever their ids, the
+// order of keys and the spelling of numbers.
+func TestServeFirstUnusedThenLast(t *testing.T) {
+	found := serve(t, orders, Options{}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":"x","method":"list"}`)
+		p.hear(`{"jsonrpc":"2.0","id":"x","error":{"code":-1,"message":"no"}}`)
+		for i, want := range []int{10, 20, 20, 20} {
+			p.say(fmt.Sprintf(`{"id":%d,"params":{"n":1e0,"id":"\u0061"},"method":"get","jsonrpc":"2.0"}`, 70+i))
+			p.hear(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, 70+i, want))
+		}
+	})
+	if len(found) > 0 {
+		t.Error(texts(found))
+	}
+}
+
+func TestServeUnknown(t *testing.T) {
+	found := serve(t, orders, Options{}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":7,"method":"get","params":{"id":"b","n":1}}`)
+		p.hear(`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"not on the tape: the nearest is line 2, which differs at /params/id","data":{"line":2,"differences":[{"pointer":"/params/id","want":"a","got":"b"}]}}}`)
+		p.say(`{"jsonrpc":"2.0","id":8,"method":"lst"}`)
+		p.hear(`{"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"not on the tape: no call of lst is on the tape: did you mean list?","data":{"line":0,"differences":[]}}}`)
+	})
+	if len(found) != 2 || found[0].Pointer != "/params/id" || found[0].Line != 2 {
+		t.Error(texts(found))
+	}
+}
+
+func TestServeStrict(t *testing.T) {
+	serve(t, orders, Options{Strict: true}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":7,"method":"list"}`)
+		p.hear(`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"not on the tape: the next on the tape is get, line 2","data":{"line":2,"differences":[]}}}`)
+		p.say(`{"jsonrpc":"2.0","id":8,"method":"get","params":{"id":"a","n":1}}`)
+		p.hear(`{"jsonrpc":"2.0","id":8,"result":10}`)
+	})
+}
+
+// A call back, a notification and an answer that waits for both.
+const approve = `
+< {"jsonrpc":"2.0","method":"hello"}
+> {"jsonrpc":"2.0","id":1,"method":"approve","params":["o"]}
+< {"jsonrpc":"2.0","method":"progress","params":1}
+< {"jsonrpc":"2.0","id":5,"method":"ask","params":{}}
+> {"jsonrpc":"2.0","id":5,"result":true}
+< {"jsonrpc":"2.0","method":"progress","params":2}
+< {"jsonrpc":"2.0","id":1,"result":"done"}
+> {"jsonrpc":"2.0","method":"bye"}
+< {"jsonrpc":"2.0","method":"bye"}`
+
+func TestServeCausally(t *testing.T) {
+	found := serve(t, approve, Options{}, func(p peer) {
+		p.hear(`{"jsonrpc":"2.0","method":"hello"}`)
+		for id := range 2 { // and once more
+			p.quiet()
+			p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"approve","params":["o"]}`, id))
+			p.hear(`{"jsonrpc":"2.0","method":"progress","params":1}`)
+			p.hear(`{"jsonrpc":"2.0","id":5,"method":"ask","params":{}}`)
+			p.quiet()
+			p.say(`{"jsonrpc":"2.0","id":5,"result":true}`)
+			p.hear(`{"jsonrpc":"2.0","method":"progress","params":2}`)
+			p.hear(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":"done"}`, id))
+		}
+		p.say(`{"jsonrpc":"2.0","method":"bye"}`)
+		p.hear(`{"jsonrpc":"2.0","method":"bye"}`)
+	})
+	if len(found) > 0 {
+		t.Error(texts(found))
+	}
+}
+
+// Answers that were recorded after a later request do not wait for ever for one
+// that never comes; where it comes, they do.
+func TestServePipelined(t *testing.T) {
+	const tape = `
+> {"jsonrpc":"2.0","id":1,"method":"a"}
+> {"jsonrpc":"2.0","id":2,"method":"b"}
+< {"jsonrpc":"2.0","id":2,"result":"b"}
+< {"jsonrpc":"2.0","id":1,"result":"a"}`
+	serve(t, tape, Options{}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":1,"method":"a"}`)
+		p.quiet()
+		p.say(`{"jsonrpc":"2.0","id":2,"method":"b"}`)
+		p.hear(`{"jsonrpc":"2.0","id":2,"result":"b"}`)
+		p.hear(`{"jsonrpc":"2.0","id":1,"result":"a"}`)
+	})
+	serve(t, tape, Options{}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":1,"method":"a"}`)
+		p.hear(`{"jsonrpc":"2.0","id":1,"result":"a"}`)
+		p.say(`{"jsonrpc":"2.0","id":1,"method":"b"}`)
+		p.hear(`{"jsonrpc":"2.0","id":1,"result":"b"}`)
+	})
+	serve(t, tape, Options{}, func(p peer) {
+		p.say(`[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":2,"method":"b"}]`)
+		p.hear(`[{"jsonrpc":"2.0","id":2,"result":"b"},{"jsonrpc":"2.0","id":1,"result":"a"}]`)
+	})
+}
+
+// A token that the client made up is the live one wherever the server uses it.
+func TestServeTokens(t *testing.T) {
+	serve(t, `
+> {"jsonrpc":"2.0","id":1,"method":"index","params":{"workDoneToken":7}}
+< {"jsonrpc":"2.0","method":"$/progress","params":{"token":7,"value":7}}
+< {"jsonrpc":"2.0","id":1,"result":null}`, Options{}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":9,"method":"index","params":{"workDoneToken":12}}`)
+		p.hear(`{"jsonrpc":"2.0","method":"$/progress","params":{"token":12,"value":7}}`)
+		p.hear(`{"jsonrpc":"2.0","id":9,"result":null}`)
+	})
+}
+
+func TestServePace(t *testing.T) {
+	serve(t, orders, Options{Speed: 2}, func(p peer) {
+		start := time.Now()
+		p.say(`{"jsonrpc":"2.0","id":1,"method":"get","params":{"id":"a","n":1}}`)
+		p.hear(`{"jsonrpc":"2.0","id":1,"result":10}`)
+		if took := time.Since(start); took != 500*time.Millisecond {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestServeByHand(t *testing.T) {
+	serve(t, `
+{"dir":"send","match":".method == \"add\"","name":"sum","bind":{"x":".params[0]","s":"[.params[] | tostring] | join(\"+\")"}}
+{"dir":"recv","re":"sum","vars":true,"msg":{"result":{"x":"${x}","text":"of ${s}"}}}`, Options{}, func(p peer) {
+		for id := range 3 {
+			p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"add","params":[%d,2]}`, id, id*2))
+			p.hear(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"x":%d,"text":"of %d+2"}}`, id, id*2, id*2))
+		}
+	})
+}
+
+func TestServeHotRepl(t *testing.T) {
+	serve(t, `
+< {"type":"handshake","protocolVersion":2}
+> {"type":"subscribe","id":"w-1","code":"x"}
+< {"type":"subscribe_result","id":"w-1","seq":1,"value":1}
+< {"type":"subscribe_result","id":"w-1","seq":2,"value":2,"final":true}`, Options{}, func(p peer) {
+		p.hear(`{"type":"handshake","protocolVersion":2}`)
+		for _, id := range []string{"a-7", "a-8"} {
+			p.say(fmt.Sprintf(`{"type":"subscribe","id":%q,"code":"x"}`, id))
+			p.hear(fmt.Sprintf(`{"type":"subscribe_result","id":%q,"seq":1,"value":1}`, id))
+			p.hear(fmt.Sprintf(`{"type":"subscribe_result","id":%q,"seq":2,"value":2,"final":true}`, id))
+		}
+		p.say(`{"type":"eval","id":"q","code":"1"}`)
+		p.hear(`{"type":"error","id":"q","error":{"kind":"precondition_failed","code":"notOnTape","message":"not on the tape: no call of eval is on the tape","retryable":false,"details":{"line":0,"differences":[]}}}`)
+	})
+}
+
+func TestClient(t *testing.T) {
+	r := client(t, approve, Options{}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","method":"hello"}`)
+		p.hear(`{"jsonrpc":"2.0","id":1,"method":"approve","params":["o"]}`)
+		p.say(`{"jsonrpc":"2.0","id":"srv-1","method":"ask","params":{}}`)
+		p.say(`{"jsonrpc":"2.0","method":"progress","params":1}`)
+		p.hear(`{"jsonrpc":"2.0","id":"srv-1","result":true}`)
+		p.say(`{"jsonrpc":"2.0","method":"progress","params":2}`)
+		p.say(`{"jsonrpc":"2.0","id":1,"result":"done"}`)
+		p.hear(`{"jsonrpc":"2.0","method":"bye"}`)
+		p.say(`{"jsonrpc":"2.0","method":"bye"}`)
+	})
+	if len(r.Findings) > 0 {
+		t.Error(texts(r.Findings))
+	}
+}
+
+// What the server made up is what we say back, and is no difference.
+func TestClientCarriesOver(t *testing.T) {
+	r := client(t, `
+> {"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}
+< {"jsonrpc":"2.0","id":1,"result":"0xaa"}
+< {"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0xaa","result":{"number":"0x1"}}}
+> {"jsonrpc":"2.0","id":2,"method":"eth_unsubscribe","params":["0xaa"]}
+< {"jsonrpc":"2.0","id":2,"result":true}`, Options{}, func(p peer) {
+		p.hear(`{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}`)
+		p.say(`{"jsonrpc":"2.0","id":1,"result":"0xbb"}`)
+		p.say(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0xbb","result":{"number":"0x1"}}}`)
+		p.hear(`{"jsonrpc":"2.0","id":2,"method":"eth_unsubscribe","params":["0xbb"]}`)
+		p.say(`{"jsonrpc":"2.0","id":2,"result":true}`)
+	})
+	if len(r.Findings) > 0 {
+		t.Error(texts(r.Findings))
+	}
+}
+
+func TestClientDifferences(t *testing.T) {
+	const tape = `
+> {"jsonrpc":"2.0","id":1,"method":"get"}
+< {"jsonrpc":"2.0","method":"n","params":1}
+< {"jsonrpc":"2.0","method":"n","params":2}
+< {"jsonrpc":"2.0","method":"n","params":3}
+< {"jsonrpc":"2.0","id":1,"result":{"id":"o_1","total":5,"createdAt":"2026-01-01T00:00:00Z","tookMs":3}}`
+	talk := func(notes ...int) func(p peer) {
+		return func(p peer) {
+			p.hear(`{"jsonrpc":"2.0","id":1,"method":"get"}`)
+			for _, n := range notes {
+				p.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":%d}`, n))
+			}
+			p.say(`{"jsonrpc":"2.0","id":1,"result":{"id":"o_2","total":5,"createdAt":"2026-01-02T00:00:00Z","tookMs":4,"new":true}}`)
+		}
+	}
+	answer := "differs 6 /result/id \"o_1\" \"o_2\" \ndiffers 6 /result/new  true \n"
+	tests := []struct {
+		notes []int
+		want  string
+	}{
+		{[]int{1, 2, 3}, answer},
+		{[]int{2, 3}, `missing 3  {"jsonrpc":"2.0","method":"n","params":1}  ` + "\n" + answer},
+		{[]int{1, 9, 2, 3}, `extra 3   {"jsonrpc":"2.0","method":"n","params":9} ` + "\n" + answer},
+		{[]int{1, 9, 3}, "differs 4 /params 2 9 \n" + answer},
+		{[]int{1, 2, 3, 3}, answer},
+	}
+	for _, tt := range tests {
+		r := client(t, tape, Options{Patience: time.Second}, talk(tt.notes...))
+		got := texts(r.Findings)
+		if len(tt.notes) == 4 && tt.notes[3] == 3 && tt.notes[1] == 2 {
+			if !strings.Contains(got, "extra") {
+				t.Errorf("%v: %s", tt.notes, got)
+			}
+			continue
+		}
+		if strings.Contains(tt.want, "extra") {
+			got = strings.Replace(got, "extra 5", "extra 3", 1)
+			got = strings.Replace(got, "extra 4", "extra 3", 1)
+		}
+		if got != tt.want {
+			t.Errorf("%v:\n got %s\nwant %s", tt.notes, got, tt.want)
+		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	a := read(t, approve)
+	if found, err := Diff(a, read(t, approve), Options{}); err != nil || len(found) > 0 {
+		t.Error(texts(found), err)
+	}
+	b := read(t, strings.Replace(strings.ReplaceAll(approve, `"id":5`, `"id":"z"`), `"done"`, `"gone"`, 1))
+	found, err := Diff(a, b, Options{})
+	if want := "differs 8 /result \"done\" \"gone\" \n"; err != nil || texts(found) != want {
+		t.Error(texts(found), err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	tests := []struct{ tape, want string }{
+		{`{"dir":"send","match":".x"}`, `line 2: a line without "msg" cannot be sent`},
+		{`{"dir":"recv","match":".x == $y"}`, `line 2: "match": jq: variable not defined: $y`},
+		{`{"dir":"recv","match":".x |"}`, `line 2: "match": jq: unexpected EOF`},
+		{`{"dir":"send","vars":true,"msg":{"a":"${q}"}}`, `line 2: no line before binds ${q}, and no --set gives it`},
+		{`> {"jsonrpc":"2.0","id":1,"method":"login","params":{"password":"…"}}`, `line 2: the value of "password" is redacted: give it with --set password=VALUE`},
+	}
+	for _, tt := range tests {
+		err := CheckClient(read(t, tt.tape), Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), "the tape x.tape, "+tt.want) {
+			t.Errorf("%s: %v", tt.tape, err)
+		}
+	}
+	set := map[string]json.RawMessage{"password": json.RawMessage(`"x"`), "q": json.RawMessage("1")}
+	for _, tape := range []string{tests[3].tape, tests[4].tape} {
+		if err := CheckClient(read(t, tape), Options{Set: set}); err != nil {
+			t.Error(err)
+		}
+	}
+}

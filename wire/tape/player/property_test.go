@@ -1,0 +1,288 @@
+package player
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+	"rpcx/wire/transport"
+)
+
+// A talk makes a random conversation.
+type talk struct {
+	*rand.Rand
+	w      *tape.Writer
+	open   [2][]string // ids of each side's requests that are not answered
+	next   [2]int
+	stream []string
+}
+
+func (k *talk) say(d wire.Direction, format string, args ...any) {
+	k.w.Record(0, d, fmt.Appendf(nil, format, args...))
+}
+
+// value is a random JSON value.
+func (k *talk) value(depth int) string {
+	switch n := k.IntN(8); {
+	case n == 0 && depth > 0:
+		return fmt.Sprintf(`{"a":%s,"b c":%s}`, k.value(depth-1), k.value(depth-1))
+	case n == 1 && depth > 0:
+		return fmt.Sprintf(`[%s,%s]`, k.value(depth-1), k.value(depth-1))
+	case n < 4:
+		return fmt.Sprint(k.IntN(5))
+	case n == 4:
+		return `"text \"\\\u00e9\n…"`
+	case n == 5:
+		return fmt.Sprintf(`"o_%d"`, k.IntN(4))
+	case n == 6:
+		return "1.50e3"
+	}
+	return "null"
+}
+
+// step adds a message.
+func (k *talk) step() {
+	d := wire.Direction(k.IntN(2))
+	switch n := k.IntN(10); {
+	case n < 4:
+		k.say(d, `%s`, k.request(d))
+	case n < 7 && len(k.open[1-d]) > 0:
+		k.say(d, `%s`, k.answer(d))
+	case n == 7:
+		k.say(d, `{"jsonrpc":"2.0","method":"n%d","params":%s}`, k.IntN(2), k.value(2))
+	case n == 8 && len(k.stream) > 0 && d == wire.Recv:
+		k.say(d, `{"jsonrpc":"2.0","method":"item","params":{"subscription":%s,"result":%s}}`, k.stream[k.IntN(len(k.stream))], k.value(1))
+	case n == 9 && d == wire.Send:
+		k.say(d, `[%s,%s]`, k.request(d), k.request(d))
+	}
+}
+
+func (k *talk) request(d wire.Direction) string {
+	k.next[d]++
+	id := fmt.Sprint(k.next[d])
+	if k.IntN(3) == 0 {
+		id = fmt.Sprintf(`"%c-%d"`, "cs"[d], k.next[d])
+	}
+	k.open[d] = append(k.open[d], id)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"m%d","params":[%s]}`, id, k.IntN(3), k.value(2))
+}
+
+func (k *talk) answer(d wire.Direction) string {
+	i := k.IntN(len(k.open[1-d]))
+	id := k.open[1-d][i]
+	k.open[1-d] = append(k.open[1-d][:i:i], k.open[1-d][i+1:]...)
+	switch n := k.IntN(6); {
+	case n == 0:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"no","data":%s}}`, id, k.value(1))
+	case n == 1 && d == wire.Recv:
+		k.stream = append(k.stream, fmt.Sprintf(`"0x%x"`, k.Int32()))
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, k.stream[len(k.stream)-1])
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, k.value(2))
+}
+
+// conversation is the tape of a random conversation.
+func conversation(t *testing.T, seed uint64) []byte {
+	var b bytes.Buffer
+	w, err := tape.NewWriter(&b, tape.Header{}, tape.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &talk{Rand: rand.New(rand.NewPCG(seed, 7)), w: w}
+	for range 3 + k.IntN(30) {
+		k.step()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// written is a tape that was read and written again.
+func written(t *testing.T, text []byte) []byte {
+	r, err := tape.NewReader(bytes.NewReader(text), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := r.Header().Append(nil)
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = line.Append(out)
+	}
+}
+
+// recording is a connection that is recorded, as its client sees it.
+type recording struct {
+	wire.Conn
+	w *tape.Writer
+}
+
+func (r recording) Send(msg []byte) error {
+	r.w.Record(0, wire.Send, msg)
+	return r.Conn.Send(msg)
+}
+
+func (r recording) Recv() ([]byte, error) {
+	msg, err := r.Conn.Recv()
+	if err == nil {
+		r.w.Record(0, wire.Recv, msg)
+	}
+	return msg, err
+}
+
+// Random conversations survive being recorded, read, written and played: the server
+// that is played and the client that is played say the same to each other again.
+func TestRandomConversations(t *testing.T) {
+	for seed := range uint64(400) {
+		text := conversation(t, seed)
+		if again := written(t, text); !bytes.Equal(again, text) {
+			t.Fatalf("seed %d: written again as\n%s\nin place of\n%s", seed, again, text)
+		}
+		synctest.Test(t, func(t *testing.T) { playBoth(t, seed, text) })
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func playBoth(t *testing.T, seed uint64, text []byte) {
+	load := func(b []byte) *transcript.Transcript {
+		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b)
+		}
+		return tr
+	}
+	set := map[string]json.RawMessage{}
+	var mu sync.Mutex
+	var found []Finding
+	s, err := NewServer(load(text), Options{Found: func(f Finding) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, f)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := transport.Pair()
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(t.Context(), there) }()
+	var b bytes.Buffer
+	w, err := tape.NewWriter(&b, tape.Header{}, tape.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := load(text)
+	if len(tr.Tracks) == 0 {
+		_ = here.Close()
+		<-done
+		return
+	}
+	r, err := Client(t.Context(), tr, 0, recording{here, w}, Options{Set: set})
+	if err == nil {
+		err = <-done
+	}
+	if err != nil || len(r.Findings) > 0 || len(found) > 0 {
+		t.Errorf("seed %d: %v\nclient: %s\nserver: %s\n%s", seed, err, texts(r.Findings), texts(found), text)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	differ, err := Diff(load(text), load(b.Bytes()), Options{})
+	if err != nil || len(differ) > 0 {
+		t.Errorf("seed %d: %v\n%s\n%s\nbecame\n%s", seed, err, texts(differ), text, b.Bytes())
+	}
+}
+
+// changeable are the scalars of a message of the server that are nobody's id, by
+// their pointers.
+func changeable(val []byte, at string, all map[string]bool) {
+	switch scan.Type(val) {
+	case 'o', 'a':
+		_, _ = scan.Rebuild(nil, val, wire.DefaultMaxDepth, func(b []byte, i int, key, part []byte) ([]byte, error) {
+			changeable(part, scan.Below(at, i, key), all)
+			return b, nil
+		})
+	case 'n':
+		if strings.HasPrefix(at, "/result") || strings.HasPrefix(at, "/params") || strings.HasPrefix(at, "/error/code") {
+			all[at] = true
+		}
+	}
+}
+
+// One member that is another is named by its pointer, and nothing else is.
+func TestOneChange(t *testing.T) {
+	changed := 0
+	for seed := range uint64(300) {
+		text := conversation(t, seed)
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		r := rand.New(rand.NewPCG(seed, 9))
+		n := 1 + r.IntN(len(lines)-1)
+		line := tape.Line{}
+		if err := line.ParseLine(lines[n]); err != nil || line.Dir != wire.Recv || line.Msg == nil {
+			continue
+		}
+		places := map[string]bool{}
+		changeable(line.Msg, "", places)
+		if len(places) == 0 {
+			continue
+		}
+		pointer := slices.Sorted(maps.Keys(places))[r.IntN(len(places))]
+		line.Msg = match.Replace(line.Msg, []string{pointer}, []byte("77"))
+		lines[n] = line.Append(nil)
+		changed++
+		synctest.Test(t, func(t *testing.T) { playChanged(t, seed, text, bytes.Join(lines, nil), n+1, pointer) })
+		if t.Failed() {
+			return
+		}
+	}
+	if changed < 50 {
+		t.Errorf("%d changes alone", changed)
+	}
+}
+
+func playChanged(t *testing.T, seed uint64, text, other []byte, line int, pointer string) {
+	load := func(b []byte) *transcript.Transcript {
+		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b)
+		}
+		return tr
+	}
+	s, err := NewServer(load(text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := transport.Pair()
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(t.Context(), there) }()
+	r, err := Client(t.Context(), load(other), 0, here, Options{})
+	if err == nil {
+		err = <-done
+	}
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Pointer != pointer || string(r.Findings[0].Want) != "77" {
+		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(r.Findings), other)
+	}
+	if found, err := Diff(load(other), load(text), Options{}); err != nil || !slices.ContainsFunc(found, func(f Finding) bool { return f.Pointer == pointer }) {
+		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(found), other)
+	}
+}

@@ -1,0 +1,237 @@
+package player
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/transcript"
+)
+
+// A batch collects the answers to requests that came in one array.
+type batch struct {
+	owed    int
+	replies [][]byte
+}
+
+// sendNext sends the next line of the first cursor whose time has come. wait is
+// how long until there is one; 0: none waits for its time.
+func (e *engine) sendNext() (sent bool, wait time.Duration) {
+	for n := 0; n < len(e.cursors); n++ {
+		k := e.cursors[n]
+		if !e.skip(k) {
+			e.cursors = slices.Delete(e.cursors, n, n+1)
+			n--
+			if k.conn != nil {
+				e.finishShot(k.conn)
+			}
+			continue
+		}
+		if due := e.due(k); due > 0 {
+			if wait == 0 || due < wait {
+				wait = due
+			}
+			continue
+		}
+		e.sendEntry(k)
+		return true, 0
+	}
+	return false, wait
+}
+
+// skip moves k to the next line that can be sent; false: its block is over.
+func (e *engine) skip(k *cursor) bool {
+	entries := k.p.track.Entries
+	for ; int(k.next) < len(entries) && entries[k.next].Dir == e.side; k.next++ {
+		i := k.next
+		own := entries[i].Own
+		switch {
+		case own == transcript.None:
+			return true
+		case k.p.index.answers[own][0] != i: // a further answer, such as an item
+			if k.p.seen[own] > 0 {
+				return true
+			}
+		case len(k.p.owed[own]) == 0: // nobody asked
+		case !k.p.ready(i):
+			k.p.hold(i)
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// due is how long the next line of k has to wait to keep the recorded pace.
+func (e *engine) due(k *cursor) time.Duration {
+	if e.o.Speed <= 0 {
+		return 0
+	}
+	line, err := k.p.track.Line(int(k.next))
+	if err != nil {
+		return 0
+	}
+	gap := time.Duration(float64(line.Time-k.from) / e.o.Speed)
+	return time.Until(k.live.Add(gap))
+}
+
+// sendEntry sends the line that k stands at, with what stands in one array with it.
+func (e *engine) sendEntry(k *cursor) {
+	p, i := k.p, k.next
+	entries := p.track.Entries
+	k.next++
+	if own := entries[i].Own; own != transcript.None {
+		e.sendAnswer(p, i)
+		return
+	}
+	msg, err := e.mark(p, i)
+	if !entries[i].Batched() {
+		e.send(k.conn, msg, err)
+		return
+	}
+	group := [][]byte{msg}
+	for ; int(k.next) < len(entries) && entries[k.next].Line == entries[i].Line && err == nil; k.next++ {
+		if entries[k.next].Own == transcript.None {
+			msg, err = e.mark(p, k.next)
+			group = append(group, msg)
+		}
+	}
+	e.send(k.conn, join(group), err)
+}
+
+func join(group [][]byte) []byte {
+	return append(append([]byte("["), bytes.Join(group, []byte(","))...), ']')
+}
+
+// mark makes the message of entry i, which answers nothing, and notes that it is
+// sent.
+func (e *engine) mark(p *play, i int32) ([]byte, error) {
+	msg, err := p.outgoing(i, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.seen[i]++
+	if p.track.Entries[i].Kind == wire.Request {
+		id := scan.Get(msg, p.rules.Shape().ID)
+		e.asked[string(id)] = asked{p, i}
+		p.asked[i] = true
+	}
+	return msg, nil
+}
+
+// sendAnswer sends entry i, which answers the request that waits longest, or is a
+// further answer to the latest.
+func (e *engine) sendAnswer(p *play, i int32) {
+	own := p.track.Entries[i].Own
+	live := p.latest[own]
+	first := p.index.answers[own][0] == i
+	if first && len(p.owed[own]) > 0 {
+		live = p.owed[own][0]
+		p.owed[own] = p.owed[own][1:]
+	}
+	msg, err := p.outgoing(i, &live)
+	p.seen[i]++
+	if !first {
+		e.send(live.conn, msg, err)
+		return
+	}
+	e.reply(live, msg, err)
+}
+
+// refuse answers a request that is not on the tape.
+func (e *engine) refuse(c *conn, id wire.ID, msg []byte) {
+	e.reply(request{id, c, e.batch}, msg, nil)
+}
+
+// reply sends what answers live, with the other answers of its batch; nil: it gets
+// no answer.
+func (e *engine) reply(live request, msg []byte, err error) {
+	live.conn.owed--
+	if b := live.batch; b != nil {
+		if msg != nil {
+			b.replies = append(b.replies, msg)
+		}
+		if b.owed--; b.owed > 0 {
+			return
+		}
+		if msg = nil; len(b.replies) > 0 {
+			msg = join(b.replies)
+		}
+	}
+	if msg != nil || err != nil {
+		e.send(live.conn, msg, err)
+	}
+	e.finishShot(live.conn)
+}
+
+// send sends msg over c, or where c is gone over another connection of this
+// conversation.
+func (e *engine) send(c *conn, msg []byte, err error) {
+	e.lively = time.Now()
+	if err != nil {
+		e.failure = err
+		return
+	}
+	if !e.conns[c] {
+		if c = e.current; !e.conns[c] {
+			return
+		}
+	}
+	if c.exchanger != nil {
+		e.post(c, msg)
+		return
+	}
+	if err := c.Send(msg); err != nil {
+		var closed *wire.CloseError
+		if !errors.As(err, &closed) && !c.oneShot {
+			e.failure = err
+		}
+	}
+}
+
+// post makes one exchange of msg. What wants no answer is waited for, since
+// whatever follows could overtake it.
+func (e *engine) post(c *conn, msg []byte) {
+	done := make(chan error, 1)
+	go func() {
+		err := c.exchanger.Exchange(context.Background(), msg, func(reply []byte) {
+			e.hand(arrival{conn: c, msg: bytes.Clone(reply)})
+		})
+		done <- err
+	}()
+	if scan.Get(msg, e.t.Rules.Shape().Method) == nil || scan.Get(msg, e.t.Rules.Shape().ID) == nil {
+		e.busy = done
+		return
+	}
+	go func() {
+		if err := <-done; err != nil {
+			e.hand(arrival{conn: c, err: err})
+		}
+	}()
+}
+
+// posted notes the end of what nothing else could overtake.
+func (e *engine) posted(err error) {
+	e.busy = nil
+	if err != nil {
+		e.failure = err
+	}
+}
+
+// finishShot ends a POST to us that has all its answers.
+func (e *engine) finishShot(c *conn) {
+	if !c.oneShot || !c.spoke || c.owed > 0 || !e.conns[c] {
+		return
+	}
+	for _, k := range e.cursors {
+		if k.conn == c && e.skip(k) {
+			return
+		}
+	}
+	delete(e.conns, c)
+	_ = c.Close()
+}

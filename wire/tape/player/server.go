@@ -1,0 +1,251 @@
+package player
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+)
+
+// A Server plays the server of a tape for any number of connections. The n-th
+// connection begins with the words of the n-th connection on the tape, the last
+// one's where there are fewer; requests are looked for in that one first, and then
+// in the others.
+type Server struct {
+	t       *transcript.Transcript
+	o       Options
+	indexes []*index
+
+	mu     sync.Mutex
+	next   int // the track of the next connection
+	posts  chan *conn
+	shared *engine // of all POSTs
+}
+
+// NewServer returns a Server. The error is a usage Fault that names the line which
+// cannot be played.
+func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
+	if err := check(t, wire.Recv, o.Set); err != nil {
+		return nil, err
+	}
+	if o.Found == nil {
+		o.Found = func(Finding) {}
+	}
+	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv), posts: make(chan *conn)}, nil
+}
+
+// Serve plays for one connection, until that ends or ctx does, and closes it. It
+// may be called by any number of goroutines. The connections of POSTs are one
+// conversation.
+func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
+	if _, ok := c.(wire.OneShot); ok {
+		return s.post(ctx, c)
+	}
+	e := s.engine()
+	s.mu.Lock()
+	e.primary = min(s.next, max(len(s.t.Tracks)-1, 0))
+	s.next++
+	s.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	defer stop()
+	e.join(e.add(c))
+	e.greet()
+	err := e.run(ctx, nil)
+	if cerr := s.end(e, c); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (s *Server) engine() *engine {
+	e := newEngine(s.t, wire.Recv, s.indexes, s.o)
+	e.policy = &serving{e: e, o: s.o}
+	return e
+}
+
+// end closes c, as the tape has it where that says that the server did.
+func (s *Server) end(e *engine, c wire.Conn) error {
+	if len(s.t.Tracks) == 0 {
+		return c.Close()
+	}
+	track := s.t.Tracks[e.primary]
+	with, ok := c.(wire.CloserWith)
+	if ok && track.Close != nil && track.Closer == wire.Recv && track.Close.Code >= 3000 {
+		return with.CloseWith(track.Close.Code, track.Close.Reason)
+	}
+	return c.Close()
+}
+
+// post plays for one POST.
+func (s *Server) post(ctx context.Context, c wire.Conn) error {
+	s.mu.Lock()
+	if s.shared == nil {
+		s.shared = s.engine()
+		go func() { _ = s.shared.run(ctx, s.posts) }()
+	}
+	e := s.shared
+	s.mu.Unlock()
+	k := &conn{Conn: c, oneShot: true}
+	select {
+	case s.posts <- k:
+	case <-ctx.Done():
+		return c.Close()
+	}
+	for {
+		msg, err := c.Recv()
+		if err != nil {
+			return nil // its end is the engine's to bring about, or the far side's
+		}
+		if !e.hand(arrival{k, append([]byte{}, msg...), nil}) {
+			return c.Close()
+		}
+	}
+}
+
+// serving is the policy of a Server.
+type serving struct {
+	e *engine
+	o Options
+}
+
+// choose finds the message in the connection's own track first.
+func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
+	if s.o.Strict {
+		return s.strict(c, parsed, msg, json)
+	}
+	for n := range s.e.t.Tracks {
+		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
+		if i := p.find(parsed, msg, json); i != transcript.None {
+			return p, i
+		}
+	}
+	s.unknown(c, parsed, msg)
+	return nil, transcript.None
+}
+
+// strict demands that the message is the next one of the connection's own track.
+func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
+	if len(s.e.t.Tracks) == 0 {
+		s.unknown(c, parsed, msg)
+		return nil, transcript.None
+	}
+	p := s.e.play(s.e.primary)
+	next := p.nextTheirs()
+	if next == transcript.None {
+		s.refuse(c, parsed, msg, Finding{Kind: Unknown, Text: "the tape is over"})
+		return nil, transcript.None
+	}
+	fits := false
+	if p.track.Entries[next].Hand {
+		fits = p.like(next, msg)
+	} else {
+		fits = parsed.Method == p.track.Method(int(next)) && p.equals(next, msg)
+	}
+	if fits {
+		return p, next
+	}
+	f := Finding{Kind: Unknown, Line: int(p.track.Entries[next].Line)}
+	if want, err := p.track.Message(int(next)); err == nil && want != nil && parsed.Method == p.track.Method(int(next)) {
+		s.refuse(c, parsed, msg, f, p.compare(next, want, msg)...)
+		return nil, transcript.None
+	}
+	f.Text = fmt.Sprintf("the next on the tape is %s, line %d", p.track.Method(int(next)), f.Line)
+	s.refuse(c, parsed, msg, f)
+	return nil, transcript.None
+}
+
+// nextTheirs is the first entry of the other side, answers apart, that has not
+// come.
+func (p *play) nextTheirs() int32 {
+	for i := range p.track.Entries {
+		e := &p.track.Entries[i]
+		if e.Dir != p.side && e.Own == transcript.None && p.seen[i] == 0 {
+			return int32(i)
+		}
+	}
+	return transcript.None
+}
+
+// answered compares the client's answer to a call of ours with the recorded one.
+func (s *serving) answered(p *play, i int32, msg []byte) int32 {
+	for _, own := range p.index.answers[i] {
+		if p.seen[own] >= p.seen[i] {
+			continue
+		}
+		want, err := p.track.Message(int(own))
+		if p.track.Hand(int(own)) == nil && err == nil && want != nil {
+			for _, f := range findings(int(p.track.Entries[own].Line), p.track.Method(int(i)), p.compare(own, p.withID(want, msg), msg)) {
+				s.o.Found(f)
+			}
+		}
+		return own
+	}
+	return transcript.None
+}
+
+// withID is a recorded message with the id of a live one: ids are never compared.
+func (p *play) withID(want, got []byte) []byte {
+	member := p.rules.Shape().ID
+	if id := scan.Get(got, member); id != nil && scan.Get(want, member) != nil {
+		return scan.Splice(want, member, id)
+	}
+	return want
+}
+
+// silence is how long an answer waits for what was recorded before it and does not
+// come, at least.
+const silence = 250 * time.Millisecond
+
+// idle sends an answer whose request has come, after a while in which nothing of
+// what was recorded before it did: the client may never send it.
+func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
+	last := s.e.deaf()
+	for _, p := range s.e.plays {
+		if p == nil || len(p.held) == 0 {
+			continue
+		}
+		patience := max(silence, p.recordedGap(p.held[0]))
+		if since >= patience || last {
+			s.e.release()
+			return time.Nanosecond, false
+		}
+		return patience - since, false
+	}
+	return 0, last
+}
+
+// deaf says that no more comes over any connection of a conversation of its own.
+func (e *engine) deaf() bool {
+	for c := range e.conns {
+		if !c.ended {
+			return false
+		}
+	}
+	return len(e.conns) > 0
+}
+
+// recordedGap is the time between an answer and its request on the tape.
+func (p *play) recordedGap(i int32) time.Duration {
+	answer, err := p.track.Line(int(i))
+	if err != nil {
+		return 0
+	}
+	request, err := p.track.Line(int(p.track.Entries[i].Own))
+	if err != nil {
+		return 0
+	}
+	return answer.Time - request.Time
+}
+
+// lost ends the conversation when its connection is gone both ways. A client that
+// only sends no more still gets what it is owed (idle).
+func (s *serving) lost(c *conn, err error) bool {
+	return !c.oneShot && !errors.Is(err, io.EOF)
+}

@@ -1,0 +1,83 @@
+package player
+
+import (
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+)
+
+// Update returns the tape with what came in place of what differs: results are
+// those of its connections, in their order. Lines that people wrote as programs,
+// notes and everything that does not differ stay as they are; so do ids and times.
+func Update(t *transcript.Transcript, results []*Result) ([]byte, error) {
+	r, err := t.Reader()
+	if err != nil {
+		return nil, err
+	}
+	u := updater{}
+	for n, result := range results {
+		u.add(t.Tracks[n], result)
+	}
+	out := r.Header().Append(nil)
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = u.append(out, line)
+	}
+}
+
+// An updater knows what becomes of each line, by its number.
+type updater struct {
+	changed map[int][]match.Difference
+	missing map[int]bool
+	extra   map[int][]ExtraMessage // what comes after a line
+}
+
+func (u *updater) add(track *transcript.Track, r *Result) {
+	if u.changed == nil {
+		u.changed, u.missing, u.extra = map[int][]match.Difference{}, map[int]bool{}, map[int][]ExtraMessage{}
+	}
+	for i, found := range r.Live {
+		if e := track.Entries[i]; !e.Hand && !e.Batched() {
+			for _, f := range found {
+				u.changed[int(e.Line)] = append(u.changed[int(e.Line)], match.Difference{Pointer: f.Pointer, Want: f.Want, Got: f.Got})
+			}
+		}
+	}
+	for _, i := range r.Missing {
+		if e := track.Entries[i]; !e.Batched() {
+			u.missing[int(e.Line)] = true
+		}
+	}
+	for _, x := range r.Extras {
+		line := 1
+		if x.After != transcript.None {
+			line = int(track.Entries[x.After].Line)
+		}
+		u.extra[line] = append(u.extra[line], x)
+	}
+}
+
+func (u *updater) append(out []byte, line *tape.Line) []byte {
+	number := line.Number
+	if !u.missing[number] {
+		if d := u.changed[number]; d != nil {
+			line.Msg = match.Patch(line.Msg, d)
+		}
+		out = line.Append(out)
+	}
+	for _, x := range u.extra[number] {
+		more := tape.Line{Kind: tape.Message, Time: line.Time, Conn: line.Conn, Dir: wire.Recv}
+		more.SetPayload(x.Msg)
+		out = more.Append(out)
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package tape
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// maxLine is the longest line that is read: a message of the greatest length
+// allowed, as base64, and the line around it.
+const maxLine = wire.DefaultMaxMessage/3*4 + 64<<10
+
+// A Reader reads a tape line by line. Its memory does not grow with the tape.
+type Reader struct {
+	name   string
+	r      *bufio.Reader
+	header Header
+	line   Line
+	number int
+	long   []byte // a line that the buffer of r is too short for
+	offset int64  // of what comes next in the file
+	last   int    // the bytes of the line that was read last, with its end
+	cut    bool
+	err    error // what Next returns from now on
+}
+
+// NewReader returns a Reader of the tape in r, whose header it has read. name is
+// what its errors call the tape: the name of its file. An error is a usage Fault
+// that names the line and the reason.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	t := &Reader{name: name, r: bufio.NewReaderSize(r, 64<<10)}
+	b, err := t.next()
+	if err == io.EOF {
+		t.number = max(t.number, 1)
+		return nil, t.fault(errors.New("it is empty: not even a header"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.header, err = parseHeader(b); err != nil {
+		return nil, t.fault(err)
+	}
+	return t, nil
+}
+
+// Header is the tape's first line.
+func (t *Reader) Header() Header { return t.header }
+
+// Next returns the next line, which is valid until the following Next; io.EOF
+// after the last one. Any other error is a usage Fault that names the line and
+// what is wrong with it, and comes again from then on.
+func (t *Reader) Next() (*Line, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	b, err := t.next()
+	if err != nil {
+		t.err = err
+		return nil, err
+	}
+	t.line = Line{Number: t.number, Time: t.line.Time}
+	if err := t.line.parse(b); err != nil {
+		if t.ended() && isCut(b) {
+			t.cut, t.err = true, io.EOF
+		} else {
+			t.err = t.fault(err)
+		}
+		return nil, t.err
+	}
+	return &t.line, nil
+}
+
+// Span is where the line that Next returned stands in the file: its offset and
+// its length, both in bytes.
+func (t *Reader) Span() (offset int64, length int) { return t.offset - int64(t.last), t.last }
+
+// Cut says, after io.EOF, that the file ends inside a line, which was left out:
+// the recording was cut off there. line is that line's number.
+func (t *Reader) Cut() (line int, cut bool) { return t.number, t.cut }
+
+// ParseLine reads b, one line of a tape that a Reader has read before, into l,
+// whose slices are then parts of b.
+func (l *Line) ParseLine(b []byte) error {
+	*l = Line{Number: l.Number, Time: l.Time}
+	return l.parse(b)
+}
+
+// next returns the bytes of the next line that is not blank.
+func (t *Reader) next() ([]byte, error) {
+	for {
+		b, err := t.read()
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if b = scan.Trim(b); len(b) > 0 {
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// read returns one line, with its end or without. With io.EOF comes what follows
+// the last line's end.
+func (t *Reader) read() ([]byte, error) {
+	b, err := t.r.ReadSlice('\n')
+	if len(b) > 0 {
+		t.number++
+	}
+	defer func() { t.offset += int64(t.last) }()
+	t.last = len(b)
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return b, t.readFault(err)
+	}
+	if cap(t.long) > 1<<20 {
+		t.long = nil // one huge line must not stay for ever
+	}
+	t.long = append(t.long[:0], b...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(t.long) > maxLine {
+			return nil, t.fault(fmt.Errorf("it is longer than %d MiB", maxLine>>20))
+		}
+		b, err = t.r.ReadSlice('\n')
+		t.long = append(t.long, b...)
+		t.last = len(t.long)
+	}
+	return t.long, t.readFault(err)
+}
+
+func (t *Reader) readFault(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return wire.NewFault(wire.IO, "reading the tape "+t.name+": "+err.Error(), err)
+}
+
+// ended says that nothing follows what was read.
+func (t *Reader) ended() bool {
+	_, err := t.r.Peek(1)
+	return err == io.EOF
+}
+
+// isCut says that b is the beginning of a JSON object, and no more.
+func isCut(b []byte) bool {
+	var e *scan.Error
+	err := scan.Valid(b, depth)
+	return b[0] == '{' && errors.As(err, &e) && e.Cut
+}
+
+// fault names the line that was read last.
+func (t *Reader) fault(err error) error {
+	return Fault(t.name, t.number, err)
+}
+
+// Fault says what is wrong with a line of the tape in the file name: a usage
+// Fault.
+func Fault(name string, line int, err error) *wire.Fault {
+	return wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s, line %d: %v", name, line, err), err)
+}

@@ -1,0 +1,217 @@
+// Package recorder writes tapes of live conversations: it makes the files, tells
+// connections apart, and leaves secrets out.
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/jq"
+	"rpcx/wire/tape"
+)
+
+// Options say what is recorded, and where.
+type Options struct {
+	File   string      // the tape; one that exists is written anew
+	Split  bool        // each connection has a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
+	Many   bool        // there may be several connections: lines say which they belong to
+	Header tape.Header // of each tape
+	Redact []*jq.Paths // what is secret beside what has the name of a secret
+	// Failed is told once why recording ended before the conversation did: the disk
+	// is full, a program of Redact fails. It must not block. May be nil.
+	Failed func(err error)
+	// Warn is told what a user should know. May be nil.
+	Warn func(text string)
+}
+
+// A Recorder records any number of connections.
+type Recorder struct {
+	o      Options
+	mu     sync.Mutex
+	files  []*os.File
+	tapes  []*tape.Writer
+	conns  int
+	failed error
+}
+
+// Open creates the tape. The error is a Fault of kind Helper that names the file; the
+// Recorder that comes with it records nothing.
+func Open(o Options) (*Recorder, error) {
+	r := &Recorder{o: o}
+	if o.Split {
+		return r, nil
+	}
+	_, err := r.create(o.File)
+	return r, err
+}
+
+// create makes one file with its header.
+func (r *Recorder) create(name string) (*tape.Writer, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, unwritable(name, err)
+	}
+	redactor := newRedactor(r.o.Redact, r.o.Warn)
+	w, err := tape.NewWriter(f, r.o.Header, tape.Options{Redact: redactor.append, Failed: r.fail})
+	if err != nil {
+		_ = f.Close()
+		return nil, unwritable(name, err)
+	}
+	r.files, r.tapes = append(r.files, f), append(r.tapes, w)
+	return w, nil
+}
+
+func unwritable(name string, err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return wire.NewFault(wire.Helper, fmt.Sprintf("the tape %s cannot be written: %v", name, err), err)
+}
+
+// fail is called by a tape that cannot be written any more, under its lock.
+func (r *Recorder) fail(err error) {
+	r.mu.Lock()
+	first := r.failed == nil
+	r.failed = errors.Join(r.failed, err)
+	r.mu.Unlock()
+	if first && r.o.Failed != nil {
+		r.o.Failed(err)
+	}
+}
+
+// Conn begins to record a connection. server says that we are its server, so that
+// what we receive is what the client sent.
+func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
+	r.mu.Lock()
+	r.conns++
+	number := r.conns
+	r.mu.Unlock()
+	c := &Conn{server: server}
+	if r.o.Split {
+		r.mu.Lock()
+		w, err := r.create(splitName(r.o.File, number))
+		r.mu.Unlock()
+		if err != nil {
+			r.fail(err)
+			return c
+		}
+		c.w = w
+	} else if len(r.tapes) == 0 {
+		return c
+	} else {
+		c.w = r.tapes[0]
+		if r.o.Many || number > 1 {
+			c.number = number
+		}
+	}
+	c.w.Add(tape.Line{Kind: tape.Opening, Conn: c.number, Open: &open})
+	return c
+}
+
+// splitName is the name of the tape of connection n: orders-2.tape for
+// orders.tape.
+func splitName(file string, n int) string {
+	ext := filepath.Ext(file)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)
+}
+
+// Close writes what waits, closes the files, and says why a tape is not whole; nil
+// when all are.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	tapes, files := r.tapes, r.files
+	r.mu.Unlock()
+	for i, w := range tapes {
+		_ = w.Close()
+		if err := files[i].Close(); err != nil {
+			r.fail(wire.NewFault(wire.Helper, "the tape cannot be written: "+err.Error(), err))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+// A Conn is one connection as it is recorded. Its methods may be called by any
+// number of goroutines.
+type Conn struct {
+	w      *tape.Writer // nil: nothing can be written
+	number int
+	server bool
+	once   sync.Once
+}
+
+// Message records a message: a wire.Tap.
+func (c *Conn) Message(d wire.Direction, msg []byte) {
+	if c.w != nil {
+		c.w.Record(c.number, c.seen(d), msg)
+	}
+}
+
+// seen is d as the client of the connection sees it.
+func (c *Conn) seen(d wire.Direction) wire.Direction {
+	if c.server {
+		return 1 - d
+	}
+	return d
+}
+
+// Note records words about the connection.
+func (c *Conn) Note(text string) {
+	if c.w != nil {
+		c.w.Add(tape.Line{Kind: tape.Note, Conn: c.number, Note: text})
+	}
+}
+
+// Elapsed is the time since the start of the tape.
+func (c *Conn) Elapsed() time.Duration {
+	if c.w == nil {
+		return 0
+	}
+	return c.w.Elapsed()
+}
+
+// HTTP records an exchange.
+func (c *Conn) HTTP(h tape.HTTP) {
+	if c.w != nil {
+		c.w.Add(tape.Line{Kind: tape.Exchange, Conn: c.number, HTTP: &h})
+	}
+}
+
+// Ended records the end of the connection, once. d says who ended it: Send for our
+// side. err is what it ended with: a *wire.CloseError, io.EOF or nil for an end in
+// good order, or what went wrong.
+func (c *Conn) Ended(d wire.Direction, err error) {
+	c.once.Do(func() {
+		if c.w != nil {
+			c.w.Add(tape.Line{Kind: tape.Closing, Conn: c.number, Dir: c.seen(d), Close: closeOf(err)})
+		}
+	})
+}
+
+func closeOf(err error) *tape.Close {
+	var closed *wire.CloseError
+	switch {
+	case errors.As(err, &closed):
+		c := &tape.Close{Code: closed.Code, Reason: closed.Reason, Clean: closed.Clean}
+		if closed.Child != nil {
+			child := *closed.Child
+			child.Stderr = nil // what it said there is not redacted
+			c.Child = &child
+		}
+		if closed.Err != nil && !closed.Clean {
+			c.Error = closed.Err.Error()
+		}
+		return c
+	case err == nil, err.Error() == "EOF":
+		return &tape.Close{Clean: true}
+	}
+	return &tape.Close{Error: err.Error()}
+}

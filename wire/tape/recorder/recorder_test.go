@@ -1,0 +1,99 @@
+package recorder
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/jq"
+	"rpcx/wire/tape"
+)
+
+var item = []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x9ce5","result":{"number":"0x1b4","hash":"0x8216c5785ac562ff41e2dcfdf5785ac5","gas":[1,2,3]}}}`)
+
+// Recording a message allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	r, err := Open(Options{File: filepath.Join(t.TempDir(), "x.tape")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := r.Conn(tape.Open{}, false)
+	for range 5000 {
+		c.Message(wire.Recv, item)
+	}
+	if n := testing.AllocsPerRun(5000, func() { c.Message(wire.Recv, item) }); n != 0 {
+		t.Errorf("%v allocations a message", n)
+	}
+}
+
+func TestRedaction(t *testing.T) {
+	compile := func(src string) *jq.Paths {
+		p, err := jq.CompilePaths(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	tests := []struct {
+		paths    []*jq.Paths
+		in, want string
+	}{
+		{nil, `{"password":"x","n":1.10}`, `{"password":"…","n":1.10}`},
+		{nil, `{"a":[{"API_KEY":{"x":1}}]}`, `{"a":[{"API_KEY":"…"}]}`},
+		{nil, `{"h":"Bearer abc"}`, `{"h":"…"}`},
+		{nil, `{"progressToken":"x"}`, `{"progressToken":"x"}`},
+		{nil, `Authorization: "Bearer abc"`, `Authorization: "…"`},
+		{[]*jq.Paths{compile(".params.card")}, `{"params":{"card":"4111","x": 1}}`, `{"params":{"card":"…","x":1}}`},
+		{[]*jq.Paths{compile(".params.card")}, `{"params":[]}`, `"…"`},
+		{[]*jq.Paths{compile(".params.card?"), compile(".. | .pin?")}, `{"params":[{"pin":1}]}`, `{"params":[{"pin":"…"}]}`},
+	}
+	for _, tt := range tests {
+		var warned []string
+		r := newRedactor(tt.paths, func(text string) { warned = append(warned, text) })
+		for range 2 {
+			if got := r.append(nil, []byte(tt.in)); string(got) != tt.want {
+				t.Errorf("%s: %s, want %s", tt.in, got, tt.want)
+			}
+		}
+		if (tt.want == `"…"`) != (len(warned) == 1) {
+			t.Errorf("%s: warned %q", tt.in, warned)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Open(Options{File: filepath.Join(dir, "x.tape"), Split: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r.Conn(tape.Open{}, true).Message(wire.Send, []byte("1"))
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"x-1.tape", "x-2.tape"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !bytes.HasSuffix(b, []byte(`"dir":"recv","msg":1}`+"\n")) || strings.Contains(string(b), `"conn"`) {
+			t.Errorf("%s: %s %v", name, b, err)
+		}
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	r, err := Open(Options{File: filepath.Join(b.TempDir(), "x.tape")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	c := r.Conn(tape.Open{}, false)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Message(wire.Recv, item)
+	}
+}

@@ -1,0 +1,186 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/match"
+)
+
+// A loader makes a Transcript of lines.
+type loader struct {
+	t       *Transcript
+	tracks  map[int]*loading
+	strange int    // messages that are none of the dialect
+	known   int    // messages that are
+	first   uint32 // the line of the first strange one
+}
+
+// A loading is a track under way.
+type loading struct {
+	*Track
+	last  [2]int32            // the last entry of each direction
+	open  [2]map[string]int32 // the requests of each direction, by id
+	named map[string]int32
+}
+
+func newLoader(t *Transcript) *loader {
+	t.methods = []string{""}
+	t.number[""] = 0
+	return &loader{t: t, tracks: map[int]*loading{}}
+}
+
+func (l *loader) track(conn int) *loading {
+	k := l.tracks[conn]
+	if k == nil {
+		k = &loading{Track: &Track{Conn: conn, of: l.t, hand: map[int32]*tape.Line{}, Streams: map[string]bool{}}, last: [2]int32{None, None}, named: map[string]int32{}}
+		k.open = [2]map[string]int32{{}, {}}
+		l.tracks[conn] = k
+		l.t.Tracks = append(l.t.Tracks, k.Track)
+	}
+	return k
+}
+
+// add takes one line, which r has just read.
+func (l *loader) add(r *tape.Reader, line *tape.Line) error {
+	switch line.Kind {
+	case tape.Opening:
+		l.track(line.Conn).Open = line.Open
+	case tape.Closing:
+		k := l.track(line.Conn)
+		if k.Close == nil {
+			k.Close, k.Closer = line.Close, line.Dir
+		}
+	case tape.Message:
+		return l.message(r, line)
+	}
+	return nil
+}
+
+func (l *loader) message(r *tape.Reader, line *tape.Line) error {
+	k := l.track(line.Conn)
+	e := Entry{Line: uint32(line.Number), Dir: line.Dir, Own: None, Need: k.last[1-line.Dir], elem: None}
+	var length int
+	e.offset, length = r.Span()
+	e.length = uint32(length)
+	e.Hand = line.Match != "" || line.Bind != nil || line.Vars || line.Name != "" || line.Re != ""
+	parts, batch := [][]byte{line.Msg}, false
+	if line.Msg != nil {
+		parts, batch = match.Elements(line.Msg)
+	}
+	if batch && e.Hand {
+		return errors.New("a batch cannot be matched, bound or named: write its messages as lines of their own")
+	}
+	if batch && len(parts) == 0 {
+		parts, batch = [][]byte{line.Msg}, false
+	}
+	for i, part := range parts {
+		one := e
+		if batch {
+			one.elem = int32(i)
+		}
+		if err := l.entry(k, one, line, part); err != nil {
+			return err
+		}
+	}
+	k.last[line.Dir] = int32(len(k.Entries)) - 1
+	return nil
+}
+
+// entry adds one message to k.
+func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
+	var p match.Parsed
+	if msg != nil {
+		p = match.Parse(l.t.Rules.Shape(), msg, e.Dir == wire.Send)
+		if p.Kind == wire.Invalid && !line.Vars && line.Re == "" {
+			l.strange++
+			if l.first == 0 {
+				l.first = e.Line
+			}
+		} else {
+			l.known++
+		}
+	}
+	e.Kind = p.Kind
+	i := int32(len(k.Entries))
+	if line.Re != "" {
+		own, ok := k.named[line.Re]
+		if !ok || k.Entries[own].Dir == e.Dir {
+			return fmt.Errorf(`"re" is %q, which is the name of no line of the other side before`, line.Re)
+		}
+		e.Kind, e.Own = wire.Response, own
+	} else if p.Kind == wire.Response {
+		if own, ok := k.open[1-e.Dir][string(p.ID)]; ok {
+			e.Own = own
+		}
+	}
+	if p.Kind == wire.Request {
+		k.open[e.Dir][string(p.ID)] = i
+	}
+	if e.Kind == wire.Request || e.Kind == wire.Notification {
+		if stream := l.t.Rules.StreamOf(msg); stream != nil && !k.Streams[string(stream)] {
+			k.Streams[string(stream)] = true
+		}
+		e.method = l.intern(p.Method)
+		e.Hash = l.t.Rules.Hash(p.Method, msg)
+	} else if e.Kind == wire.Invalid {
+		if e.Hash = l.t.Rules.HashBytes(line.Bytes); msg != nil {
+			e.Hash = l.t.Rules.Hash("", msg)
+		}
+	}
+	e.Redacted = bytes.Contains(msg, redacted)
+	if line.Name != "" {
+		if _, twice := k.named[line.Name]; twice {
+			return fmt.Errorf("%q names an earlier line already", line.Name)
+		}
+		k.named[line.Name] = i
+	}
+	if e.Hand {
+		k.hand[i] = clone(line)
+	}
+	k.Entries = append(k.Entries, e)
+	return nil
+}
+
+// redacted is a string in whose place a secret was.
+var redacted = []byte(`"` + tape.Redacted + `"`)
+
+func (l *loader) intern(method string) uint32 {
+	n, ok := l.t.number[method]
+	if !ok {
+		method = strings.Clone(method)
+		n = uint32(len(l.t.methods))
+		l.t.methods = append(l.t.methods, method)
+		l.t.number[method] = n
+	}
+	return n
+}
+
+func clone(line *tape.Line) *tape.Line {
+	c := *line
+	c.Msg = append([]byte(nil), line.Msg...)
+	if line.Msg == nil {
+		c.Msg = nil
+	}
+	return &c
+}
+
+// finish refuses a tape most of whose messages are none of its dialect.
+func (l *loader) finish() error {
+	if l.strange <= l.known {
+		return nil
+	}
+	name, s := l.t.Header.Dialect, l.t.Rules.Shape()
+	if name == "" {
+		name = "jsonrpc"
+	}
+	why := fmt.Sprintf(`it has no %q`, s.Method)
+	if !s.Typed {
+		why += fmt.Sprintf(` and does not answer anything, with %q and a result or an error`, s.ID)
+	}
+	return tape.Fault(l.t.Name, int(l.first), fmt.Errorf("this is no message of %s, which the header names: %s", name, why))
+}

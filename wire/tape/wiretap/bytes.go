@@ -1,0 +1,141 @@
+package wiretap
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	"rpcx/wire"
+	"rpcx/wire/tape/recorder"
+)
+
+// Bytes is a wire.Framing that frames nothing: its connections are for Pass alone.
+func Bytes(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+	return &byteConn{rwc: rwc, o: o}
+}
+
+// A byteConn is a stream of bytes in the place of a connection.
+type byteConn struct {
+	rwc io.ReadWriteCloser
+	o   wire.Options
+}
+
+var errBytes = errors.New("a stream of bytes has no messages")
+
+// Recv implements wire.Conn; it has nothing to receive.
+func (c *byteConn) Recv() ([]byte, error) { return nil, errBytes }
+
+// Send implements wire.Conn; it has no way to send a message.
+func (c *byteConn) Send([]byte) error { return errBytes }
+
+// Close implements wire.Conn.
+func (c *byteConn) Close() error { return c.rwc.Close() }
+
+// CloseSend implements wire.HalfCloser: where the stream cannot be ended by half, it
+// is ended.
+func (c *byteConn) CloseSend() error {
+	if half, ok := c.rwc.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return c.rwc.Close()
+}
+
+// Gone is closed when the far side reads no more, where the stream can tell.
+func (c *byteConn) Gone() <-chan struct{} {
+	if g, ok := c.rwc.(interface{ Gone() <-chan struct{} }); ok {
+		return g.Gone()
+	}
+	return make(chan struct{})
+}
+
+// chunk is how much is passed on at once.
+const chunk = 64 << 10
+
+// bytes passes bytes on until from ends, with its error. The framing reads along: a
+// chunk is passed on when it asks for the next, so that every message in it has been
+// recorded by then, and nothing waits for the rest of a message.
+func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
+	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk)}
+	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.Message(d, line) }}
+	messages := framing(s, o)
+	for {
+		msg, err := messages.Recv()
+		if err == nil {
+			p.rec.Message(d, msg)
+			continue
+		}
+		if s.ended != nil {
+			return s.ended
+		}
+		return s.rest(err, p.rec, d)
+	}
+}
+
+// A stream is what the framing reads. It passes on what it has handed out when it is
+// asked for more.
+type stream struct {
+	from, to io.ReadWriteCloser
+	buf      []byte
+	pending  []byte // handed out to the framing, not passed on yet
+	unread   []byte // of pending, what the framing has not taken
+	ended    error
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	if len(s.unread) == 0 {
+		if err := s.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, s.unread)
+	s.unread = s.unread[n:]
+	return n, nil
+}
+
+// next passes on what is pending and reads more.
+func (s *stream) next() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	n, err := s.from.Read(s.buf)
+	s.pending, s.unread = s.buf[:n], s.buf[:n]
+	if n > 0 {
+		return nil
+	}
+	if err != nil {
+		s.ended = err
+	}
+	return err
+}
+
+func (s *stream) flush() error {
+	if len(s.pending) > 0 {
+		if _, err := s.to.Write(s.pending); err != nil {
+			s.ended = sendError(err)
+			return s.ended
+		}
+		s.pending = nil
+	}
+	return nil
+}
+
+// rest goes on without the framing, which is broken: what follows is recorded as it
+// comes.
+func (s *stream) rest(why error, rec *recorder.Conn, d wire.Direction) error {
+	rec.Note("what follows is recorded as it comes: " + why.Error())
+	if len(s.unread) > 0 {
+		rec.Message(d, s.unread)
+	}
+	for {
+		if err := s.next(); err != nil {
+			return err
+		}
+		rec.Message(d, s.pending)
+	}
+}
+
+// Write implements io.Writer; the framing only reads.
+func (s *stream) Write([]byte) (int, error) { return 0, errBytes }
+
+// Close implements io.Closer; the framing closes nothing.
+func (s *stream) Close() error { return nil }

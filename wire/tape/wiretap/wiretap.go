@@ -1,0 +1,148 @@
+// Package wiretap stands between two peers: it passes on what each says, byte for
+// byte, and records it.
+package wiretap
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/tape/recorder"
+)
+
+// Pass passes everything between client and server, which it closes when both have
+// ended, and records it. Two connections of Bytes are passed on as bytes, which
+// framing takes apart for the tape alone; others message by message. It returns how
+// the server's side ended: nil for an end in good order, else mostly a
+// *wire.CloseError.
+func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn) error {
+	p := &pass{client: client, server: server, rec: rec, done: make(chan struct{})}
+	defer close(p.done)
+	one, two := p.messages, p.messages
+	if a, ok := client.(*byteConn); ok {
+		if b, ok := server.(*byteConn); ok {
+			one = func(wire.Conn, wire.Conn, wire.Direction) error { return p.bytes(a, b, framing, wire.Send) }
+			two = func(wire.Conn, wire.Conn, wire.Direction) error { return p.bytes(b, a, framing, wire.Recv) }
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { p.ended(wire.Send, one(client, server, wire.Send)) })
+	wg.Go(func() { p.ended(wire.Recv, two(server, client, wire.Recv)) })
+	wg.Wait()
+	return p.serverErr
+}
+
+// A pass is one connection that is passed on.
+type pass struct {
+	client, server wire.Conn
+	rec            *recorder.Conn
+	done           chan struct{} // closed when both have ended
+
+	mu        sync.Mutex
+	over      [2]bool        // which directions have ended
+	who       wire.Direction // which ended first
+	serverErr error
+}
+
+// ended ends the other side as the side that sent in direction d has ended.
+func (p *pass) ended(d wire.Direction, err error) {
+	p.mu.Lock()
+	p.over[d] = true
+	both := p.over[0] && p.over[1]
+	if !both {
+		p.who = d
+	}
+	who := p.who
+	if d == wire.Recv && err != io.EOF {
+		p.serverErr = err
+	}
+	p.mu.Unlock()
+	far := p.server
+	if d == wire.Recv {
+		far = p.client
+	}
+	var half wire.HalfCloser
+	if err == io.EOF && !both {
+		half, _ = far.(wire.HalfCloser)
+	}
+	if half != nil {
+		_ = half.CloseSend()
+		p.watch(d)
+		return
+	}
+	p.rec.Ended(who, err)
+	closeAs(far, err)
+	if both || err != io.EOF {
+		_ = p.client.Close()
+		_ = p.server.Close()
+	}
+}
+
+// watch ends the connection when the side that sends no more does not read either.
+func (p *pass) watch(d wire.Direction) {
+	near := p.client
+	if d == wire.Recv {
+		near = p.server
+	}
+	if g, ok := near.(interface{ Gone() <-chan struct{} }); ok {
+		go func() {
+			select {
+			case <-g.Gone():
+			case <-p.done:
+				return
+			}
+			p.rec.Ended(d, io.EOF)
+			_ = p.client.Close()
+			_ = p.server.Close()
+		}()
+	}
+}
+
+// closeAs closes c with the code and the reason that the other side gave.
+func closeAs(c wire.Conn, err error) {
+	var closed *wire.CloseError
+	with, ok := c.(wire.CloserWith)
+	if ok && errors.As(err, &closed) && sendable(closed.Code) {
+		_ = with.CloseWith(closed.Code, closed.Reason)
+		return
+	}
+	_ = c.Close()
+}
+
+// sendable says that a WebSocket close code may be sent (RFC 6455, section 7.4).
+func sendable(code int) bool {
+	return code >= 1000 && code < 5000 && code != 1004 && code != 1005 && code != 1006 && code != 1015
+}
+
+// messages passes messages on until from ends, with its error. Those that come
+// together leave together.
+func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
+	send, flush := to.Send, func() error { return nil }
+	if b, ok := to.(wire.Batcher); ok {
+		if i, ok := from.(wire.Idler); ok {
+			send, flush = b.SendBuffered, b.Flush
+			i.OnIdle(func() { _ = b.Flush() })
+		}
+	}
+	for {
+		msg, err := from.Recv()
+		if err != nil {
+			_ = flush()
+			return err
+		}
+		p.rec.Message(d, msg)
+		if err := send(msg); err != nil {
+			return sendError(err)
+		}
+	}
+}
+
+// sendError is why the other side takes nothing more.
+func sendError(err error) error {
+	var closed *wire.CloseError
+	if errors.As(err, &closed) {
+		return closed
+	}
+	return &wire.CloseError{Err: err}
+}

@@ -1,0 +1,219 @@
+package tape
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Options are what a Writer needs beside the header. The zero value is usable.
+type Options struct {
+	// Redact appends msg to dst with every secret in it replaced, and returns dst.
+	// It sees each message before anything of it is written, keeps neither, and is
+	// never called twice at once. nil: nothing is secret.
+	Redact func(dst, msg []byte) []byte
+	// Failed is told once why the tape cannot be written any more; nothing is
+	// recorded from then on. It must not block. May be nil.
+	Failed func(err error)
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+const (
+	flushBytes = 64 << 10             // as much is written at once, at least
+	flushDelay = 5 * time.Millisecond // a line is written no later than this
+	keepBytes  = 1 << 20              // a buffer that grew beyond this is not kept
+)
+
+// A Writer records a conversation. What it writes is whole lines, each no later
+// than 5 ms after it was recorded: at once where lines come seldom, many with one
+// write where they come fast. So a process that is killed leaves whole lines. Its
+// methods may be called by any number of goroutines, and allocate nothing for a
+// message.
+type Writer struct {
+	mu      sync.Mutex
+	w       io.Writer
+	o       Options
+	start   time.Time
+	buf     []byte // whole lines that are not written yet
+	scratch []byte // a message as it is redacted
+	flushed time.Duration
+	timer   *time.Timer // flushes what waits; nil until first needed
+	armed   bool        // timer will fire
+	size    int64       // of what has been written
+	err     error       // why nothing more is written
+}
+
+// NewWriter writes the header, whose Started becomes now where it is not set, and
+// returns a Writer. The error is that of the first write.
+func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
+	now := time.Now()
+	if o.Now != nil {
+		now = o.Now()
+	}
+	if h.Started.IsZero() {
+		h.Started = now
+	}
+	t := &Writer{w: w, o: o, start: now}
+	t.buf = h.Append(nil)
+	t.flush()
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t, nil
+}
+
+// Record records a message of connection conn (0: the only one). It keeps no
+// bytes of it.
+func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return
+	}
+	now := t.Elapsed()
+	if plain(msg) {
+		t.buf = append(appendStart(t.buf, now, conn, d), `,"msg":`...)
+		if t.o.Redact != nil {
+			t.buf = t.o.Redact(t.buf, msg)
+		} else {
+			t.buf = append(t.buf, msg...)
+		}
+		t.buf = append(t.buf, "}\n"...)
+	} else {
+		t.buf = t.odd(t.buf, now, conn, d, msg)
+	}
+	t.added(now)
+}
+
+// plain says that msg is JSON that stands on one line as it is.
+func plain(msg []byte) bool {
+	if len(msg) == 0 || msg[0] <= ' ' || msg[len(msg)-1] <= ' ' || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+		return false
+	}
+	return printable(msg) || bytes.IndexByte(msg, '\n') < 0 && bytes.IndexByte(msg, '\r') < 0 && utf8.Valid(msg)
+}
+
+// printable says that b is ASCII without control characters, eight bytes at a time.
+func printable(b []byte) bool {
+	const (
+		blanks = 0x2020202020202020
+		highs  = 0x8080808080808080
+	)
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		if (x|(x-blanks)&^x)&highs != 0 {
+			return false
+		}
+	}
+	for _, c := range b {
+		if c < ' ' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// odd appends the line of a message that is not plain.
+func (t *Writer) odd(b []byte, now time.Duration, conn int, d wire.Direction, msg []byte) []byte {
+	if t.o.Redact != nil {
+		t.scratch = t.o.Redact(t.scratch[:0], msg)
+		msg = t.scratch
+	}
+	line := Line{Time: now, Conn: conn, Dir: d}
+	line.SetPayload(msg)
+	if cap(t.scratch) > keepBytes {
+		t.scratch = nil
+	}
+	return line.Append(b)
+}
+
+// Add records a line that is no message of a peer: an opening, a close, an HTTP
+// exchange, a note. Its time is now. Secrets are its maker's to leave out.
+func (t *Writer) Add(l Line) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		l.Time = t.Elapsed()
+		t.buf = l.Append(t.buf)
+		t.added(l.Time)
+	}
+}
+
+// Elapsed is the time since the tape's start.
+func (t *Writer) Elapsed() time.Duration {
+	if t.o.Now == nil {
+		return time.Since(t.start)
+	}
+	return t.o.Now().Sub(t.start)
+}
+
+// added writes what waits, or has it written soon, as a line was added.
+func (t *Writer) added(now time.Duration) {
+	switch {
+	case len(t.buf) >= flushBytes, now-t.flushed >= flushDelay:
+		t.flushed = now
+		t.flush()
+	case !t.armed:
+		t.armed = true
+		if t.timer == nil {
+			t.timer = time.AfterFunc(flushDelay, t.late)
+		} else {
+			t.timer.Reset(flushDelay)
+		}
+	}
+}
+
+// late writes what has waited long enough.
+func (t *Writer) late() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.armed = false
+	t.flushed = t.Elapsed()
+	t.flush()
+}
+
+// flush writes all lines that wait.
+func (t *Writer) flush() {
+	if t.err != nil || len(t.buf) == 0 {
+		return
+	}
+	n, err := t.w.Write(t.buf)
+	if t.buf = t.buf[:0]; cap(t.buf) > keepBytes {
+		t.buf = nil
+	}
+	if err == nil {
+		t.size += int64(n)
+		return
+	}
+	if f, ok := t.w.(interface{ Truncate(size int64) error }); ok && n > 0 { // half a line may have been written
+		_ = f.Truncate(t.size)
+	}
+	t.err = wire.NewFault(wire.Helper, "the tape cannot be written: "+err.Error(), err)
+	if t.o.Failed != nil {
+		t.o.Failed(t.err)
+	}
+}
+
+// Close writes what waits, and returns why the tape is not whole; nil when it is.
+// It does not close the file.
+func (t *Writer) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.flush()
+	err := t.err
+	if t.err == nil {
+		t.err = os.ErrClosed
+	}
+	return err
+}

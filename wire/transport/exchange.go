@@ -1,0 +1,104 @@
+package transport
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// An Exchange is one HTTP exchange of a connection that was dialled, as it stands when
+// the head of the response has come: an upgrade, a POST, a request for an event
+// stream. The bodies are nobody's to read here.
+type Exchange struct {
+	Request  *http.Request
+	Response *http.Response // nil: none came
+	Err      error          // why none came
+	Start    time.Time      // when it began
+	Connect  time.Duration  // to connect, without TLS; 0: a connection was used again
+	TLS      time.Duration  // of the TLS handshake
+	Wait     time.Duration  // from the request being sent to the head of the response
+	Remote   string         // the address of the other side; "": not known
+}
+
+// observed is t, of whose exchanges Config.Exchanged is told.
+func (c Config) observed(t http.RoundTripper) http.RoundTripper {
+	if c.Exchanged == nil {
+		return t
+	}
+	return observer{t, c.Exchanged}
+}
+
+type observer struct {
+	http.RoundTripper
+	tell func(Exchange)
+}
+
+// CloseIdleConnections is what http.Client looks for.
+func (o observer) CloseIdleConnections() {
+	if c, ok := o.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
+	m := &measured{x: Exchange{Request: req, Start: time.Now()}}
+	trace := &httptrace.ClientTrace{
+		ConnectStart:      func(string, string) { m.note(func(now time.Time) { m.connecting = now }) },
+		ConnectDone:       func(string, string, error) { m.note(func(now time.Time) { m.x.Connect = now.Sub(m.connecting) }) },
+		GotConn:           m.got,
+		TLSHandshakeStart: func() { m.note(func(now time.Time) { m.shaking = now }) },
+		TLSHandshakeDone:  func(tls.ConnectionState, error) { m.note(func(now time.Time) { m.x.TLS = now.Sub(m.shaking) }) },
+		WroteRequest:      func(httptrace.WroteRequestInfo) { m.note(func(now time.Time) { m.sent = now }) },
+	}
+	resp, err := o.RoundTripper.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	m.note(func(now time.Time) {
+		m.x.Response, m.x.Err = resp, err
+		if !m.sent.IsZero() {
+			m.x.Wait = now.Sub(m.sent)
+		}
+	})
+	o.tell(m.x)
+	return resp, err
+}
+
+// measured is an Exchange in the making. A connection that is not used after all may
+// still be made when the exchange is over.
+type measured struct {
+	mu                        sync.Mutex
+	over                      bool
+	x                         Exchange
+	connecting, shaking, sent time.Time
+}
+
+func (m *measured) note(f func(now time.Time)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over {
+		return
+	}
+	f(time.Now())
+	m.over = m.x.Response != nil || m.x.Err != nil
+}
+
+func (m *measured) got(i httptrace.GotConnInfo) {
+	m.note(func(time.Time) {
+		if i.Conn != nil && i.Conn.RemoteAddr() != nil {
+			m.x.Remote = i.Conn.RemoteAddr().String()
+		}
+	})
+}
+
+// RedactURL is u as it may be shown: without userinfo and the values of its query.
+func RedactURL(u *url.URL) string {
+	c := *u
+	c.User = nil
+	c.RawQuery, c.Fragment = "", ""
+	query := redactQuery("?" + u.RawQuery)
+	if u.RawQuery == "" {
+		query = ""
+	}
+	return c.String() + query
+}
