@@ -23,3 +23,15 @@ func Spec() dialect.Spec {
 		Jobs:           dialect.OwnJobs,
 	}
 }
+
+// Shape is what a tape needs to know of HotRepl's messages: all have a type, and
+// what the host sends with an id answers the request that has it.
+func Shape() dialect.Shape {
+	return dialect.Shape{
+		Method: "type", ID: "id", Typed: true, Mute: []string{"cancel"},
+		Error:  `{"type":"error","id":$id,"error":{"kind":"precondition_failed","code":"notOnTape","message":$message,"retryable":false,"details":$data}}`,
+		MadeUp: dialect.Places("/id", "/targetId", "/jobId", "/**/jobId", "/**/requestId"),
+		Varies: append(dialect.Places("/host/version", "/artifacts/*/path", "/artifacts/*/uri", "/**/durationMs", "/**/timestamp"),
+			dialect.Place{Method: "journal*", Pointer: "/entries/*/id"}),
+	}
+}
