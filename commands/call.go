@@ -95,7 +95,7 @@ func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
 	if err != nil {
 		return err
 	}
-	o.cache.Fresh = o.Conn.NoCache && e.Spec().CachedCatalog == nil
+	o.cache.Fresh = (o.Conn.NoCache || o.Conn.Refresh) && e.Spec().CachedCatalog == nil
 	if err := o.exclude(a.Line, rest); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (o *callOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endp
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache); err != nil {
+	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
 		return op, err
 	}
 	if err := request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
+	"rpcx/wire"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -14,9 +14,7 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/format"
-	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect/all"
 	"rpcx/wire/scan"
 )
 
@@ -71,11 +69,11 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 	if len(rest) == 1 {
 		name = rest[0]
 	}
-	c, err := request.FetchCatalog(ctx, a, e, &o.Client, name)
+	c, err := request.FetchCatalog(ctx, a, e, &o.Client, name, o.forPeople(a))
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.show(ctx, a, print, c, name), undescribed(c, name))
+	return errors.Join(o.show(ctx, a, print, c, name), undescribed(c, name), request.Incomplete(a, c, name))
 }
 
 // undescribed is the failure of a description in which something is missing: of
@@ -127,12 +125,12 @@ func (o *describeOptions) forPeople(a *env.Env) bool {
 
 // showMethod shows one method.
 func (o *describeOptions) showMethod(ctx context.Context, a *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
-	name = all.Named(c.Dialect).OnWire(name)
 	m := dialects.MethodOf(c, name)
 	if m == nil {
-		f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
-		f.Fix = a.Line.WithArgs(a.Line.Args[:1])
-		request.SuggestName(a, f, name, c.Names())
+		f := request.NoMethod(a, c, name)
+		if f.Fix == nil {
+			f.Fix = a.Line.WithArgs(a.Line.Args[:1])
+		}
 		return f
 	}
 	if o.forPeople(a) {

@@ -189,7 +189,7 @@ func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e end
 		op.Job = rest[0]
 	case v.args == argsMethod:
 		op.Method = rest[0]
-		if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache); err == nil {
+		if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache || o.Conn.Refresh); err == nil {
 			err = request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat)
 		}
 	case e.Spec().LiveEval:

@@ -50,11 +50,7 @@ func methodHelp(ctx context.Context, a *env.Env, o *options.Client) error {
 		a.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
 	case c != nil:
 		if m = dialects.MethodOf(c, rest[0]); m == nil {
-			text := "the peer has no method " + format.CleanLine(rest[0])
-			if near := catalog.Nearest(rest[0], c.Names()); near != "" {
-				text += ": did you mean " + format.CleanLine(near) + "?"
-			}
-			a.Console.Warn(text)
+			return request.NoMethod(a, c, rest[0])
 		}
 	}
 	if m == nil {

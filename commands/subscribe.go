@@ -157,7 +157,7 @@ func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint
 		return op, err
 	}
 	op.Method = args[0]
-	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache); err != nil {
+	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
 		return op, err
 	}
 	return op, request.FillParams(ctx, a, e, &op, args[1:], o.params, cat)

@@ -152,7 +152,11 @@ func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 			b.WriteString("  " + line + "\n")
 		}
 	}
-	section(&b, "Parameters", inside(c, m.Params, "", 1), width, color)
+	if m.Params == nil {
+		b.WriteString("\n" + strong("Parameters:", color) + " not described\n")
+	} else {
+		section(&b, "Parameters", inside(c, m.Params, "", 1), width, color)
+	}
 	if len(m.Result) > 0 {
 		b.WriteString("\n" + strong("Result:", color) + " " + typeText(m.Result) + "\n")
 		fields(&b, parameters(c, m.Result), width)

@@ -90,7 +90,7 @@ Example:
 		"watchOrders": `watchOrders (stream)
   Orders as they come, for as long as anybody listens to them.
 
-Parameters: none
+Parameters: not described
 
 Event order: Order
   id     string         required
@@ -113,7 +113,7 @@ Example:
 		"bad\x1b[2J": `bad\u001b[2J (notify)
   x\u009by
 
-Parameters: none
+Parameters: not described
 
 Example:
   rpcx call --notify ws://h/ 'bad\u001b[2J'

@@ -35,7 +35,7 @@ type Options struct {
 	Expect      []string // each must hold for every line
 	ExpectAny   []string // each must hold for some line
 	ExpectNone  []string // none may hold for any line
-	ExpectError string   // a code, or a dialect's word for the class of an error; "": none
+	ExpectError string   // a code, a dialect's word for the class of an error, or any; "": none
 	ExpectCount *int64   // how many data events are printed; nil: not demanded
 
 	// Debug gets what jq's debug and stderr print; where it has a method Flush(),

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/schema"
 	"rpcx/wire/session"
 )
 
@@ -29,6 +30,7 @@ type typer struct {
 	mu     sync.Mutex // held while the far side is asked: whoever comes second finds the answer
 	told   map[string]*catalog.Catalog
 	twice  map[string]bool         // was asked for again
+	warned map[string]bool         // of what a user was told
 	typers map[string]params.Typer // by method
 }
 
@@ -40,7 +42,7 @@ func newTyper(a *env.Env, e endpoint.Endpoint, conv session.Conversation, given 
 	}
 	t := &typer{
 		spec: e.Spec(), given: given, warn: a.Console.Warn,
-		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{},
+		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{}, warned: map[string]bool{},
 	}
 	if given == nil && t.spec.TypedParams {
 		t.conv = conv
@@ -63,22 +65,32 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 	method = t.spec.OnWire(method)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err := t.fits(ctx, method, given)
-	if key := t.key(method); wire.AsFault(err) == nil && err != nil && t.conv != nil && !t.twice[key] {
+	names, err := t.fits(ctx, method, given)
+	if key := t.key(method); wire.AsFault(err) == nil && (err != nil || len(names) > 0) && t.conv != nil && !t.twice[key] {
 		t.twice[key] = true
 		t.forget(key)
-		err = t.fits(ctx, method, given)
+		names, err = t.fits(ctx, method, given)
+	}
+	for _, n := range names {
+		if text := request.Misspelt(method, n); text != "" && !t.warned[text] && len(t.warned) < warningsMost {
+			t.warned[text] = true
+			t.warn(text)
+		}
 	}
 	return err
 }
 
-// fits checks params by what is known of a method.
-func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) error {
+// warningsMost bounds the warnings about misspelt parameters of one batch.
+const warningsMost = 100
+
+// fits checks params by what is known of a method, and returns those of which
+// nothing is known.
+func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {
 		cat, err := t.catalog(ctx, method)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		typer, err = params.ForMethod(cat, request.Conventions(cat), method, t.warn)
 		if err != nil && t.conv != nil { // the peer's mistake is not the user's
@@ -86,14 +98,17 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 			typer, err = params.ForMethod(nil, catalog.Conventions{}, method, t.warn)
 		}
 		if err != nil {
-			return wire.NewError(wire.CodeInvalidParams, err.Error())
+			return nil, wire.NewError(wire.CodeInvalidParams, err.Error())
 		}
 		t.typers[method] = typer
 	}
-	if err := typer.Check(given); err != nil {
-		return wire.NewError(wire.CodeInvalidParams, err.Error())
+	if err := typer.Check(ctx, given); err != nil {
+		if ctx.Err() != nil {
+			return nil, env.Cause(ctx, err)
+		}
+		return nil, wire.NewError(wire.CodeInvalidParams, err.Error())
 	}
-	return nil
+	return typer.Undescribed(given), nil
 }
 
 // catalog returns what is known of a method; nil if nothing is.

@@ -214,6 +214,8 @@ func (l *CommandLine) unknown(word string) error {
 		f.Hint = has + " has it"
 	case near != "":
 		f.Hint = "did you mean --" + near + "?"
+	case strings.Contains(l.Cmd.ArgsUsage, "PARAM"):
+		f.Hint = "a parameter of a method has no dashes before it: " + wire.Quote(strings.ReplaceAll(name, "-", "_")+"=VALUE")
 	}
 	return f
 }

@@ -1,7 +1,10 @@
 package dialects
 
 import (
+	"cmp"
+
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // Advice is what the peer's guidance comes to on this command line. None of it
@@ -11,6 +14,8 @@ type Advice struct {
 	hint string
 	fix  []string
 	told bool // by the failure that it belongs to
+
+	message string // what went wrong
 }
 
 // Explain adds to a failure what the peer has advised just before.
@@ -21,6 +26,17 @@ func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	a.told = true
 	f.Hint, f.Fix = a.hint, a.fix
 	return f
+}
+
+// IsFailure reports whether the advice is about an error, for which no error came:
+// the call has failed all the same (section 2.3 of the page has both).
+func (a *Advice) IsFailure() bool { return a != nil && !a.told && a.Kind != "" }
+
+// Error returns the error that the advice is about.
+func (a *Advice) Error() *wire.Error {
+	e := &wire.Error{Kind: a.Kind, Message: cmp.Or(a.message, a.Kind)}
+	e.Raw = scan.Pair("message", scan.AppendQuoted(nil, e.Message))
+	return e
 }
 
 // Unheeded is the fix of guidance that no failure followed, as an event; nil:

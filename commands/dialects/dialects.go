@@ -20,6 +20,8 @@ type row struct {
 	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
 	module  func(c *catalog.Catalog, name string) *catalog.Catalog
 	modules func(c *catalog.Catalog) []format.Module
+	names   func(c *catalog.Catalog) []string
+	unknown func(c *catalog.Catalog, name string) []string
 }
 
 // rows is the table, in the order in which help lists the flags.
@@ -109,6 +111,27 @@ func ModulesOf(c *catalog.Catalog) []format.Module {
 		}
 	}
 	return nil
+}
+
+// ModuleNames are the names of the modules of c.
+func ModuleNames(c *catalog.Catalog) (names []string) {
+	for _, r := range rows() {
+		if r.names != nil {
+			names = append(names, r.names(c)...)
+		}
+	}
+	return names
+}
+
+// UnknownModules are the modules of c whose schema the peer did not tell, of all
+// that it was asked for or, with name, of the one that this names or is a method of.
+func UnknownModules(c *catalog.Catalog, name string) (names []string) {
+	for _, r := range rows() {
+		if r.unknown != nil {
+			names = append(names, r.unknown(c, name)...)
+		}
+	}
+	return names
 }
 
 // MethodOf finds a method by its name, in either of the forms that users write.

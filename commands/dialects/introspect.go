@@ -1,7 +1,9 @@
 package dialects
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -17,14 +19,14 @@ import (
 
 // introspectRow is the row of the table: the guidance events of the dialect, and the
 // modules of its catalogs.
-var introspectRow = row{advise: advise, module: moduleOf, modules: modulesOf}
+var introspectRow = row{advise: advise, module: moduleOf, modules: modulesOf, names: moduleNames, unknown: unknownModules}
 
 // advise takes a guidance event of a call of method: it gets a fix. What is
 // returned beside the advice is the event as it is shown: with the methods and the
 // parameters that the peer names.
 func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	g := guidance{line: line, method: introspect.WireName(method), kind: ev.Topic, cat: cat, extra: ev.Extra}
-	a := &Advice{Kind: ev.Topic}
+	a := &Advice{Kind: ev.Topic, message: ev.Message}
 	if len(line.Args) > 1 {
 		a.fix, a.hint = g.fix(ev.Action)
 	}
@@ -115,7 +117,7 @@ func (g *guidance) wire(name string) string {
 // we see it, else the one that the peer suggests; "" where neither is known.
 func (g *guidance) wanted() string {
 	if missing := g.text("method"); len(g.available()) > 0 {
-		if near := catalog.Nearest(missing, g.available()); near != "" {
+		if near := catalog.Closest(missing, g.available()); near != "" {
 			return g.module() + "_" + near
 		}
 	} else if g.cat != nil && g.text("method") == "" {
@@ -149,73 +151,82 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 	return g.line.ForCommand("describe", args), hint
 }
 
-// params are the words after the method: those that were given, with what the
-// peer's example has and they lack; where that is nothing, the example.
+// params are the words after the method: those that were given; with names that
+// are near to the method's own in their place, and with what the peer's example
+// has and they lack.
 func (g *guidance) params(wanted string) []string {
 	given, example := g.line.Args[2:], g.get("example_params")
 	if scan.Type(example) != 'o' || len(example) > 4096 {
-		return given
+		example = nil
 	}
 	if len(given) == 0 {
-		if string(example) == "{}" {
+		if example == nil || string(example) == "{}" {
 			return nil
 		}
 		return []string{string(scan.Compact(nil, example))}
 	}
-	if wanted != g.method {
+	if params.ReadsFiles(given) {
 		return given
 	}
-	var lacks scan.Object
-	for key, val := range scan.Members(example) {
-		if !params.Names(given, scan.Key(key)) {
-			lacks.Member(key, val)
-		}
+	typer, names := g.typer(wanted)
+	r, err := params.Parse(context.Background(), given, params.Options{NoCheck: true, Typer: typer})
+	if err != nil || scan.Type(r.Params) != 'o' {
+		return given
 	}
-	if lacks.Empty() || slices.ContainsFunc(given, func(arg string) bool { return !params.IsKeyOp(arg) }) {
-		return []string{string(scan.Compact(nil, example))}
+	right := respelt(r.Params, names)
+	lacks := missing(right, example)
+	switch renamed := !bytes.Equal(right, r.Params); {
+	case !renamed && lacks == nil:
+		return given
+	case !renamed && !slices.ContainsFunc(given, func(arg string) bool { return !params.IsKeyOp(arg) }):
+		return slices.Concat([]string{string(lacks)}, given)
 	}
-	return slices.Concat([]string{string(lacks.End())}, given)
+	var whole scan.Object
+	whole.Members(right)
+	whole.Members(lacks)
+	return []string{string(whole.End())}
 }
 
-// moduleOf is the part of c that is the module of that name; nil where there is
-// none.
-func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
-	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
-		if text, _ := scan.Text(scan.Get(val, "namespace")); text != name {
-			continue
-		}
-		m := c.Clone()
-		m.Extra = json.RawMessage(`{"modules":[` + string(val) + `]}`)
-		m.Info.Name = name
-		if text, ok := scan.Text(scan.Get(val, "version")); ok {
-			m.Info.Version = text
-		}
-		if text, ok := scan.Text(scan.Get(val, "description")); ok {
-			m.Info.Description = text
-		}
-		m.Methods = nil
-		for _, entry := range c.Methods {
-			if strings.HasPrefix(entry.Name, name+"_") {
-				m.Methods = append(m.Methods, entry)
-			}
-		}
-		return m
+// typer is what is known of the params of a method, and their names: by the schema
+// that the guidance brings, else by the catalog.
+func (g *guidance) typer(wanted string) (params.Typer, []string) {
+	cat := g.cat
+	if schema := g.get("method_schema"); schema != nil {
+		cat = &catalog.Catalog{Methods: []catalog.Method{{Name: wanted, Params: schema}}}
 	}
-	return nil
+	typer, err := params.ForMethod(cat, catalog.Conventions{}, wanted, nil)
+	if err != nil {
+		return nil, nil
+	}
+	named, ok := typer.(interface{ Properties() []string })
+	if !ok {
+		return typer, nil
+	}
+	return typer, slices.DeleteFunc(slices.Clone(named.Properties()), func(name string) bool { return name == "method" })
 }
 
-// modulesOf are the modules of c, as a table shows them; nil: it has none.
-func modulesOf(c *catalog.Catalog) []format.Module {
-	var all []format.Module
-	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
-		name, _ := scan.Text(scan.Get(val, "namespace"))
-		if part := moduleOf(c, name); part != nil {
-			var names []string
-			for _, m := range part.Methods {
-				names = append(names, strings.TrimPrefix(m.Name, name+"_"))
-			}
-			all = append(all, format.Module{Name: name, Version: part.Info.Version, Description: part.Info.Description, Methods: names})
+// respelt is an object whose members that are none of names have the one that is
+// near, unless that is given, too.
+func respelt(object json.RawMessage, names []string) json.RawMessage {
+	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return scan.Get(object, name) != nil })
+	var b scan.Object
+	for key, val := range scan.Named(object) {
+		if near := catalog.Nearest(key, free); near != "" && !slices.Contains(names, key) {
+			free = slices.DeleteFunc(free, func(name string) bool { return name == near })
+			key = near
+		}
+		b.Add(key, val)
+	}
+	return b.End()
+}
+
+// missing are the members of example that an object lacks, as one; nil: none.
+func missing(object, example json.RawMessage) json.RawMessage {
+	var b scan.Object
+	for key, val := range scan.Named(example) {
+		if scan.Get(object, key) == nil {
+			b.Compact(key, val)
 		}
 	}
-	return all
+	return b.EndOrNil()
 }

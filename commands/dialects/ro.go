@@ -50,7 +50,7 @@ func (r *roFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool
 		return nil, nil
 	}
 	if !e.Spec().RequestFields && e.Socket == "" {
-		return nil, l.Usage("--resource, --target and the like, --plain and --cache belong to the dialect ro, and this is %s", e.Dialect)
+		return nil, l.Usage("--resource, --target and the like, --plain, --cache and --refresh belong to the dialect ro, and this is %s", e.Dialect)
 	}
 	g := ro.Given{Resource: r.resource, Verb: r.verb, Subresource: r.subresource, Plain: r.plain, Cache: cache}
 	var err error

@@ -15,6 +15,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/profile"
+	"rpcx/wire/schema"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
 )
@@ -30,10 +31,12 @@ type Env struct {
 	Profile *profile.Profile                  // what the endpoint was named by; nil: no profile
 	Console *format.Console
 	Started time.Time
-	Reached *relay.Client   // the process that holds the conversation of the endpoint that was named; nil: none
-	Opened  session.Options // with which the last connection was opened
-	Heard   func()          // is told of each message that comes; nil: nobody asks
-	Signal  context.Context // ends with the first signal to end
+	Reached *relay.Client                                   // the process that holds the conversation of the endpoint that was named; nil: none
+	Opened  session.Options                                 // with which the last connection was opened
+	Typos   func(method string, names []schema.Undescribed) // gets the parameters that a schema does not describe; nil: the user is warned of them
+	Kept    bool                                            // what is shown of the peer is what it said earlier: it cannot be reached
+	Heard   func()                                          // is told of each message that comes; nil: nobody asks
+	Signal  context.Context                                 // ends with the first signal to end
 	Out     terminalOut
 	Stdout  format.Screen               // what stdout is
 	Stderr  format.Screen               // what stderr is

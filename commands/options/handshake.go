@@ -1,6 +1,7 @@
 package options
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -59,7 +60,7 @@ func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 	var who scan.Object
 	who.Text("name", "rpcx")
 	who.Text("version", env.Version())
-	r, err := params.Parse(append([]string{string(scan.Pair("client", who.End()))}, h.meta...), params.Options{})
+	r, err := params.Parse(context.Background(), append([]string{string(scan.Pair("client", who.End()))}, h.meta...), params.Options{})
 	o.Metadata, o.Resume = r.Params, h.resume
 	return err
 }

@@ -52,7 +52,7 @@ func (o *Output) flags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupExpect, "expect", "", "demand that the jq program `EXPR` holds for each value (else status 4)", &o.expect),
 		cmdline.List(cmdline.GroupExpect, "expect-any", "", "demand that `EXPR` holds for some value", &o.expectAny),
 		cmdline.List(cmdline.GroupExpect, "expect-none", "", "demand that `EXPR` holds for no value", &o.expectNone),
-		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "demand an error with this `CODE`", &o.ExpectError),
+		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "demand an error with this `CODE` (any: whatever it is)", &o.ExpectError),
 		cmdline.Number(cmdline.GroupExpect, "expect-count", "demand exactly `N` values", 0, &o.expectCount),
 	}
 }

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -21,7 +22,7 @@ type Arguments struct {
 // other is a positional one: JSON if it parses, else text; =TEXT and :=JSON say
 // which, @on=NAME is a function of ours. Errors are usage Faults.
 func ParseArguments(words []string, o Options) (Arguments, error) {
-	p := &parser{args: words, o: o}
+	p := &parser{ctx: context.Background(), args: words, o: o} // no word is typed by a schema
 	var a Arguments
 	var list []json.RawMessage
 	hooks := map[string]string{}

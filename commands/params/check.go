@@ -1,6 +1,7 @@
 package params
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,11 +29,19 @@ func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn
 		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
 	}
 	i := slices.Index(c.Names(), method)
-	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/params", schema.Options{Warn: warn})
+	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/params", schema.Options{Warn: about("params of "+method, warn)})
 	if err != nil {
 		return nil, wire.NewFault(wire.Usage, "params of "+method+" in the catalog: "+err.Error(), err)
 	}
 	return typer{Schema: s, wraps: conv.WrappedParams}, nil
+}
+
+// about puts what a warning is about before it.
+func about(subject string, warn func(string)) func(string) {
+	if warn == nil {
+		return nil
+	}
+	return func(text string) { warn(subject + ": " + text) }
 }
 
 // ForResult returns the schema of the result of one method of a catalog; nil if
@@ -47,7 +56,7 @@ func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*sche
 		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
 	}
 	i := slices.Index(c.Names(), method)
-	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/result", schema.Options{Warn: warn})
+	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/result", schema.Options{Warn: about("result of "+method, warn)})
 	if err != nil {
 		warn("the result of " + method + " is left unchecked: " + err.Error())
 		return nil, nil
@@ -70,11 +79,13 @@ func FuncNames(args []string) map[string]bool {
 // untyped is the Typer of a method without a schema: text stays text.
 type untyped struct{}
 
-func (untyped) Coerce(_ []string, text string) (json.RawMessage, error) {
+func (untyped) Coerce(_ context.Context, _ []string, text string) (json.RawMessage, error) {
 	return scan.AppendQuoted(nil, text), nil
 }
 
-func (untyped) Check(json.RawMessage) error { return nil }
+func (untyped) Undescribed(json.RawMessage) []schema.Undescribed { return nil }
+
+func (untyped) Check(context.Context, json.RawMessage) error { return nil }
 
 // A typer checks params against a schema, positional ones by the names that they
 // stand for.
@@ -83,15 +94,24 @@ type typer struct {
 	wraps bool // params may also come wrapped, as the only element of an array
 }
 
-func (t typer) Check(params json.RawMessage) error {
-	err := t.Schema.Check(t.ByName(params))
+func (t typer) Check(ctx context.Context, params json.RawMessage) error {
+	err := t.Schema.Check(ctx, t.ByName(params))
 	if err == nil || !t.wraps {
 		return err
 	}
 	if sole := scan.Sole(params); scan.Type(sole) == 'o' {
-		return t.Schema.Check(sole)
+		return t.Schema.Check(ctx, sole)
 	}
 	return err
+}
+
+// Undescribed implements Typer.
+func (t typer) Undescribed(params json.RawMessage) []schema.Undescribed {
+	params = t.ByName(params)
+	if sole := scan.Sole(params); t.wraps && scan.Type(sole) == 'o' {
+		params = sole
+	}
+	return t.Schema.Undescribed(params)
 }
 
 // check returns a usage Fault if params do not fit, with words that would where
@@ -101,14 +121,21 @@ func (p *parser) check(r Result) error {
 		return nil
 	}
 	if len(r.Funcs) > 0 {
-		if err := p.checkAround(r); err != nil {
+		switch err := p.checkAround(r); {
+		case err == nil:
+			return nil
+		case p.ctx.Err() != nil:
+			return p.ctx.Err()
+		default:
 			return misfit(err, "")
 		}
-		return nil
 	}
-	err := p.o.Typer.Check(r.Params)
-	if err == nil {
+	err := p.o.Typer.Check(p.ctx, r.Params)
+	switch {
+	case err == nil:
 		return nil
+	case p.ctx.Err() != nil:
+		return p.ctx.Err()
 	}
 	f := misfit(err, "")
 	if better := p.repair(r.Params); better != nil {
@@ -158,7 +185,7 @@ func misfit(err error, arg string) *wire.Fault {
 	}
 	f := fault(fmt.Sprintf("%s: %s (rule %q of the schema)", subject, m, m.Rule), arg, "--no-check sends it all the same")
 	f.Err = &ArgError{Arg: arg, Err: err}
-	if m.Rule == "required" {
+	if m.Rule == "required" && len(m.Value) <= exampleMost {
 		example := scan.AppendQuoted(nil, m.Property)
 		if m.Value != nil {
 			example = append(example, ':')
@@ -168,6 +195,9 @@ func misfit(err error, arg string) *wire.Fault {
 	}
 	return f
 }
+
+// exampleMost bounds, in bytes, the example of a value that lacks.
+const exampleMost = 1000
 
 // dotted returns the key, as a user types it, of a property of the object at
 // pointer; "" if no key can name it.
@@ -210,7 +240,7 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	}
 	for range 8 {
 		var m *schema.Mismatch
-		err := p.o.Typer.Check(params)
+		err := p.o.Typer.Check(p.ctx, params)
 		switch {
 		case err == nil && len(params) <= 4096:
 			return params
@@ -232,7 +262,7 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 	if !ok || n.kind != 0 {
 		return false
 	}
-	v, err := p.o.Typer.Coerce(root.names(pointer), text)
+	v, err := p.o.Typer.Coerce(p.ctx, root.names(pointer), text)
 	if err != nil || scan.Type(v) == 's' { // other members may tell that no text is wanted
 		if v, err = oneValue([]byte(text)); err != nil || scan.Type(v) == 's' {
 			return false

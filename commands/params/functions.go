@@ -28,7 +28,7 @@ func (p *parser) checkAround(r Result) error {
 		for at := range r.Funcs {
 			*root.at(at) = node{raw: json.RawMessage(val)}
 		}
-		err := p.o.Typer.Check(root.append(nil))
+		err := p.o.Typer.Check(p.ctx, root.append(nil))
 		if err == nil || !excused(err, r.Funcs) {
 			return err
 		}

@@ -3,6 +3,7 @@
 package params
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,15 +14,19 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/schema"
 )
 
 // A Typer knows what the params of one method should be.
 type Typer interface {
 	// Coerce returns the value that a text becomes at a place. path holds
 	// property names, and "[]" for one more element of an array.
-	Coerce(path []string, text string) (json.RawMessage, error)
+	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
 	// Check returns why params do not fit, or nil. nil params were not given.
-	Check(params json.RawMessage) error
+	Check(ctx context.Context, params json.RawMessage) error
+	// Undescribed returns the members of params that fit, but of which the
+	// schema says nothing although it describes others.
+	Undescribed(params json.RawMessage) []schema.Undescribed
 }
 
 // Options configure Parse. The zero value types nothing and has no stdin.
@@ -38,6 +43,8 @@ type Options struct {
 type Result struct {
 	Params json.RawMessage   // nil: none were given
 	Funcs  map[string]string // JSON pointer inside Params, where null stands → name of the hook that answers
+
+	Undescribed []schema.Undescribed // members that fit, but that the schema does not describe
 }
 
 // An ArgError is the cause of a usage Fault about the words after METHOD. Where
@@ -74,6 +81,15 @@ func WantStdin(args []string) bool {
 	})
 }
 
+// ReadsFiles reports whether some word stands for what is in a file, on stdin, or
+// in a function of ours.
+func ReadsFiles(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		_, op, _ := splitKey(arg)
+		return arg == "-" || op == "@=" || op == ":@=" || op == "@on="
+	})
+}
+
 // IsTyped reports whether a word is key=text, whose value depends on a schema.
 func IsTyped(arg string) bool {
 	_, op, _ := splitKey(arg)
@@ -103,10 +119,10 @@ func splitKey(arg string) (key, op, value string) {
 }
 
 // Parse reads the words after METHOD of call and subscribe (section "Parameters"
-// of the manual). Errors are usage Faults that name the word at fault; the cause
-// is an *ArgError.
-func Parse(args []string, o Options) (Result, error) {
-	p := &parser{args: args, o: o}
+// of the manual). Errors are usage Faults that name the word at fault, whose cause
+// is an *ArgError, or the context's.
+func Parse(ctx context.Context, args []string, o Options) (Result, error) {
+	p := &parser{ctx: ctx, args: args, o: o}
 	if err := p.readBare(); err != nil {
 		return Result{}, err
 	}
@@ -125,11 +141,15 @@ func Parse(args []string, o Options) (Result, error) {
 	for p.reread(&r, err) {
 		err = p.check(r)
 	}
+	if err == nil && o.Typer != nil && !o.NoCheck {
+		r.Undescribed = o.Typer.Undescribed(r.Params)
+	}
 	return r, err
 }
 
 // A parser is the state of one run of Parse.
 type parser struct {
+	ctx   context.Context
 	args  []string
 	o     Options
 	whole json.RawMessage // params that no key changes; nil: none
@@ -244,7 +264,7 @@ func (p *parser) mended() []string {
 	if slices.Equal(args, p.args) {
 		return nil
 	}
-	if _, err := Parse(args, Options{ReadFile: p.o.ReadFile, Funcs: p.o.Funcs}); err != nil {
+	if _, err := Parse(p.ctx, args, Options{ReadFile: p.o.ReadFile, Funcs: p.o.Funcs}); err != nil {
 		return nil
 	}
 	return args

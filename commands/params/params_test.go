@@ -1,6 +1,7 @@
 package params
 
 import (
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -27,7 +28,7 @@ func files(name string) ([]byte, error) {
 }
 
 func parse(stdin string, args ...string) (Result, error) {
-	return Parse(args, Options{Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
+	return Parse(context.Background(), args, Options{Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
 }
 
 func TestParse(t *testing.T) {
@@ -160,7 +161,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestFunctionsNeedADialectThatHasThem(t *testing.T) {
-	_, err := Parse([]string{"cb@on=done"}, Options{})
+	_, err := Parse(context.Background(), []string{"cb@on=done"}, Options{})
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, "no function values") {
 		t.Error(err)
 	}
@@ -168,7 +169,7 @@ func TestFunctionsNeedADialectThatHasThem(t *testing.T) {
 
 func TestStdinIsReadOnlyWhenAskedFor(t *testing.T) {
 	for _, args := range [][]string{{"a=-"}, {"-", "1"}, {`"-"`}} {
-		_, _ = Parse(args, Options{Stdin: failing{t}})
+		_, _ = Parse(context.Background(), args, Options{Stdin: failing{t}})
 	}
 }
 

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"regexp"
@@ -29,7 +30,7 @@ func typed(t testing.TB, nocheck bool, args ...string) (Result, error) {
 	if err != nil || typer == nil {
 		t.Fatal(typer, err)
 	}
-	return Parse(args, Options{Typer: typer, NoCheck: nocheck, ReadFile: files})
+	return Parse(context.Background(), args, Options{Typer: typer, NoCheck: nocheck, ReadFile: files})
 }
 
 func TestTyping(t *testing.T) {
@@ -117,7 +118,7 @@ func TestParamsWithFunctionsAreChecked(t *testing.T) {
 		{"do@on=f id=1 n:=1.5", `! params: /n: got number, want integer`},
 		{"do@on=f id=1 m=2", `! params: has no property "m"`},
 	} {
-		r, err := Parse(strings.Fields(c.words), Options{Typer: typer, Funcs: true})
+		r, err := Parse(context.Background(), strings.Fields(c.words), Options{Typer: typer, Funcs: true})
 		got := string(r.Params)
 		if err != nil {
 			got = "! " + err.Error()
@@ -146,7 +147,7 @@ func TestMethodsWithoutSchemaAreNotTyped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r, err := Parse([]string{"a=5"}, Options{Typer: typer}); err != nil || string(r.Params) != `{"a":"5"}` {
+			if r, err := Parse(context.Background(), []string{"a=5"}, Options{Typer: typer}); err != nil || string(r.Params) != `{"a":"5"}` {
 				t.Errorf("%s: %s, %v", name, r.Params, err)
 			}
 		}
@@ -181,7 +182,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		for _, ty := range []Typer{nil, typer} {
-			r, err := Parse(args, Options{Typer: ty, Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
+			r, err := Parse(context.Background(), args, Options{Typer: ty, Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
 			if err != nil {
 				if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 					t.Fatalf("%q: %v is no usage fault", args, err)

@@ -2,13 +2,17 @@ package params
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/schema"
 )
 
 // readKey reads one KEY OP VALUE.
@@ -89,14 +93,30 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 	if err != nil || p.o.Typer == nil {
 		return asText, err
 	}
-	v, err := p.o.Typer.Coerce(names(path), value)
+	v, err := p.o.Typer.Coerce(p.ctx, names(path), value)
 	switch {
 	case err == nil:
 		return v, nil
+	case p.ctx.Err() != nil:
+		return nil, p.ctx.Err()
 	case p.o.NoCheck:
 		return asText, nil
 	}
-	return nil, misfit(err, p.args[i])
+	f := misfit(err, p.args[i])
+	key, _, _ := splitKey(p.args[i])
+	if _, aerr := p.o.Typer.Coerce(p.ctx, append(names(path), schema.Append), value); aerr == nil && wantsArray(err) {
+		f.Hint = "an element of an array is appended by " + wire.Quote(Shown(key+"[]="+value))
+		better := slices.Clone(p.args)
+		better[i] = key + "[]=" + value
+		f.Err = &ArgError{Arg: p.args[i], Args: better, Err: err}
+	}
+	return nil, f
+}
+
+// wantsArray reports whether a value does not fit because an array is wanted.
+func wantsArray(err error) bool {
+	var m *schema.Mismatch
+	return errors.As(err, &m) && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")
 }
 
 // textOf returns text as a JSON string.

@@ -53,7 +53,7 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := request.FetchCatalog(ctx, a, e, &o.Client, "")
+	c, err := request.FetchCatalog(ctx, a, e, &o.Client, "", false)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,9 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"time"
 
@@ -26,17 +26,18 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 		return nil, env.Cause(cl.Ctx, err)
 	}
 	items, job := []json.RawMessage{}, ""
+	var guided *wire.Error
 	single, later := true, all.Named(conv.Dialect()).DeferredResults
 	for {
 		m, err := st.Next(cl.Ctx)
-		if errors.Is(err, io.EOF) && job != "" {
+		if err == io.EOF && job != "" {
 			if st, err = conv.Open(cl.Ctx, waitFor(job)); err != nil {
 				return nil, env.Cause(cl.Ctx, err)
 			}
 			job, later = "", true
 			continue
 		}
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
@@ -49,6 +50,9 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 		}
 		if ev.Kind == wire.Guidance && ev.Message != "" {
 			ev.Action = "" // what could be done about it is not told by line
+		}
+		if ev.Kind == wire.Guidance && ev.Topic != "" {
+			guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
 		}
 		a.Console.Event(ev) // what is for people
 		job = startedJob(m, ev)
@@ -64,6 +68,8 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 		}
 	}
 	switch {
+	case guided != nil && len(items) == 0: // by advice about an error, which itself did not come
+		return nil, guided
 	case single && len(items) == 1:
 		return items[0], nil
 	case single && len(items) == 0:

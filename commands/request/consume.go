@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"strconv"
 
@@ -27,11 +26,15 @@ func (c *Consumer) end(err error) error {
 	if c.grace.failed {
 		return c.finish()
 	}
+	if err == io.EOF && c.advice.IsFailure() && !c.data && !c.Watch {
+		_, err := c.failure(c.deadline.Ctx, wire.Event{Kind: wire.Failure, Err: c.advice.Error()})
+		return err
+	}
 	if ev := c.advice.Unheeded(); ev != nil {
 		c.env.Console.Event(*ev)
 	}
 	c.advice = nil
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF {
 		if c.failed {
 			return SomeFailed()
 		}
@@ -42,7 +45,7 @@ func (c *Consumer) end(err error) error {
 		return c.timeoutHint(env.Cause(c.deadline.Ctx, err))
 	}
 	c.lost = true
-	return named(err, c.Method)
+	return c.unkept(named(err, c.Method))
 }
 
 // cancel tells the far side that nobody wants the rest.
@@ -78,14 +81,17 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	if c.opening = ""; c.opens(m) {
 		c.opening = string(m.Body)
 	}
-	if err := c.promised(ev); err != nil {
+	if err := c.promised(ctx, ev); err != nil {
 		return true, err
 	}
 	c.job = startedJob(m, ev)
 	if c.KeepLast && ev.Kind == wire.Data {
 		c.Last = bytes.Clone(ev.Data)
 	}
-	c.Answers.Put(m)
+	c.data = c.data || ev.Kind == wire.Data
+	if ev.Kind != wire.Failure {
+		c.Answers.Put(m)
+	}
 	if ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil {
 		var shown wire.Event
 		c.advice, shown = dialects.NewAdvice(c.env.Line, c.Method, c.Catalog, &ev)
@@ -113,7 +119,7 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 }
 
 // promised says whether data is what the peer has promised.
-func (c *Consumer) promised(ev wire.Event) error {
+func (c *Consumer) promised(ctx context.Context, ev wire.Event) error {
 	if c.result == nil || ev.Kind != wire.Data {
 		return nil
 	}
@@ -123,7 +129,10 @@ func (c *Consumer) promised(ev wire.Event) error {
 			return nil
 		}
 	}
-	if err := c.result.Check(data); err != nil {
+	if err := c.result.Check(ctx, data); err != nil {
+		if ctx.Err() != nil {
+			return env.Cause(ctx, err)
+		}
 		return unfit(c.Method, err)
 	}
 	return nil

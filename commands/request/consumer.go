@@ -50,6 +50,7 @@ type Consumer struct {
 	opening   string         // the answer that opened the stream, as long as nothing has come of it
 	grace     grace
 	advice    *dialects.Advice // of the last guidance; nil: none
+	data      bool             // some came
 	types     map[string]bool  // of events that no dialect of ours has, which were named
 }
 

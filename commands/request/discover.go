@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
+	"rpcx/commands/dialects"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/format"
@@ -16,14 +19,25 @@ import (
 	"rpcx/wire/session"
 )
 
+// NoMethod is the usage Fault for a method, or a module, that c does not have.
+func NoMethod(a *env.Env, c *catalog.Catalog, name string) *wire.Fault {
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
+	SuggestName(a, f, all.Named(c.Dialect).OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
+	return f
+}
+
 // FetchCatalog asks the peer what it offers; only for name, a module or a method,
 // where the dialect can ask so. Where the peer cannot be reached, it returns what
-// was kept, with a warning. A peer that does not describe itself is a Fault of
+// was kept, with a warning. With brief set the peer need not tell what methods
+// take. A peer that does not describe itself is a Fault of
 // kind RPCError.
-func FetchCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *options.Client, name string) (*catalog.Catalog, error) {
+func FetchCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	a.Heard = cl.Touch // a service is asked module by module
 	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
+		if brief && name == "" && all.Named(conv.Dialect()).ModuleOf != nil {
+			name = noName
+		}
 		c, err := discovered(cl.Ctx, conv, name)
 		if errors.Is(err, wire.ErrUnsupported) {
 			return nil, &wire.Fault{
@@ -79,6 +93,10 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	return errors.Join(err, print.Finish())
 }
 
+// noName is the name of no module: what a peer says of it is what all of its modules
+// are.
+const noName = "*"
+
 // discovered asks for the catalog: of name, of a module or a method, where it
 // can be asked for that alone; else all; with name "" all.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
@@ -103,8 +121,23 @@ func keptCatalog(a *env.Env, e endpoint.Endpoint, c *options.Connection, err err
 	if kept == nil {
 		return nil, err
 	}
+	a.Kept = true
 	a.Console.Warn(f.Error() + ": this is what the peer said earlier, which may be out of date")
 	return kept, nil
+}
+
+// Incomplete is the outcome of a command that has shown c, or a part of it, where
+// the peer does not tell what it takes; nil where it does.
+func Incomplete(a *env.Env, c *catalog.Catalog, name string) error {
+	names := dialects.UnknownModules(c, name)
+	if len(names) == 0 {
+		return nil
+	}
+	f := wire.NewFault(wire.RPCError, "the schemas of these modules are not known, nor what their methods take: "+strings.Join(names, ", "), nil)
+	if a.Kept {
+		f.Kind = wire.Unreachable
+	}
+	return f
 }
 
 // Conventions returns what c means beyond its members, as its dialect has it. c

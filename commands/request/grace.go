@@ -3,6 +3,7 @@ package request
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"rpcx/commands/env"
@@ -71,6 +72,22 @@ func (c *Consumer) finish() error {
 		c.cancel() // there is no end: the peer need not send more
 	}
 	return c.grace.outcome
+}
+
+// unkept is the outcome of a call whose answer was a promise of results, and whose
+// exchange has ended before they came: over plain HTTP there is nowhere for them to
+// come.
+func (c *Consumer) unkept(err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).DeferredResults {
+		return err
+	}
+	g := *f
+	g.Kind = wire.Closed
+	g.Message = fmt.Sprintf("%s was answered %s, a promise of results, and none can come over this connection any more",
+		c.Method, format.Cut(format.CleanLine(c.opening), 200))
+	g.Hint = "ask for them by a verb of the job's own, or connect in a way that they can come: ws, tcp, an event stream"
+	return &g
 }
 
 // timeoutHint adds a hint to a timeout where the first answer was taken for a

@@ -2,7 +2,6 @@ package request
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 
 	"rpcx/commands/env"
@@ -11,6 +10,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
 )
 
 // FillParams reads the arguments after METHOD into op, typed by cat where that is
@@ -20,15 +20,26 @@ func FillParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, op *dialec
 	if err := CheckName(a, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
 		return err
 	}
-	if p.Style != "" {
-		if spec.ParamStyles == nil {
-			return a.Line.Usage("--params-style: %s has one way to send params", spec.Name)
+	if p.Style != "" && spec.ParamStyles == nil {
+		return a.Line.Usage("--params-style: %s has one way to send params", spec.Name)
+	}
+	if spec.ParamStyles != nil {
+		var extra scan.Object
+		extra.SomeText("params_style", p.Style)
+		if verbatim(spec, op.Method, cat) {
+			extra.Bool("verbatim", true)
 		}
-		op.Extra = json.RawMessage(`{"params_style":"` + p.Style + `"}`)
+		op.Extra = extra.EndOrNil()
 	}
 	r, err := readParams(ctx, a, e, op.Method, args, p, cat)
 	op.Params, op.Funcs = r.Params, r.Funcs
 	return err
+}
+
+// verbatim reports whether a method that the dialect would spell in another way is
+// sent as it was typed: the peer lists it so.
+func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
+	return spec.OnWire(method) != method && cat.Method(method) != nil
 }
 
 // readParams reads the arguments after METHOD. A schema that cannot be used is the
@@ -39,7 +50,9 @@ func readParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, method str
 		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().FunctionValues, Value: e.Spec().ScalarParams,
 	}
 	if cat != nil {
-		method = e.Spec().OnWire(method)
+		if cat.Method(method) == nil {
+			method = e.Spec().OnWire(method)
+		}
 		typer, err := params.ForMethod(cat, Conventions(cat), method, a.Console.Warn)
 		switch {
 		case err != nil && p.Catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's
@@ -50,7 +63,13 @@ func readParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, method str
 			po.Typer = typer
 		}
 	}
-	r, err := params.Parse(args, po)
+	r, err := params.Parse(ctx, args, po)
+	if ctx.Err() != nil && err != nil {
+		return r, env.Cause(ctx, err)
+	}
+	if err == nil {
+		noteTypos(a, method, r.Undescribed)
+	}
 	if err == nil && p.Style == "positional" {
 		r.Params = params.Positional(r.Params, po.Typer)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"time"
 
 	"rpcx/commands/env"
 	"rpcx/commands/options"
@@ -75,21 +76,28 @@ func CheckName(a *env.Env, e endpoint.Endpoint, method string, subscribe bool, p
 }
 
 // fromPeer makes the request of r.Args, typed by what the peer tells. Where they do
-// not fit, it is asked once more: what it told may be what it said to an earlier
-// process.
+// not fit, or have names that it has not told of, it is asked once more: what it
+// told may be what it said to an earlier process.
 func (r *Request) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
 	cat, err := r.typing(ctx, conv)
 	if err != nil {
 		return typedOp{}, err
 	}
+	var found typos
+	r.Env.Typos = found.set
+	defer func() {
+		r.Env.Typos = nil
+		noteTypos(r.Env, found.method, found.names)
+	}()
 	op, err := r.Operation(r.Endpoint, cat)
-	if err == nil || cat == nil || cat == r.Catalog || params.WantStdin(r.Args) {
+	if err == nil && len(found.names) == 0 || cat == nil || cat == r.Catalog || params.WantStdin(r.Args) {
 		return typedOp{op: op, cat: cat}, err
 	}
 	now, nerr := conv.Typing(ctx, r.Args[0])
 	if nerr != nil || now == nil || sameCatalog(now, cat) {
 		return typedOp{op: op, cat: cat}, err
 	}
+	found = typos{}
 	op, err = r.Operation(r.Endpoint, now)
 	return typedOp{op: op, cat: now}, err
 }
@@ -107,7 +115,27 @@ func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catal
 	if r.Catalog != nil || !r.Endpoint.Spec().TypedParams {
 		return r.Catalog, nil
 	}
+	if r.Params.DryRun {
+		return r.dryTyping(ctx, conv)
+	}
 	cat, err := conv.Typing(ctx, r.Args[0])
+	return cat, env.Cause(ctx, err)
+}
+
+// dryRunPatience is how long a dry run waits for what the peer says that a method
+// takes.
+const dryRunPatience = 3 * time.Second
+
+// dryTyping is typing for a dry run, which a peer that does not answer holds up no
+// longer than that.
+func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
+	patient, done := context.WithTimeout(ctx, dryRunPatience)
+	defer done()
+	cat, err := conv.Typing(patient, r.Args[0])
+	if err != nil && patient.Err() != nil && ctx.Err() == nil {
+		r.Env.Console.Warn("the peer has not said within " + dryRunPatience.String() + " what " + format.CleanLine(r.Args[0]) + " takes: parameters are neither typed nor checked")
+		return nil, nil
+	}
 	return cat, env.Cause(ctx, err)
 }
 

@@ -133,16 +133,16 @@ func TestTheJSONSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Check(b); err != nil {
+		if err := s.Check(t.Context(), b); err != nil {
 			t.Errorf("demo:%s: %v", name, err)
 		}
 		c, _ := serve.Demo(name)
-		if written, err := c.Marshal(); err != nil || s.Check(written) != nil {
-			t.Errorf("demo:%s as we write it: %v, %v", name, err, s.Check(written))
+		if written, err := c.Marshal(); err != nil || s.Check(t.Context(), written) != nil {
+			t.Errorf("demo:%s as we write it: %v, %v", name, err, s.Check(t.Context(), written))
 		}
 	}
 	for _, c := range broken {
-		if s.Check(json.RawMessage(c.text)) == nil && !c.unseen {
+		if s.Check(t.Context(), json.RawMessage(c.text)) == nil && !c.unseen {
 			t.Errorf("%s is taken", c.text)
 		}
 	}

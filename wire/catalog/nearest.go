@@ -7,22 +7,15 @@ import (
 )
 
 // Nearest finds the name that was most likely meant by a name that does not
-// exist; "" where none is near enough to be offered.
+// exist; "" where none is near enough to be offered. Of several that are as near,
+// the one that begins more alike is taken.
 func Nearest(name string, names []string) string {
 	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
 	}
-	best, bestDistance := "", 1<<30
-	for _, n := range names {
-		if n == "" || len(n) > 128 {
-			continue
-		}
-		d := distance(plain(name), plain(n))
-		longer := max(utf8.RuneCountInString(name), utf8.RuneCountInString(n))
-		if d*3 <= longer+1 && d < bestDistance {
-			best, bestDistance = n, d
-		}
-	}
+	best := closest(name, names, func(d int, n string) bool {
+		return d*3 <= max(utf8.RuneCountInString(name), utf8.RuneCountInString(n))+1
+	})
 	if best == "" {
 		best = completed(name, names)
 	}
@@ -30,23 +23,27 @@ func Nearest(name string, names []string) string {
 }
 
 // Closest finds the name that is closest to one that does not exist, among few
-// of which one will have been meant; "" where all are quite different. Of
-// several the one that begins more alike is taken.
+// of which one will have been meant; "" where all are quite different.
 func Closest(name string, names []string) string {
 	if near := Nearest(name, names); near != "" || len(name) > 128 {
 		return near
 	}
+	return closest(name, names, func(d int, n string) bool { return d*2 <= max(len(plain(name)), len(plain(n))) })
+}
+
+// closest finds the name at the least distance for which near is true.
+func closest(name string, names []string, near func(distance int, n string) bool) string {
 	best, bestDistance, bestPrefix := "", 1<<30, 0
 	for _, n := range names {
-		a, b := plain(name), plain(n)
 		if n == "" || len(n) > 128 {
 			continue
 		}
+		a, b := plain(name), plain(n)
 		d, prefix := distance(a, b), 0
 		for prefix < min(len(a), len(b)) && a[prefix] == b[prefix] {
 			prefix++
 		}
-		if d*2 <= max(len(a), len(b)) && (d < bestDistance || d == bestDistance && prefix > bestPrefix) {
+		if near(d, n) && (d < bestDistance || d == bestDistance && prefix > bestPrefix) {
 			best, bestDistance, bestPrefix = n, d, prefix
 		}
 	}

@@ -1,12 +1,16 @@
 package schema
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -18,17 +22,22 @@ const Append = "[]"
 // Coerce returns the JSON value that a word becomes at a place in the params;
 // path holds property names and Append. The word stays a string where the schema
 // allows a string there, or says nothing about the place; otherwise it is read as
-// JSON, and keeps its digits. A word that can be neither is a *Mismatch.
-func (s *Schema) Coerce(path []string, word string) (json.RawMessage, error) {
+// JSON, and keeps its digits. A word that can be neither is a *Mismatch; the
+// error may also be the context's.
+func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.RawMessage, error) {
+	e := s.evaluation(ctx)
 	asText := json.RawMessage(scan.AppendQuoted(nil, word))
-	if !utf8.ValidString(word) || s.fits(path, asText) {
+	if !utf8.ValidString(word) || s.fits(e, path, asText) {
 		return asText, nil
 	}
 	trimmed := strings.TrimSpace(word)
 	asJSON := json.RawMessage(trimmed)
 	isJSON := json.Valid(asJSON)
-	if isJSON && s.fits(path, asJSON) {
+	if isJSON && s.fits(e, path, asJSON) {
 		return asJSON, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	// Nothing fits: return the form that comes nearest, so that Check can say why.
 	want := s.types(path)
@@ -65,6 +74,7 @@ func pathPointer(path []string) string {
 // It visits each place once, so that circles end.
 type walker struct {
 	s    *Schema
+	e    *evaluation // whose steps all checks share
 	fit  map[visit]bool
 	kind map[visit]typeSet
 }
@@ -77,14 +87,14 @@ type visit struct {
 
 // fits reports whether v may stand at path, as far as the schema speaks about
 // that place alone.
-func (s *Schema) fits(path []string, v json.RawMessage) bool {
-	w := &walker{s: s, fit: map[visit]bool{}}
+func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
+	w := &walker{s: s, e: e, fit: map[visit]bool{}}
 	return w.fits(s.pointer, path, v)
 }
 
 func (w *walker) fits(pointer string, path []string, v json.RawMessage) bool {
 	if len(path) == 0 {
-		return w.s.checkPart(pointer, v)
+		return w.checkPart(pointer, v)
 	}
 	at := visit{pointer, len(path)}
 	if fit, ok := w.fit[at]; ok {
@@ -221,15 +231,26 @@ func branch(pointer, key string, i int) string {
 	return pointer + "/" + key + "/" + strconv.Itoa(i)
 }
 
-// checkPart checks v against the schema at pointer, which is compiled on first
-// use.
-func (s *Schema) checkPart(pointer string, v json.RawMessage) bool {
-	s.mu.Lock()
-	part, ok := s.parts[pointer]
+// checkPart reports whether v may fit the schema at pointer, which is compiled on
+// first use. What is not known may.
+func (w *walker) checkPart(pointer string, v json.RawMessage) bool {
+	w.s.mu.Lock()
+	part, ok := w.s.parts[pointer]
 	if !ok {
-		part, _ = s.compiler.Compile(location(pointer))
-		s.parts[pointer] = part
+		part, _ = w.s.compiler.Compile(location(pointer))
+		w.s.parts[pointer] = part
 	}
-	s.mu.Unlock()
-	return part == nil || check(s, part, v) == nil
+	w.s.mu.Unlock()
+	if part == nil {
+		return true
+	}
+	if hasHuge(v) {
+		return false
+	}
+	val, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
+	if err != nil {
+		return false
+	}
+	result, _ := w.e.whole(part, val)
+	return result != fails
 }

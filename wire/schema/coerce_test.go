@@ -84,7 +84,7 @@ func TestCoerce(t *testing.T) {
 		{"deep z", `5`, `"5"`},
 		{"n_x", `5`, `5`},
 	} {
-		v, err := s.Coerce(strings.Fields(c.path), c.text)
+		v, err := s.Coerce(t.Context(), strings.Fields(c.path), c.text)
 		got := string(v)
 		if err != nil {
 			var m *Mismatch
@@ -110,9 +110,9 @@ func TestCoerceInCircles(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		_, _ = s.Coerce([]string{"a", "b"}, "5")
-		_, _ = s.Coerce(nil, "5")
-		_ = s.Check(json.RawMessage(`{"a":{"b":5}}`))
+		_, _ = s.Coerce(t.Context(), []string{"a", "b"}, "5")
+		_, _ = s.Coerce(t.Context(), nil, "5")
+		_ = s.Check(t.Context(), json.RawMessage(`{"a":{"b":5}}`))
 		_ = s.ByName(json.RawMessage(`[1]`))
 	}
 }
@@ -128,7 +128,7 @@ func FuzzCoerce(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, path, text string) {
-		v, err := s.Coerce(strings.Fields(path), text)
+		v, err := s.Coerce(t.Context(), strings.Fields(path), text)
 		var m *Mismatch
 		switch {
 		case err != nil && !errors.As(err, &m):
@@ -156,12 +156,12 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			return
 		}
-		err = s.Check(json.RawMessage(value))
+		err = s.Check(t.Context(), json.RawMessage(value))
 		var m *Mismatch
 		if err != nil && !errors.As(err, &m) {
 			t.Fatalf("%#v", err)
 		}
 		s.ByName(json.RawMessage(value))
-		_, _ = s.Coerce([]string{"a", Append}, value)
+		_, _ = s.Coerce(t.Context(), []string{"a", Append}, value)
 	})
 }

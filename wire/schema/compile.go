@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -32,8 +33,8 @@ var keywords = []string{
 	"readOnly", "writeOnly", "deprecated",
 }
 
-// build compiles the schema at pointer. A $ref that leads nowhere is taken out
-// and the schema compiled again.
+// build compiles the schema at pointer. What a $ref that leads nowhere stands for
+// is unknown, and so is whether a pattern matches that Go cannot compile.
 func build(doc any, pointer string, warn func(string)) (*Schema, error) {
 	if root, ok := doc.(map[string]any); ok && pointer != "" {
 		root = maps.Clone(root)
@@ -44,11 +45,14 @@ func build(doc any, pointer string, warn func(string)) (*Schema, error) {
 	}
 	var warnings []string
 	say := func(text string) {
-		if !slices.Contains(warnings, text) {
+		if !slices.Contains(warnings, text) && len(warnings) < warningsMost {
 			warnings = append(warnings, text)
 		}
 	}
-	degradePatterns(doc, say)
+	known, err := surveyed(doc, pointer, say)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not usable: %w", err)
+	}
 	var first error
 	for _, draft := range drafts {
 		s, err := buildDraft(doc, pointer, draft, say)
@@ -56,6 +60,7 @@ func build(doc any, pointer string, warn func(string)) (*Schema, error) {
 			for _, w := range warnings {
 				warn(w)
 			}
+			s.ambiguous = known.ambiguous()
 			return s, nil
 		}
 		if first == nil {
@@ -69,21 +74,31 @@ func build(doc any, pointer string, warn func(string)) (*Schema, error) {
 	return nil, fmt.Errorf("the schema is not usable: %w", shortError(first))
 }
 
+// warningsMost bounds the warnings about one schema, and repairsMost how often it
+// is compiled again without a reference that only the library found to be lost.
+const (
+	warningsMost = 20
+	repairsMost  = 20
+)
+
 func buildDraft(doc any, pointer string, draft *jsonschema.Draft, say func(string)) (*Schema, error) {
-	for range 1000 {
+	for range repairsMost {
 		c := jsonschema.NewCompiler()
 		c.DefaultDraft(draft)
 		c.UseLoader(noLoader{})
 		c.AssertFormat()
-		c.UseRegexpEngine(engine(say))
+		c.UseRegexpEngine(engine)
 		if err := c.AddResource(base, doc); err != nil {
+			return nil, err
+		}
+		if err := c.AddResource(unknownURL, true); err != nil {
 			return nil, err
 		}
 		compiled, err := c.Compile(location(pointer))
 		if err == nil {
 			return &Schema{doc: doc, pointer: pointer, schema: compiled, compiler: c, parts: map[string]*jsonschema.Schema{}}, nil
 		}
-		if !degradeRef(doc, pointer, err, say) {
+		if !degradeRef(doc, err, say) {
 			return nil, err
 		}
 	}
@@ -109,20 +124,49 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("schemas are not fetched")
 }
 
-// unchecked replaces a pattern that cannot be compiled; it matches everything.
+// unchecked replaces a pattern that Go cannot compile: whether it matches is not
+// known.
 type unchecked string
 
 func (u unchecked) String() string        { return string(u) }
 func (unchecked) MatchString(string) bool { return true }
 
-func engine(say func(string)) jsonschema.RegexpEngine {
-	return func(s string) (jsonschema.Regexp, error) {
-		re, err := regexp.Compile(s)
-		if err != nil {
-			say(fmt.Sprintf("pattern %q is left unchecked: %s", s, reason(err)))
-			return unchecked(s), nil
+// A pattern is a regular expression with its size, by which the steps of a match
+// are counted.
+type pattern struct {
+	*regexp.Regexp
+	size int
+}
+
+func newPattern(text string) (*pattern, error) {
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	size := len(text)
+	if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
+		if prog, err := syntax.Compile(tree.Simplify()); err == nil {
+			size = len(prog.Inst)
 		}
-		return re, nil
+	}
+	return &pattern{re, size}, nil
+}
+
+func engine(text string) (jsonschema.Regexp, error) {
+	p, err := newPattern(text)
+	if err != nil {
+		return unchecked(text), nil
+	}
+	return p, nil
+}
+
+// warningEngine is engine for who is told of the patterns that Go cannot compile.
+func warningEngine(say func(string)) jsonschema.RegexpEngine {
+	return func(text string) (jsonschema.Regexp, error) {
+		if _, err := newPattern(text); err != nil {
+			say(fmt.Sprintf("pattern %q is left unchecked: %s", text, reason(err)))
+		}
+		return engine(text)
 	}
 }
 
@@ -130,28 +174,9 @@ func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 }
 
-// degradePatterns removes patternProperties that cannot be compiled. Since it is
-// unknown which properties they name, it allows all other properties as well.
-func degradePatterns(v any, say func(string)) {
-	walk(v, func(m map[string]any) {
-		patterns, ok := m["patternProperties"].(map[string]any)
-		if !ok {
-			return
-		}
-		for p := range patterns {
-			if _, err := regexp.Compile(p); err != nil {
-				say(fmt.Sprintf("properties that match %q are left unchecked: %s", p, reason(err)))
-				delete(patterns, p)
-				delete(m, "additionalProperties")
-				delete(m, "unevaluatedProperties")
-			}
-		}
-	})
-}
-
-// degradeRef repairs the $refs that err is about, and reports whether there were
-// any.
-func degradeRef(doc any, pointer string, err error, say func(string)) bool {
+// degradeRef makes the $refs unknown that err is about, and reports whether there
+// were any.
+func degradeRef(doc any, err error, say func(string)) bool {
 	var (
 		noPointer *jsonschema.JSONPointerNotFoundError
 		noAnchor  *jsonschema.AnchorNotFoundError
@@ -170,22 +195,14 @@ func degradeRef(doc any, pointer string, err error, say func(string)) bool {
 	}
 	found := false
 	walk(doc, func(m map[string]any) {
-		for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+		for _, key := range references {
 			ref, ok := m[key].(string)
 			if !ok || !leadsTo(ref, target, noLoad != nil) {
 				continue
 			}
 			found = true
-			// A schema that came from a document of its own refers to itself as
-			// the root.
-			if p, ok := strings.CutPrefix(ref, "#/"); ok {
-				if _, ok := lookup(doc, pointer+"/"+p); ok && pointer != "" {
-					m[key] = "#" + strings.TrimPrefix(location(pointer), base+"#") + "/" + p
-					continue
-				}
-			}
 			say(fmt.Sprintf("$ref %q leads nowhere: left unchecked", ref))
-			delete(m, key)
+			m[key] = unknownURL
 		}
 	})
 	return found

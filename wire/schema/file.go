@@ -69,7 +69,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Validator, error)
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(draft)
 	c.UseLoader(f)
-	c.UseRegexpEngine(engine(warnOnce(o.Warn)))
+	c.UseRegexpEngine(warningEngine(warnOnce(o.Warn)))
 	formats(c, o.Formats)
 	if err := c.AddResource(folderBase+name, bare(doc)); err != nil {
 		return nil, fileError(err)

@@ -95,6 +95,9 @@ func addName(names []string, name string) []string {
 // maxDepth bounds how deep references and combinations are followed.
 const maxDepth = 64
 
+// expandMost bounds how many schemas are looked at that apply to one value.
+const expandMost = 256
+
 // expand calls f for the schema at pointer and for those that it applies to the
 // same value, through $ref and through the named keywords.
 func expand(doc any, pointer string, f func(pointer string, m map[string]any), through ...string) {
@@ -103,7 +106,7 @@ func expand(doc any, pointer string, f func(pointer string, m map[string]any), t
 	visit = func(p string, depth int) {
 		v, ok := lookup(doc, p)
 		m, isMap := v.(map[string]any)
-		if !ok || !isMap || seen[p] || depth > maxDepth {
+		if !ok || !isMap || seen[p] || depth > maxDepth || len(seen) >= expandMost {
 			return
 		}
 		seen[p] = true
@@ -112,9 +115,11 @@ func expand(doc any, pointer string, f func(pointer string, m map[string]any), t
 			visit(target, depth+1)
 		}
 		for _, key := range through {
-			branches, _ := m[key].([]any)
-			for i := range branches {
-				visit(p+"/"+key+"/"+strconv.Itoa(i), depth+1)
+			for i := range branches(m, key) {
+				visit(branch(p, key, i), depth+1)
+			}
+			if _, ok := m[key].(map[string]any); ok {
+				visit(p+"/"+key, depth+1)
 			}
 		}
 	}
@@ -125,7 +130,7 @@ func expand(doc any, pointer string, f func(pointer string, m map[string]any), t
 // has none.
 func refTarget(m map[string]any) (string, bool) {
 	ref, ok := m["$ref"].(string)
-	if !ok || ref == "" || ref[0] != '#' || len(ref) > 1 && ref[1] != '/' {
+	if ref = strings.TrimPrefix(ref, base); !ok || ref == "" || ref[0] != '#' || len(ref) > 1 && ref[1] != '/' {
 		return "", false
 	}
 	return unescapeFragment(ref[1:])

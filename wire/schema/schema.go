@@ -6,8 +6,8 @@ package schema
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -37,6 +37,11 @@ type Schema struct {
 	mu       sync.Mutex // guards compiler and parts
 	compiler *jsonschema.Compiler
 	parts    map[string]*jsonschema.Schema // the schemas that Coerce needed, by pointer
+
+	ambiguous map[string]bool // dynamic anchors that stand in several places
+	tracks    bool            // it has unevaluatedProperties or unevaluatedItems
+	exhausted func()          // warns, once, that a check was given up
+	steps     int             // that a check may take
 }
 
 // Compile compiles the schema at pointer (a JSON pointer, "" for the whole
@@ -60,17 +65,20 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	}
 	s.raw = doc
 	s.order = sync.OnceValue(func() []string { return propertyOrder(s.raw, s.pointer, s.doc) })
+	s.steps = stepsMost
+	s.tracks = bytes.Contains(doc, []byte(`"unevaluated`))
+	s.exhausted = sync.OnceFunc(func() {
+		o.Warn(fmt.Sprintf("a value is left unchecked in part: checking it takes more than %d steps", s.steps))
+	})
 	return s, nil
 }
 
-// Check checks v. The error is a *Mismatch. A nil v stands for params that were
-// not given, and is checked as an empty object or array, whichever the schema
-// wants.
-func (s *Schema) Check(v json.RawMessage) error {
-	return check(s, s.schema, v)
-}
-
-func check(s *Schema, schema *jsonschema.Schema, v json.RawMessage) (err error) {
+// Check checks v. The error is a *Mismatch, or the context's. A nil v stands for
+// params that were not given, and is checked as an empty object or array,
+// whichever the schema wants. What cannot be known, because it depends on a part
+// of the schema that is not, is no mismatch; neither is what takes too many steps
+// to find out, which Options.Warn is told once.
+func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	if v == nil {
 		v = s.empty()
 	}
@@ -81,19 +89,25 @@ func check(s *Schema, schema *jsonschema.Schema, v json.RawMessage) (err error) 
 	if err != nil {
 		return &Mismatch{Rule: "json", Message: "is not JSON: " + err.Error()}
 	}
-	defer func() {
-		// The library computes with big.Rat, which gives up at huge exponents,
-		// and does not expect that.
-		if r := recover(); r != nil {
-			err = tooLarge()
-		}
-	}()
-	err = schema.Validate(val)
-	var ve *jsonschema.ValidationError
-	if errors.As(err, &ve) {
+	e := s.evaluation(ctx)
+	if result, ve := e.whole(s.schema, val); result == fails {
 		return s.mismatch(ve, val)
 	}
-	return err
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case e.left < 0:
+		s.exhausted()
+	}
+	return nil
+}
+
+// evaluation returns a fresh one for the schema.
+func (s *Schema) evaluation(ctx context.Context) *evaluation {
+	return &evaluation{
+		ctx: ctx, left: s.steps, tracks: s.tracks, ambiguous: s.ambiguous,
+		verdicts: map[question]answer{}, open: map[question]bool{},
+	}
 }
 
 func tooLarge() *Mismatch {

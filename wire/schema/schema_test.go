@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 		{`{"id":"o_001","mode":"` + strings.Repeat("x", 1000) + `"}`, `/mode: "` + strings.Repeat("x", 199) + `… is not "fast"; did you mean fast?`},
 	} {
 		got := ""
-		if err := s.Check(json.RawMessage(c.value)); err != nil {
+		if err := s.Check(t.Context(), json.RawMessage(c.value)); err != nil {
 			var m *Mismatch
 			if !errors.As(err, &m) || m.Rule == "" {
 				t.Errorf("%s: %#v is no Mismatch with a rule", c.value, err)
@@ -78,7 +78,7 @@ func TestHugeNumbersTakeNoTime(t *testing.T) {
 	s := compile(t, `{"type":"array","items":{"type":"integer"}}`, "")
 	start := time.Now()
 	for _, e := range []string{"1e999999", "1E-99999", "-1.5e+00099999"} {
-		if err := s.Check(json.RawMessage("[1" + strings.Repeat(","+e, 10_000) + "]")); err == nil {
+		if err := s.Check(t.Context(), json.RawMessage("[1"+strings.Repeat(","+e, 10_000)+"]")); err == nil {
 			t.Error(e, "fits")
 		}
 	}
@@ -95,7 +95,7 @@ func TestMismatchNamesWhatWouldDo(t *testing.T) {
 		{`{"id":"o_001","limti":1}`, "", "additionalProperties", "limti", ``},
 	} {
 		var m *Mismatch
-		if !errors.As(s.Check(json.RawMessage(c.value)), &m) {
+		if !errors.As(s.Check(t.Context(), json.RawMessage(c.value)), &m) {
 			t.Fatalf("%s fits", c.value)
 		}
 		if m.Pointer != c.pointer || m.Rule != c.rule || m.Property != c.property || string(m.Value) != c.do {
@@ -112,7 +112,7 @@ func TestCheckOfNothing(t *testing.T) {
 		{`true`, ``},
 	} {
 		got := ""
-		if err := compile(t, c.schema, "").Check(nil); err != nil {
+		if err := compile(t, c.schema, "").Check(t.Context(), nil); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -129,7 +129,7 @@ func TestCompileInsideACatalog(t *testing.T) {
 	for value, want := range map[string]string{
 		`{"o":1,"p":true}`: "", `{"o":"1"}`: "/o: got string, want integer", `{"p":1}`: "/p: got number, want boolean",
 	} {
-		if err := s.Check(json.RawMessage(value)); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+		if err := s.Check(t.Context(), json.RawMessage(value)); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: got %v, want %q", value, err, want)
 		}
 	}
@@ -141,10 +141,10 @@ func TestOlderDrafts(t *testing.T) {
 		{`{"type":"integer","minimum":0,"exclusiveMinimum":true}`, `1`, `0`},
 	} {
 		s := compile(t, c.schema, "")
-		if err := s.Check(json.RawMessage(c.good)); err != nil {
+		if err := s.Check(t.Context(), json.RawMessage(c.good)); err != nil {
 			t.Errorf("%s: %s: %v", c.schema, c.good, err)
 		}
-		if s.Check(json.RawMessage(c.bad)) == nil {
+		if s.Check(t.Context(), json.RawMessage(c.bad)) == nil {
 			t.Errorf("%s: %s fits", c.schema, c.bad)
 		}
 	}
@@ -178,10 +178,10 @@ func TestUncheckedPartsWarnOnce(t *testing.T) {
 			if len(warnings) != 1 || !strings.Contains(warnings[0], c.warning) {
 				t.Errorf("warnings: %q", warnings)
 			}
-			if err := s.Check(json.RawMessage(c.good)); err != nil {
+			if err := s.Check(t.Context(), json.RawMessage(c.good)); err != nil {
 				t.Error(err)
 			}
-			if s.Check(json.RawMessage(c.bad)) == nil {
+			if s.Check(t.Context(), json.RawMessage(c.bad)) == nil {
 				t.Errorf("%s fits", c.bad)
 			}
 		})

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (m *method) schema(place string) *schema.Schema {
 }
 
 // input checks params, and names positional ones where the schema wants names.
-func (m *method) input(params json.RawMessage) (json.RawMessage, error) {
+func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if m.entry.Params == nil || !m.b.o.Check && scan.Type(params) != 'a' {
 		return params, nil
 	}
@@ -96,7 +97,7 @@ func (m *method) input(params json.RawMessage) (json.RawMessage, error) {
 	if !m.b.o.Check {
 		return params, nil
 	}
-	err := s.Check(params)
+	err := s.Check(ctx, params)
 	var mis *schema.Mismatch
 	if errors.As(err, &mis) {
 		data := map[string]string{"pointer": mis.Pointer, "rule": mis.Rule}
@@ -106,31 +107,31 @@ func (m *method) input(params json.RawMessage) (json.RawMessage, error) {
 }
 
 // output checks a result.
-func (m *method) output(result json.RawMessage) error {
+func (m *method) output(ctx context.Context, result json.RawMessage) error {
 	if m.entry.Result == nil {
 		return nil
 	}
-	return m.fits("/result", "the result", result)
+	return m.fits(ctx, "/result", "the result", result)
 }
 
 // event checks one event of a stream: by its content type, else as a result.
-func (m *method) event(ev wire.Event) error {
+func (m *method) event(ctx context.Context, ev wire.Event) error {
 	if ev.Kind != wire.Data {
 		return nil
 	}
 	if _, ok := m.entry.Events[ev.ContentType]; ok {
 		place := "/events/" + scan.Escape(ev.ContentType)
-		return m.fits(place, "an event", ev.Data)
+		return m.fits(ctx, place, "an event", ev.Data)
 	}
 	if ev.ContentType != "" || m.entry.Result == nil {
 		return nil
 	}
-	return m.fits("/result", "an event", ev.Data)
+	return m.fits(ctx, "/result", "an event", ev.Data)
 }
 
 // fits checks what a hook said. The far side learns no more than that it was
 // wrong; the user here is told what.
-func (m *method) fits(place, what string, v json.RawMessage) error {
+func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage) error {
 	if !m.b.o.Check {
 		return nil
 	}
@@ -141,7 +142,10 @@ func (m *method) fits(place, what string, v json.RawMessage) error {
 	if v == nil {
 		v = json.RawMessage("null")
 	}
-	if err := s.Check(v); err != nil {
+	if err := s.Check(ctx, v); err != nil {
+		if ctx.Err() != nil { // nobody waits for it any more
+			return ctx.Err()
+		}
 		m.b.o.Warn(fmt.Sprintf("hook %s: %s does not fit the catalog: %v", m.name, what, err))
 		return wire.NewError(wire.CodeInternal, what+" does not fit the catalog")
 	}

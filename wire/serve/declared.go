@@ -62,7 +62,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
-	if _, err := m.input(params); err != nil {
+	if _, err := m.input(ctx, params); err != nil {
 		return nil, err
 	}
 	result, err := c.peerCaller.CallOp(ctx, op)
@@ -70,7 +70,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 		return result, err
 	}
 	var mis *schema.Mismatch
-	if s := m.schema("/result"); s != nil && errors.As(s.Check(orNull(result)), &mis) {
+	if s := m.schema("/result"); s != nil && errors.As(s.Check(ctx, orNull(result)), &mis) {
 		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s is not what the peer declared: %v", op.Method, mis))
 	}
 	return result, nil

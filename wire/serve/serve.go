@@ -151,7 +151,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
 	m := r.b.method(req.Method)
-	if err := r.admit(m, &req); err != nil {
+	if err := r.admit(ctx, m, &req); err != nil {
 		return nil, err
 	}
 	if m == nil {
@@ -159,7 +159,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	}
 	if emit := req.Emit; emit != nil {
 		req.Emit = func(ev wire.Event) error {
-			if err := m.event(ev); err != nil {
+			if err := m.event(ctx, ev); err != nil {
 				return err
 			}
 			return emit(ev)
@@ -169,13 +169,13 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	if err != nil || req.Stream || req.Notification {
 		return result, err
 	}
-	return result, m.output(result)
+	return result, m.output(ctx, result)
 }
 
 // admit checks the params of req and makes of them what hooks get; m may be nil.
-func (r *responder) admit(m *method, req *dialect.Request) (err error) {
+func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) (err error) {
 	if m != nil {
-		req.Params, err = m.input(req.Params)
+		req.Params, err = m.input(ctx, req.Params)
 	}
 	if err != nil && req.Notification {
 		r.b.o.Warn(fmt.Sprintf("notification %s: %v", req.Method, err))

@@ -76,7 +76,7 @@ func described(t *testing.T, rules *schema.Schema, c Conversation) *catalog.Cata
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rules.Check(b); err != nil {
+	if err := rules.Check(t.Context(), b); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	again, err := catalog.Parse(b)

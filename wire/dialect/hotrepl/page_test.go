@@ -50,7 +50,7 @@ func (j judge) fits(t testing.TB, msg []byte) {
 		t.Errorf("the page has no message of the type %q: %s", kind, msg)
 		return
 	}
-	if err := s.Check(msg); err != nil {
+	if err := s.Check(t.Context(), msg); err != nil {
 		t.Errorf("%s: %v", msg, err)
 	}
 }
@@ -59,7 +59,7 @@ func (j judge) fits(t testing.TB, msg []byte) {
 func TestPage(t *testing.T) {
 	j := newJudge(t)
 	for name, example := range page(t, "testdata/examples.json") {
-		if err := j[name].Check(example); err != nil {
+		if err := j[name].Check(t.Context(), example); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

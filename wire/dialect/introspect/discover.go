@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -29,10 +30,12 @@ type discovery struct {
 
 	mu          sync.Mutex // held while the service is asked, so that a second caller waits for the first one's answer
 	current     *discovered
-	unsaved     bool            // current has more than the cache
-	unavailable bool            // the service was asked and does not describe itself
-	fetched     map[string]bool // modules whose schema came over this connection, not from the cache
-	served      map[string]bool // modules whose schema Typing has returned
+	unsaved     bool             // current has more than the cache
+	unavailable bool             // the service was asked and does not describe itself
+	fetched     map[string]int64 // modules whose schema came over this connection → calls at that moment
+	served      map[string]int64 // modules whose schema Typing has returned → calls at that moment
+
+	calls atomic.Int64 // of the user's that were encoded
 }
 
 // CacheDiscovery sets the cache in which discovery is stored between runs.
@@ -62,25 +65,27 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		return nil, wire.ErrUnsupported
 	}
 	defer c.found.save() // once for all: there may be hundreds of modules
+	var names []string
 	for _, m := range c.found.current.modules() {
-		if err := c.learnModule(ctx, caller, m.Namespace); err != nil {
-			return nil, err
-		}
+		names = append(names, m.Namespace)
 	}
-	return c.found.current.catalog(c.found.note), nil
+	if err := c.learnModules(ctx, caller, names); err != nil {
+		return nil, err
+	}
+	return c.found.current.catalog(c.found.note, names...), nil
 }
 
 // Typing returns a catalog in which the module of method (which may also be a
 // module's name alone) has its schema; nil if the service does not describe
-// itself. A schema from the cache is returned once: a caller who asks again
-// found it wrong, and gets what the service says now.
+// itself. Whoever asks twice for one call found the schema wrong, and gets what
+// the service says now.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
 	module, _ := Split(WireName(method))
 	d := &c.found
 	var earlier json.RawMessage
-	if d.current != nil && d.served[module] && !d.fetched[module] {
+	if d.current != nil && d.doubted(module) {
 		earlier = d.current.Schemas[module]
 		delete(d.current.Schemas, module)
 	}
@@ -88,17 +93,27 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 		return nil, tolerable(ctx, err)
 	}
 	defer d.save()
-	if err := c.learnModule(ctx, caller, module); err != nil {
+	if err := c.learnModules(ctx, caller, []string{module}); err != nil {
 		return nil, tolerable(ctx, err)
 	}
 	if d.current.Schemas[module] == nil && earlier != nil {
 		d.current.Schemas[module] = earlier
 	}
 	if d.served == nil {
-		d.served = map[string]bool{}
+		d.served = map[string]int64{}
 	}
-	d.served[module] = true
-	return d.current.catalog(d.note), nil
+	d.served[module] = d.calls.Load()
+	return d.current.catalog(d.note, module), nil
+}
+
+// doubted reports whether the schema of a module, which is asked for again, is to
+// be fetched again: it is an earlier process's, or it was given for a call that
+// was not made and is older than that.
+func (d *discovery) doubted(module string) bool {
+	calls := d.calls.Load()
+	served, again := d.served[module]
+	fetched, fresh := d.fetched[module]
+	return again && (!fresh || served == calls && fetched != calls)
 }
 
 // tolerable returns err only if it ends the user's call as well (a deadline, a
@@ -193,32 +208,6 @@ func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, err
 		return string(answer), nil
 	}
 	return string(scan.Get(answer, "hash")), nil
-}
-
-// learnModule asks for the schema of a module, unless it is known or the service
-// does not list that module.
-func (c *codec) learnModule(ctx context.Context, caller dialect.Caller, namespace string) error {
-	d := &c.found
-	if d.current == nil || d.current.Schemas[namespace] != nil || d.current.module(namespace) == nil {
-		return nil
-	}
-	schema, err := c.ask(ctx, caller, moduleSchemaMethod, json.RawMessage("["+quoted(namespace)+"]"))
-	if err != nil || scan.Type(schema) != 'o' {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if text := "the service does not tell the schema of its module " + namespace; errors.Is(err, context.DeadlineExceeded) {
-			d.warn(text + ": no answer within " + askBound.String())
-		} else {
-			d.note(text)
-		}
-		return nil
-	}
-	if d.fetched == nil {
-		d.fetched = map[string]bool{}
-	}
-	d.current.Schemas[namespace], d.fetched[namespace], d.unsaved = schema, true, true
-	return nil
 }
 
 // ask makes one discovery call and returns the last data of its stream.

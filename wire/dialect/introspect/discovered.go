@@ -65,12 +65,14 @@ type listedModule struct {
 // namespace are skipped; of several with the same name the first counts.
 func (d *discovered) modules() []listedModule {
 	var all []listedModule
+	seen := map[string]bool{}
 	for val := range scan.Elements(scan.Get(d.Modules, "modules")) {
 		m := listedModule{raw: val}
 		m.Namespace, _ = scan.Text(scan.Get(val, "namespace"))
-		if m.Namespace == "" || slices.ContainsFunc(all, func(o listedModule) bool { return o.Namespace == m.Namespace }) {
+		if m.Namespace == "" || seen[m.Namespace] {
 			continue
 		}
+		seen[m.Namespace] = true
 		for name := range scan.Elements(scan.Get(val, "methods")) {
 			if text, ok := scan.Text(name); ok && text != "" {
 				m.Methods = append(m.Methods, text)
@@ -81,20 +83,11 @@ func (d *discovered) modules() []listedModule {
 	return all
 }
 
-// module returns the listed module with that namespace, or nil.
-func (d *discovered) module(namespace string) *listedModule {
-	for _, m := range d.modules() {
-		if m.Namespace == namespace {
-			return &m
-		}
-	}
-	return nil
-}
-
 // catalog returns what is known in the shape of a catalog. Methods of modules
 // whose schema has not been fetched have only a name. note receives a sentence
-// about each inconsistency between the list and the schemas.
-func (d *discovered) catalog(note func(string)) *catalog.Catalog {
+// about each inconsistency between the list and the schemas. Those of the wanted
+// modules whose schema is not known are named in extra.unknown.
+func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catalog {
 	c := &catalog.Catalog{Catalog: 1, Dialect: "introspect", Methods: []catalog.Method{}}
 	var told scan.Array
 	for _, m := range d.modules() {
@@ -117,7 +110,12 @@ func (d *discovered) catalog(note func(string)) *catalog.Catalog {
 		}
 		told.Add(scan.Without(m.raw, "methods"))
 	}
-	c.Extra = scan.Pair("modules", told.End())
+	var extra scan.Object
+	extra.Add("modules", told.End())
+	if unknown := d.unknown(wanted); len(unknown) > 0 {
+		extra.Value("unknown", unknown)
+	}
+	c.Extra = extra.End()
 	return c
 }
 
@@ -128,5 +126,24 @@ func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	if d == nil {
 		return nil
 	}
-	return d.catalog(func(string) {})
+	var all []string
+	for _, m := range d.modules() {
+		all = append(all, m.Namespace)
+	}
+	return d.catalog(func(string) {}, all...)
+}
+
+// unknown returns those of the wanted modules that are listed, and whose schema is
+// not known.
+func (d *discovered) unknown(wanted []string) (names []string) {
+	listed := map[string]bool{}
+	for _, m := range d.modules() {
+		listed[m.Namespace] = true
+	}
+	for _, name := range wanted {
+		if d.Schemas[name] == nil && listed[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }

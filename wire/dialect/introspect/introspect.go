@@ -63,18 +63,21 @@ func NewCodec(o Options) dialect.Codec {
 }
 
 // Encode returns the message for op. op.Extra may hold "params_style", one of
-// paramStyles.
+// paramStyles, and "verbatim", true for a method that is sent as it was typed.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe, dialect.Notify:
 		style, _ := scan.Text(scan.Get(op.Extra, "params_style"))
-		op.Method, op.Params, op.Extra = WireName(op.Method), styled(op.Params, style), nil
+		op.Method, op.Params, op.Extra = sentName(op), styled(op.Params, style), nil
+		if op.Method != schemaMethod && op.Method != moduleSchemaMethod && op.Method != hashMethod {
+			c.found.calls.Add(1)
+		}
 	case dialect.Unsubscribe:
 		if op.Stream == nil {
 			return wire.Message{}, wire.ErrUnsupported
 		}
 		if op.Unsubscribe == "" && op.Of != nil {
-			op.Unsubscribe = unsubscribeOf(WireName(op.Of.Method))
+			op.Unsubscribe = unsubscribeOf(sentName(*op.Of))
 		}
 	}
 	m, err := c.Codec.Encode(op)
@@ -82,6 +85,14 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		m.Final = false // the answer is a stream
 	}
 	return m, err
+}
+
+// sentName returns the method of op as it is sent.
+func sentName(op dialect.Op) string {
+	if string(scan.Get(op.Extra, "verbatim")) == "true" {
+		return op.Method
+	}
+	return WireName(op.Method)
 }
 
 // styled returns params in the form in which they are sent.

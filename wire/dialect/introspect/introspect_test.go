@@ -48,8 +48,8 @@ func TestEncode(t *testing.T) {
 func TestNames(t *testing.T) {
 	for method, ok := range map[string]bool{
 		"storage_tree_create": true, "storage.tree_create": true, "shell_execute": true, "v2_get": true,
-		"storage": false, "_get": false, "storage_": false, "storage-tree": false, "Storage_get": false,
-		"storage_treeGet": false, "": false, "a.b.c": false, "a b_c": false, "getOrder": false,
+		"storage": false, "_get": false, "storage_": false, "storage-tree": false, "Storage_get": true,
+		"storage_treeGet": true, "storage.treeGet": true, "fs_tree.get": true, "": false, "a.b.c": false, "a b_c": false, "getOrder": false,
 	} {
 		if err := CheckName(method, false); (err == nil) != ok {
 			t.Errorf("%q: %v", method, err)

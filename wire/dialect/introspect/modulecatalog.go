@@ -42,7 +42,7 @@ func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 	}
 	for i := range c.Methods {
 		entry := &c.Methods[i]
-		if !isName(entry.Name) {
+		if !isListable(entry.Name) {
 			continue
 		}
 		namespace, name := Split(entry.Name)

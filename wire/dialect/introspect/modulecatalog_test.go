@@ -20,7 +20,7 @@ func TestOffer(t *testing.T) {
 	o := offered(t, `{"catalog":1,"info":{"version":"2.0.0","description":"all"},"extra":{"modules":[{"namespace":"b","version":"3.0.0","description":"the second"}]},"methods":[
 		{"name":"a_one"},{"name":"b_two_three"},{"name":"a_four"},{"name":"noModule"},{"name":"Upper_case"}]}`)
 	want := `{"modules":[{"namespace":"a","version":"2.0.0","description":"all","methods":["one","four"]},` +
-		`{"namespace":"b","version":"3.0.0","description":"the second","methods":["two_three"]}],"total_methods":3}`
+		`{"namespace":"b","version":"3.0.0","description":"the second","methods":["two_three"]},{"namespace":"Upper","version":"2.0.0","description":"all","methods":["case"]}],"total_methods":4}`
 	if got := string(o.list()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -8,13 +8,14 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// CheckName refuses a method name that the protocol cannot have. A name is
-// module_method: the module in lower case letters and digits, the method with
-// underscores too. With subscribe set, names of other pub/sub servers are
-// accepted as well if they follow a pattern that tells how to unsubscribe.
-// The error is a usage Fault.
+// CheckName refuses a method name that no service can have. A name is
+// module_method: the module in letters and digits, the method with underscores
+// too. The page wants lower case letters; services that list others are called by
+// what they list. With subscribe set, names of other pub/sub servers are accepted
+// as well if they follow a pattern that tells how to unsubscribe. The error is a
+// usage Fault.
 func CheckName(method string, subscribe bool) error {
-	if isName(WireName(method)) {
+	if isListable(WireName(method)) {
 		return nil
 	}
 	if _, known := jsonrpc.UnsubscribeName(method); known && subscribe {
@@ -27,16 +28,21 @@ func CheckName(method string, subscribe bool) error {
 	}
 }
 
+// isName reports whether name is a method's as the page wants it (section 1.3).
 func isName(name string) bool {
-	module, method := Split(name)
-	return module != "" && method != "" && only(module, false) && only(method, true)
+	return isListable(name) && name == strings.ToLower(name) && !strings.ContainsAny(name, ".-")
 }
 
-// only reports whether s consists of lower case letters and digits, and of
-// underscores where those are allowed.
-func only(s string, underscores bool) bool {
+// isListable reports whether name can be listed as a method of a module.
+func isListable(name string) bool {
+	module, method := Split(name)
+	return module != "" && method != "" && only(module, "") && only(method, "_.-")
+}
+
+// only reports whether s consists of letters, digits and the characters in others.
+func only(s, others string) bool {
 	for _, c := range []byte(s) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '_' || !underscores) {
+		if lower := c | 0x20; (lower < 'a' || lower > 'z') && (c < '0' || c > '9') && strings.IndexByte(others, c) < 0 {
 			return false
 		}
 	}
@@ -47,7 +53,7 @@ func only(s string, underscores bool) bool {
 // becomes module_method, every other name stays as it is.
 func WireName(method string) string {
 	module, name, dotted := strings.Cut(method, ".")
-	if dotted && module != "" && !strings.Contains(name, ".") && isName(module+"_"+name) {
+	if dotted && module != "" && !strings.Contains(name, ".") && isListable(module+"_"+name) {
 		return module + "_" + name
 	}
 	return method

@@ -1,0 +1,62 @@
+package introspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// asksAtOnce bounds how many modules are asked for at the same time.
+const asksAtOnce = 8
+
+// learnModules asks for the schemas of modules, several at a time, but not of those
+// that are known or that the service does not list.
+func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names []string) error {
+	d := &c.found
+	names = d.current.unknown(names)
+	schemas, errs := make([]json.RawMessage, len(names)), make([]error, len(names))
+	slots := make(chan struct{}, asksAtOnce)
+	var asking sync.WaitGroup
+	for i, name := range names {
+		slots <- struct{}{}
+		asking.Go(func() {
+			schemas[i], errs[i] = c.ask(ctx, caller, moduleSchemaMethod, scan.ArrayOf(scan.AppendQuoted(nil, name)))
+			<-slots
+		})
+	}
+	asking.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i, name := range names {
+		if lost(errs[i]) {
+			return errs[i]
+		}
+		d.learnt(name, schemas[i], errs[i])
+	}
+	return nil
+}
+
+// learnt takes the answer to what the schema of a module is.
+func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
+	if err == nil && scan.Type(schema) == 'o' {
+		if d.fetched == nil {
+			d.fetched = map[string]int64{}
+		}
+		d.current.Schemas[name], d.fetched[name], d.unsaved = schema, d.calls.Load(), true
+		return
+	}
+	text := "the service does not tell the schema of its module " + name
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		d.warn(text + ": no answer within " + askBound.String())
+	case err != nil:
+		d.note(text + ": " + err.Error())
+	default:
+		d.note(text)
+	}
+}

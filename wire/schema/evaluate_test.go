@@ -1,0 +1,198 @@
+package schema
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// lenient compiles a schema whose warnings are no failure, and returns them.
+func lenient(t testing.TB, doc, pointer string) (*Schema, *[]string) {
+	t.Helper()
+	var warnings []string
+	s, err := Compile(json.RawMessage(doc), pointer, Options{Warn: func(w string) { warnings = append(warnings, w) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, &warnings
+}
+
+// What a lost $ref stands for is unknown: it lets nothing fail that depends on it,
+// and nothing pass either that would have failed without it.
+func TestLostReferencesAreUnknown(t *testing.T) {
+	for _, c := range []struct{ name, schema, good, bad string }{
+		{"oneOf", `{"oneOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}`, `null`, ``},
+		{"oneOf of several that are known", `{"oneOf":[{"$ref":"#/$defs/gone"},{"type":"null"},{"enum":[null]}]}`, `1`, `null`},
+		{"not", `{"not":{"$ref":"#/$defs/gone"}}`, `1`, ``},
+		{"not of what is known in part", `{"not":{"type":"object","properties":{"a":{"$ref":"#/$defs/gone"}}}}`, `{"a":1}`, `{}`},
+		{"if", `{"if":{"$ref":"#/$defs/gone"},"then":{"type":"string"},"else":{"type":"number"}}`, `null`, ``},
+		{"maxContains", `{"contains":{"$ref":"#/$defs/gone"},"maxContains":1}`, `[1,2]`, `[]`},
+		{"minContains", `{"contains":{"$ref":"#/$defs/gone"},"minContains":2}`, `[1,2]`, `[1]`},
+		{"unevaluatedProperties", `{"$ref":"#/$defs/gone","unevaluatedProperties":false}`, `{"a":1}`, ``},
+		{"unevaluatedItems", `{"anyOf":[{"$ref":"#/$defs/gone"},true],"unevaluatedItems":false}`, `[1]`, ``},
+		{"anyOf", `{"anyOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}`, `1`, ``},
+		{"allOf", `{"allOf":[{"$ref":"#/$defs/gone"},{"type":"integer"}]}`, `1`, `"x"`},
+		{"through a definition", `{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"allOf":[{"$ref":"#/$defs/gone"}]}}}`, `1`, ``},
+		{"dependentSchemas", `{"not":{"dependentSchemas":{"a":{"$ref":"#/$defs/gone"}}}}`, `{"a":1}`, `{"b":1}`},
+		{"propertyNames", `{"not":{"propertyNames":{"$ref":"#gone"}}}`, `{"a":1}`, `{}`},
+		{"a pattern in oneOf", `{"oneOf":[{"type":"string","pattern":"^(?=a)"},{"type":"string","minLength":1}]}`, `"b"`, `1`},
+		{"a pattern in not", `{"not":{"type":"string","pattern":"^(?=a)"}}`, `"b"`, ``},
+		{"a name's pattern", `{"patternProperties":{"(?=a)":{"type":"integer"}},"additionalProperties":{"type":"string"}}`, `{"a":1,"b":"x"}`, ``},
+		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#","oneOf":[{"$ref":"#/definitions/gone"},{"type":"null"}]}`, `null`, ``},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, warnings := lenient(t, c.schema, "")
+			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], "left unchecked") {
+				t.Errorf("warnings: %q", *warnings)
+			}
+			if err := s.Check(t.Context(), json.RawMessage(c.good)); err != nil {
+				t.Error(err)
+			}
+			if c.bad != "" && s.Check(t.Context(), json.RawMessage(c.bad)) == nil {
+				t.Errorf("%s fits", c.bad)
+			}
+		})
+	}
+}
+
+// A schema of a catalog speaks of itself as of the root, whatever stands there.
+func TestASchemaInACatalogIsItsOwnRoot(t *testing.T) {
+	s := compile(t, `{"methods":[{"params":{"type":"object","properties":{"child":{"$ref":"#"}},"additionalProperties":false}}]}`, "/methods/0/params")
+	if err := s.Check(t.Context(), json.RawMessage(`{"child":{"child":{}}}`)); err != nil {
+		t.Error(err)
+	}
+	if s.Check(t.Context(), json.RawMessage(`{"child":{"x":1}}`)) == nil {
+		t.Error("what a schema forbids inside of itself fits")
+	}
+}
+
+// doubled is a chain of definitions that each refer to the next twice.
+func doubled(keyword, leaf string) string {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, `"d%d":{"%s":[{"$ref":"#/$defs/d%d"},{"allOf":[{"$ref":"#/$defs/d%d"}]}]},`, i, keyword, i+1, i+1)
+	}
+	return `{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d40":` + leaf + `}}`
+}
+
+// A small schema can have more paths than anybody has time for.
+func TestSmallSchemasTakeFewSteps(t *testing.T) {
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, leaf := range []string{`{"type":"integer"}`, `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}}}`} {
+			s, warnings := lenient(t, doubled(keyword, leaf), "")
+			s.steps = 10_000
+			for _, v := range []string{`"x"`, `1`, `{"a":{"a":{"a":"x"}}}`} {
+				_ = s.Check(t.Context(), json.RawMessage(v))
+				_, _ = s.Coerce(t.Context(), []string{"a"}, "1")
+			}
+			if len(*warnings) > 0 {
+				t.Errorf("%s of %s: %s", keyword, leaf, *warnings)
+			}
+		}
+	}
+}
+
+// What takes too many steps is left unchecked, which is said, once.
+func TestStepsAreCounted(t *testing.T) {
+	s, warnings := lenient(t, `{"type":"array","items":{"enum":["a","b"]}}`, "")
+	s.steps = 1000
+	if err := s.Check(t.Context(), json.RawMessage(`["x"`+strings.Repeat(`,"a"`, 5000)+`]`)); err == nil {
+		t.Error("what was found out before the steps ran out counts for nothing")
+	}
+	value := json.RawMessage(`["a"` + strings.Repeat(`,"a"`, 5000) + `]`)
+	for range 2 {
+		if err := s.Check(t.Context(), value); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(*warnings) != 1 || !strings.Contains((*warnings)[0], "more than 1000 steps") {
+		t.Errorf("warnings: %q", *warnings)
+	}
+	s.steps = stepsMost
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := s.Check(ended, value); !errors.Is(err, context.Canceled) {
+		t.Error("the end of its context does not end a check:", err)
+	}
+}
+
+// What costs more than a look counts for more than a step.
+func TestCostlyRulesCostSteps(t *testing.T) {
+	for _, c := range []struct{ schema, value string }{
+		{`{"enum":[` + strings.Repeat(`"x",`, 20_000) + `"y"]}`, `"y"`},
+		{`{"pattern":"^(a?){500}$"}`, `"` + strings.Repeat("a", 1000) + `"`},
+		{`{"uniqueItems":true}`, `["` + strings.Repeat("a", 50_000) + `","b"]`},
+		{`{"minimum":1}`, `1` + strings.Repeat("0", 4000)},
+		{`{"const":["` + strings.Repeat("a", 50_000) + `"]}`, `["` + strings.Repeat("a", 50_000) + `"]`},
+	} {
+		s, _ := lenient(t, c.schema, "")
+		val, err := jsonschema.UnmarshalJSON(strings.NewReader(c.value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := s.evaluation(t.Context())
+		if e.whole(s.schema, val); stepsMost-e.left < 100 {
+			t.Errorf("%.40s: %d steps", c.schema, stepsMost-e.left)
+		}
+	}
+}
+
+func TestLargeSchemasAreRefused(t *testing.T) {
+	_, err := Compile(json.RawMessage(`{"anyOf":[true`+strings.Repeat(`,{"type":"string"}`, schemasMost)+`]}`), "", Options{})
+	if err == nil || !strings.Contains(err.Error(), "more than 5000 schemas") {
+		t.Error(err)
+	}
+	_, err = Compile(json.RawMessage(`{"minimum":1e999999999}`), "", Options{})
+	if err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Error(err)
+	}
+	var lost strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&lost, `,{"$ref":"http://example.org/%d"},{"$ref":"#/$defs/%d"},{"$ref":"#a%d"}`, i, i, i)
+	}
+	s, warnings := lenient(t, `{"anyOf":[false`+lost.String()+`]}`, "")
+	if err := s.Check(t.Context(), json.RawMessage(`1`)); err != nil || len(*warnings) != warningsMost {
+		t.Error(err, len(*warnings))
+	}
+}
+
+// Where everything is known, the verdicts are the library's.
+func TestVerdictsAreTheLibrarys(t *testing.T) {
+	schemas := []string{
+		`{"type":["integer","null"],"minimum":2,"multipleOf":2}`, `{"const":{"a":[1,2.0]}}`, `{"enum":[1,"a",null,[],{}]}`,
+		`{"type":"object","properties":{"a":{"type":"integer"}},"patternProperties":{"^b":{"type":"string"}},"additionalProperties":false,"required":["a"]}`,
+		`{"oneOf":[{"type":"integer"},{"minimum":2}]}`, `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{"not":{"required":["a"]}}`,
+		`{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"maxProperties":1}}`, `{"prefixItems":[{"type":"integer"}],"items":{"type":"string"}}`,
+		`{"contains":{"type":"integer"},"minContains":2,"maxContains":2}`, `{"contains":{"type":"integer"},"minContains":0}`, `{"uniqueItems":true,"maxItems":2}`,
+		`{"allOf":[{"properties":{"a":true}}],"anyOf":[{"properties":{"b":{"type":"string"}},"required":["b"]},true],"unevaluatedProperties":false}`,
+		`{"prefixItems":[true],"contains":{"type":"integer"},"unevaluatedItems":{"type":"string"}}`, `{"propertyNames":{"maxLength":1}}`,
+		`{"dependentRequired":{"a":["b"]},"dependentSchemas":{"b":{"maxProperties":1}}}`, `{"properties":{"a":{"$ref":"#"}},"type":"object"}`,
+		`{"$defs":{"x":{"$anchor":"n","type":"integer"}},"items":{"$ref":"#n"}}`, `{"format":"uuid"}`, `{"minLength":2,"maxLength":3,"pattern":"^a"}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"integer"}],"additionalItems":{"type":"string"},"dependencies":{"a":["b"]}}`,
+		`{"$schema":"http://json-schema.org/draft-04/schema#","maximum":2,"exclusiveMaximum":true,"definitions":{"a":{}}}`,
+		`{"$id":"http://example.org/s","$defs":{"a":{"$id":"a","$defs":{"b":{"type":"integer"}},"items":{"$ref":"#/$defs/b"}}},"$ref":"a"}`,
+		`{"$dynamicAnchor":"n","items":{"$dynamicRef":"#n"},"type":["array","integer"]}`, `{"properties":{"a":false},"minProperties":1}`, `true`, `false`,
+	}
+	values := []string{
+		`1`, `2`, `2.0`, `4`, `-0`, `0.0`, `1e2`, `null`, `true`, `"a"`, `"aéé"`, `"abcd"`, `"3fa85f64-5717-4562-b3fc-2c963f66afa6"`, `[]`, `{}`,
+		`[1]`, `[1,"a"]`, `["a",1]`, `[1,1.0]`, `[1,2]`, `[1,2,3]`, `["a","b"]`, `{"a":1}`, `{"a":{}}`, `{"b":"x"}`, `{"a":1,"b":"x"}`, `{"a":1,"b":2}`,
+		`{"a":[1,2]}`, `{"cc":1}`, `{"a":1,"cc":1}`, `[[1],[[2]]]`, `[["a"]]`, `{"a":{"a":1}}`,
+	}
+	for _, doc := range schemas {
+		s := compile(t, doc, "")
+		for _, v := range values {
+			val, err := jsonschema.UnmarshalJSON(strings.NewReader(v))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := s.Check(t.Context(), json.RawMessage(v)), s.schema.Validate(val); (got == nil) != (want == nil) {
+				t.Errorf("%s: %s: got %v, want %v", doc, v, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/scan"
+)
+
+// unknownURL is the document to which a $ref is turned that leads nowhere, and
+// unknownLocation what the library calls the schema in it.
+const (
+	unknownURL      = "rpcx:///unknown"
+	unknownLocation = unknownURL + "#"
+)
+
+// schemasMost bounds the schemas that one schema may consist of, those that it
+// refers to included: compiling takes time that grows with their square.
+const schemasMost = 5_000
+
+// A survey goes through all schemas that a schema refers to before they are
+// compiled. It repairs references, and finds what must be left unchecked.
+type survey struct {
+	doc     any
+	lifted  string          // where the schema stands that is compiled
+	names   map[string]bool // URLs of $id, and anchors with a # before them
+	anchors map[string]string
+	dynamic map[string]int // how often each dynamic anchor stands
+	done    map[string]bool
+	todo    []site
+	warn    func(text string)
+}
+
+// A site is a schema in the document, with the resource that its references are
+// relative to.
+type site struct {
+	pointer string
+	base    *url.URL
+	root    string // where that resource stands
+}
+
+// Keywords that hold one schema, a list of them, or several by name.
+var (
+	schemaWords = []string{
+		"not", "if", "then", "else", "items", "additionalItems", "contains", "additionalProperties", "propertyNames",
+		"unevaluatedItems", "unevaluatedProperties",
+	}
+	schemaLists = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	schemaMaps  = []string{"properties", "patternProperties", "dependentSchemas", "dependencies"}
+	references  = []string{"$ref", "$dynamicRef", "$recursiveRef"}
+)
+
+// surveyed goes through the schema at pointer. It changes doc. The error is that
+// the schema is too large, or holds a number that is.
+func surveyed(doc any, pointer string, warn func(string)) (*survey, error) {
+	s := &survey{
+		doc: doc, lifted: pointer, warn: warn,
+		names: map[string]bool{}, anchors: map[string]string{}, dynamic: map[string]int{}, done: map[string]bool{},
+	}
+	base, _ := url.Parse(base)
+	s.collect(doc, "", base)
+	s.todo = []site{{pointer, base, ""}}
+	for n := 0; len(s.todo) > 0; n++ {
+		if n >= schemasMost {
+			return nil, fmt.Errorf("it consists of more than %d schemas", schemasMost)
+		}
+		at := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		if err := s.visit(at); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// ambiguous returns the dynamic anchors that stand in several places; "" stands
+// for $recursiveAnchor.
+func (s *survey) ambiguous() map[string]bool {
+	several := map[string]bool{}
+	for name, n := range s.dynamic {
+		several[name] = n > 1
+	}
+	return several
+}
+
+// collect notes the names that parts of the document give themselves.
+func (s *survey) collect(v any, pointer string, base *url.URL) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range []string{"$id", "id"} {
+			if id, ok := v[key].(string); ok && id != "" {
+				base = s.named(id, pointer, base)
+			}
+		}
+		for _, key := range []string{"$anchor", "$dynamicAnchor"} {
+			if name, ok := v[key].(string); ok {
+				s.names["#"+name], s.anchors[name] = true, pointer
+			}
+		}
+		if name, ok := v["$dynamicAnchor"].(string); ok {
+			s.dynamic[name]++
+		}
+		if v["$recursiveAnchor"] == true {
+			s.dynamic[""]++
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			s.collect(v[key], pointer+"/"+scan.Escape(key), base)
+		}
+	case []any:
+		for i, e := range v {
+			s.collect(e, pointer+"/"+strconv.Itoa(i), base)
+		}
+	}
+}
+
+// named notes the URL that id gives a part of the document, or in older drafts
+// its anchor.
+func (s *survey) named(id, pointer string, base *url.URL) *url.URL {
+	u, err := base.Parse(id)
+	if err != nil {
+		return base
+	}
+	if name, ok := strings.CutPrefix(id, "#"); ok {
+		s.names[id], s.anchors[name] = true, pointer
+		return base
+	}
+	s.names[withoutFragment(u)] = true
+	return u
+}
+
+func withoutFragment(u *url.URL) string {
+	text, _, _ := strings.Cut(u.String(), "#")
+	return text
+}
+
+// visit looks at one schema, and puts those that it applies on the list.
+func (s *survey) visit(at site) error {
+	if s.done[at.pointer] {
+		return nil
+	}
+	s.done[at.pointer] = true
+	v, _ := lookup(s.doc, at.pointer)
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil
+	}
+	if id, ok := m["$id"].(string); ok && id != "" && id[0] != '#' {
+		if u, err := at.base.Parse(id); err == nil {
+			at.base, at.root = u, at.pointer
+		}
+	}
+	if err := s.rules(m); err != nil {
+		return err
+	}
+	for _, key := range references {
+		if ref, ok := m[key].(string); ok {
+			m[key] = s.reference(ref, at)
+		}
+	}
+	s.parts(m, at)
+	return nil
+}
+
+// rules looks at the keywords of m that hold no schemas.
+func (s *survey) rules(m map[string]any) error {
+	for key, v := range m {
+		if slices.Contains(schemaWords, key) || slices.Contains(schemaLists, key) || slices.Contains(schemaMaps, key) || key == "$defs" || key == "definitions" {
+			continue
+		}
+		if b, err := json.Marshal(v); err == nil && hasHuge(b) {
+			return fmt.Errorf("it holds a number that is too large to check (at %s)", key)
+		}
+	}
+	if p, ok := m["pattern"].(string); ok {
+		if _, err := newPattern(p); err != nil {
+			s.warn(fmt.Sprintf("pattern %q is left unchecked: %s", p, reason(err)))
+		}
+	}
+	patterns, _ := m["patternProperties"].(map[string]any)
+	for _, p := range slices.Sorted(maps.Keys(patterns)) {
+		if _, err := newPattern(p); err != nil {
+			s.warn(fmt.Sprintf("properties that match %q are left unchecked: %s", p, reason(err)))
+		}
+	}
+	return nil
+}
+
+// parts puts the schemas inside of m on the list.
+func (s *survey) parts(m map[string]any, at site) {
+	for _, key := range schemaWords {
+		if _, ok := m[key].(map[string]any); ok {
+			s.todo = append(s.todo, site{at.pointer + "/" + key, at.base, at.root})
+		}
+	}
+	for _, key := range schemaLists {
+		for i := range branches(m, key) {
+			s.todo = append(s.todo, site{branch(at.pointer, key, i), at.base, at.root})
+		}
+	}
+	for _, key := range schemaMaps {
+		by, _ := m[key].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(by)) {
+			s.todo = append(s.todo, site{at.pointer + "/" + key + "/" + scan.Escape(name), at.base, at.root})
+		}
+	}
+}
+
+// reference returns what ref, at a place, is to be replaced by: what leads there,
+// or what is known to be unknown.
+func (s *survey) reference(ref string, at site) string {
+	u, err := at.base.Parse(ref)
+	if err != nil {
+		return s.lost(ref)
+	}
+	if own := withoutFragment(u); own != withoutFragment(at.base) {
+		if s.names[own] || strings.HasPrefix(own, base) || strings.Contains(own, "://json-schema.org/") {
+			return ref // the library finds it, or says that it does not
+		}
+		return s.lost(ref)
+	}
+	if u.Fragment != "" && u.Fragment[0] != '/' {
+		if !s.names["#"+u.Fragment] {
+			return s.lost(ref)
+		}
+		s.todo = append(s.todo, site{s.anchors[u.Fragment], at.base, at.root})
+		return ref
+	}
+	// A schema that came from a document of its own refers to itself as the root,
+	// and one that has a URL of its own may mean the catalog around it.
+	for _, root := range []string{at.root, "", s.lifted} {
+		if _, ok := lookup(s.doc, root+u.Fragment); !ok || u.Fragment == "" && root == "" && s.lifted != "" {
+			continue
+		}
+		s.todo = append(s.todo, site{root + u.Fragment, at.base, at.root})
+		if root == at.root {
+			return ref
+		}
+		return location(root + u.Fragment)
+	}
+	return s.lost(ref)
+}
+
+// lost says that a reference leads nowhere.
+func (s *survey) lost(ref string) string {
+	s.warn(fmt.Sprintf("$ref %q leads nowhere: left unchecked", ref))
+	return unknownURL
+}
