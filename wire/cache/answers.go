@@ -47,7 +47,7 @@ func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	if err != nil {
 		return Source{}
 	}
-	return Source{Of: digest(append(id, asker, trust)...), Private: asker != ""}
+	return Source{Of: digest(append(id, environment(e), asker, trust)...), Private: asker != ""}
 }
 
 // Key returns the key of the answer to what was asked.

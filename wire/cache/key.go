@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
@@ -30,6 +32,21 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 		}
 	}
 	return []any{e.Dialect, e.Framing, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
+}
+
+// environment returns the variables that a command is run with: with others it may
+// answer otherwise. Those that a shell changes with each command do not count. nil
+// for an endpoint that runs none.
+func environment(e endpoint.Endpoint) []string {
+	if e.Address.Command == nil {
+		return nil
+	}
+	vars := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains([]string{"_", "SHLVL", "PWD", "OLDPWD"}, name)
+	})
+	slices.Sort(vars)
+	return vars
 }
 
 // Fingerprint returns a hash of e and of what else a session is opened with: the

@@ -108,7 +108,7 @@ func (l *asyncResult) data(val json.RawMessage) error {
 	switch {
 	case said == "done" || said == "error":
 		return l.say(true, val)
-	case !l.job || said == "accepted" || said == "pending":
+	case !l.job || isPromise(val):
 		return l.say(false, withStatus("pending", "data", val))
 	}
 	before := l.held

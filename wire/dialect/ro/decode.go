@@ -65,35 +65,6 @@ func (c *codec) answerless(m *wire.Message) {
 	*m = wire.Message{Kind: wire.Request, ID: m.ID, Method: method, Raw: m.Raw}
 }
 
-// hasMoreResults reports whether a response only announces further results.
-func hasMoreResults(kind dialect.OpKind, body []byte) bool {
-	switch status(body) {
-	case "accepted", "pending":
-		return true
-	case "done", "error":
-		return false
-	}
-	if kind != dialect.Subscribe {
-		return false
-	}
-	switch scan.Type(body) { // an acknowledgement
-	case 't', '0':
-		return true
-	case 'o':
-		return scan.Count(body) == 0
-	}
-	return false
-}
-
-// status returns the "status" of a result object; "" if there is none.
-func status(body []byte) string {
-	if scan.Type(body) != 'o' {
-		return ""
-	}
-	text, _ := scan.Text(scan.Get(body, "status"))
-	return text
-}
-
 // name records which further results belong to the call: those with the target
 // that the response names, else those of the request's own target. It returns
 // that target.
@@ -240,43 +211,4 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 		}
 	}
 	return nil, false
-}
-
-// recentMost is how many keys a recent remembers: a peer decides how many come.
-const recentMost = 128
-
-// recent is a set of the last recentMost keys that were added.
-type recent struct {
-	keys []string
-	next int
-}
-
-func (r *recent) add(key string) {
-	switch {
-	case len(key) > 1<<10 || r.has([]byte(key)):
-	case len(r.keys) < recentMost:
-		r.keys = append(r.keys, key)
-	default:
-		r.keys[r.next] = key
-		r.next = (r.next + 1) % recentMost
-	}
-}
-
-func (r *recent) has(key []byte) bool {
-	for _, k := range r.keys {
-		if k == string(key) {
-			return true
-		}
-	}
-	return false
-}
-
-// ending returns a place with that target, whatever its resource.
-func (r *recent) ending(target string) (string, bool) {
-	for _, k := range r.keys {
-		if strings.HasSuffix(k, "\x00"+target) {
-			return k, true
-		}
-	}
-	return "", false
 }

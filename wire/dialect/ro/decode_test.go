@@ -176,9 +176,10 @@ func TestEvent(t *testing.T) {
 		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","error":{"code":7,"message":"x"}}}`:        `{"event":"error","code":7,"message":"x","data":{"status":"error","error":{"code":7,"message":"x"}},"job":"j","extra":{"resource":"job"}}`,
 		`{"method":"job.return","target":"j","result":{"status":"error","message":"y","error":{"code":7,"message":"x","data":{"retryable":true}}}}`: `{"event":"error","code":7,"message":"y","retryable":true,"data":{"status":"error","message":"y","error":{"code":7,"message":"x","data":{"retryable":true}}},"job":"j"}`,
 		`{"method":"job.return","target":"j","result":{"status":"error","error":"x","retryable":false,"code":5}}`:                                   `{"event":"error","code":5,"message":"x","retryable":false,"data":{"status":"error","error":"x","retryable":false,"code":5},"job":"j"}`,
-		`{"id":1,"result":{"status":"error"}}`:   `{"event":"data","data":{"status":"error"}}`,
-		`{"id":1,"result":{"status":"shipped"}}`: `{"event":"data","data":{"status":"shipped"}}`,
-		`{"method":"m","params":[1]}`:            `{"event":"data","method":"m","data":[1]}`,
+		`{"id":1,"result":{"status":"error"}}`:          `{"event":"error","message":"failed","data":{"status":"error"}}`,
+		`{"id":1,"result":{"id":"7","status":"error"}}`: `{"event":"data","data":{"id":"7","status":"error"}}`,
+		`{"id":1,"result":{"status":"shipped"}}`:        `{"event":"data","data":{"status":"shipped"}}`,
+		`{"method":"m","params":[1]}`:                   `{"event":"data","method":"m","data":[1]}`,
 	} {
 		c := NewCodec(Options{})
 		msgs, _, _ := c.Decode([]byte(msg))

@@ -12,7 +12,8 @@ import (
 
 // Event returns what a user sees of m. A result that is not the last becomes
 // progress with the result as data; the last becomes data, or a failure if its
-// status is error ("Async Results" of the page). Job is the target of an async
+// status is error ("Async Results" of the page), and in the answer to a call if it
+// says nothing else. Job is the target of an async
 // result, or the job that a response names. Other members beside the result go
 // to Extra.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
@@ -21,6 +22,8 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	switch s := status(m.Body); {
 	case m.Kind == wire.Response && m.Err == nil && !m.Final && (s == "accepted" || s == "pending"):
 		ev = progress(m.Body)
+	case m.Kind == wire.Response && m.Err == nil && s == "error" && onlyMembers(m.Body, failureMembers):
+		ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
 	case !later:
 		var err error
 		if ev, err = c.Codec.Event(m); err != nil || m.Params != nil {

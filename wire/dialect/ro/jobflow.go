@@ -160,10 +160,20 @@ type waiter struct {
 
 // lose ends the stream with err, after what is queued.
 func (w *waiter) lose(err error) {
+	err = unfinished(err)
 	select {
 	case w.lost <- err:
 	default:
 	}
+}
+
+// unfinished is why a job has no result: the end of what would have brought it is
+// no end of the job, and must not be taken for one.
+func unfinished(err error) error {
+	if err != io.EOF {
+		return err
+	}
+	return wire.NewFault(wire.Closed, "what would have told of the job has ended before the job has", nil)
 }
 
 // queueMost is how many unread messages a waiter holds; beyond it the oldest are

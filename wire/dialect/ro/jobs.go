@@ -108,6 +108,7 @@ func (j *jobs) lose(id string, why error) {
 	if have == nil || have.over {
 		return
 	}
+	why = unfinished(why)
 	have.over, have.lost, have.state = true, why, "error"
 	for _, w := range have.waits {
 		w.lose(why)

@@ -112,3 +112,24 @@ func TestJobsAreForgotten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// That what would have told of a job has ended is no end of the job: whoever waits
+// for it must not take it for a success.
+func TestTheEndOfAStreamIsNoResult(t *testing.T) {
+	var j jobs
+	j.add(&job{id: "1", name: "a"})
+	w := j.wait("1")
+	j.lose("1", io.EOF)
+	for _, w := range []*waiter{w, j.wait("1")} {
+		for range 2 {
+			m, err := w.Next(t.Context())
+			if m.Raw == nil && m.Kind == 0 && err == nil {
+				continue // how it stood
+			}
+			if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed {
+				t.Errorf("got %v, %v", m, err)
+			}
+			break
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package ro
+
+import "strings"
+
+// recentMost is how many keys a recent remembers: a peer decides how many come.
+const recentMost = 128
+
+// recent is a set of the last recentMost keys that were added.
+type recent struct {
+	keys []string
+	next int
+}
+
+func (r *recent) add(key string) {
+	switch {
+	case len(key) > 1<<10 || r.has([]byte(key)):
+	case len(r.keys) < recentMost:
+		r.keys = append(r.keys, key)
+	default:
+		r.keys[r.next] = key
+		r.next = (r.next + 1) % recentMost
+	}
+}
+
+func (r *recent) has(key []byte) bool {
+	for _, k := range r.keys {
+		if k == string(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// ending returns a place with that target, whatever its resource.
+func (r *recent) ending(target string) (string, bool) {
+	for _, k := range r.keys {
+		if strings.HasSuffix(k, "\x00"+target) {
+			return k, true
+		}
+	}
+	return "", false
+}
