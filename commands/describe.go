@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"rpcx/wire"
 	"strings"
+
+	"rpcx/wire"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
