@@ -24,8 +24,8 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// peakOf is the most memory that rpcx had in a call that is answered by n events
-// of 1 KiB.
+// peakOf is the most memory that rpcx had in a subscription that brings n
+// events of 1 KiB.
 func peakOf(t *testing.T, n int) int64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
@@ -35,7 +35,7 @@ func peakOf(t *testing.T, n int) int64 {
 	}
 	defer l.Close()
 	go sendEvents(l, n)
-	cmd := exec.Command("rpcx", "call", "introspect+unix:"+path, "ticker_watch", "--no-check", "--jq", ".n")
+	cmd := exec.Command("rpcx", "subscribe", "unix:"+path, "ticks", "--count", fmt.Sprint(n), "--jq", ".n")
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {
@@ -47,7 +47,7 @@ func peakOf(t *testing.T, n int) int64 {
 	return int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 }
 
-// sendEvents answers one call with n events, then done.
+// sendEvents answers one subscription with n events, and its end.
 func sendEvents(l net.Listener, n int) {
 	c, err := l.Accept()
 	if err != nil {
@@ -59,12 +59,15 @@ func sendEvents(l net.Listener, n int) {
 		return
 	}
 	fmt.Fprintln(out, `{"jsonrpc":"2.0","id":1,"result":9007199254740993}`)
-	const item = `{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":9007199254740993,"result":{"service_hash":"a1b2c3d4","type":%q,"provenance":["ticker"]%s}}}` + "\n"
-	pad := strings.Repeat("x", 800)
+	pad := strings.Repeat("x", 900)
 	for i := range n {
-		fmt.Fprintf(out, item, "data", fmt.Sprintf(`,"content_type":"ticker.tick","data":{"n":%d,"pad":%q}`, i+1, pad))
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":9007199254740993,"result":{"n":%d,"pad":%q}}}`+"\n", i+1, pad)
 	}
-	fmt.Fprintf(out, item, "done", "")
+	out.Flush()
+	if _, err := in.ReadString('\n'); err != nil { // nobody wants more
+		return
+	}
+	fmt.Fprintln(out, `{"jsonrpc":"2.0","id":2,"result":true}`)
 	out.Flush()
 	_, _ = in.ReadString('\n') // until it goes
 }

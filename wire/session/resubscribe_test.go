@@ -201,40 +201,38 @@ func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 // What sends nothing and was announced sees what comes before anything else can
 // be done.
 func TestWatchFromTheBeginning(t *testing.T) {
-	for _, c := range []struct {
-		dialect string
-		op      dialect.Op
-		sent    string
-	}{
-		{"jsonrpc", dialect.Op{Kind: dialect.Watch, Method: "news"}, `{"jsonrpc":"2.0","method":"news","params":1}`},
-		{"ro", dialect.Op{Kind: dialect.Subscribe, Method: "session/9"}, `{"jsonrpc":"2.0","method":"session.yield","resource":"session","verb":"yield","target":"9","result":1}`},
-	} {
-		for _, again := range []*Reconnect{nil, {}} {
-			synctest.Test(t, func(t *testing.T) {
-				d, err := newDirect(endpoint.Endpoint{Dialect: c.dialect}, Options{First: &c.op, Reconnect: again})
-				if err != nil {
+	seesTheFirst(t, "jsonrpc", dialect.Op{Kind: dialect.Watch, Method: "news"}, `{"jsonrpc":"2.0","method":"news","params":1}`)
+}
+
+// seesTheFirst has the peer send a message, with 1 in it, as soon as there is a
+// connection, and demands that op, announced as Options.First, brings it.
+func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) {
+	t.Helper()
+	for _, again := range []*Reconnect{nil, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			d, err := newDirect(endpoint.Endpoint{Dialect: dialectName}, Options{First: &op, Reconnect: again})
+			if err != nil {
+				t.Fatal(err)
+			}
+			here, there := transport.Pair()
+			defer there.Close()
+			there.Send([]byte(sent))
+			d.dial = func(context.Context) (wire.Conn, []func() error, error) { return here, nil, nil }
+			if err := d.start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			synctest.Wait() // it has been read
+			st, err := d.Open(t.Context(), op)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for m := (wire.Message{}); m.Kind != wire.Item && string(m.Body) != "1"; {
+				if m, err = st.Next(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				here, there := transport.Pair()
-				defer there.Close()
-				there.Send([]byte(c.sent))
-				d.dial = func(context.Context) (wire.Conn, []func() error, error) { return here, nil, nil }
-				if err := d.start(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				defer d.Close()
-				synctest.Wait() // it has been read
-				st, err := d.Open(t.Context(), c.op)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for m := (wire.Message{}); m.Kind != wire.Item && string(m.Body) != "1"; {
-					if m, err = st.Next(t.Context()); err != nil {
-						t.Fatal(err)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
