@@ -19,10 +19,10 @@ func DryRun(e endpoint.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw {
 		return nil // nothing would be sent
 	}
-	codec := e.Spec().NewCodec(e.CodecOptions(wire.Options{}))
-	if r, ok := codec.(dialect.GreetingSkipper); ok {
-		r.SkipGreeting()
-	} else if g, ok := codec.(dialect.Greeter); ok {
+	o := e.CodecOptions(wire.Options{})
+	o.Greeted = true
+	codec := e.Spec().NewCodec(o)
+	if g, ok := codec.(dialect.Greeter); ok {
 		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
 	}
 	m, err := codec.Encode(op)

@@ -160,13 +160,6 @@ type UnsolicitedStreams interface {
 	UnsolicitedStreams()
 }
 
-// A Follower is a Codec some of whose Subscribes send nothing: they show what the
-// peer sends by itself from then on.
-type Follower interface {
-	// Follows reports whether op is such a Subscribe.
-	Follows(op Op) bool
-}
-
 // A Handler answers the peer's requests, each in a goroutine of its own: Handle
 // may block, call back and emit events before it returns. Notifications are
 // handed over one at a time, in order.

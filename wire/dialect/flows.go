@@ -15,25 +15,17 @@ type Greeter interface {
 	Greet(ctx context.Context, c Caller) error
 }
 
-// A HandshakeConfigurer is a Greeter whose greeting says something about us.
-type HandshakeConfigurer interface {
-	// ConfigureHandshake is called before Greet.
-	ConfigureHandshake(o HandshakeOptions)
-	// Session returns the peer's name for our session, once the greeting is over;
-	// "" if it gave none.
-	Session() string
-}
-
 // HandshakeOptions are what a greeting says about us.
 type HandshakeOptions struct {
 	Offers *catalog.Catalog // the methods that we answer, by exact names; nil: the peer is told none
 	// Functions are the names of hooks that stand for function values: the peer
 	// gets them as values and cannot call them by name.
 	Functions map[string]bool
-	Info      catalog.Info    // who we are
-	Metadata  json.RawMessage // an object with what the user adds; nil: nothing
-	Resume    string          // the session to resume: fail if that cannot be; "": begin a new one
-	Last      string          // the session of a connection that was lost: resume it if that can be; "": none
+	Info      catalog.Info         // who we are
+	Metadata  json.RawMessage      // an object with what the user adds; nil: nothing
+	Resume    string               // the session to resume: fail if that cannot be; "": begin a new one
+	Last      string               // the session of a connection that was lost: resume it if that can be; "": none
+	Began     func(session string) // told the peer's name for our session, once it has accepted us; nil: nobody asks
 }
 
 // A JobRunner runs jobs: calls whose results come later and that may outlive the
@@ -44,10 +36,6 @@ type HandshakeOptions struct {
 type JobRunner interface {
 	Job(ctx context.Context, c Caller, op Op) (Stream, error)
 }
-
-// A GreetingSkipper numbers its messages. SkipGreeting uses up the ids of the
-// greeting, so that --dry-run, which sends none, shows the ids of a real run.
-type GreetingSkipper interface{ SkipGreeting() }
 
 // A Describer asks the peer what it offers. It returns wire.ErrUnsupported if the
 // dialect cannot ask.
@@ -67,13 +55,6 @@ type Declarer interface {
 // by asking the peer for them alone. It returns nil if nothing is known.
 type SchemaProvider interface {
 	Typing(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
-}
-
-// A DiscoveryCacher is a Codec whose discovery is worth keeping from one
-// connection to the next.
-type DiscoveryCacher interface {
-	// CacheDiscovery is called before anything is sent.
-	CacheDiscovery(c DiscoveryCache)
 }
 
 // A DiscoveryCache keeps what was discovered of one peer. All members may be nil.

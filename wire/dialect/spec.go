@@ -58,13 +58,16 @@ type Spec struct {
 	NoCancel          bool // a call that we give up runs on at the peer
 	LocalArtifacts    bool // artifacts are files of the peer's machine, named by path
 	OneClient         bool // the peer has one client: whoever connects evicts who is there
-	DeferredResults   bool // the result of a call may come after its response, as the stream's one data item
+	// Follows reports whether op is a Subscribe that sends nothing, as it shows what
+	// the peer sends by itself from then on; nil: none is.
+	Follows         func(op Op) bool
+	DeferredResults bool // the result of a call may come after its response, as the stream's one data item
 
 	// Catalogs and caches.
 
 	Catalog       catalog.Conventions                              // what a catalog of this dialect means beyond its members
 	NoDescription string                                           // what a peer lacks that cannot be described, as a clause; "": it has no rpc.discover
-	CachedCatalog func(discovery json.RawMessage) *catalog.Catalog // the catalog in what a DiscoveryCacher kept; nil function: nothing is kept
+	CachedCatalog func(discovery json.RawMessage) *catalog.Catalog // the catalog in what CodecOptions.Discovery kept; nil function: nothing is kept
 	AnswerKey     func(op Op) (json.RawMessage, error)             // what an answer depends on; nil: answers are not cached (--cache)
 	AnswerMaxAge  func(answer []byte) time.Duration                // how long an answer may be kept; 0: not at all
 }
@@ -75,6 +78,10 @@ type CodecOptions struct {
 	MaxDepth int    // the greatest nesting that is read; 0: wire.DefaultMaxDepth
 	Framing  string // as the endpoint names it; "": its transport's own
 	OneWay   bool   // the peer cannot call back: HTTP POST
+	Greeted  bool   // nothing is sent: the ids of the greeting are taken, and Greet does nothing
+
+	Handshake HandshakeOptions // where Spec.HandshakeMetadata: what the greeting says about us
+	Discovery DiscoveryCache   // where Spec.CachedCatalog: keeps what the peer says it offers
 
 	NoEnvironment   bool          // of plugins: no environment.open and environment.close
 	ShutdownTimeout time.Duration // of plugins: the bound of plugin.shutdown; 0: the dialect's own

@@ -51,11 +51,6 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		d.preopen(ctx, l, c)
 		return d.responder.Accept(c)
 	}
-	introducer, _ := l.codec.(dialect.HandshakeConfigurer)
-	if introducer != nil {
-		introducer.ConfigureHandshake(d.introduction())
-	}
-	attachCache(l.codec, d.endpoint, d.o)
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}
@@ -71,9 +66,6 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	d.responder.Opened(l.p)
-	if introducer != nil {
-		d.session = introducer.Session()
-	}
 	if _, greets := l.codec.(dialect.Greeter); greets {
 		l.received.Store(false)
 	}
@@ -151,16 +143,13 @@ func (l *link) shutdown() error {
 	return err
 }
 
-// attachCache tells a codec that keeps something where, and whom to tell of it.
-func attachCache(codec dialect.Codec, e endpoint.Endpoint, o Options) {
-	keeper, ok := codec.(dialect.DiscoveryCacher)
-	if !ok {
-		return
-	}
+// discoveryCache keeps what e says it offers from one connection to the next, and
+// tells the user of it.
+func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	k := cache.Discovery(e, o.Transport, o.Cache)
 	k.Warn = o.Hook.Warn
 	if o.Note != nil {
 		k.Note = func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
 	}
-	keeper.CacheDiscovery(k)
+	return k
 }

@@ -57,7 +57,7 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 		return nil, err
 	}
 	d := &Direct{endpoint: e, o: o, responder: s, done: make(chan struct{})}
-	d.newCodec = func() dialect.Codec { return spec.NewCodec(e.CodecOptions(o.Transport.Options)) }
+	d.newCodec = d.codecForLink
 	d.dial, d.jitter = d.connect, fullJitter
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	switch {
@@ -68,6 +68,21 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 		d.raw = d.hub.join()
 	}
 	return d, nil
+}
+
+// codecForLink returns the codec for a new link, with what its dialect has to know
+// of us.
+func (d *Direct) codecForLink() dialect.Codec {
+	spec := d.endpoint.Spec()
+	o := d.endpoint.CodecOptions(d.o.Transport.Options)
+	if spec.HandshakeMetadata {
+		o.Handshake = d.introduction()
+		o.Handshake.Began = func(session string) { d.session = session }
+	}
+	if spec.CachedCatalog != nil {
+		o.Discovery = discoveryCache(d.endpoint, d.o)
+	}
+	return spec.NewCodec(o)
 }
 
 // checkDuplex refuses what HTTP POST cannot carry.

@@ -67,7 +67,7 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if op := d.o.First; op != nil && d.codec == nil && onlyLooks(l.codec, *op) && (op.Method != "" || !greets) {
+	if op := d.o.First; op != nil && d.codec == nil && d.onlyLooks(*op) && (op.Method != "" || !greets) {
 		l.preopened, _ = c.Open(ctx, *op)
 	}
 	l.watches = map[*resubscription]dialect.Stream{}
@@ -82,9 +82,9 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 }
 
 // onlyLooks says that nothing is sent for op.
-func onlyLooks(c dialect.Codec, op dialect.Op) bool {
-	f, ok := c.(dialect.Follower)
-	return op.Kind == dialect.Watch || ok && f.Follows(op)
+func (d *Direct) onlyLooks(op dialect.Op) bool {
+	follows := d.endpoint.Spec().Follows
+	return op.Kind == dialect.Watch || follows != nil && follows(op)
 }
 
 // takePreopened is the stream of op, where it was opened together with l.

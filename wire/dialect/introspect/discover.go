@@ -38,9 +38,6 @@ type discovery struct {
 	calls atomic.Int64 // of the user's that were encoded
 }
 
-// CacheDiscovery sets the cache in which discovery is stored between runs.
-func (c *codec) CacheDiscovery(k dialect.DiscoveryCache) { c.found.kept = k }
-
 func (d *discovery) warn(text string) {
 	if d.kept.Warn != nil {
 		d.kept.Warn(text)

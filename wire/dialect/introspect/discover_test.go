@@ -65,12 +65,12 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	c := NewCodec(Options{}).(*codec)
 	var kept json.RawMessage
 	times := 0
-	c.CacheDiscovery(dialect.DiscoveryCache{
+	c.found.kept = dialect.DiscoveryCache{
 		Load: func() json.RawMessage { return kept },
 		Update: func(change func(json.RawMessage) json.RawMessage) {
 			kept, times = change(kept), times+1
 		},
-	})
+	}
 	for range 2 { // the second finds all that it needs
 		cat, err := c.Describe(t.Context(), service{modules: 50})
 		if err != nil || len(cat.Methods) != 50 {
@@ -92,10 +92,10 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := NewCodec(Options{}).(*codec)
 			var warned []string
-			c.CacheDiscovery(dialect.DiscoveryCache{
+			c.found.kept = dialect.DiscoveryCache{
 				Update: func(func(json.RawMessage) json.RawMessage) {},
 				Warn:   func(text string) { warned = append(warned, text) },
-			})
+			}
 			for range 2 { // it is asked once
 				if _, err := c.Typing(t.Context(), service{modules: 1, ignores: ignored}, "m0_a"); err != nil {
 					t.Error(ignored, err)

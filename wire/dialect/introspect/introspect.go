@@ -46,6 +46,8 @@ type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.
 	MaxDepth int
+	// Discovery stores what the service says of itself between runs.
+	Discovery dialect.DiscoveryCache
 }
 
 // codec is the client's state for one connection: JSON-RPC's codec, the service
@@ -59,7 +61,10 @@ type codec struct {
 
 // NewCodec returns a codec for one connection.
 func NewCodec(o Options) dialect.Codec {
-	return &codec{Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: o.MaxDepth})}
+	return &codec{
+		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: o.MaxDepth}),
+		found: discovery{kept: o.Discovery},
+	}
 }
 
 // Encode returns the message for op. op.Extra may hold "params_style", one of

@@ -8,8 +8,10 @@ import (
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name:          "introspect",
-		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		Name: "introspect",
+		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
+			return NewCodec(Options{MaxDepth: o.MaxDepth, Discovery: o.Discovery})
+		},
 		Shape:         Shape,
 		NewServer:     NewServer,
 		JSONRPCMember: true,

@@ -66,7 +66,7 @@ func (c *codec) UnsolicitedStreams() {}
 
 // Follows reports whether op is a Subscribe of a path without a verb, for which
 // nothing is sent; see Encode.
-func (c *codec) Follows(op dialect.Op) bool {
+func Follows(op dialect.Op) bool {
 	_, ok := followed(op)
 	return ok
 }

@@ -25,6 +25,7 @@ func Spec() dialect.Spec {
 		Jobs:            dialect.OwnJobs,
 		NoCancel:        true,
 		DeferredResults: true,
+		Follows:         Follows,
 		Catalog:         catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
 		NoDescription:   "it has no rpc.describe",
 		AnswerKey:       CacheKey,

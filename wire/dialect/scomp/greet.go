@@ -46,15 +46,6 @@ func (g *greeting) get() json.RawMessage {
 	return g.said
 }
 
-// ConfigureHandshake takes what the handshake is to say of us.
-func (c *codec) ConfigureHandshake(i dialect.HandshakeOptions) { c.intro = i }
-
-// Session returns the sessionId that the server assigned; "" before the
-// handshake.
-func (c *codec) Session() string {
-	return scan.String(scan.Get(c.greet.get(), sessionWord))
-}
-
 // Greet makes the handshake. A server that answers something else is a Fault of
 // kind Protocol; one that goes before it answers, or does not have the session
 // to go on with, is one of kind Unreachable.
@@ -78,8 +69,12 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 		return err
 	}
 	c.greet.set(m.Body, "server")
-	if got := scan.String(scan.Get(m.Body, sessionWord)); c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
+	got := scan.String(scan.Get(m.Body, sessionWord))
+	if c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s is not there any more: the server began %s in its place", c.intro.Resume, got), nil)
+	}
+	if c.intro.Began != nil {
+		c.intro.Began(got)
 	}
 	return nil
 }

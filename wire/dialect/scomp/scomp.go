@@ -47,16 +47,17 @@ const (
 	asServer      // the peer's came, and was valid
 )
 
-// NewCodec returns the codec for one connection. depth is the greatest nesting
-// that is read, 0 the usual one. It is a Greeter, an HandshakeConfigurer, a Describer, a
+// NewCodec returns the codec for one connection. It reads
+// MaxDepth and Handshake of o. It is a Greeter, a Describer, a
 // SchemaProvider and a Shutdowner too.
-func NewCodec(depth int) dialect.Codec {
+func NewCodec(o dialect.CodecOptions) dialect.Codec {
+	depth := o.MaxDepth
 	if depth <= 0 {
 		depth = wire.DefaultMaxDepth
 	}
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: depth}),
-		depth: depth, evals: map[string]bool{},
+		depth: depth, intro: o.Handshake, evals: map[string]bool{},
 	}
 }
 

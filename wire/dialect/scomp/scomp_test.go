@@ -37,7 +37,7 @@ func shown(m wire.Message) string {
 // met is a codec that has sent its handshake.
 func met(t *testing.T) *codec {
 	t.Helper()
-	c := NewCodec(0).(*codec)
+	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	if _, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestDecode(t *testing.T) {
 
 // Who sends the handshake is the client; before it, nothing is answered.
 func TestBeforeTheHandshake(t *testing.T) {
-	c := NewCodec(0)
+	c := NewCodec(dialect.CodecOptions{})
 	for _, step := range []struct{ in, want string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"eval","params":{"code":"1"}}`, `the handshake comes before "eval" (code -32600)`},
 		{`{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"n"}}`, `the handshake comes before "invoke" (code -32600)`},
@@ -345,7 +345,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c, back := NewCodec(0).(*codec), met(t)
+		c, back := NewCodec(dialect.CodecOptions{}).(*codec), met(t)
 		c.Encode(dialect.Op{Method: "m", Params: json.RawMessage("[null]"), Funcs: map[string]string{"/0": "h"}})
 		msgs, batch, err := c.Decode(raw)
 		if err != nil || batch {

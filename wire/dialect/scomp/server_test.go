@@ -80,7 +80,7 @@ func (r *runtime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessa
 // dial is a client's end of a connection to s.
 func dial(t *testing.T, s *server) wire.Conn {
 	near, far := transport.Pair()
-	p := peer.New(near, NewCodec(0), peer.Options{Handler: s.Accept})
+	p := peer.New(near, NewCodec(dialect.CodecOptions{}), peer.Options{Handler: s.Accept})
 	t.Cleanup(func() { far.Close(); p.Close() })
 	return far
 }
@@ -256,14 +256,13 @@ func TestGreetings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			near, far := transport.Pair()
-			c := NewCodec(0).(*codec)
-			c.ConfigureHandshake(dialect.HandshakeOptions{
+			c := NewCodec(dialect.CodecOptions{Handshake: dialect.HandshakeOptions{
 				Info: catalog.Info{Name: "rpcx", Version: "1"}, Resume: tt.resume, Metadata: json.RawMessage(`{"user":"ada"}`),
 				Offers: &catalog.Catalog{
 					Methods: []catalog.Method{{Name: "notify", Params: json.RawMessage(`{"$ref":"#/$defs/M"}`)}},
 					Defs:    map[string]json.RawMessage{"M": json.RawMessage(`{"type":"object"}`), "N": json.RawMessage("true")},
 				},
-			})
+			}}).(*codec)
 			p := peer.New(near, c, peer.Options{})
 			defer p.Close()
 			go func() {

@@ -9,7 +9,7 @@ import (
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:              "scomp",
-		NewCodec:          func(o dialect.CodecOptions) dialect.Codec { return NewCodec(o.MaxDepth) },
+		NewCodec:          NewCodec,
 		Shape:             Shape,
 		NewServer:         NewServer,
 		CheckName:         CheckName,

@@ -49,6 +49,8 @@ type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.
 	MaxDepth int
+	// Greeted says that the ids of a greeting are taken, and Greet sends nothing.
+	Greeted bool
 }
 
 // codec is the state for one connection.
@@ -85,10 +87,14 @@ func NewCodec(o Options) dialect.Codec {
 	if o.ShutdownTimeout <= 0 {
 		o.ShutdownTimeout = time.Second
 	}
-	return &codec{
+	c := &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth, AnyID: true, AnyParams: true}),
 		o:     o, calls: map[string]*call{}, callbacks: map[string]string{},
 	}
+	if o.Greeted {
+		c.skipGreeting()
+	}
+	return c
 }
 
 // extra are the members of an Op's Extra that this dialect knows.

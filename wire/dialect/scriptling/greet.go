@@ -44,6 +44,9 @@ func (g *greeting) isHost() bool {
 // Greet sends the handshake as a host and checks that the plugin's version is
 // exactly ours. Then it sends environment.open, whose failure is only a warning.
 func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
+	if c.o.Greeted {
+		return nil
+	}
 	c.mu.Lock()
 	c.hosts = true
 	c.mu.Unlock()
@@ -72,9 +75,9 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// SkipGreeting uses up the ids of a greeting, so that --dry-run shows the ids that
+// skipGreeting uses up the ids of a greeting, so that --dry-run shows the ids that
 // would be sent.
-func (c *codec) SkipGreeting() {
+func (c *codec) skipGreeting() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.NoEnvironment {
 		_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodOpen})

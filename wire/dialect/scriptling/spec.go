@@ -9,6 +9,7 @@ func Spec() dialect.Spec {
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{
 				OneWay: o.OneWay, NoEnvironment: o.NoEnvironment, ShutdownTimeout: o.ShutdownTimeout, MaxDepth: o.MaxDepth,
+				Greeted: o.Greeted,
 			})
 		},
 		Shape:          Shape,
