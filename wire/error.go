@@ -103,11 +103,11 @@ func AsError(err error) *Error {
 // A CloseError says that a connection is gone in both directions. The peer
 // turns it into a Fault of kind Closed for each call that waited.
 type CloseError struct {
-	Code   int    // the WebSocket close code; 0: none
-	Reason string // the reason given; "": none
-	Clean  bool   // the far side said goodbye (status 1000 or 1001, a child's exit 0, an orderly end)
-	Child  *Child // how the child ended, for exec and ipc; nil elsewhere
-	Err    error  // the cause, where there is one
+	Code   int    `json:"code,omitempty"`   // the WebSocket close code; 0: none
+	Reason string `json:"reason,omitempty"` // the reason given; "": none
+	Clean  bool   `json:"clean,omitempty"`  // the far side said goodbye (status 1000 or 1001, a child's exit 0, an orderly end)
+	Child  *Child `json:"-"`                // how the child ended, for exec and ipc; nil elsewhere
+	Err    error  `json:"-"`                // the cause, where there is one
 }
 
 // Error describes the end.

@@ -31,20 +31,21 @@ const (
 )
 
 // A Fault is a failure as the user is told of it: by one line of text or one JSON
-// object, and by the exit status.
+// object, and by the exit status. Its JSON is the one in which processes of this
+// program hand failures to each other, without the cause.
 type Fault struct {
-	Kind      FaultKind
-	Message   string // lower case, names what is wrong
-	Method    string
-	Retryable *bool
-	RPC       *Error
-	Close     *CloseError
-	HTTP      *HTTP
-	Child     *Child
-	Trace     []string // where in the far side's code it happened, line by line; empty and not nil: that is not known
-	Hint      string   // what to do instead, a phrase
-	Fix       []string // a command that would work, by words
-	Err       error
+	Kind      FaultKind   `json:"kind"`
+	Message   string      `json:"message"` // lower case, names what is wrong
+	Method    string      `json:"method,omitempty"`
+	Retryable *bool       `json:"retryable,omitempty"`
+	RPC       *Error      `json:"rpc,omitempty"`
+	Close     *CloseError `json:"close,omitempty"`
+	HTTP      *HTTP       `json:"http,omitempty"`
+	Child     *Child      `json:"child,omitempty"`
+	Trace     []string    `json:"-"`              // where in the far side's code it happened, line by line; empty and not nil: that is not known
+	Hint      string      `json:"hint,omitempty"` // what to do instead, a phrase
+	Fix       []string    `json:"fix,omitempty"`  // a command that would work, by words
+	Err       error       `json:"-"`
 }
 
 // HTTP is an HTTP server's answer when it is no message of the protocol.
