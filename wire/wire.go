@@ -99,7 +99,8 @@ type Options struct {
 	// Noise gets each skipped line, without its end. May be nil. The bytes are
 	// valid during the call.
 	Noise func(line []byte)
-	// Strict refuses, before the first message, header lines that are neither
+	// Strict is for a listener: a line that is a JSON value but neither object nor
+	// array is a message, for the dialect to answer. It refuses, before the first message, header lines that are neither
 	// Content-Length nor Content-Type (lsp on a listener: so that a browser's
 	// HTTP request can never be taken for messages).
 	Strict bool

@@ -33,12 +33,14 @@ type Spec struct {
 
 	// Names of methods. A nil function keeps the name as it is.
 
-	CheckName func(method string, subscribe bool) error // refuses what cannot be a method, with a usage Fault
-	Method    func(typed string) string                 // the name on the wire of what a user typed
-	UserName  func(typed, method string) string         // a method of the wire, spelt as a user would who typed typed
-	HookName  func(method string) string                // what hooks and policies call a method of the wire; takes patterns
-	WireName  func(hookName string) string              // the inverse of HookName
-	ModuleOf  func(method string) string                // the module of a method; nil: the peer is not asked by module
+	CheckName    func(method string, subscribe bool) error // refuses what cannot be a method, with a usage Fault
+	Method       func(typed string) string                 // the name on the wire of what a user typed
+	UserName     func(typed, method string) string         // a method of the wire, spelt as a user would who typed typed
+	HookName     func(method string) string                // what hooks and policies call a method of the wire; takes patterns
+	Answers      []string                                  // methods that a server of this dialect answers without a hook, beside rpc.discover and rpc.describe
+	PolicyCovers func(pattern string) []string             // the further patterns that a pattern of a policy, as HookName has it, stands for; nil: none
+	WireName     func(hookName string) string              // the inverse of HookName
+	ModuleOf     func(method string) string                // the module of a method; nil: the peer is not asked by module
 
 	// Parameters.
 
@@ -110,6 +112,19 @@ func (s Spec) AllForHooks(patterns []string) []string {
 	out := make([]string, len(patterns))
 	for i, p := range patterns {
 		out[i] = s.ForHooks(p)
+	}
+	return out
+}
+
+// ForPolicy applies ForHooks to each pattern of a policy and adds the patterns that
+// it covers.
+func (s Spec) ForPolicy(patterns []string) []string {
+	out := s.AllForHooks(patterns)
+	if s.PolicyCovers == nil {
+		return out
+	}
+	for _, p := range patterns {
+		out = append(out, s.PolicyCovers(s.ForHooks(p))...)
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &lineSource{in: in, judge: judge{noise: newNoise(o, in), max: o.MaxMessage}}
+	src := &lineSource{in: in, judge: judge{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
 	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n", blanks: true})
 }
 

@@ -35,9 +35,14 @@ type lspSource struct {
 	strict bool // until the first message
 	size   int  // of the message that the headers announce; -1: not said yet
 	lines  int  // header lines of this message
+	begun  bool
 }
 
 func (s *lspSource) next() ([]byte, error) {
+	if !s.begun {
+		s.begun = true
+		s.in.skipMark()
+	}
 	if err := s.headers(); err != nil {
 		return nil, err
 	}

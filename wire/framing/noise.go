@@ -105,7 +105,8 @@ func plausible(b []byte) bool {
 // ends.
 type judge struct {
 	noise
-	max int
+	max     int
+	scalars bool // a value that is neither object nor array is a message too, for the dialect to answer
 }
 
 // last judges what is left when the input has ended with err. After a
@@ -135,6 +136,8 @@ func (j *judge) message(b []byte) ([]byte, error) {
 	case len(msg) > j.max:
 		return nil, tooLong(j.max)
 	case opens(msg) && (!j.tolerated() || plausible(msg)):
+		return msg, nil
+	case j.scalars && !j.tolerated() && scan.Valid(msg, wire.DefaultMaxDepth) == nil:
 		return msg, nil
 	}
 	return nil, j.line(b)

@@ -13,7 +13,7 @@ import (
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &nulSource{in: in, judge: judge{noise: newNoise(o, in), max: o.MaxMessage}}
+	src := &nulSource{in: in, judge: judge{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
 	return newConn(rwc, in, src, wrap{prepare: withoutNul, tail: "\x00"})
 }
 

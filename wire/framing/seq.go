@@ -31,6 +31,7 @@ type seqSource struct {
 	finder
 	in    *input
 	place place
+	begun bool
 }
 
 type place uint8
@@ -42,6 +43,10 @@ const (
 )
 
 func (s *seqSource) next() ([]byte, error) {
+	if !s.begun {
+		s.begun = true
+		s.in.skipMark()
+	}
 	for {
 		s.in.drop(scan.Skip(s.in.window(), 0))
 		win := s.in.window()

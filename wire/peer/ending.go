@@ -20,6 +20,9 @@ func (p *Peer) read() {
 	switch {
 	case err == io.EOF:
 		p.drain(gone)
+	case isBroken(err): // what came before is answered
+		p.settle(p.o.CloseTimeout, p.quietLocked)
+		p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 	case isGoodbye(err):
 		p.finishNews()
 	}
@@ -77,7 +80,7 @@ func (p *Peer) finalErrorLocked(err error) error {
 func (p *Peer) failAll(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err == io.EOF {
+	if err == io.EOF || isBroken(err) {
 		p.enterLocked(eof)
 	} else {
 		p.enterLocked(closing)
@@ -213,6 +216,13 @@ var errLeft = errors.New("the far side left before its answers")
 func isGoodbye(err error) bool {
 	var ce *wire.CloseError
 	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
+}
+
+// isBroken reports whether the far side is there but has broken the framing, so
+// that nothing more can be read of it.
+func isBroken(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && f.Kind == wire.Protocol
 }
 
 // finishNews lets the handler see, within bounds, the notifications that came

@@ -10,6 +10,22 @@ func (o Options) allows(name string) bool {
 	return !some(o.Deny, name) && (len(o.Allow) == 0 || some(o.Allow, name))
 }
 
+// allowsClass reports whether a class of the catalog is told of: not where all that
+// belongs to it is denied.
+func (o Options) allowsClass(name string) bool {
+	member := name + ".\x00" // whatever it is called
+	return !some(o.Deny, member) && (len(o.Allow) == 0 || slices.ContainsFunc(o.Allow, func(p string) bool {
+		return strings.HasPrefix(p, name+".") || matches(p, member)
+	}))
+}
+
+// Unmatched returns those of the patterns of a policy that match none of the names.
+func Unmatched(patterns, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return matches(p, name) })
+	})
+}
+
 // some reports whether any of the patterns matches name.
 func some(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })

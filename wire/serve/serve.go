@@ -7,12 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
+	"rpcx/wire/scan"
 )
 
 // Options are what a backend answers with.
@@ -83,6 +85,10 @@ func told(o Options) *catalog.Catalog {
 		}
 	}
 	c.Methods = kept
+	c.Classes = slices.DeleteFunc(c.Classes, func(class json.RawMessage) bool {
+		name, ok := scan.Text(scan.Get(class, "name"))
+		return ok && !o.allowsClass(name)
+	})
 	return c
 }
 

@@ -2,13 +2,16 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
+	"rpcx/wire/scan"
 	"rpcx/wire/serve"
 	"rpcx/wire/session/relay"
 )
@@ -59,11 +62,40 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		known = o.Offers
 	}
 	backend := serve.New(serve.Options{
-		Catalog: known, Hooks: s.table, Allow: spec.AllForHooks(o.Allow), Deny: spec.AllForHooks(o.Deny), Name: spec.HookName,
+		Catalog: known, Hooks: s.table, Allow: spec.ForPolicy(o.Allow), Deny: spec.ForPolicy(o.Deny), Name: spec.HookName,
 		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack, OnBind: s.onBind,
 	})
+	if serving && ho.Warn != nil {
+		warnUnmatched(spec, o, ho.Warn)
+	}
 	s.server = spec.NewServer(relay.WithFunctions(backend, s.funcs))
 	return s, nil
+}
+
+// warnUnmatched tells of patterns of the policy that match no method. Where hooks
+// are patterns themselves, or the dialect answers by itself, that is not known.
+func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
+	names := spec.AllForHooks(append([]string{"rpc.discover", "rpc.describe"}, spec.Answers...))
+	for _, e := range o.Hooks {
+		if strings.Contains(e.Pattern, "*") {
+			return
+		}
+		names = append(names, spec.ForHooks(e.Pattern))
+	}
+	if o.Catalog != nil {
+		names = append(names, spec.AllForHooks(o.Catalog.Names())...)
+		for _, class := range o.Catalog.Classes {
+			name, _ := scan.Text(scan.Get(class, "name"))
+			names = append(names, name+".\x00")
+		}
+	}
+	for flag, patterns := range map[string][]string{"--allow": o.Allow, "--deny": o.Deny} {
+		for i, p := range spec.AllForHooks(patterns) {
+			if covered := append(spec.ForPolicy(patterns[i:i+1]), p); len(serve.Unmatched(covered, names)) == len(covered) {
+				warn(fmt.Sprintf("%s %s matches no method that is answered here", flag, wire.Quote(patterns[i])))
+			}
+		}
+	}
 }
 
 // forHooks returns entries under the names that the dialect gives them.

@@ -95,7 +95,7 @@ func listenTCP(ctx context.Context, a Address, c Config) (net.Listener, string, 
 	}
 	if !addr.IP.IsLoopback() && c.Token == "" && c.TLS.CACert == "" && !c.Public {
 		f := usage("%s: others can reach this address", a)
-		f.Hint = "demand a token (--token @FILE) or client certificates (--cacert FILE), or say --public"
+		f.Hint = openly(a.Scheme)
 		return nil, "", f
 	}
 	var lc net.ListenConfig
@@ -105,6 +105,19 @@ func listenTCP(ctx context.Context, a Address, c Config) (net.Listener, string, 
 		return nil, "", f
 	}
 	return ln, host, nil
+}
+
+// openly returns what makes a listener that others can reach one on purpose.
+func openly(scheme string) string {
+	switch scheme {
+	case "tcp":
+		return "say --public, or listen on tls:// and demand client certificates (--cacert FILE)"
+	case "tls":
+		return "demand client certificates (--cacert FILE), or say --public"
+	case "ws", "http":
+		return "demand a token (--token @FILE), or say --public"
+	}
+	return "demand a token (--token @FILE) or client certificates (--cacert FILE), or say --public"
 }
 
 // ownOrigins are the origins that a page of this very listener would have: its

@@ -8,7 +8,8 @@ import (
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name: "introspect",
+		Name:    "introspect",
+		Answers: []string{schemaMethod, moduleSchemaMethod, hashMethod},
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{MaxDepth: o.MaxDepth, Discovery: o.Discovery})
 		},

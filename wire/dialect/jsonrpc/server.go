@@ -29,7 +29,8 @@ func NewServer(_ Version, b dialect.Backend) dialect.Server { return &server{b: 
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	return &handler{server: s, r: s.b.Bind(c), streams: map[string]*subscription{}}
+	one, ok := c.(interface{ OneAnswer() bool })
+	return &handler{server: s, r: s.b.Bind(c), now: ok && one.OneAnswer(), streams: map[string]*subscription{}}
 }
 
 // Close does nothing: handlers end with their connections.
@@ -39,6 +40,7 @@ func (s *server) Close() error { return nil }
 type handler struct {
 	server *server
 	r      dialect.Responder
+	now    bool // the far side takes one answer, and no items after it
 
 	mu      sync.Mutex
 	streams map[string]*subscription // by id token
@@ -73,6 +75,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 			Method: method, Params: in.Msg.Params, Notification: true,
 			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
 		})
+	case kind == catalog.Stream && h.now:
+		return h.gather(ctx, in)
 	case kind == catalog.Stream:
 		return nil, h.stream(ctx, in)
 	}
@@ -116,6 +120,13 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 		result = last
 	}
 	return result, err
+}
+
+// gather answers with all items of a stream.
+func (h *handler) gather(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
+	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
+	return gathered(h.r.Respond(ctx, r))
 }
 
 // stream answers with a subscription id, then the items, then the end. What is

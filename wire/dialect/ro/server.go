@@ -90,8 +90,12 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case note:
 		req.Stream = kind == catalog.Stream
 		return h.respond(ctx, a, req)
-	case (kind == catalog.Stream || kind == catalog.Job) && f.structured() && !h.now:
+	case (kind == catalog.Stream && h.declares(a) || kind == catalog.Job) && f.structured() && !h.now:
 		return nil, h.answerLater(ctx, in, a, req, kind)
+	}
+	if kind == catalog.Stream {
+		gathered := dialect.Gather(&req, wire.DefaultMaxMessage)
+		return gathered(h.respond(ctx, a, req))
 	}
 	return h.answerOnce(ctx, in, a, req)
 }
@@ -142,6 +146,12 @@ func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address
 	in.Answered = true
 	extra := scan.Pair("cache", m.Cache)
 	return nil, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result, Extra: extra})
+}
+
+// declares reports whether the catalog says what kind of method a's is.
+func (h *handler) declares(a Address) bool {
+	m := h.method(a)
+	return m != nil && m.Kind != ""
 }
 
 // method returns the catalog's entry for a's method, or nil.

@@ -21,6 +21,7 @@ func Spec() dialect.Spec {
 		Method:          Method,
 		UserName:        Respell,
 		HookName:        Name,
+		PolicyCovers:    subresources,
 		WireName:        WireName,
 		Jobs:            dialect.OwnJobs,
 		NoCancel:        true,
@@ -31,6 +32,16 @@ func Spec() dialect.Spec {
 		AnswerKey:       CacheKey,
 		AnswerMaxAge:    MaxAge,
 	}
+}
+
+// subresources returns what a policy's RESOURCE:* stands for beside itself: all of
+// the resource's subresources.
+func subresources(pattern string) []string {
+	resource, all := strings.CutSuffix(pattern, ":*")
+	if !all || resource == "" || strings.ContainsAny(resource, ".*:") {
+		return nil
+	}
+	return []string{resource + ".*:*"}
 }
 
 // resourceAndVerb splits a name such as repo.issue.get; one without a verb is
