@@ -64,7 +64,7 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if o.Silent() && !e.Spec().LiveEval { // an evaluator has commands of its own
 		a.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
-	return server.Run(ctx, a, s, command, o.Hooks.Strict)
+	return server.Run(ctx, a, s, command, o.Listening, o.Hooks.Strict)
 }
 
 // serveCommandLine returns the command that stands after "--"; nil if there is

@@ -98,7 +98,7 @@ func runServe(ctx context.Context, a *env.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	return server.Run(ctx, a, s, command, o.Hooks.Strict)
+	return server.Run(ctx, a, s, command, "", o.Hooks.Strict)
 }
 
 // complete makes the catalog tell what the flags say, and refuses one that

@@ -18,19 +18,20 @@ import (
 
 // Options are the flags of serve.
 type Options struct {
-	Conn     options.Connection
-	Hooks    options.Hooks
-	Catalog  string
-	allow    []string
-	deny     []string
-	origins  []string
-	token    string
-	public   bool
-	runtime  string
-	inflight int64
-	Frame    cmdline.Duration
-	Files    string
-	Record   options.Record
+	Conn      options.Connection
+	Hooks     options.Hooks
+	Catalog   string
+	allow     []string
+	deny      []string
+	origins   []string
+	token     string
+	public    bool
+	runtime   string
+	Listening string // the file that says where; "": none
+	inflight  int64
+	Frame     cmdline.Duration
+	Files     string
+	Record    options.Record
 }
 
 // Flags makes the flags, which store into o and a.
@@ -45,6 +46,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
+			cmdline.Text(cmdline.GroupListen, "listening", "", "write the line that says where to `FILE`, not to stdout", &o.Listening),
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "have at most `N` requests of a connection in flight, and then read no further (1088)", 1, &o.inflight),
 			cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
 			cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.token),

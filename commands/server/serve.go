@@ -8,23 +8,26 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
+	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
 
-// Run serves until the end: of command, of stdio, or by a signal.
-func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, strict bool) (err error) {
+// Run serves until the end: of command, of stdio, or by a signal. It says where in
+// the file listening; "": on stdout, unless command has that.
+func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
 	reload := s.Reload
 	a.Reload.Store(&reload)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
-	if at := s.Endpoint(); at != "" && command == nil {
-		err = cmdline.Print(os.Stdout, `{"listening":`+string(scan.AppendQuoted(nil, at))+"}\n")
+	if at := s.Endpoint(); at != "" {
+		err = tellWhere(at, listening, command == nil)
 	}
 	if err == nil {
 		err = serveUntil(ctx, s, served, command)
@@ -36,6 +39,40 @@ func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, s
 		err = failed
 	}
 	return err
+}
+
+// tellWhere says at which endpoint we listen: in file, where there is one, else on
+// stdout if that is ours.
+func tellWhere(at, file string, ours bool) error {
+	line := `{"listening":` + string(scan.AppendQuoted(nil, at)) + "}\n"
+	switch {
+	case file != "":
+		return writeWhole(file, line)
+	case ours:
+		return cmdline.Print(os.Stdout, line)
+	}
+	return nil
+}
+
+// writeWhole makes file what holds text, so that who reads it never sees a part.
+func writeWhole(file, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".listening")
+	if err == nil {
+		_, err = f.WriteString(text)
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err == nil {
+			err = os.Rename(f.Name(), file)
+		}
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}
+	if err != nil {
+		return wire.NewFault(wire.IO, "--listening: "+err.Error(), err)
+	}
+	return nil
 }
 
 // serveUntil waits for the end: of the command, of stdio's one connection, or a
