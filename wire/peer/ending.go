@@ -16,6 +16,13 @@ func (p *Peer) read() {
 	defer close(p.done)
 	err := p.receiveAll()
 	gone := p.gone(err)
+	if err == io.EOF && p.asksInside() {
+		p.mu.Lock()
+		p.enterLocked(eof)
+		p.mu.Unlock()
+		p.drain(gone) // the answers to our calls come in other exchanges
+		p.o.Exchanges.forget(p)
+	}
 	p.failAll(err)
 	switch {
 	case err == io.EOF:

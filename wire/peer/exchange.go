@@ -1,10 +1,16 @@
 package peer
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
+	"maps"
+	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // exchange sends one message and receives what answers it.
@@ -89,4 +95,76 @@ func (p *Peer) exchanged(s *stream, err error) {
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the stream ended with neither done nor error"}
 	}
 	p.forgetLocked(s, err)
+}
+
+// Exchanges takes the answers to what we ask inside exchanges of the far side's,
+// each of which is a connection of its own (POSTs to our listener): the event
+// stream of one carries our request, another brings the answer. Those that share
+// it are the listener's.
+//
+// Its requests have ids that nobody guesses: only who was asked can answer.
+type Exchanges struct {
+	mu     sync.Mutex
+	owners map[string]*Peer // by the ids of their requests
+}
+
+// NewExchanges returns one without requests.
+func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
+
+// newID returns the id of a request of p.
+func (x *Exchanges) newID(p *Peer) wire.ID {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	id := wire.ID(`"` + hex.EncodeToString(b[:]) + `"`)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.owners[string(id)] = p
+	return id
+}
+
+// take returns whose request has that id, once; nil: nobody's.
+func (x *Exchanges) take(id wire.ID) *Peer {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.owners[string(id)]
+	delete(x.owners, string(id))
+	return p
+}
+
+// forget removes the requests of p that were not answered.
+func (x *Exchanges) forget(p *Peer) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
+}
+
+// asksInside reports whether requests of ours go out inside the exchange that the
+// connection is, and are answered in another.
+func (p *Peer) asksInside() bool {
+	return p.oneShot && p.o.Exchanges != nil && !p.OneAnswer()
+}
+
+// insideLocked gives a request of ours the id by which its answer is found. What has
+// its id elsewhere cannot be asked inside an exchange.
+func (p *Peer) insideLocked(msg wire.Message) wire.Message {
+	if !p.asksInside() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
+		return msg
+	}
+	msg.ID = p.o.Exchanges.newID(p)
+	msg.Raw = scan.Splice(msg.Raw, "id", msg.ID)
+	return msg
+}
+
+// elsewhereLocked hands an answer to the exchange that asked for it, if one did.
+func (p *Peer) elsewhereLocked(m *wire.Message) bool {
+	if !p.oneShot || p.o.Exchanges == nil || m.Kind != wire.Response {
+		return false
+	}
+	owner := p.o.Exchanges.take(m.ID)
+	if owner == nil {
+		return false
+	}
+	raw := bytes.Clone(m.Raw)
+	p.wg.Go(func() { _ = owner.receive(raw, nil) })
+	return true
 }

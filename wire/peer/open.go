@@ -43,7 +43,7 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 		s.ended, s.err = true, io.EOF
 		return s, p.sendAndUnlock(ctx, o)
 	}
-	if p.state == eof {
+	if p.state == eof && !p.asksInside() {
 		p.mu.Unlock()
 		return nil, p.noMoreLocked(s, io.EOF)
 	}
@@ -100,6 +100,9 @@ func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire
 			msg.Raw = scan.Splice(msg.Raw, "id", fresh.ID)
 			msg.ID = fresh.ID
 		}
+	}
+	if err == nil {
+		msg = p.insideLocked(msg)
 	}
 	return msg, err
 }

@@ -45,6 +45,9 @@ type Options struct {
 	// a stream is open or Incoming has taken requests, further ones are answered
 	// -32000 "busy", retryable. 0 means 1,088.
 	MaxInbound int
+	// Exchanges takes, on a listener to which each exchange is a connection, the
+	// answers to our requests inside them. nil: there are no such requests.
+	Exchanges *Exchanges
 	// Budget bounds what this peer and others hold to be sent. nil: 16 MiB for this
 	// one alone.
 	Budget *Budget

@@ -30,16 +30,17 @@ type Server struct {
 	side     *responder
 	listener transport.Listener
 
-	mu       sync.Mutex
-	peers    map[*peer.Peer]bool
-	wg       sync.WaitGroup
-	done     bool
-	accepted chan struct{} // closed when no further connection is accepted
-	clients  atomic.Int64  // that have come
-	budget   *peer.Budget  // of all of them
-	posted   recording     // of all POSTs, where they are recorded
-	alone    bool          // one connection is all there will ever be (stdio)
-	fault    error
+	mu        sync.Mutex
+	peers     map[*peer.Peer]bool
+	wg        sync.WaitGroup
+	done      bool
+	accepted  chan struct{}   // closed when no further connection is accepted
+	clients   atomic.Int64    // that have come
+	budget    *peer.Budget    // of all of them
+	exchanges *peer.Exchanges // where each is a POST
+	alone     bool            // one connection is all there will ever be (stdio)
+	fault     error
+	posted    recording // of all POSTs, where they are recorded
 }
 
 // Listen binds e and returns when a client could connect.
@@ -47,7 +48,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
 		return nil, wire.Usagef("%s cannot be listened on", e)
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes), alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes), exchanges: peer.NewExchanges(), alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (s *Server) Serve() error {
 func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recording) {
 	o := peer.Options{
 		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain,
-		MaxInbound: s.options.Inflight, Budget: s.budget,
+		MaxInbound: s.options.Inflight, Budget: s.budget, Exchanges: s.exchanges,
 	}
 	client = s.clientName(conn)
 	if s.options.Client != nil && !s.alone {

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// postJSON posts body and returns the answer, whose body may still be coming.
+func postJSON(t *testing.T, url, accept, body string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", accept)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	return answer
+}
+
+// nextEvent returns the data of the next event.
+func nextEvent(t *testing.T, events *bufio.Scanner) string {
+	t.Helper()
+	for events.Scan() {
+		if data, ok := strings.CutPrefix(events.Text(), "data: "); ok {
+			return data
+		}
+	}
+	t.Fatal("no event came", events.Err())
+	return ""
+}
+
+// A hook may ask back inside a POST: its event stream carries the request, another
+// POST brings the answer, which nobody else can give.
+func TestAsksInsideAnExchange(t *testing.T) {
+	w := newWorld(t, "")
+	s, err := Listen(t.Context(), w.endpoint("http://127.0.0.1:0/"), w.options([]string{`ask=jq:[rpc("q"; .), rpc("q"; [2])]`}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	defer func() {
+		s.Close()
+		<-served
+	}()
+	const both = "application/json, text/event-stream"
+	asking := postJSON(t, s.Endpoint(), both, `{"jsonrpc":"2.0","id":"a","method":"ask","params":[1]}`)
+	events := bufio.NewScanner(asking.Body)
+	for _, answer := range []string{`"first"`, `"second"`} {
+		var q struct {
+			ID     string
+			Method string
+		}
+		if said := nextEvent(t, events); json.Unmarshal([]byte(said), &q) != nil || q.Method != "q" || len(q.ID) < 32 {
+			t.Fatal(said)
+		}
+		for _, guess := range []string{`1`, `"1"`, `"a"`, `"` + strings.Repeat("0", 32) + `"`} {
+			postJSON(t, s.Endpoint(), both, `{"jsonrpc":"2.0","id":`+guess+`,"result":"guessed"}`)
+		}
+		if got := postJSON(t, s.Endpoint(), both, `{"jsonrpc":"2.0","id":"`+q.ID+`","result":`+answer+`}`); got.StatusCode/100 != 2 {
+			t.Error(got.Status)
+		}
+	}
+	expect(t, "the answer", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
+
+	// Who takes one answer cannot be asked.
+	got := bufio.NewScanner(postJSON(t, s.Endpoint(), "application/json", `{"jsonrpc":"2.0","id":1,"method":"ask"}`).Body)
+	if got.Scan(); !strings.Contains(got.Text(), `"code":-32603`) {
+		t.Error(got.Text())
+	}
+}
