@@ -114,8 +114,6 @@ func openly(scheme string) string {
 		return "say --public, or listen on tls:// and demand client certificates (--cacert FILE)"
 	case "tls":
 		return "demand client certificates (--cacert FILE), or say --public"
-	case "ws", "http":
-		return "demand a token (--token @FILE), or say --public"
 	}
 	return "demand a token (--token @FILE) or client certificates (--cacert FILE), or say --public"
 }
