@@ -1,11 +1,12 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"rpcx/wire"
-	"rpcx/wire/scan"
 )
 
 // Gather makes of r, a request of a method that streams, one whose items are its
@@ -42,6 +43,6 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 		if err != nil {
 			return nil, err
 		}
-		return scan.ArrayOf(items...), nil
+		return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]")), nil
 	}
 }
