@@ -126,6 +126,7 @@ type Peer struct {
 	pendingNotes []Note // to be told once the mutex is released
 	held         int    // bytes that wait to be sent, those of arrays that are not complete included
 	awaitsBudget bool   // somebody passes outbox.room when the budget has room
+	mostHeld     int    // the most that held has been
 
 	calls         calls
 	outbox        outbox

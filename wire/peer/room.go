@@ -48,6 +48,7 @@ func (b *Budget) spent() <-chan struct{} {
 // holdLocked notes that n bytes more, or -n less, wait to be sent.
 func (p *Peer) holdLocked(n int) {
 	p.held += n
+	p.mostHeld = max(p.mostHeld, p.held)
 	if p.o.Budget != nil {
 		p.o.Budget.hold(n)
 	}
@@ -77,6 +78,13 @@ func (p *Peer) holdsTooMuchLocked(in *inbound) bool {
 		p.wg.Go(func() { p.awaitBudget(free) })
 	}
 	return true
+}
+
+// MostHeld returns how many bytes have waited to be sent at once at most.
+func (p *Peer) MostHeld() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mostHeld
 }
 
 // awaitBudget lets those go on who wait for room, once others hold less.

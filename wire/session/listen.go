@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,10 @@ import (
 // heldBytes is how much of all answers may wait until clients read them, beyond the
 // little that each client may always have.
 const heldBytes = 256 << 20
+
+// muchHeld is how much must have waited for one client for its memory to be given
+// back to the system at once when it goes.
+const muchHeld = 32 << 20
 
 // A Server is a bound listener, whose connections are answered by hooks and a
 // catalog.
@@ -133,6 +138,9 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	err := p.Err()
 	rec.ended(p)
 	_ = p.Close()
+	if p.MostHeld() > muchHeld {
+		debug.FreeOSMemory() // what one client made us take is not kept when it goes
+	}
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol && !s.alone && s.options.Hook.Warn != nil {
 		s.options.Hook.Warn("hung up on " + client + ": " + f.Error())
 	}
