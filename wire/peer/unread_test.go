@@ -17,7 +17,7 @@ import (
 // A far side that asks for much and reads nothing has few answers made for it:
 // what one connection may hold, or less where all of them together hold too much.
 func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
-	const answer, asked = 1 << 20, 1000
+	const answer, asked = 1 << 20, 120
 	for _, c := range []struct {
 		name   string
 		budget *peer.Budget
