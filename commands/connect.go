@@ -133,7 +133,7 @@ func (c *connection) show() error {
 	defer done()
 	for {
 		m, idle, err := c.pipe.Recv()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			c.print.Idle()
 			return nil
 		}

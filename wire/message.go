@@ -44,6 +44,7 @@ type Message struct {
 	Target ID              // what a Cancel ends
 	Final  bool            // no more answers to this call, or items of this stream
 	Beside bool            // an Item that is no part of an answer: what is to be shown of another message, which comes too
+	Bare   bool            // an Invalid of a server that is an event: Method is its own name for that, Body all of it
 	Method string          // the name a user thinks in: the method, the binding, the callback, the type
 	Params json.RawMessage // params of a Request, Notification or Item, whole; nil: none
 	Body   json.RawMessage // what a user wants to see: a result, an item's payload, a notification's params

@@ -165,7 +165,7 @@ func (p *prompt) show() error {
 	defer done()
 	for {
 		m, idle, err := p.Pipe.Recv()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			p.Print.Idle()
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
 	"rpcx/commands/env"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
@@ -113,7 +114,7 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	case m.Kind == wire.Item && !last && !c.Watch:
 		return c.afterError(ctx, ev)
 	case last || !c.Watch:
-		return c.failure(ctx, ev)
+		return c.failure(ctx, m.ID, ev)
 	}
 	return stop, nil
 }
@@ -151,8 +152,8 @@ func (c *Consumer) event(m wire.Message) (wire.Event, error) {
 	return c.conv.Event(m)
 }
 
-// failure is an error event: expected, or the outcome.
-func (c *Consumer) failure(ctx context.Context, ev wire.Event) (stop bool, err error) {
+// failure is an error event, in answer to id: expected, or the outcome.
+func (c *Consumer) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {
 		return !c.Many, err
@@ -160,6 +161,9 @@ func (c *Consumer) failure(ctx context.Context, ev wire.Event) (stop bool, err e
 	f := c.advice.Explain(rpcFault(c.Method, ev.Err))
 	if c.Many {
 		c.failed = true
+		if len(id) > 0 && string(id) != "null" {
+			f.Message = format.CleanLine(string(id)) + ": " + f.Message
+		}
 		c.env.Console.Error(f, cmdline.StatusOf(f.Kind).Code)
 		return false, nil
 	}

@@ -2,6 +2,8 @@ package peer
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -20,6 +22,9 @@ import (
 //     that its response is dropped quietly; a stream that this opens is ended.
 //   - Items of a stream that nothing has named yet are kept in early, but only
 //     while awaiting is not 0: then a response may still name it.
+//   - A message of the user's own that is no request, and has no id by which it could
+//     be answered, is in unshaped, in order: what comes next that is of no other call
+//     is its answer.
 //   - Ids that the peer chose for its own requests are never looked up here.
 type calls struct {
 	byID         map[string]*stream
@@ -29,7 +34,8 @@ type calls struct {
 	waiting      int                // calls without their first response
 	awaiting     int                // those among them whose response may open a stream
 	overfull     int                // streams that queue more than they should
-	idless       int                // messages of ours whose error would have no id, as they are invalid
+	unshaped     []*stream          // messages of the user's own, in order, whose answer no id need name
+	loose        int                // how many of them there have been that have no id
 	early        earlyItems
 	endedStreams recent
 	abandoned    map[string]*stream
@@ -40,6 +46,12 @@ type calls struct {
 // later.
 const greetingsMost = 8
 
+// looseKey begins the key of a message of ours that has no id.
+const looseKey = "\x00"
+
+// isLoose reports whether s is a message without an id.
+func (s *stream) isLoose() bool { return strings.HasPrefix(s.id, looseKey) }
+
 func newCalls() calls {
 	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}}
 }
@@ -49,6 +61,15 @@ func (c *calls) add(s *stream, id wire.ID) {
 	s.id = string(id)
 	c.byID[s.id] = s
 	c.setWaiting(s, true)
+}
+
+// addUnshaped enters s, whose message has no shape that the dialect knows, under a key
+// that is no JSON token: its answer is what comes next.
+func (c *calls) addUnshaped(s *stream) {
+	c.loose++
+	s.oneAnswer = true
+	c.add(s, wire.ID(looseKey+strconv.Itoa(c.loose)))
+	c.unshaped = append(c.unshaped, s)
 }
 
 // setWaiting notes whether s waits for its first response.
@@ -86,6 +107,9 @@ func (c *calls) remove(s *stream) {
 			delete(c.byToken, s.token)
 		}
 	}
+	if len(c.unshaped) > 0 {
+		c.unshaped = slices.DeleteFunc(c.unshaped, func(o *stream) bool { return o == s })
+	}
 	if s.isWatch() {
 		c.watches = slices.DeleteFunc(c.watches, func(w *stream) bool { return w == s })
 	}
@@ -109,7 +133,7 @@ func (c *calls) setOverfull(s *stream, on bool) bool {
 // abandon remembers s by id so that a late response is dropped quietly and a
 // stream it opens is unsubscribed.
 func (c *calls) abandon(s *stream) {
-	if s.id == "" {
+	if s.id == "" || s.isLoose() {
 		return
 	}
 	if len(c.abandoned) >= recentMost {

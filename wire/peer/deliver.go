@@ -1,12 +1,10 @@
 package peer
 
 import (
-	"bytes"
 	"io"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/scan"
 )
 
 // registerLocked enters s, whose request is msg, before that is sent.
@@ -195,79 +193,20 @@ func (p *Peer) watchedLocked(m *wire.Message) (seen bool) {
 // takenWholeLocked gives an array that holds no message to the watches and to Incoming
 // as one, and says whether somebody took it: what speaks no JSON-RPC has no
 // batches.
-func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte) bool {
+func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte, in *stream) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {
 			return false
 		}
 	}
 	whole := &wire.Message{Kind: wire.Invalid, Raw: raw}
+	if next := p.nextAnswerLocked(whole, in); next != nil {
+		p.watchedLocked(whole)
+		p.answerUnshapedLocked(next, whole)
+		return true
+	}
+	if p.o.Client {
+		whole.Kind, whole.Params, whole.Body = wire.Notification, raw, raw
+	}
 	return p.watchedLocked(whole) || p.incomingLocked(whole)
 }
-
-// strayLocked takes an error that belongs to no call.
-func (p *Peer) strayLocked(m *wire.Message) {
-	if !p.incomingLocked(m) {
-		p.noteLocked(Note{Kind: NoteStrayError, Text: "the far side says: " + m.Err.Error(), Err: m.Err.Clone()})
-	}
-}
-
-// blameLocked remembers that an error without an id may come of m, a message of the
-// user's own that is none, and then is no call's.
-func (p *Peer) blameLocked(m wire.Message) {
-	if m.Kind == wire.Invalid && m.Err != nil {
-		p.calls.idless++
-	}
-}
-
-// invalidLocked takes a message that is none. A broken answer fails its call; what
-// the far side may want an answer to gets one.
-func (p *Peer) invalidLocked(m *wire.Message, g *group, in *stream, seen bool) {
-	what := "a malformed message came"
-	if m.Err != nil {
-		what += ": " + m.Err.Message
-		if why, ok := scan.Text(m.Err.Data); ok {
-			what += " (" + why + ")"
-		}
-	}
-	s := p.calls.byID[string(m.ID)]
-	switch {
-	case len(m.ID) > 0 && s != nil && m.Method == "":
-		p.malformedLocked(s, what)
-		return
-	case m.Final: // an answer, of which an answer would be no use
-		p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
-		return
-	case in != nil:
-		in.malformed = what
-	case looksBroken(m):
-		if calls := p.calls.refused(nil, true); len(calls) > 0 {
-			for _, s := range calls {
-				p.malformedLocked(s, what)
-			}
-			return
-		}
-	}
-	if seen || !isParseError(m) && p.incomingLocked(m) { // the far side does not speak this dialect, and somebody knows
-		return
-	}
-	p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
-	if in != nil {
-		return
-	}
-	p.answerInvalidLocked(m, g)
-}
-
-func (p *Peer) malformedLocked(s *stream, what string) {
-	p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + quoted(s.op.Method)})
-}
-
-// looksBroken reports whether m was meant as a message: it is no JSON, but
-// begins like an object or an array. With one call waiting it is taken for its
-// answer.
-func looksBroken(m *wire.Message) bool {
-	t := bytes.TrimLeft(m.Raw, " \t\r\n")
-	return isParseError(m) && m.Method == "" && len(t) > 0 && (t[0] == '{' || t[0] == '[')
-}
-
-func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }

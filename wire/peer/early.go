@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"fmt"
 
 	"rpcx/wire"
 )
@@ -11,17 +12,39 @@ import (
 type earlyItems struct {
 	items []wire.Message
 	size  int
+	lost  map[string]int64 // stream → items that were not kept; at most recentMost streams
 }
 
-// keep copies m; false if that would be more than limit bytes in all.
+// keep copies m; false, and counted, if that would be more than limit bytes in all, or
+// if an item of its stream was not kept before: what is kept has no holes.
 func (e *earlyItems) keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + overhead
-	if e.size+n > limit {
+	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
+		e.lose(string(m.Stream))
 		return false
 	}
 	e.items = append(e.items, m.Clone())
 	e.size += n
 	return true
+}
+
+// otherStreams counts in lost for all streams that have no count of their own.
+const otherStreams = ""
+
+// lose counts an item that was not kept.
+func (e *earlyItems) lose(stream string) {
+	if e.lost == nil {
+		e.lost = map[string]int64{}
+	}
+	if len(e.lost) >= recentMost && e.lost[stream] == 0 || len(stream) > recentLength {
+		stream = otherStreams
+	}
+	e.lost[stream]++
+}
+
+// missing returns how many items of a stream were not kept, at least.
+func (e *earlyItems) missing(stream wire.ID) int64 {
+	return e.lost[string(stream)] + e.lost[otherStreams]
 }
 
 // take removes and returns the items of one stream, in the order in which they
@@ -78,4 +101,40 @@ func (r *recent) add(token string) {
 func (r *recent) has(token []byte) bool {
 	_, ok := r.in[string(token)]
 	return ok
+}
+
+// catchUpLocked delivers what came of the stream of s before it was named.
+func (p *Peer) catchUpLocked(s *stream, e *earlyItems) {
+	items := e.take(wire.ID(s.token))
+	for i := range items {
+		p.deliverLocked(s, &items[i])
+	}
+	lost := e.missing(wire.ID(s.token))
+	switch {
+	case lost == 0 || s.ended:
+	case p.o.Lossy:
+		s.lost += lost
+	default:
+		p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: fmt.Sprintf(
+			"%d items of its stream came before %s was answered and were lost: more than %d bytes of them waited for the answer that names the stream",
+			lost, quoted(s.op.Method), p.o.StreamBuffer)}, false)
+	}
+}
+
+// adoptLocked gives a stream that came to its end before any response named it to the
+// one call that can have asked for it.
+func (p *Peer) adoptLocked(s *stream, token wire.ID, e *earlyItems) {
+	p.calls.setWaiting(s, false)
+	p.calls.name(s, token)
+	p.catchUpLocked(s, e)
+	p.calls.abandon(s) // its response may still come
+}
+
+// releaseEarlyLocked makes notifications of items that no call can want any more.
+func (p *Peer) releaseEarlyLocked() {
+	for items := p.calls.unclaimed(); len(items) > 0; items = p.calls.unclaimed() {
+		for i := range items {
+			p.unclaimedLocked(&items[i])
+		}
+	}
 }

@@ -32,6 +32,9 @@ func TestEarlyIsBounded(t *testing.T) {
 	if n < 5 || n > 10 {
 		t.Error(n)
 	}
+	if e.keep(&wire.Message{Stream: wire.ID("1"), Raw: []byte("{}")}, 10_000) || e.missing(wire.ID("1")) != 2 || e.missing(wire.ID("2")) != 0 {
+		t.Error("a hole, or a wrong count", e.lost)
+	}
 	if got := e.take(wire.ID("1")); len(got) != n || e.size != 0 || len(e.items) != 0 {
 		t.Error(len(got), e.size)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"io"
 	"maps"
 	"sync"
 
@@ -87,6 +88,8 @@ func (p *Peer) exchanged(s *stream, err error) {
 		c := *f
 		err = withMethod(&c, s.op.Method)
 	case err != nil:
+	case s.optional:
+		err = io.EOF
 	case s.waiting && s.malformed != "":
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP reply held no answer, but " + s.malformed}
 	case s.waiting:

@@ -38,8 +38,8 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 		p.forgetLocked(ends, io.EOF) // of which nothing more will come
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx}
-	if len(msg.ID) == 0 {
-		p.blameLocked(msg)
+	unshaped := isUnshaped(msg)
+	if len(msg.ID) == 0 && !unshaped && !p.repliesLocked(op) {
 		s.ended, s.err = true, io.EOF
 		return s, p.sendAndUnlock(ctx, o)
 	}
@@ -50,7 +50,16 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	if p.exchanger != nil {
 		o.ctx, s.stop = context.WithCancel(ctx)
 	}
-	p.registerLocked(s, msg)
+	if len(msg.ID) == 0 {
+		p.calls.addUnshaped(s)
+		s.optional = !unshaped
+		p.change.pass()
+	} else {
+		p.registerLocked(s, msg)
+		if op.Kind == dialect.Raw && op.Answer == nil {
+			p.calls.unshaped = append(p.calls.unshaped, s)
+		}
+	}
 	o.call = s
 	p.sendLocked(o)
 	p.mu.Unlock()

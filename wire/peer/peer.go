@@ -71,6 +71,10 @@ type Options struct {
 	// Hurry ends when whoever waits for Close has lost patience: each of its steps
 	// then takes a fifth of a second at most. nil: never.
 	Hurry context.Context
+	// Client says that the far side is a server: what it sends that is neither
+	// request nor response is not answered. It is an event, which watches, Incoming
+	// and, under its own name, the handler see. Else it is answered with an error.
+	Client bool
 	// Tap sees every message. May be nil.
 	Tap wire.Tap
 	// Note is told what a user may want to know though no call failed with it.

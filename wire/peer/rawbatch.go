@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -48,22 +50,34 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 			p.mu.Unlock()
 			return nil, err
 		}
-		if len(m.ID) > 0 {
-			s.batch = b
+		switch {
+		case len(m.ID) > 0:
 			p.registerLocked(s, m)
+		case isUnshaped(m):
+			p.calls.addUnshaped(s)
+		default:
+			s = nil
+		}
+		if s != nil {
+			s.batch = b
 			b.sent = append(b.sent, s)
 		}
-		p.blameLocked(m)
-		changed = changed || s.own != nil
+		changed = changed || s != nil && s.own != nil
 		empty = false
 		msg.Add(m.Raw)
 	}
 	if empty { // an empty array is no batch
-		p.calls.idless++
+		s := newStream(p, op)
+		p.calls.addUnshaped(s)
+		s.batch = b
+		b.sent = append(b.sent, s)
 	}
 	if changed {
 		whole.Raw = msg.End()
 	}
+	slices.SortStableFunc(b.sent, func(x, y *stream) int { // what has no id is answered last, if at all
+		return strings.Count(x.id, looseKey) - strings.Count(y.id, looseKey)
+	})
 	b.calls = b.sent
 	err = p.sendAndUnlock(ctx, outgoing{msg: whole.Raw, ctx: ctx, from: b})
 	p.mu.Lock()
@@ -102,7 +116,7 @@ func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
 			m.Final = len(b.calls) == 1
 			return m, nil
 		}
-		if !errors.Is(err, io.EOF) {
+		if err != io.EOF {
 			return m, err
 		}
 		b.calls = b.calls[1:]
@@ -120,4 +134,63 @@ func (b *rawBatch) Cancel(ctx context.Context) error {
 		err = errors.Join(err, s.Cancel(ctx))
 	}
 	return err
+}
+
+// group collects the answers to one batch.
+type group struct {
+	replies  [][]byte
+	bytes    int  // of replies
+	left     int  // answers that are still owed
+	complete bool // all messages of the batch have been routed
+	sent     bool
+}
+
+// owe makes a place for one more answer.
+func (g *group) owe() (index int) {
+	g.replies = append(g.replies, nil)
+	g.left++
+	return len(g.replies) - 1
+}
+
+// putLocked fills one place in the answer to a batch.
+func (p *Peer) putLocked(g *group, index int, msg []byte) {
+	g.replies[index] = msg
+	g.bytes += len(msg)
+	p.holdLocked(len(msg))
+	g.left--
+	p.sendGroupLocked(g)
+}
+
+// sendGroupLocked sends the answers to a batch when there are no more to come, and
+// nothing where there are none.
+func (p *Peer) sendGroupLocked(g *group) {
+	if !g.complete || g.left > 0 || g.sent {
+		return
+	}
+	g.sent = true
+	p.change.pass()
+	p.holdLocked(-g.bytes)
+	replies := slices.DeleteFunc(g.replies, func(r []byte) bool { return r == nil })
+	if len(replies) > 0 {
+		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})
+	}
+}
+
+// answerInvalidLocked answers what was no message.
+func (p *Peer) answerInvalidLocked(m *wire.Message, g *group) {
+	if p.state >= closing {
+		return
+	}
+	in := &inbound{group: g}
+	in.Msg = m.Clone()
+	if g == nil {
+		_ = p.replyLocked(in, failure(m.Err))
+		return
+	}
+	in.index = g.owe()
+	msgs, err := p.codec.Reply(in.Msg, failure(m.Err))
+	if err != nil || len(msgs) == 0 {
+		msgs = [][]byte{nil}
+	}
+	p.putLocked(g, in.index, msgs[0])
 }

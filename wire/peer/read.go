@@ -34,7 +34,7 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 	p.mu.Lock()
 	p.releaseEarlyLocked()
 	msgs, batch, err := p.codec.Decode(raw)
-	if batch && p.takenWholeLocked(msgs, raw) {
+	if batch && p.takenWholeLocked(msgs, raw, in) {
 		msgs, batch = nil, false
 	}
 	if err == nil || len(msgs) > 0 { // a last word may come with the end
@@ -95,6 +95,7 @@ func (p *Peer) mustStopLocked(in *stream) bool {
 
 // routeLocked gives one message to whom it belongs.
 func (p *Peer) routeLocked(m *wire.Message, g *group, in *stream) {
+	p.nameBareLocked(m)
 	seen := p.watchedLocked(m)
 	switch m.Kind {
 	case wire.Response:
@@ -118,30 +119,17 @@ func (p *Peer) routeLocked(m *wire.Message, g *group, in *stream) {
 func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
 	s := p.calls.byID[string(m.ID)]
 	if s == nil && noID(m.ID) {
-		if m.Err == nil {
-			p.unclaimedLocked(m)
-			return
-		}
-		if in == nil && p.calls.idless > 0 {
-			p.calls.idless--
-			p.strayLocked(m)
-			return
-		}
-		calls := p.calls.refused(in, g == nil)
-		if len(calls) == 0 {
-			p.strayLocked(m)
-			return
-		}
-		s = calls[0]
-		for _, other := range calls[1:] { // one refusal is one answer, with no call's id
-			p.forgetLocked(other, io.EOF)
-			s.own = nil
-		}
+		p.anonymousLocked(m, g, in)
+		return
 	}
 	switch {
 	case s == nil && p.calls.abandoned[string(m.ID)] != nil:
 		p.tooLateLocked(p.calls.abandoned[string(m.ID)], m)
 	case s == nil:
+		if next := p.nextAnswerLocked(m, in); next != nil {
+			p.answerUnshapedLocked(next, m)
+			return
+		}
 		p.unclaimedLocked(m)
 	case !s.waiting: // the dialect's items have the request's id
 		m.Kind, m.Stream = wire.Item, nil
@@ -150,6 +138,32 @@ func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
 	default:
 		p.answeredLocked(s, m)
 	}
+}
+
+// anonymousLocked routes an answer without an id: to the call that was sent without
+// one, an error else to the only call, or batch, that it can belong to.
+func (p *Peer) anonymousLocked(m *wire.Message, g *group, in *stream) {
+	next := p.nextAnswerLocked(m, in)
+	var calls []*stream
+	if m.Err != nil {
+		calls = p.calls.refused(in, g == nil)
+	}
+	switch {
+	case next != nil && len(calls) < 2:
+		p.answerUnshapedLocked(next, m)
+		return
+	case m.Err == nil:
+		p.unclaimedLocked(m)
+		return
+	case len(calls) == 0:
+		p.strayLocked(m)
+		return
+	}
+	for _, other := range calls[1:] { // one refusal is one answer, with no call's id
+		p.forgetLocked(other, io.EOF)
+		calls[0].own = nil
+	}
+	p.answeredLocked(calls[0], m)
 }
 
 // answeredLocked takes the first response to s: it may open a stream, of which items
@@ -176,14 +190,6 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	s.early = earlyItems{}
 	for i := range rest {
 		p.unclaimedLocked(&rest[i])
-	}
-}
-
-// catchUpLocked delivers what came of the stream of s before it was named.
-func (p *Peer) catchUpLocked(s *stream, e *earlyItems) {
-	items := e.take(wire.ID(s.token))
-	for i := range items {
-		p.deliverLocked(s, &items[i])
 	}
 }
 
@@ -232,7 +238,10 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 		case in.named && in.token == string(m.Stream):
 			p.deliverLocked(in, m)
 			return
-		case in.waiting && !in.oneAnswer && in.early.keep(m, p.o.StreamBuffer):
+		case in.waiting && !in.oneAnswer && !in.early.keep(m, p.o.StreamBuffer):
+			p.unclaimedLocked(m)
+			return
+		case in.waiting && !in.oneAnswer:
 			if m.Final {
 				p.adoptLocked(in, m.Stream, &in.early)
 			}
@@ -256,24 +265,6 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 		}
 	default:
 		p.unclaimedLocked(m)
-	}
-}
-
-// adoptLocked gives a stream that came to its end before any response named it to the
-// one call that can have asked for it.
-func (p *Peer) adoptLocked(s *stream, token wire.ID, e *earlyItems) {
-	p.calls.setWaiting(s, false)
-	p.calls.name(s, token)
-	p.catchUpLocked(s, e)
-	p.calls.abandon(s) // its response may still come
-}
-
-// releaseEarlyLocked makes notifications of items that no call can want any more.
-func (p *Peer) releaseEarlyLocked() {
-	for items := p.calls.unclaimed(); len(items) > 0; items = p.calls.unclaimed() {
-		for i := range items {
-			p.unclaimedLocked(&items[i])
-		}
 	}
 }
 

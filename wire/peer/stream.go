@@ -52,6 +52,7 @@ type exchanged struct {
 	stop      context.CancelFunc // ends the exchange
 	answers   bool               // it carries an answer of ours, and is no call
 	early     earlyItems         // as calls.early, of this exchange
+	optional  bool               // it may be over without an answer
 	malformed string             // what came in it that was no message
 }
 
@@ -193,6 +194,8 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 		return nil
 	case s.stop != nil: // the exchange is the call
 		s.stop()
+		return nil
+	case unanswered && s.isLoose():
 		return nil
 	case unanswered:
 		p.calls.abandon(s)

@@ -46,7 +46,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		codec: d.newCodec(), ends: ends, recording: rec,
 		ready: make(chan struct{}), born: time.Now(),
 	}
-	po := peer.Options{Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
+	po := peer.Options{Client: true, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
 		d.preopen(ctx, l, c)
 		return d.responder.Accept(c)
@@ -93,6 +93,11 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	err := l.p.Greet(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return wire.NewFault(wire.Timeout, fmt.Sprintf("no greeting within %v", limit), err)
+	}
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // nobody was there to speak the dialect
+		g := *f
+		g.Kind = wire.Unreachable
+		return &g
 	}
 	return err
 }

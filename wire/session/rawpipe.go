@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -26,7 +27,7 @@ type rawPipe struct {
 	ended        bool            // nothing more comes
 	draining     bool            // the user sends no more
 	err          error           // why it ended, where that is the pipe's own
-	lostAnswer   error           // why an answer will not come, though the conversation goes on
+	lostAnswers  []error         // why answers will not come, one of each kind
 	pending      sync.WaitGroup
 }
 
@@ -128,6 +129,18 @@ func (r *rawPipe) Err() error {
 	if r.err != nil {
 		return r.err
 	}
+	select {
+	case <-r.hub.d.Done():
+	default:
+		return nil
+	}
+	r.draining = true
+	r.mu.Unlock()
+	r.pending.Wait() // what has not been answered by now is lost
+	r.mu.Lock()
+	if len(r.lostAnswers) > 0 {
+		return errors.Join(r.lostAnswers...)
+	}
 	return r.hub.d.Err()
 }
 
@@ -183,10 +196,10 @@ func (r *rawPipe) follow(st dialect.Stream) {
 		if err == nil {
 			continue
 		}
-		if r.ctx.Err() != nil { // whoever asked is gone
+		switch {
+		case r.ctx.Err() != nil: // whoever asked is gone
 			dialect.CancelAnyway(r.ctx, st)
-		}
-		if r.hub.d.o.Reconnect != nil && disconnected(st) {
+		case err != io.EOF:
 			r.unanswered(err)
 		}
 		return
@@ -213,12 +226,18 @@ func (r *rawPipe) answered(id wire.ID) {
 	delete(r.openRequests, string(id))
 }
 
-// unanswered notes that an answer was lost with its link.
+// unanswered notes that an answer that is owed will not come.
 func (r *rawPipe) unanswered(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lostAnswer == nil {
-		r.lostAnswer = err
+	kind := func(err error) (k wire.FaultKind) {
+		if f := wire.AsFault(err); f != nil {
+			k = f.Kind
+		}
+		return k
+	}
+	if !slices.ContainsFunc(r.lostAnswers, func(have error) bool { return kind(have) == kind(err) }) {
+		r.lostAnswers = append(r.lostAnswers, err)
 	}
 }
 
@@ -259,14 +278,17 @@ func (r *rawPipe) Finish(ctx context.Context) error {
 		if l != nil && l.p.Settle(ctx) != nil {
 			return context.Cause(ctx)
 		}
+		if err := r.Err(); err != nil {
+			return err
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.lostAnswer
+		return errors.Join(r.lostAnswers...)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-r.slow:
 		return r.err
 	case <-r.hub.d.Done():
-		return nil
+		return r.Err()
 	}
 }

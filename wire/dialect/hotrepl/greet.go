@@ -36,7 +36,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	}
 	var f *wire.Fault
 	switch {
-	case errors.Is(err, io.EOF):
+	case err == io.EOF:
 		err = wire.NewFault(wire.Closed, "the connection ended", err)
 		fallthrough
 	case errors.As(err, &f) && f.Kind == wire.Closed:

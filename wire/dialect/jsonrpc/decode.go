@@ -189,7 +189,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	answer := f.result != nil || f.err != nil
 	switch {
 	case f.method == nil && answer, answer && f.id != nil && f.params == nil && (failed || f.result != nil):
-		f.response(raw, failed, m)
+		c.response(f, raw, failed, m)
 		return
 	case f.method == nil:
 		*m = invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
@@ -206,6 +206,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 		m.Kind, m.ID = wire.Notification, nil
 	case !isID(f.id) && !isNull(f.id) && !c.o.AnyID:
 		*m = invalid(raw, nil, "the id is neither a string nor a number nor null")
+		m.Method = method
 		return
 	}
 	switch t := scan.Type(f.params); {
@@ -214,6 +215,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 		m.Params, m.Body = nil, nil
 	case two && m.Kind == wire.Request && !c.o.AnyParams:
 		*m = invalid(raw, c.idOrNil(f.id), "params is neither an object nor an array")
+		m.Method = method
 		return
 	}
 	if m.Kind == wire.Notification {
@@ -223,13 +225,16 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 
 // response reads an answer. One that is none is Invalid and Final: it fails its
 // call and is not answered.
-func (f *fields) response(raw []byte, failed bool, m *wire.Message) {
-	if f.id != nil && !isID(f.id) && !isNull(f.id) {
+func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
+	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.strange[string(tight(f.id))] {
 		*m = invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
 		m.Final = true
 		return
 	}
 	m.Kind, m.ID, m.Raw, m.Body = wire.Response, f.id, raw, f.result
+	if len(c.strange) > 0 && f.id != nil {
+		m.ID = tight(f.id)
+	}
 	switch {
 	case failed:
 		m.Err, m.Body = parseError(f.err), nil

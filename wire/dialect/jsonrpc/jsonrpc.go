@@ -54,10 +54,13 @@ type Options struct {
 
 // codec is the state for one connection.
 type codec struct {
-	o     Options
-	last  int64
-	msgs  []wire.Message
-	names map[string]string // method names that came, so that each is allocated once
+	o    Options
+	last int64
+	msgs []wire.Message
+	// strange are the ids of the user's own requests that are arrays, objects or the
+	// like, which 1.0 allows, compact: answers have them.
+	strange map[string]bool
+	names   map[string]string // method names that came, so that each is allocated once
 }
 
 // NewCodec returns the codec for one connection. It is a dialect.Describer too.
@@ -160,34 +163,6 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 		params = op.Of.Params
 	}
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
-}
-
-// raw passes a whole message on as it stands.
-func (c *codec) raw(op dialect.Op) (wire.Message, error) {
-	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
-		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
-	}
-	raw := bytes.Clone(op.Params)
-	m := wire.Message{Kind: wire.Notification, Raw: raw, Final: true}
-	switch i := scan.Skip(raw, 0); raw[i] {
-	case '{':
-		var f fields
-		if _, err := f.read(raw, i, c.o.MaxDepth); err == nil {
-			m = wire.Message{}
-			c.message(&f, raw, &m)
-		}
-	case '[':
-	default:
-		m = invalid(raw, nil, "a message is an object")
-	}
-	m.Raw, m.Final = raw, true
-	if m.Kind != wire.Request {
-		if len(m.ID) > 0 { // an error would have it
-			m.Err = nil
-		}
-		m.ID = nil
-	}
-	return m, nil
 }
 
 // Opened finds the stream in the answer to a subscribe request: its id, or an

@@ -93,8 +93,8 @@ func TestDecode(t *testing.T) {
 
 		{"a number", `5`, `invalid error=Invalid Request (code -32600)`},
 		{"a method that is a number", `{"jsonrpc":"2.0","id":"a","method":1}`, `invalid id="a" error=Invalid Request (code -32600)`},
-		{"params that are a string", `{"jsonrpc":"2.0","id":1,"method":"m","params":"p"}`, `invalid id=1 error=Invalid Request (code -32600)`},
-		{"an id that is an object", `{"id":{},"method":"m"}`, `invalid error=Invalid Request (code -32600)`},
+		{"params that are a string", `{"jsonrpc":"2.0","id":1,"method":"m","params":"p"}`, `invalid id=1 method=m error=Invalid Request (code -32600)`},
+		{"an id that is an object", `{"id":{},"method":"m"}`, `invalid method=m error=Invalid Request (code -32600)`},
 		{"an answer whose id is an object", `{"id":{},"result":1}`, `invalid error=Invalid Request (code -32600) final`},
 		{"neither request nor answer", `{"id":3}`, `invalid id=3 error=Invalid Request (code -32600)`},
 		{"an empty batch", `[]`, `invalid error=Invalid Request (code -32600)`},

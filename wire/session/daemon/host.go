@@ -6,7 +6,6 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -234,7 +233,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 		h.ring.add(m.Clone())
 	}
 	end := &wire.Event{Kind: wire.Done}
-	if !errors.Is(err, io.EOF) {
+	if err != io.EOF {
 		h.noteError(err)
 		end = &wire.Event{Kind: wire.Failure, Err: wire.NewError(wire.CodeServer, err.Error())}
 	}

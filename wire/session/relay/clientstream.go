@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"rpcx/wire"
@@ -21,7 +20,7 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 		m, err := s.Stream.Next(ctx)
 		switch {
 		case err != nil:
-			if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+			if err != io.EOF && ctx.Err() == nil {
 				err = fromSocket(err)
 			}
 			return wire.Message{}, err

@@ -3,7 +3,6 @@ package relay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"strconv"
 	"sync"
@@ -192,7 +191,7 @@ func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, em
 	for {
 		m, err := st.Next(ctx)
 		switch {
-		case errors.Is(err, io.EOF):
+		case err == io.EOF:
 			return over(err, token, emit)
 		case err != nil:
 			return over(h.socket.Meaning(err), token, emit)
@@ -207,7 +206,7 @@ func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, em
 // over emits how a stream ended.
 func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	ev := wire.Event{Kind: wire.Done, Final: true, Stream: token}
-	if !errors.Is(err, io.EOF) {
+	if err != io.EOF {
 		ev.Kind, ev.Err = wire.Failure, ToRPC(err).(*wire.Error)
 	}
 	return emit(ev)

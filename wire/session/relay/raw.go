@@ -3,7 +3,6 @@ package relay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"sync"
 	"time"
@@ -36,11 +35,13 @@ type RawPipe interface {
 	// Finish is the end of the user's messages: requests of the far side that are
 	// still open, or still come, get -32603, and the answers that are owed, to us
 	// and by hooks, are waited for as long as the context allows. An answer that
-	// was lost with a connection, of which there is another, is a failure.
+	// will not come is a failure: its connection was lost, the peer did not take the
+	// request, or what came was none.
 	Finish(ctx context.Context) error
 	// Stop lets Recv return what is queued and then io.EOF.
 	Stop()
-	// Err says why the traffic ended; nil while it lasts and after a clean end.
+	// Err says why the traffic ended; nil while it lasts and after a clean end with
+	// nothing owed to us.
 	Err() error
 }
 
@@ -161,7 +162,7 @@ func (p *remotePipe) Recv() (wire.Message, bool, error) {
 	m, err := p.stream.Next(p.ctx)
 	if err != nil {
 		p.mu.Lock()
-		if !errors.Is(err, io.EOF) && p.ctx.Err() == nil {
+		if err != io.EOF && p.ctx.Err() == nil {
 			p.err = err
 		}
 		p.mu.Unlock()
