@@ -2,8 +2,11 @@ package commands
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -16,6 +19,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
 )
 
 // subscribeOptions are the flags of subscribe.
@@ -28,6 +32,7 @@ type subscribeOptions struct {
 	choose      string
 	method      string
 	unsubscribe string
+	beside      string // links what is watched with the request that begins it; "": nothing is
 	since       int64
 	grace       cmdline.Duration
 	fields      dialects.RequestFields
@@ -43,7 +48,7 @@ func subscribeCommand(a *env.Env) *cmdline.Command {
 		cmdline.Text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		cmdline.Text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
 		cmdline.Number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
-		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
+		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
 	}, slices.Concat(o.watch.Flags(), o.params.Flags(), o.fields.Flags())...)
 	return &cmdline.Command{
@@ -149,7 +154,10 @@ func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Reques
 // operation makes what is sent; without arguments it has no method, and nothing is
 // sent.
 func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
-	op = dialect.Op{Kind: dialect.Subscribe, Unsubscribe: o.unsubscribe}
+	op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
+	if op.Unsubscribe, op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {
+		return op, err
+	}
 	if len(args) == 0 {
 		return op, nil
 	}
@@ -161,6 +169,26 @@ func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint
 		return op, err
 	}
 	return op, request.FillParams(ctx, a, e, &op, args[1:], o.params, cat)
+}
+
+// lasting reports whether the command line says when enough has come: an answer alone
+// is not its end then.
+func (o *subscribeOptions) lasting() bool {
+	return o.count > 0 || o.until != "" || o.lasts > 0 || o.method != "" || o.unsubscribe != "" || o.Time.Idle > 0
+}
+
+// goodbye reads --unsubscribe: a method, and behind a blank its params, if need be.
+func goodbye(given string) (method string, params json.RawMessage, err error) {
+	method, rest, _ := strings.Cut(strings.TrimSpace(given), " ")
+	if rest = strings.TrimSpace(rest); rest == "" {
+		return method, nil, nil
+	}
+	params = json.RawMessage(rest)
+	bad := scan.Valid(params, wire.DefaultMaxDepth)
+	if t := scan.Type(params); bad != nil || t != 'o' && t != 'a' {
+		return "", nil, wire.NewFault(wire.Usage, "--unsubscribe "+wire.Quote(given)+": behind the method stand its params, an object or an array", nil)
+	}
+	return method, params, nil
 }
 
 // limit returns how many values the peer need send at most; 0 where that is not
@@ -179,6 +207,10 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 		return nil
 	}
 	op := &dialect.Op{Kind: dialect.Watch, Method: o.method}
+	if o.method != "" {
+		o.beside = rand.Text() // of nobody else's in the same session
+		op.Beside = o.beside
+	}
 	if o.since >= 0 {
 		op.Since = &o.since
 	}

@@ -62,9 +62,17 @@ type Op struct {
 	OfID        wire.ID           // the id of that operation's request
 	Stream      wire.ID           // the stream that an Unsub ends
 	Unsubscribe string            // how the stream is ended, where the user said it; "": derived from Method
-	Extra       json.RawMessage   // members that only this dialect knows (an object); nil: none
-	Nested      bool              // a hook of this connection asks: it must not wait for what waits for it
-	Since       *int64            // of a Watch in a session: what its ring holds after that number, and goes on; nil: none
+	// UnsubscribeParams are the params of Unsubscribe, where the user said them too.
+	UnsubscribeParams json.RawMessage
+	// Lasting says of a Subscribe that the user waits for more than its answer: one that
+	// names no stream is its first item then, and not its end (see OpenEnded).
+	Lasting bool
+	// Beside, of a Watch of some methods and a Subscribe alike, has the Watch show the
+	// answer to the Subscribe, too, unless it only names a stream. "": it does not.
+	Beside string
+	Extra  json.RawMessage // members that only this dialect knows (an object); nil: none
+	Nested bool            // a hook of this connection asks: it must not wait for what waits for it
+	Since  *int64          // of a Watch in a session: what its ring holds after that number, and goes on; nil: none
 	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
 	// the reader's goroutine, in their place among all that comes in. May be nil.
 	Answer func(m wire.Message)
@@ -158,6 +166,13 @@ type Notifier interface {
 type UnsolicitedStreams interface {
 	// UnsolicitedStreams does nothing.
 	UnsolicitedStreams()
+}
+
+// OpenEnded marks a Codec whose peers answer a Subscribe as they like, and send what
+// belongs to it unnamed: its answer tells nothing of how long it lasts.
+type OpenEnded interface {
+	// OpenEnded does nothing.
+	OpenEnded()
 }
 
 // A Handler answers the peer's requests, each in a goroutine of its own: Handle

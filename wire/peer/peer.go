@@ -119,6 +119,7 @@ type Peer struct {
 	link
 	lifetime
 	codec       dialect.Codec
+	openEnded   bool // an answer does not say that nothing follows
 	unsolicited bool // the peer opens streams that no call of ours asked for
 	o           Options
 	handler     dialect.Handler
@@ -194,6 +195,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.exchanger, _ = conn.(wire.Exchanger)
 	p.batcher, _ = conn.(wire.Batcher)
 	_, p.oneShot = conn.(wire.OneShot)
+	_, p.openEnded = codec.(dialect.OpenEnded)
 	_, p.unsolicited = codec.(dialect.UnsolicitedStreams)
 	if idler, ok := conn.(wire.Idler); ok {
 		p.idler = true

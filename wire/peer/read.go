@@ -175,11 +175,17 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 		token, m.Final = p.codec.Opened(s.op, *m)
 		m.Stream = token
 	}
+	first := m.Err == nil && token == nil && m.Kind == wire.Response && !acknowledges(m.Body) // it says something itself
+	shown := first && m.Final && s.op.Lasting && p.openEnded && p.exchanger == nil
+	m.Final = m.Final && !shown
 	p.calls.setWaiting(s, false)
 	if s.op.Kind == dialect.Raw { // in its place among all else that comes in
 		p.answerToLocked(s.op.Answer, restored(m, s.own))
 	}
 	p.deliverLocked(s, m)
+	if first && s.op.Kind == dialect.Subscribe {
+		p.firstItemLocked(s, m, shown)
+	}
 	if token == nil || s.ended {
 		return
 	}

@@ -1,12 +1,15 @@
 package peer
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // wakeBytes is how much may wait in a stream before its consumer is woken
@@ -142,6 +145,33 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// firstItemLocked takes the answer m of s for the first item of what the user waits
+// for: of s itself, where it is shown there, and of the watches that s is to begin.
+func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
+	item := *m
+	item.Kind, item.ID, item.Final = wire.Item, nil, false
+	if shown {
+		p.deliverLocked(s, &item)
+	}
+	for _, w := range slices.Clone(p.calls.watches) {
+		if s.op.Beside != "" && w.op.Beside == s.op.Beside {
+			p.deliverLocked(w, &item)
+		}
+	}
+}
+
+// acknowledges reports whether the body of an answer says no more than that the
+// request was taken: null, true or {}.
+func acknowledges(body []byte) bool {
+	switch scan.Type(body) {
+	case 0, '0', 't':
+		return true
+	case 'o':
+		return len(bytes.TrimSpace(body[1:])) == 1
+	}
+	return false
 }
 
 // Cancel tells the far side and forgets the stream. Messages that are queued

@@ -157,6 +157,8 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	}
 	var params json.RawMessage
 	switch {
+	case op.Of != nil && op.Of.UnsubscribeParams != nil:
+		params = op.Of.UnsubscribeParams
 	case op.Stream != nil:
 		params = scan.ArrayOf(op.Stream)
 	case op.Of != nil:
@@ -164,6 +166,9 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	}
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
 }
+
+// OpenEnded says that notifications that name no stream may belong to a request.
+func (c *codec) OpenEnded() {}
 
 // Opened finds the stream in the answer to a subscribe request: its id, or an
 // object that names it. true, null and {} are acknowledgements, after which

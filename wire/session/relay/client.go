@@ -129,7 +129,7 @@ func (r *Client) Dialect() string { return r.hello.Dialect }
 func (r *Client) params(op dialect.Op) json.RawMessage {
 	return JSON(wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
-		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
+		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, With: op.UnsubscribeParams, Lasting: op.Lasting, Beside: op.Beside, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
 	})
 }
 

@@ -80,6 +80,9 @@ type wireOp struct {
 	Funcs       map[string]string `json:"funcs,omitempty"`
 	Known       *catalog.Catalog  `json:"known,omitempty"`
 	Unsubscribe string            `json:"unsubscribe,omitempty"`
+	With        json.RawMessage   `json:"unsubscribe_params,omitempty"`
+	Lasting     bool              `json:"lasting,omitempty"`
+	Beside      string            `json:"beside,omitempty"`
 	Extra       json.RawMessage   `json:"extra,omitempty"`
 	Since       *int64            `json:"since,omitempty"`
 	Hook        string            `json:"hook,omitempty"`   // the hook whose command asks
@@ -125,6 +128,7 @@ func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	return dialect.Op{
 		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code, Job: w.Job,
 		Funcs: w.Funcs, Known: w.Known, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
+		UnsubscribeParams: w.With, Lasting: w.Lasting, Beside: w.Beside,
 		Nested: w.Hook != "" || w.Nested,
 	}, w.Hook, nil
 }
