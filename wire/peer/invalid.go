@@ -103,7 +103,9 @@ func (p *Peer) nextAnswerLocked(m *wire.Message, in *stream) *stream {
 	case in != nil:
 		return nil
 	}
-	named := !noID(m.ID) || m.Kind == wire.Invalid && (m.Final || m.Bare && m.Method != "") // by an id, perhaps a strange one, or as an event
+	// What has an id, perhaps a strange one, or is an event, or no object, does not
+	// answer what has an id itself.
+	named := !noID(m.ID) || m.Kind == wire.Invalid && (m.Final || m.Bare && m.Method != "" || scan.Type(m.Raw) != 'o')
 	for _, s := range candidates {
 		if s.waiting && (s.isLoose() || in == nil && !named) {
 			return s

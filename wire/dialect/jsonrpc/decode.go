@@ -127,7 +127,7 @@ func invalid(raw []byte, id wire.ID, what string) wire.Message {
 // fields are the members of a message that matter, as they stand; nil: absent.
 // Of several with one name the last counts.
 type fields struct {
-	version, id, method, params, result, err []byte
+	version, id, method, params, result, err, text []byte
 	// Of params, where it is an object.
 	stream, item, itemErr, target []byte
 	done                          bool
@@ -150,6 +150,8 @@ func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
 			f.version = o.Value()
 		case "error":
 			f.err = o.Value()
+		case "message":
+			f.text = o.Value()
 		default:
 			o.Value()
 		}
@@ -237,7 +239,7 @@ func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 	}
 	switch {
 	case failed:
-		m.Err, m.Body = parseError(f.err), nil
+		m.Err, m.Body = f.failure(), nil
 	case f.result == nil:
 		m.Body = null
 	}

@@ -10,6 +10,16 @@ import (
 // ReadError returns the error that a message's error member stands for.
 func ReadError(val []byte) *wire.Error { return parseError(val) }
 
+// failure reads the error of a response. Where that is a text beside a message, as in
+// WebDriver BiDi, the text is its code.
+func (f *fields) failure() *wire.Error {
+	e := parseError(f.err)
+	if text, ok := scan.Text(f.text); ok && scan.Type(f.err) == 's' {
+		e.Code, e.Message, e.Raw = f.err, text, nil
+	}
+	return e
+}
+
 // parseError reads an error in any of the shapes that servers give it.
 func parseError(val []byte) *wire.Error {
 	e := &wire.Error{Raw: val}

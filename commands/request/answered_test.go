@@ -1,0 +1,136 @@
+package request
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
+)
+
+// What a peer that cannot be trusted says, line by line. "" ends its sending, "x" the
+// connection; "…" is a line that is not ended.
+var anything = []string{
+	`{"jsonrpc":"2.0","id":1,"result":{"yes":1}}`,
+	`{"jsonrpc":"2.0","id":1,"result":"s"}`,
+	`{"jsonrpc":"2.0","id":1,"error":{"code":7,"message":"no"}}`,
+	`{"jsonrpc":"2.0","id":2,"result":"of another"}`,
+	`{"jsonrpc":"2.0","id":"1","result":"of another"}`,
+	`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}`,
+	`{"jsonrpc":"2.0","id":1}`,
+	`{"jsonrpc":"2.0","method":"n","params":{"subscription":"s","result":1}}`,
+	`{"jsonrpc":"2.0","method":"n","params":{"subscription":"s","done":true}}`,
+	`{"jsonrpc":"2.0","method":"n","params":{"subscription":"t","result":1}}`,
+	`{"jsonrpc":"2.0","id":9,"method":"ask"}`,
+	`{"type":"event"}`,
+	`[]`,
+	`[{"jsonrpc":"2.0","id":1,"result":{"yes":2}},{"type":"event"}]`,
+	`{"jsonrpc":"2.0","id":1,"result":…`,
+	`not JSON`,
+	``,
+	`x`,
+}
+
+// TestStatusZeroMeansAnswered: whatever a peer does, success says that it has answered
+// what was asked: a call with a result, a stream with its answer and its end.
+func TestStatusZeroMeansAnswered(t *testing.T) {
+	for seed := range uint64(400) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var script []string
+		for range 1 + random.IntN(5) {
+			script = append(script, anything[random.IntN(len(anything))])
+		}
+		for _, kind := range []dialect.OpKind{dialect.Call, dialect.Subscribe, dialect.Raw} {
+			op := dialect.Op{Kind: kind, Method: "m"}
+			if kind == dialect.Raw {
+				op = dialect.Op{Kind: kind, Params: json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"m"}`)}
+			}
+			out, err := ask(t, script, op)
+			if err == nil && !wasAnswered(script, kind) {
+				t.Errorf("seed %d, operation %d: success after %q, with %q", seed, kind, script, out)
+			}
+		}
+	}
+}
+
+// wasAnswered says whether the script answers: before it breaks off or is refused.
+func wasAnswered(script []string, kind dialect.OpKind) bool {
+	sent := strings.Join(script, "\n")
+	switch {
+	case kind != dialect.Subscribe || strings.Contains(sent, `"yes"`):
+		return strings.Contains(sent, `"yes"`) || strings.Contains(sent, `"id":1,"result":"s"`) || kind == dialect.Raw && strings.Contains(sent, `"id":1}`)
+	}
+	return strings.Contains(sent, `"done":true`)
+}
+
+// ask does op against a peer that reads one line and plays script.
+func ask(t *testing.T, script []string, op dialect.Op) (string, error) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go play(l, script)
+	e, err := endpoint.Parse("tcp://"+l.Addr().String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, words strings.Builder
+	print, err := format.New(&out, format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &env.Env{Console: format.NewConsole(&words, format.ConsoleOptions{}), Signal: context.Background()}
+	a.Line = &cmdline.CommandLine{Cmd: &cmdline.Command{}, Args: []string{"tcp://", "m"}}
+	r := &Request{
+		Env: a, Client: &options.Client{}, Endpoint: e, Print: print, Stream: op.Kind == dialect.Subscribe, Timeout: 10 * time.Second,
+		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
+		Consume: func(c *Consumer, op dialect.Op) error {
+			c.Stream = op.Kind == dialect.Subscribe
+			return c.Do(op)
+		},
+	}
+	err = r.Do(context.Background())
+	return out.String(), err
+}
+
+// play accepts one connection, reads one line, plays script and hangs up.
+func play(l net.Listener, script []string) {
+	c, err := l.Accept()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	in := bufio.NewReader(c)
+	if _, err := in.ReadString('\n'); err != nil && !errors.Is(err, io.EOF) {
+		return
+	}
+	for _, line := range script {
+		switch {
+		case line == "":
+			_ = c.(*net.TCPConn).CloseWrite()
+			return
+		case line == "x":
+			return
+		case strings.HasSuffix(line, "…"):
+			fmt.Fprint(c, strings.TrimSuffix(line, "…"))
+			return
+		}
+		fmt.Fprintln(c, line)
+	}
+}
