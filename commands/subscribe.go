@@ -70,7 +70,8 @@ func subscribeCommand(a *env.Env) *cmdline.Command {
 }
 
 const subscribeDescription = `The events go to stdout, one JSON value a line, until the stream ends, a limit is
-reached or a signal comes; the peer is told before rpcx goes. METHOD may be left out
+reached or a signal comes; the peer is told before rpcx
+goes, where it can be (--unsubscribe). METHOD may be left out
 where --method or --select says what to take, or --since: nothing is sent then. With
 --reconnect a lost connection is made again, with pauses that grow up to 30 s; the
 subscription is sent again, and a gap event says that items may be missing. On a HotRepl

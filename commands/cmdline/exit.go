@@ -34,9 +34,9 @@ var statuses = []Status{
 	{124, wire.Timeout, 11, "--timeout or --idle ran out"},
 	{126, wire.NotExecutable, 6, "the endpoint's own command is not executable"},
 	{127, wire.NotFound, 5, "the endpoint's own command was not found"},
-	{130, wire.Interrupted, 3, "interrupted (SIGINT), after the peer was told"},
-	{141, wire.PipeClosed, 3, "stdout was closed (SIGPIPE), after the peer was told"},
-	{143, wire.Terminated, 3, "terminated (SIGTERM), after the peer was told"},
+	{130, wire.Interrupted, 3, "interrupted (SIGINT); the peer is told first where its dialect has a word for it"},
+	{141, wire.PipeClosed, 3, "stdout was closed (SIGPIPE); the peer is told first, likewise"},
+	{143, wire.Terminated, 3, "terminated (SIGTERM); the peer is told first, likewise"},
 }
 
 // StatusOf returns the row of a failure's kind.

@@ -11,7 +11,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
 )
@@ -130,27 +129,6 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	return relay.JSON(relay.Hello{
 		Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
 	}), nil
-}
-
-// close begins the end; whoever asked sees it by the end of its connection.
-func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
-	running := h.runningJobs()
-	h.once.Do(func() { close(h.closing) })
-	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.options.Name), nil))
-	return running, nil
-}
-
-// runningJobs returns the names of the jobs that end with the session, as an array.
-func (h *host) runningJobs() json.RawMessage {
-	now, cancel := context.WithCancel(context.Background())
-	cancel() // nobody waits for a session that is not live
-	var names scan.Array
-	if d, err := h.upstream(now); err == nil && d != nil {
-		for _, name := range d.RunningJobs(now) {
-			names.Text(name)
-		}
-	}
-	return names.End()
 }
 
 // Status is what `connect --status` prints, and in short `connect --list`.

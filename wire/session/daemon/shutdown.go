@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
 )
@@ -109,4 +111,25 @@ func (h *host) unsubscribe() {
 		leaving.Go(func() { dialect.CancelAnyway(context.Background(), st) })
 	}
 	leaving.Wait()
+}
+
+// close begins the end; whoever asked sees it by the end of its connection.
+func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
+	running := h.runningJobs()
+	h.once.Do(func() { close(h.closing) })
+	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.options.Name), nil))
+	return running, nil
+}
+
+// runningJobs returns the names of the jobs that end with the session, as an array.
+func (h *host) runningJobs() json.RawMessage {
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // nobody waits for a session that is not live
+	var names scan.Array
+	if d, err := h.upstream(now); err == nil && d != nil {
+		for _, name := range d.RunningJobs(now) {
+			names.Text(name)
+		}
+	}
+	return names.End()
 }
