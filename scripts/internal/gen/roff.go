@@ -128,6 +128,14 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) 
 	for _, s := range statuses {
 		p.line(".TP\n\\fB%d\\fR %s\n%s", s.Code, literal(s.Name), literal(s.Meaning))
 	}
+	p.line(".SH LIMITS\n%s", inline("What the peer could draw out, what bounds it, and what happens then. `--timeout` and signals end all of it."))
+	for _, l := range cmdline.Limits() {
+		bound := literal(l.Bound)
+		if l.Flag != "" {
+			bound += " (\\fB" + literal("--"+l.Flag) + "\\fR)"
+		}
+		p.line(".TP\n%s\n%s; then: %s", literal(l.What), bound, literal(l.Then))
+	}
 	p.line(".SH EXAMPLES")
 	walk(root, nil, func(path []string, d cmdline.Doc) {
 		if len(path) == 0 {

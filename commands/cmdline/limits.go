@@ -1,0 +1,37 @@
+package cmdline
+
+// A Limit is one wait or one buffer that the far side could draw out, and what bounds
+// it.
+type Limit struct {
+	What  string // what is waited for, or kept
+	Bound string // how long, or how much
+	Flag  string // that changes it, without its dashes; "": none does
+	Then  string // what happens beyond it
+}
+
+// Limits is the table of all that a peer can draw out, for the manual.
+func Limits() []Limit {
+	return []Limit{
+		{"a connection, TLS and the upgrade included", "10s", "connect-timeout", "status 3"},
+		{"a greeting", "15s", "", "status 124"},
+		{"a call: the time between two messages of it", "60s; none in subscribe and connect", "idle", "status 124, in subscribe a normal end"},
+		{"a call, from its beginning to its end", "none", "timeout", "status 124"},
+		{"the end of a stream after an error in it", "1s", "grace", "the error is the outcome"},
+		{"what the peer answers to a cancel or unsubscribe", "2s", "", "rpcx goes; a second Ctrl-C goes at once"},
+		{"the end of a connection, each step of it", "2s", "", "it is cut"},
+		{"answers to requests of a peer that sends no more", "60s", "", "the connection is closed"},
+		{"a hook", "60s", "hook-timeout", "it is ended, the peer gets -32603"},
+		{"a lost connection that is to be made again", "5m", "reconnect-for", "the command fails as it would have without"},
+		{"a message", "64 MiB", "max-message", "status 5"},
+		{"the nesting of a message", "1,000", "", "status 5"},
+		{"messages in one batch", "65,536", "", "the batch is refused"},
+		{"what a stream has brought and is not printed yet", "8 MiB", "", "reading stops; where an answer must be read, up to one more message, then status 74"},
+		{"what came of a stream before the answer that names it", "8 MiB", "", "the stream ends with status 74 and the number of what was lost"},
+		{"notifications that wait for their hook", "1,024 or 8 MiB", "", "reading stops; where an answer must be read, 8,192 or 128 MiB, then the oldest are lost, with a warning"},
+		{"answers of ours that the peer does not read", "16 MiB", "", "reading stops"},
+		{"requests of one client that are being answered", "1,088", "max-inflight", "no more are read"},
+		{"what a session keeps of what came unasked", "65,536 messages or 8 MiB", "", "the oldest are lost, with a gap event"},
+		{"lines of a child that are no messages", "100", "noise", "status 5"},
+		{"different warnings about one peer", "200", "", "no more are shown without -v"},
+	}
+}
