@@ -114,7 +114,7 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	case m.Kind == wire.Item && !last && !c.Watch:
 		return c.afterError(ctx, ev)
 	case last || !c.Watch:
-		return c.failure(ctx, m.ID, ev)
+		return c.failure(ctx, scan.Get(m.Raw, "id"), ev)
 	}
 	return stop, nil
 }
