@@ -142,7 +142,7 @@ _rpcx_command() {
 		;;
 	'serve')
 		subs='' endpoint='yes'
-		flags='--on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --frame --artifacts --allow --deny --max-inflight --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --frame --artifacts --allow --deny --listening --max-inflight --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'record')
 		subs='' endpoint='yes'
@@ -222,7 +222,7 @@ _rpcx_command() {
 		;;
 	'plugin serve')
 		subs='' endpoint=''
-		flags='--listen --name --lib-version --description --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --frame --artifacts --allow --deny --max-inflight --allow-origin --token --public --cacert --cert --key --ping --max-message --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--listen --name --lib-version --description --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --frame --artifacts --allow --deny --listening --max-inflight --allow-origin --token --public --cacert --cert --key --ping --max-message --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	esac
 }
@@ -233,7 +233,7 @@ _rpcx_value() {
 	case $1 in
 	--allow | --allow-origin | --arg | --argjson | --artifact-host | --close | --connect-timeout | --count | --cursor | --deny | --description | --diff | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --ignore | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-inflight | --max-message | --meta | --method | --name | --noise | --on | --on-open | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --redact | --reject | --reply | --resource | --resume | --retry | --runtime | --select | --session | --set | --shutdown-timeout | --since | --speed | --status | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --to | --token-command | --unsubscribe | --until | --verb | -H | -q) kind=anything ;;
 	--artifact-root | --artifacts | --save) kind=dirs ;;
-	--cacert | --catalog | --cert | --file | --hooks | --key | --output | --record | --report | --template | --token | -f | -o) kind=files ;;
+	--cacert | --catalog | --cert | --file | --hooks | --key | --listening | --output | --record | --report | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;
 	--errors) kind=words choices='text json' ;;

@@ -33,7 +33,7 @@ function __rpcx_endpoints
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --allow --allow-origin --arg --argjson --artifact-host --close --connect-timeout --count --cursor --deny --description --diff --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --reject --reply --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --status --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --unsubscribe --until --verb -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --output --record --report --template --token -f -o --color --dialect --errors --format --kind --log-level --on-tape-error --params-style
+set -g __rpcx_valued --allow --allow-origin --arg --argjson --artifact-host --close --connect-timeout --count --cursor --deny --description --diff --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --reject --reply --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --status --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --unsubscribe --until --verb -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --listening --output --record --report --template --token -f -o --color --dialect --errors --format --kind --log-level --on-tape-error --params-style
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a eval -d 'evaluate code on the peer and print its value'
@@ -334,6 +334,7 @@ complete -c rpcx -n '__rpcx_in serve' -l frame -x -d 'a simulated frame lasts DU
 complete -c rpcx -n '__rpcx_in serve' -l artifacts -x -a '(__fish_complete_directories)' -d 'hooks write files for clients below DIR, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)'
 complete -c rpcx -n '__rpcx_in serve' -l allow -x -d 'answer only methods that match PATTERN'
 complete -c rpcx -n '__rpcx_in serve' -l deny -x -d 'refuse methods that match PATTERN'
+complete -c rpcx -n '__rpcx_in serve' -l listening -r -F -d 'write the line that says where to FILE, not to stdout'
 complete -c rpcx -n '__rpcx_in serve' -l max-inflight -x -d 'have at most N requests of a connection in flight, and then read no further (1088)'
 complete -c rpcx -n '__rpcx_in serve' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
 complete -c rpcx -n '__rpcx_in serve' -l token -r -F -d 'demand the bearer token in @FILE (http, ws)'
@@ -373,7 +374,7 @@ complete -c rpcx -n '__rpcx_in record' -l noise -x -d 'skip at most N lines of a
 complete -c rpcx -n '__rpcx_in record' -l header -s H -x -d 'send the header LINE ("Name: value"; @FILE holds one a line)'
 complete -c rpcx -n '__rpcx_in record' -l insecure -s k -d 'do not verify the far side'\''s certificate'
 complete -c rpcx -n '__rpcx_in record' -l connect-timeout -x -d 'give up connecting after DURATION (10s)'
-complete -c rpcx -n '__rpcx_in record' -l refresh -d 'ask the peer anew what it offers, and keep that (introspect)'
+complete -c rpcx -n '__rpcx_in record' -l refresh -d 'ask the peer anew what it offers (introspect), or for the answer (ro), and keep that'
 complete -c rpcx -n '__rpcx_in record' -l no-cache -d 'ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)'
 complete -c rpcx -n '__rpcx_in record' -l token-command -x -d 'send the first line that COMMAND prints as bearer token'
 complete -c rpcx -n '__rpcx_in record' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
@@ -406,7 +407,7 @@ complete -c rpcx -n '__rpcx_in replay' -l noise -x -d 'skip at most N lines of a
 complete -c rpcx -n '__rpcx_in replay' -l header -s H -x -d 'send the header LINE ("Name: value"; @FILE holds one a line)'
 complete -c rpcx -n '__rpcx_in replay' -l insecure -s k -d 'do not verify the far side'\''s certificate'
 complete -c rpcx -n '__rpcx_in replay' -l connect-timeout -x -d 'give up connecting after DURATION (10s)'
-complete -c rpcx -n '__rpcx_in replay' -l refresh -d 'ask the peer anew what it offers, and keep that (introspect)'
+complete -c rpcx -n '__rpcx_in replay' -l refresh -d 'ask the peer anew what it offers (introspect), or for the answer (ro), and keep that'
 complete -c rpcx -n '__rpcx_in replay' -l no-cache -d 'ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)'
 complete -c rpcx -n '__rpcx_in replay' -l token-command -x -d 'send the first line that COMMAND prints as bearer token'
 complete -c rpcx -n '__rpcx_in replay' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
@@ -1238,6 +1239,7 @@ complete -c rpcx -n '__rpcx_in plugin serve' -l frame -x -d 'a simulated frame l
 complete -c rpcx -n '__rpcx_in plugin serve' -l artifacts -x -a '(__fish_complete_directories)' -d 'hooks write files for clients below DIR, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)'
 complete -c rpcx -n '__rpcx_in plugin serve' -l allow -x -d 'answer only methods that match PATTERN'
 complete -c rpcx -n '__rpcx_in plugin serve' -l deny -x -d 'refuse methods that match PATTERN'
+complete -c rpcx -n '__rpcx_in plugin serve' -l listening -r -F -d 'write the line that says where to FILE, not to stdout'
 complete -c rpcx -n '__rpcx_in plugin serve' -l max-inflight -x -d 'have at most N requests of a connection in flight, and then read no further (1088)'
 complete -c rpcx -n '__rpcx_in plugin serve' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
 complete -c rpcx -n '__rpcx_in plugin serve' -l token -r -F -d 'demand the bearer token in @FILE (http, ws)'

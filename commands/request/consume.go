@@ -28,7 +28,7 @@ func (c *Consumer) end(err error) error {
 		return c.finish()
 	}
 	if err == io.EOF && c.advice.IsFailure() && !c.data && !c.Watch {
-		_, err := c.failure(c.deadline.Ctx, wire.Event{Kind: wire.Failure, Err: c.advice.Error()})
+		_, err := c.failure(c.deadline.Ctx, nil, wire.Event{Kind: wire.Failure, Err: c.advice.Error()})
 		return err
 	}
 	if ev := c.advice.Unheeded(); ev != nil {
