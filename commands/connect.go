@@ -34,8 +34,8 @@ func connectCommand(a *env.Env) *cmdline.Command {
 	}
 	return &cmdline.Command{
 		Name:        "connect",
-		Usage:       "converse: messages from stdin to the peer, the peer's to stdout; keep sessions",
-		ArgsUsage:   "[ENDPOINT]",
+		Usage:       "converse: messages from stdin to the peer, the peer's to stdout; or keep a session",
+		ArgsUsage:   "ENDPOINT",
 		Description: connectDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Two messages, and what comes of them", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
@@ -59,11 +59,11 @@ of rpcx call, and a message in JSON is sent as it stands. What comes is printed 
 line. Ctrl-C cancels the latest call, Ctrl-D leaves (see PROMPT in rpcx(1)).`
 
 func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
-	if d, err := daemon.FindAction(a.Line); d != nil || err != nil {
+	if keep, err := daemon.Asked(a.Line); keep || err != nil {
 		if err != nil {
 			return err
 		}
-		return d.Run(ctx, a, &o.Options)
+		return daemon.Keep(ctx, a, &o.Options)
 	}
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {

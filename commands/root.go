@@ -3,6 +3,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func run(a *env.Env, words []string) (err error) {
 	a.Line, err = cmdline.Parse(root, words, (&env.CommonFlags{}).Flags(), func() *cmdline.Command { return tree(&env.Env{}) })
 	switch {
 	case err != nil:
-		return err
+		return cmp.Or(daemon.Moved(a.Line), err)
 	case a.Line.WantsHelp && !asksAboutMethod(a):
 		return cmdline.Help(os.Stdout, a.Line)
 	case a.Line.WantsVersion:
@@ -94,6 +95,7 @@ var commandTable = []command{
 	{"eval", evalCommand},
 	{"subscribe", subscribeCommand},
 	{"connect", connectCommand},
+	{"session", daemon.Command},
 	{"serve", serveCommand},
 	{"record", recordCommand},
 	{"replay", replay.Command},

@@ -43,7 +43,6 @@ func (l *CommandLine) argv() []string {
 // multiValue are flags that take more words than one, as in jq: --arg NAME VALUE.
 var multiValue = map[string][]string{
 	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
-	"reply": {"an id", "a value"}, "reject": {"an id", "a code", "a text"},
 }
 
 // Parse takes words (without the program's name) apart. common are the flags of

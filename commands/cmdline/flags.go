@@ -20,7 +20,6 @@ const (
 	GroupRO         = "RO-JRPC"
 	GroupSession    = "Sessions"
 	GroupRecord     = "Recording"
-	GroupInbox      = "The inbox of a session"
 )
 
 // Bool makes a flag that is given or not, which stores into to. group is its

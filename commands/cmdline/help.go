@@ -49,7 +49,7 @@ const hooksHelp = `  --on NAME=ANSWER answers the peer's NAME (get*, * are patte
                    notify(METHOD; PARAMS), fail(CODE; TEXT; DATA) beside jq's own
     json:VALUE     a constant
     deny:TEXT      a refusal
-    inbox          parked, in a session, for connect @NAME --next and --reply
+    inbox          parked, in a session, for session next and session reply
   A command finds RPCX_METHOD, RPCX_ID, RPCX_DIALECT and RPCX_ENDPOINT in its
   environment: rpcx call @ METHOD calls back on the same connection. Status 64 or
   65 is "invalid params", 69 or 75 "retry", 77 "refused", 100 "not mine".

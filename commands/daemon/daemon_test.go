@@ -48,25 +48,24 @@ func TestSubscriptions(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "x", "0", "-1"} {
-		if _, err := parkedID("--reply", bad); wire.AsFault(err) == nil {
+		if _, err := parkedID(bad); wire.AsFault(err) == nil {
 			t.Errorf("%q is an id", bad)
 		}
 	}
 }
 
-// TestActions: what connect does beside conversing is one thing at a time, and what
-// prints nothing takes no flags for printing.
-func TestActions(t *testing.T) {
+// TestAsked: what goes with --session is refused without it, and with it what says
+// what is printed.
+func TestAsked(t *testing.T) {
 	o := &Options{}
 	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""))}
 	for flags, want := range map[string]string{
-		"--list --close=a":     "--list and --close do not go together",
 		"--ensure":             "--ensure goes with --session",
 		"--session=a --jq=.":   "--jq says what is printed, and --session prints nothing",
 		"--session=a --arg=x=": "",
 	} {
 		l := &cmdline.CommandLine{Cmd: cmd, Path: []string{"connect"}, Flags: strings.Fields(flags), Args: []string{"demo:orders"}}
-		_, err := FindAction(l)
+		_, err := Asked(l)
 		if f := wire.AsFault(err); want == "" && err != nil || want != "" && (f == nil || f.Message != want) {
 			t.Errorf("%s: %v", flags, err)
 		}

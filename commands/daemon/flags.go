@@ -23,18 +23,6 @@ type SessionFlags struct {
 
 	inboxTimeout cmdline.Duration
 	inboxDefault string
-
-	list     bool
-	status   string
-	close    string
-	closeAll bool
-
-	next    bool
-	method  string
-	waitFor cmdline.Duration
-	lease   cmdline.Duration
-	reply   string
-	reject  string
 }
 
 // Flags makes the flags, which store into k.
@@ -46,16 +34,6 @@ func (k *SessionFlags) Flags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupSession, "subscribe", "", "with --session: subscribe to `METHOD` (\"METHOD JSON\" with params; code in hotrepl) and keep the events for subscribe @NAME --since", &k.subscribe),
 		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "with --session: a parked call that nobody answers gets its default after `DURATION`; 0 never (5m)", &k.inboxTimeout),
 		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "with --session: what such a call is answered, a `JSON` value (else an error)", &k.inboxDefault),
-		cmdline.Bool(cmdline.GroupSession, "list", "", "list the sessions of this user", &k.list),
-		cmdline.Text(cmdline.GroupSession, "status", "", "tell how the session `NAME` is, as JSON", &k.status),
-		cmdline.Text(cmdline.GroupSession, "close", "", "end the session `NAME`", &k.close),
-		cmdline.Bool(cmdline.GroupSession, "close-all", "", "end every session of this user", &k.closeAll),
-		cmdline.Bool(cmdline.GroupInbox, "next", "", "with @NAME: claim the oldest call that `--on NAME=inbox` has parked, and print it as one line", &k.next),
-		cmdline.Text(cmdline.GroupInbox, "method", "", "with --next: only calls of the method `NAME`", &k.method),
-		cmdline.PositiveDuration(cmdline.GroupInbox, "for", "with --next: wait for `DURATION` at most (status 124 then; unbounded)", &k.waitFor),
-		cmdline.PositiveDuration(cmdline.GroupInbox, "lease", "with --next: others can claim the call again when it is not answered after `DURATION` (60s)", &k.lease),
-		cmdline.Text(cmdline.GroupInbox, "reply", "", "`ID VALUE`: answer a parked call of @NAME with a JSON value (- reads it from stdin)", &k.reply),
-		cmdline.Text(cmdline.GroupInbox, "reject", "", "`ID CODE TEXT`: answer a parked call of @NAME with an error", &k.reject),
 	}
 }
 

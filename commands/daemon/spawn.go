@@ -94,7 +94,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	}
 	if c.Fingerprint() != k.Fingerprint {
 		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks or subscriptions (%s)", k.Name, c.Endpoint()), nil)
-		f.Hint = "rpcx connect --close " + k.Name + " ends it"
+		f.Hint = "rpcx session close " + k.Name + " ends it"
 		return false, f
 	}
 	return true, nil

@@ -15,27 +15,44 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/rundir"
 )
 
-func runStatus(ctx context.Context, a *env.Env, o *Options) error {
-	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.Out, format.Options{})
+func runStatus(ctx context.Context, a *env.Env, o *verbOptions) error {
+	return printStatus(ctx, a, o, func(status json.RawMessage) []json.RawMessage { return []json.RawMessage{status} })
+}
+
+// runLog prints the lines that the session would have written to stderr.
+func runLog(ctx context.Context, a *env.Env, o *verbOptions) error {
+	return printStatus(ctx, a, o, func(status json.RawMessage) []json.RawMessage {
+		lines := []json.RawMessage{}
+		for line := range scan.Elements(scan.Get(status, "log")) {
+			lines = append(lines, line)
+		}
+		return lines
+	})
+}
+
+// printStatus asks a session for its state and prints what choose takes of it, a line
+// each.
+func printStatus(ctx context.Context, a *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
+	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}
-	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
-	defer cl.Stop()
-	c, err := attach(cl.Ctx, o.Session.status)
+	c, cl, err := attach(ctx, a, o)
 	if err != nil {
-		return env.Cause(cl.Ctx, err)
+		return err
 	}
+	defer cl.Stop()
 	defer c.Detach()
 	status, err := c.Status(cl.Ctx)
 	if err != nil {
 		return env.Cause(cl.Ctx, err)
 	}
-	return printValues(ctx, print, status)
+	return printValues(ctx, print, choose(status)...)
 }
 
 // printValues prints values of our own, each on a line.
@@ -52,12 +69,14 @@ func printValues(ctx context.Context, print *format.Pipeline, values ...json.Raw
 	return print.Finish()
 }
 
-func runList(ctx context.Context, a *env.Env, o *Options) error {
-	all, err := daemon.List(ctx)
+func runList(ctx context.Context, a *env.Env, o *verbOptions) error {
+	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
+	defer cl.Stop()
+	all, err := daemon.List(cl.Ctx)
 	if err != nil {
-		return env.Cause(ctx, err)
+		return env.Cause(cl.Ctx, err)
 	}
-	if o.Out.ForPeople(a) && !o.Out.Pretty {
+	if o.out.ForPeople(a) && !o.out.Pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
 			age := ""
@@ -68,7 +87,7 @@ func runList(ctx context.Context, a *env.Env, o *Options) error {
 		}
 		return cmdline.Print(os.Stdout, format.Table(rows, a.Stdout.Width, a.Stdout.Color))
 	}
-	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.Out, format.Options{})
+	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -79,14 +98,21 @@ func runList(ctx context.Context, a *env.Env, o *Options) error {
 	return printValues(ctx, print, lines...)
 }
 
-func runClose(ctx context.Context, a *env.Env, o *Options) error {
-	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
+func runClose(ctx context.Context, a *env.Env, o *verbOptions) error {
+	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	return closeSession(cl.Ctx, a, o.Session.close)
+	if o.closeAll {
+		return closeAll(cl.Ctx, a)
+	}
+	name, err := nameOf(a.Line)
+	if err != nil {
+		return err
+	}
+	return closeSession(cl.Ctx, a, name)
 }
 
 func closeSession(ctx context.Context, a *env.Env, name string) error {
-	c, err := attach(ctx, name)
+	c, err := daemon.Attach(ctx, name)
 	if err == nil {
 		defer c.Detach()
 		err = c.End(ctx)
@@ -97,17 +123,16 @@ func closeSession(ctx context.Context, a *env.Env, name string) error {
 	return env.Cause(ctx, err)
 }
 
-func runCloseAll(ctx context.Context, a *env.Env, o *Options) error {
-	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
-	defer cl.Stop()
-	all, err := daemon.List(cl.Ctx)
+// closeAll ends every session of this user, all at once.
+func closeAll(ctx context.Context, a *env.Env) error {
+	all, err := daemon.List(ctx)
 	if err != nil {
-		return env.Cause(cl.Ctx, err)
+		return env.Cause(ctx, err)
 	}
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup
 	for i, s := range all {
-		closing.Go(func() { errs[i] = closeSession(cl.Ctx, a, s.Name) })
+		closing.Go(func() { errs[i] = closeSession(ctx, a, s.Name) })
 	}
 	closing.Wait()
 	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // it ended meanwhile

@@ -34,7 +34,7 @@ type Client struct {
 func (c *Client) Flags(a *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
-		c.Out.flags(), c.Conn.Flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), a.Common.Flags(),
+		c.Out.Flags(), c.Conn.Flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), a.Common.Flags(),
 	} {
 		all = append(all, group...)
 	}

@@ -35,7 +35,8 @@ type Output struct {
 	expectCount int64
 }
 
-func (o *Output) flags() []cmdline.Flag {
+// Flags makes the flags, which store into o.
+func (o *Output) Flags() []cmdline.Flag {
 	o.expectCount = -1
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupOutput, "jq", "q", "print what the jq program `EXPR` makes of each value", &o.Jq),

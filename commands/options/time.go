@@ -31,8 +31,10 @@ const (
 )
 
 func (t *Time) flags(idle string) []cmdline.Flag {
-	return []cmdline.Flag{
-		cmdline.Generic(cmdline.GroupTime, "timeout", "give up after `DURATION`, whatever comes", &t.Timeout),
-		cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle),
-	}
+	return append(t.WholeFlags(), cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle))
+}
+
+// WholeFlags makes the flag that bounds a command as a whole, which stores into t.
+func (t *Time) WholeFlags() []cmdline.Flag {
+	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "give up after `DURATION`, whatever comes", &t.Timeout)}
 }

@@ -51,7 +51,7 @@ var verbs = []verb{
 		examples: []cmdline.Example{
 			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session p
 rpcx plugin method @p "$(rpcx plugin new @p Config)" get color
-rpcx connect --close p`},
+rpcx session close p`},
 		},
 	},
 	{

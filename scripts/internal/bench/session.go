@@ -38,7 +38,7 @@ func sessions(t *table, rpcx, dir, ws string, runs int) error {
 		err := t.measure(runs, msPerRun,
 			program{"one call through a session over " + scheme, job{args: []string{rpcx, "call", "@" + scheme, "echo", "[1]"}}},
 			program{"the same on its own connection", job{args: append([]string{rpcx, "call", own[0], "echo", "[1]"}, own[1:]...)}})
-		if closed := exec.Command(rpcx, "connect", "--close", scheme).Run(); err == nil {
+		if closed := exec.Command(rpcx, "session", "close", scheme).Run(); err == nil {
 			err = closed
 		}
 		if err != nil {

@@ -63,7 +63,7 @@ type lifetime struct {
 	abandon context.CancelCauseFunc // ends the opening
 	live    chan struct{}           // closed when the opening is over, also when it failed
 	failed  error                   // why it never came to life; read after live
-	closing chan struct{}           // closed when --close asks for the end
+	closing chan struct{}           // closed when session close asks for the end
 	once    sync.Once               // closes closing
 	why     error                   // why it ended; read after ended, nil: it was closed
 	ended   atomic.Bool

@@ -244,7 +244,7 @@ func (b *inbox) counts() (waiting, claimed int) {
 	return len(b.parked) - claimed, claimed
 }
 
-// line is the call as `connect --next` prints it.
+// line is the call as `session next` prints it.
 func (p *parked) line() json.RawMessage {
 	return relay.JSON(struct {
 		ID     int64           `json:"id"`

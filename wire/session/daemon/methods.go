@@ -131,7 +131,7 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	}), nil
 }
 
-// Status is what `connect --status` prints, and in short `connect --list`.
+// Status is what `session status` prints, and in short `session list`.
 type Status struct {
 	Name          string        `json:"name"`
 	Endpoint      string        `json:"endpoint"`

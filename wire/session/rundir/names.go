@@ -92,7 +92,7 @@ func Claim(name string) (net.Listener, string, error) {
 
 func conflict(name string) *wire.Fault {
 	f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil)
-	f.Hint = "rpcx connect --close " + name + " ends it; --ensure takes it where it is the same"
+	f.Hint = "rpcx session close " + name + " ends it; --ensure takes it where it is the same"
 	return f
 }
 
@@ -170,7 +170,7 @@ func NotFound(name string) error {
 	if near := catalog.Nearest(name, append(names, SessionNames()...)); near != "" {
 		f.Hint = "did you mean @" + near + "?"
 	} else {
-		f.Hint = "rpcx connect --list lists the sessions"
+		f.Hint = "rpcx session list lists the sessions"
 	}
 	return f
 }

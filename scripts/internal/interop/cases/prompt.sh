@@ -195,7 +195,7 @@ shows '^> getOrder $'
 keys C-u C-d
 left 0
 want 0 o_001 rpcx call @work getOrder id=o_001 -r -q .id
-want 0 '' rpcx connect --close work
+want 0 '' rpcx session close work
 ok 'a session, which lives on'
 
 fresh "rpcx connect 'exec:sh -c \"while read -r line; do echo noise >&2; done\"'"

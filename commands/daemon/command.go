@@ -1,0 +1,182 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/params"
+	"rpcx/wire/session/daemon"
+	"rpcx/wire/session/rundir"
+)
+
+// verbOptions are the flags of the commands below rpcx session.
+type verbOptions struct {
+	time options.Time
+	out  options.Output
+
+	closeAll bool // of close
+
+	method  string // of next
+	waitFor cmdline.Duration
+	lease   cmdline.Duration
+}
+
+// A verb is one command below rpcx session.
+type verb struct {
+	name, args, usage string
+	description       string
+	flags             func(o *verbOptions) []cmdline.Flag // of it alone
+	prints            bool                                // it takes the flags that say how
+	run               func(ctx context.Context, a *env.Env, o *verbOptions) error
+	example           cmdline.Example
+}
+
+// verbs are the commands, in the order of the help.
+var verbs = []verb{
+	{
+		name: "list", usage: "list the sessions of this user", prints: true, run: runList,
+		description: "One JSON line a session; on a terminal a table.",
+		example:     cmdline.Example{Says: "The names of all sessions", Command: "rpcx session list -r -q .name"},
+	},
+	{
+		name: "status", args: "NAME", usage: "tell how a session is, as JSON", prints: true, run: runStatus,
+		description: "Its endpoint, dialect, age, process, traffic, what is pending, hooks, the last error.",
+		example:     cmdline.Example{Says: "Is it connected?", Command: "rpcx session status work -r -q .state"},
+	},
+	{
+		name: "log", args: "NAME", usage: "print the last lines that a session had to say", prints: true, run: runLog,
+		description: "A session has no stderr: what it would write there is kept, up to 50 lines, each printed as\na JSON string (-r: as text).",
+		example:     cmdline.Example{Says: "What went wrong meanwhile", Command: "rpcx session log work -r"},
+	},
+	{
+		name: "close", args: "NAME", usage: "end a session", run: runClose,
+		description: "The peer is told, and then the session's process ends.",
+		flags: func(o *verbOptions) []cmdline.Flag {
+			return []cmdline.Flag{cmdline.Bool("", "all", "", "end every session of this user; takes no NAME", &o.closeAll)}
+		},
+		example: cmdline.Example{Says: "End all", Command: "rpcx session close --all"},
+	},
+	{
+		name: "next", args: "NAME", usage: "claim the oldest call that is parked in a session's inbox", prints: true, run: runNext,
+		description: "It waits for a call that --on NAME=inbox of connect has parked, and prints it as one line:\n" +
+			"{\"id\",\"method\",\"params\"}. No two get the same one.",
+		flags: func(o *verbOptions) []cmdline.Flag {
+			return []cmdline.Flag{
+				cmdline.Text("", "method", "", "only calls of the method `NAME`", &o.method),
+				cmdline.PositiveDuration("", "for", "wait for `DURATION` at most (status 124 then; unbounded)", &o.waitFor),
+				cmdline.PositiveDuration("", "lease", "others can claim the call again when it is not answered after `DURATION` (60s)", &o.lease),
+			}
+		},
+		example: cmdline.Example{Says: "Wait for a question for ten seconds", Command: "rpcx session next work --for 10s"},
+	},
+	{
+		name: "reply", args: "NAME ID VALUE", usage: "answer a parked call with a JSON value", run: runReply,
+		description: "ID is the \"id\" that next has printed; - as VALUE reads it from stdin.",
+		example:     cmdline.Example{Says: "Yes", Command: "rpcx session reply work 1 true"},
+	},
+	{
+		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a parked call with an error", run: runReject,
+		example: cmdline.Example{Says: "No", Command: "rpcx session reject work 1 -32000 'not today'"},
+	},
+}
+
+// Command makes rpcx session with its subcommands.
+func Command(a *env.Env) *cmdline.Command {
+	c := &cmdline.Command{
+		Name:        "session",
+		Usage:       "the connections kept in the background, and their inboxes",
+		ArgsUsage:   "list|status|log|close|next|reply|reject ...",
+		Description: description,
+	}
+	for _, v := range verbs {
+		c.Commands = append(c.Commands, v.command(a))
+	}
+	return c
+}
+
+const description = `rpcx connect ENDPOINT --session NAME keeps a connection in the background, for which
+@NAME stands in every command. These commands ask such a session for its state and its
+end, and answer the calls that it has parked (--on NAME=inbox). NAME may be written
+@NAME, too.`
+
+func (v verb) command(a *env.Env) *cmdline.Command {
+	o := &verbOptions{}
+	var flags []cmdline.Flag
+	if v.flags != nil {
+		flags = v.flags(o)
+	}
+	if v.prints {
+		flags = append(flags, o.out.Flags()...)
+	}
+	flags = slices.Concat(flags, o.time.WholeFlags(), a.Common.Flags())
+	return &cmdline.Command{
+		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: v.description,
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{v.example}},
+		Flags:    flags,
+		Action: func(ctx context.Context, _ *cmdline.Command) error {
+			if err := v.check(a.Line, o); err != nil {
+				return err
+			}
+			return v.run(ctx, a, o)
+		},
+	}
+}
+
+// check refuses too many and too few arguments.
+func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
+	want := strings.Fields(v.args)
+	if o.closeAll {
+		want = nil
+	}
+	switch n := len(l.Args); {
+	case n > len(want) && len(want) == 0:
+		return l.Usage("%s takes no arguments here: not %q", v.name, l.Args[0])
+	case n > len(want):
+		return l.Usage("%s takes %s and nothing else, not %q", v.name, v.args, l.Args[len(want)])
+	case n < len(want):
+		f := l.Usage("%s is missing: session %s takes %s", want[n], v.name, v.args)
+		if want[n] == "NAME" {
+			f.Hint = "rpcx session list lists the sessions"
+		}
+		return f
+	}
+	return nil
+}
+
+// nameOf reads NAME: a session's name, with or without @; @ alone is what
+// RPCX_ENDPOINT names.
+func nameOf(l *cmdline.CommandLine) (string, error) {
+	given := l.Args[0]
+	if given == "@" {
+		given = cmp.Or(os.Getenv("RPCX_ENDPOINT"), given)
+	}
+	name := strings.TrimPrefix(given, "@")
+	if err := rundir.CheckName(name); err != nil {
+		f := l.Usage("%s is no session", params.Shown(given))
+		f.Hint = "name it as NAME or @NAME; rpcx session list lists the sessions"
+		return "", f
+	}
+	return name, nil
+}
+
+// attach connects to the process of the session that the first argument names, within
+// --timeout. What it returns is to be detached and stopped.
+func attach(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
+	name, err := nameOf(a.Line)
+	if err != nil {
+		return nil, nil, err
+	}
+	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
+	c, err := daemon.Attach(cl.Ctx, name)
+	if err != nil {
+		err = env.Cause(cl.Ctx, err)
+		cl.Stop()
+	}
+	return c, cl, err
+}

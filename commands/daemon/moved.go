@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+)
+
+// A movedFlag was a flag of connect and is a command below rpcx session.
+type movedFlag struct {
+	flag   string
+	verb   []string
+	values int // how many words the flag took
+}
+
+// movedFlags are all of them. connect names the new form to whoever types the old.
+var movedFlags = []movedFlag{
+	{"list", []string{"list"}, 0},
+	{"status", []string{"status"}, 1},
+	{"close", []string{"close"}, 1},
+	{"close-all", []string{"close", "--all"}, 0},
+	{"next", []string{"next"}, 0},
+	{"reply", []string{"reply"}, 2},
+	{"reject", []string{"reject"}, 3},
+}
+
+// Moved returns the usage Fault for a command line of connect, words, that asks by a
+// flag for what a session command does now, with that command; nil where none does.
+func Moved(l *cmdline.CommandLine) error {
+	if !slices.Equal(l.Path, []string{"connect"}) {
+		return nil
+	}
+	for i, word := range l.Words {
+		name, value, given := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		at := slices.IndexFunc(movedFlags, func(m movedFlag) bool { return "--"+m.flag == word || given && "--"+m.flag+"="+value == word })
+		if word == "--" {
+			break
+		}
+		if at < 0 || !strings.HasPrefix(word, "--") {
+			continue
+		}
+		m := movedFlags[at]
+		f := l.Usage("--%s is no flag of connect", name)
+		f.Hint = "sessions have commands of their own: rpcx session " + m.verb[0]
+		f.Fix = m.fix(l.Words[:i], value, given, l.Words[i+1:])
+		return f
+	}
+	return nil
+}
+
+// fix returns the new form of a line whose flag stood between before and after; nil
+// where a word is missing. The name of the session, if it was the endpoint, comes
+// first.
+func (m movedFlag) fix(before []string, value string, given bool, after []string) []string {
+	var values []string
+	if given {
+		values = append(values, value)
+	}
+	n := max(m.values-len(values), 0)
+	if n > len(after) {
+		return nil
+	}
+	values = append(values, after[:n]...)
+	rest := slices.Concat(before, after[n:])
+	if at := slices.Index(rest, "connect"); at >= 0 {
+		rest = slices.Delete(rest, at, at+1)
+	}
+	at := slices.IndexFunc(rest, func(w string) bool { return strings.HasPrefix(w, "@") })
+	if at >= 0 {
+		values = append([]string{strings.TrimPrefix(rest[at], "@")}, values...)
+		rest = slices.Delete(rest, at, at+1)
+	}
+	if len(values)+len(m.verb) < 2 && m.flag == "next" || (m.values > 1 && at < 0) || cmdline.HasSecret(nil, slices.Concat(rest, values)) {
+		return nil
+	}
+	for i := range values {
+		values[i] = strings.TrimPrefix(values[i], "@")
+	}
+	return slices.Concat([]string{"rpcx", "session"}, m.verb[:1], values, m.verb[1:], rest)
+}
