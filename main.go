@@ -28,4 +28,4 @@ import (
 	"rpcx/commands"
 )
 
-func main() { os.Exit(commands.Main(os.Args)) }
+func main() { commands.Main(os.Args).Exit() }

@@ -32,6 +32,12 @@ type teletype struct {
 
 func onTerminal(t *testing.T, args ...string) *teletype {
 	t.Helper()
+	return onTerminalOf(t, "rpcx", args...)
+}
+
+// onTerminalOf runs another program there.
+func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skip("no pseudo terminals: ", err)
@@ -50,7 +56,7 @@ func onTerminal(t *testing.T, args ...string) *teletype {
 	must(unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	y := &teletype{t: t, master: master, slave: slave, before: *termios(t, slave)}
 	dir := t.TempDir()
-	y.cmd = exec.Command("rpcx", args...)
+	y.cmd = exec.Command(program, args...)
 	y.cmd.Dir = dir
 	y.cmd.Stdin, y.cmd.Stdout, y.cmd.Stderr = slave, slave, slave
 	y.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -122,7 +128,7 @@ func (y *teletype) left(status int) {
 	if err != nil && !errors.As(err, &exit) {
 		y.t.Fatal(err)
 	}
-	if got := y.cmd.ProcessState.ExitCode(); got != status {
+	if got := shellStatus(y.cmd.ProcessState); got != status {
 		y.t.Errorf("status %d, want %d: %q", got, status, y.came)
 	}
 	if after := *termios(y.t, y.slave); after != y.before {
@@ -179,7 +185,7 @@ func TestPromptWaitsForJobs(t *testing.T) {
 }
 
 func TestPromptGivesTheTerminalBack(t *testing.T) {
-	for signal, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 2} {
+	for signal, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 2} {
 		y := onTerminal(t, "connect", "demo:orders")
 		y.shows("> ")
 		y.types("slowReport seconds:=60\rhalf a line")
@@ -201,6 +207,17 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 	y = onTerminal(t, "connect", "demo:orders", "--timeout", "300ms")
 	y.shows("--timeout")
 	y.left(124)
+}
+
+// The bar is gone before the data comes, by a pipe too, and when a signal ends us.
+func TestProgressIsErased(t *testing.T) {
+	y := onTerminal(t, "call", "demo:ro", "attachment:create", "filename=a")
+	y.shows("%")
+	y.left(0)
+	y = onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")
+	y.shows("%")
+	y.shows("\r\x1b[K{")
+	y.left(0)
 }
 
 // A terminal that shows nothing any more holds up neither the second signal nor

@@ -20,27 +20,42 @@ import (
 	"rpcx/wire"
 )
 
-// Main runs rpcx with the arguments of a process and returns its exit status.
-func Main(args []string) int {
+// An Outcome is how a run of the program came to its end.
+type Outcome struct {
+	Status int
+	fault  *wire.Fault // that decided the status; nil: none did
+}
+
+// Exit ends the process with the status, or by the signal that the run was ended by.
+func (o Outcome) Exit() {
+	if o.fault != nil {
+		env.DieOf(o.fault)
+	}
+	os.Exit(o.Status)
+}
+
+// Main runs rpcx with the arguments of a process.
+func Main(args []string) Outcome {
 	a := &env.Env{Started: time.Now()}
 	if len(args) == 3 && args[1] == daemon.BackgroundWord {
-		return daemon.Main(a, run)
+		return Outcome{Status: daemon.Main(a, run)}
 	}
 	a.Detect(args)
 	err := run(a, args[1:])
-	if err == nil {
-		return 0
-	}
+	a.Console.Clear()
 	var own cmdline.CommandStatus
-	if errors.As(err, &own) {
-		return own.Code
+	switch {
+	case err == nil:
+		return Outcome{}
+	case errors.As(err, &own):
+		return Outcome{Status: own.Code}
 	}
 	f := cmdline.Worst(err)
 	st := cmdline.StatusOf(f.Kind)
 	if !cmdline.Quiet(f) {
 		a.Console.Error(f, st.Code)
 	}
-	return st.Code
+	return Outcome{Status: st.Code, fault: f}
 }
 
 // run parses and executes. A panic is a defect of ours and says so.

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,7 +37,13 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"rpcx":         func() { os.Exit(thenNothing(Main(os.Args))) },
+		"rpcx": func() {
+			o := Main(os.Args)
+			if thenNothing(o.Status) != o.Status {
+				os.Exit(99)
+			}
+			o.Exit()
+		},
 		"scriptedpeer": peerProgram,
 	})
 }
@@ -116,13 +123,22 @@ func exitStatusIs(ts *testscript.TestScript, neg bool, args []string) {
 	got := 0
 	var exit *exec.ExitError
 	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-		got = exit.ExitCode()
+		got = shellStatus(exit.ProcessState)
 	} else {
 		ts.Check(err)
 	}
 	if got != want {
 		ts.Fatalf("status %d, want %d", got, want)
 	}
+}
+
+// shellStatus is the status of a process as a shell tells it: 128 and its number for a
+// signal.
+func shellStatus(p *os.ProcessState) int {
+	if ws, ok := p.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return p.ExitCode()
 }
 
 const patience = 45 * time.Second

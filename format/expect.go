@@ -59,7 +59,7 @@ func (j *judge) line(ctx context.Context, line []byte) error {
 		if e.met {
 			continue
 		}
-		ok, err := e.program.Truth(ctx, line)
+		ok, err := e.holds(ctx, line)
 		switch {
 		case err != nil:
 			return named(e.flag, err)
@@ -75,6 +75,14 @@ func (j *judge) line(ctx context.Context, line []byte) error {
 // anyError is the code with which --expect-error demands an error, whatever it is:
 // some have no code.
 const anyError = "any"
+// holds reports whether line is what e asks for: of --expect-none anything that is
+// "yes" counts, else there must be a "yes" and no "no".
+func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
+	if e.flag == "--expect-none" {
+		return e.program.Truth(ctx, line)
+	}
+	return e.program.Holds(ctx, line)
+}
 
 // rpcError judges the error that ended a call.
 func (j *judge) rpcError(e *wire.Error) error {
@@ -94,6 +102,11 @@ func (j *judge) whole(items int64) error {
 		if e.flag == "--expect-any" && !e.met {
 			return unmet(e.flag, e.source, j.lastLine())
 		}
+		if e.flag == "--expect" && j.lines == 0 && !j.errorMet && !j.wantsNone() {
+			f := unmet(e.flag, e.source, "no value came")
+			f.Hint = "--expect-count 0 says that none is wanted"
+			return f
+		}
 	}
 	if n := j.o.ExpectCount; n != nil && *n != items {
 		return unmet("--expect-count", fmt.Sprint(*n), fmt.Sprintf("the count is %d", items))
@@ -103,6 +116,9 @@ func (j *judge) whole(items int64) error {
 	}
 	return nil
 }
+
+// wantsNone reports whether --expect-count 0 is given.
+func (j *judge) wantsNone() bool { return j.o.ExpectCount != nil && *j.o.ExpectCount == 0 }
 
 func (j *judge) lastLine() string {
 	switch j.lines {

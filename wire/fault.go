@@ -28,6 +28,7 @@ const (
 	Interrupted   FaultKind = "interrupted"
 	PipeClosed    FaultKind = "pipe_closed"
 	Terminated    FaultKind = "terminated"
+	HungUp        FaultKind = "hung_up"
 )
 
 // A Fault is a failure as the user is told of it: by one line of text or one JSON

@@ -34,7 +34,8 @@ var statuses = []Status{
 	{124, wire.Timeout, 11, "--timeout or --idle ran out"},
 	{126, wire.NotExecutable, 6, "the endpoint's own command is not executable"},
 	{127, wire.NotFound, 5, "the endpoint's own command was not found"},
-	{130, wire.Interrupted, 3, "interrupted (SIGINT); the peer is told first where its dialect has a word for it"},
+	{129, wire.HungUp, 3, "hung up (SIGHUP); the peer is told first where its dialect has a word for it"},
+	{130, wire.Interrupted, 3, "interrupted (SIGINT); the peer is told first likewise"},
 	{141, wire.PipeClosed, 3, "stdout was closed (SIGPIPE); the peer is told first, likewise"},
 	{143, wire.Terminated, 3, "terminated (SIGTERM); the peer is told first, likewise"},
 }
@@ -94,7 +95,7 @@ func ToFault(err error) *wire.Fault {
 // Quiet reports whether nothing is printed for f because the status says enough:
 // signals and a closed pipe.
 func Quiet(f *wire.Fault) bool {
-	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated
+	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated || f.Kind == wire.HungUp
 }
 
 // ExitStatuses is the table as data, for the manual.

@@ -55,6 +55,17 @@ func (l *CommandLine) WithArgs(args []string) []string {
 	return slices.Concat(words, args, l.Flags)
 }
 
+// WithFlag returns l with the flag old, as --name=value, replaced by better; nil if it
+// would show a secret.
+func (l *CommandLine) WithFlag(old, better string) []string {
+	other := *l
+	other.Flags = slices.Clone(l.Flags)
+	if i := slices.Index(other.Flags, old); i >= 0 {
+		other.Flags[i] = better
+	}
+	return other.WithArgs(l.Args)
+}
+
 // HasSecret reports whether a word of a command line must not be shown again: a
 // password, a token, a header that holds one.
 func HasSecret(flags, args []string) bool {

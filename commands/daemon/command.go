@@ -10,7 +10,6 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
-	"rpcx/commands/params"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/rundir"
 )
@@ -158,7 +157,7 @@ func nameOf(l *cmdline.CommandLine) (string, error) {
 	}
 	name := strings.TrimPrefix(given, "@")
 	if err := rundir.CheckName(name); err != nil {
-		f := l.Usage("%s is no session", params.Shown(given))
+		f := l.Usage("%s is no session", given)
 		f.Hint = "name it as NAME or @NAME; rpcx session list lists the sessions"
 		return "", f
 	}

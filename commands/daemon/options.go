@@ -24,6 +24,7 @@ import (
 func (o *Options) hostOptions(a *env.Env, e endpoint.Endpoint) (daemon.HostOptions, error) {
 	k := daemon.HostOptions{
 		Name:         o.Session.session,
+		Version:      env.Version(),
 		Patience:     o.Time.Timeout.Or(options.DefaultIdle),
 		IdleExit:     max(o.Session.idleExit.Or(defaultIdleExit), 0),
 		InboxTimeout: max(o.Session.inboxTimeout.Or(defaultInboxTimeout), 0),

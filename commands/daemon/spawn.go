@@ -92,6 +92,9 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	case err != nil:
 		return false, err
 	}
+	if err := request.SameVersion(k.Name, c.Version()); err != nil {
+		return false, err
+	}
 	if c.Fingerprint() != k.Fingerprint {
 		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks or subscriptions (%s)", k.Name, c.Endpoint()), nil)
 		f.Hint = "rpcx session close " + k.Name + " ends it"

@@ -42,6 +42,7 @@ func Signals(parent context.Context, restore func(), hangup func() bool) (contex
 				f := signalFault(s)
 				if n > 0 {
 					restore()
+					DieOf(f)
 					os.Exit(cmdline.StatusOf(f.Kind).Code)
 				}
 				cancel(f)
@@ -65,8 +66,11 @@ func (a *Env) HungUp() bool {
 }
 
 func signalFault(s os.Signal) *wire.Fault {
-	if s == os.Interrupt {
+	switch s {
+	case os.Interrupt:
 		return wire.NewFault(wire.Interrupted, "interrupted", nil)
+	case syscall.SIGHUP:
+		return wire.NewFault(wire.HungUp, "hung up", nil)
 	}
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }

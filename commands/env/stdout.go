@@ -1,8 +1,11 @@
 package env
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"sync/atomic"
+	"syscall"
 
 	"rpcx/format"
 )
@@ -15,6 +18,12 @@ func (s *terminalOut) Write(b []byte) (int, error) {
 		return p.Write(b)
 	}
 	return os.Stdout.Write(b)
+}
+
+// brokenStdout reports whether err is that stdout itself is a pipe without a reader.
+func brokenStdout(err error) bool {
+	var path *fs.PathError
+	return errors.Is(err, syscall.EPIPE) && errors.As(err, &path) && path.Path == os.Stdout.Name()
 }
 
 // Restore gives a terminal the modes back that the prompt has changed.

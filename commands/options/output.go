@@ -12,6 +12,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/jq"
 	"rpcx/wire/scan"
 )
 
@@ -44,13 +45,13 @@ func (o *Output) Flags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: $NAME is the text VALUE in every jq program", &o.args),
 		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: $NAME is the JSON VALUE in every jq program", &o.jsonArgs),
 		cmdline.Text(cmdline.GroupOutput, "template", "", "render each value with the Go template in `FILE` (a directory holds one for each content type)", &o.template),
-		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` in place of stdout", &o.output),
+		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` in place of stdout (- is stdout)", &o.output),
 		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, progress and log lines included", &o.events),
 		cmdline.Bool(cmdline.GroupOutput, "raw", "", "print the messages that came, unchanged", &o.Raw),
 		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL in place of a line feed", &o.Null),
 		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent, as on a terminal", &o.Pretty),
 		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "one line a value, as in a pipe", &o.compact),
-		cmdline.List(cmdline.GroupExpect, "expect", "", "demand that the jq program `EXPR` holds for each value (else status 4)", &o.expect),
+		cmdline.List(cmdline.GroupExpect, "expect", "", "demand that the jq program `EXPR` holds for each value, of which one must come (else status 4)", &o.expect),
 		cmdline.List(cmdline.GroupExpect, "expect-any", "", "demand that `EXPR` holds for some value", &o.expectAny),
 		cmdline.List(cmdline.GroupExpect, "expect-none", "", "demand that `EXPR` holds for no value", &o.expectNone),
 		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "demand an error with this `CODE` (any: whatever it is)", &o.ExpectError),
@@ -65,10 +66,13 @@ func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options)
 	if err != nil {
 		return nil, err
 	}
+	if err := o.compares(a.Line, more); err != nil {
+		return nil, err
+	}
 	var to io.Writer = &a.Out
 	screen := a.Stdout
 	switch {
-	case o.output != "":
+	case o.toFile():
 		to, screen = &outputFile{name: o.output}, format.Screen{}
 	case e.Address.Scheme == "stdio":
 		f := a.Line.Usage("over stdio: stdout carries messages, so the data needs a place of its own")
@@ -85,7 +89,7 @@ func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options)
 		more.ExpectCount = &o.expectCount
 	}
 	more.Debug = a.Console.Writer()
-	if screen.Terminal && a.Stderr.Terminal {
+	if a.Stderr.Terminal { // what a pipe or a file gets may end up on the same terminal
 		more.BeforeWrite = a.Console.Clear
 	}
 	return format.New(to, more)
@@ -94,7 +98,33 @@ func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options)
 // ForPeople reports whether a table may be printed in place of JSON: stdout is a
 // terminal, and no flag asks for values.
 func (o *Output) ForPeople(a *env.Env) bool {
-	return a.Stdout.Terminal && o.output == "" && o.Jq == "" && !o.compact && o.template == ""
+	return a.Stdout.Terminal && !o.toFile() && o.Jq == "" && !o.compact && o.template == ""
+}
+
+// toFile reports whether the data goes to a file; --output - is stdout.
+func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
+
+// compares refuses programs that are to tell yes from no and assign in place of
+// comparing, which is "yes" whatever comes: '.a = 1' for '.a == 1'.
+func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
+	for _, group := range []struct {
+		flag    string
+		sources []string
+	}{
+		{"expect", o.expect}, {"expect-any", o.expectAny}, {"expect-none", o.expectNone}, {"until", []string{more.Until}}, {"select", []string{more.Select}},
+	} {
+		for _, source := range group.sources {
+			better, ok := jq.Comparison(source)
+			if !ok {
+				continue
+			}
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("--%s %s assigns, and so holds whatever comes", group.flag, wire.Quote(source)), nil)
+			f.Hint = "== compares"
+			f.Fix = l.WithFlag("--"+group.flag+"="+source, "--"+group.flag+"="+better)
+			return f
+		}
+	}
+	return nil
 }
 
 // outputFile is the file of --output. It is created when there is something to

@@ -4,6 +4,7 @@ package request
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -53,7 +54,25 @@ func reach(ctx context.Context, a *env.Env, e endpoint.Endpoint) (endpoint.Endpo
 	if far != nil {
 		a.Reached, e.Dialect = far, far.Dialect()
 	}
+	if err == nil && e.Session != "" {
+		err = SameVersion(e.Session, far.Hello().Version)
+	}
 	return e, env.Cause(cl.Ctx, err)
+}
+
+// SameVersion returns a Fault of kind Conflict if the session called name is held by
+// another version of this program, which may not mean the same by what they say to
+// each other. session close takes any version.
+func SameVersion(name, version string) error {
+	if version == env.Version() {
+		return nil
+	}
+	if version == "" {
+		version = "that does not say which it is"
+	}
+	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s is held by rpcx %s, and this is rpcx %s", name, version, env.Version()), nil)
+	f.Fix = []string{"rpcx", "session", "close", name}
+	return f
 }
 
 // dialFlags configure dialling; they are refused with @NAME, which is already

@@ -173,6 +173,23 @@ func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 	return truth, err
 }
 
+// Holds tells whether there is an output, and all of them are neither null nor false.
+func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
+	code, part, err := p.start(in)
+	if err != nil {
+		return false, err
+	}
+	if code == nil {
+		return part[0] != 'n' && part[0] != 'f', nil
+	}
+	some, all := false, true
+	err = p.each(ctx, code, part, func(v any) (bool, error) {
+		some, all = true, v != nil && v != false
+		return all, nil
+	})
+	return some && all, err
+}
+
 // start returns the code to run and the part of in to run it on; no code means
 // that this part is the output.
 func (p *Program) start(in json.RawMessage) (*gojq.Code, json.RawMessage, error) {

@@ -80,6 +80,9 @@ func (c *Control) Detach() { _ = c.r.Close() }
 // Fingerprint is that of what the session was opened with, after Live.
 func (c *Control) Fingerprint() string { return c.r.Hello().Fingerprint }
 
+// Version is that of the program that holds the session, after Live.
+func (c *Control) Version() string { return c.r.Hello().Version }
+
 // endpoint.Endpoint is the session's endpoint, redacted, after Live.
 func (c *Control) Endpoint() string { return c.r.Hello().Endpoint }
 

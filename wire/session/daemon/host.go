@@ -26,6 +26,7 @@ import (
 // HostOptions says how a session is kept (SESSIONS in rpcx(1)).
 type HostOptions struct {
 	Name         string
+	Version      string          // of this program: commands of another refuse the session
 	IdleExit     time.Duration   // it ends when no command was attached for so long; 0: never
 	Subscribe    []dialect.Op    // what is subscribed to for the ring
 	Patience     time.Duration   // how long each of those may be unanswered before the session is live; 0: for ever

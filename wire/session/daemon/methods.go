@@ -127,7 +127,7 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	default:
 	}
 	return relay.JSON(relay.Hello{
-		Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
+		Version: h.options.Version, Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
 	}), nil
 }
 

@@ -59,6 +59,7 @@ func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // Hello is the answer to a process that has just connected.
 type Hello struct {
+	Version     string       `json:"version,omitempty"` // of the program that holds a session
 	Dialect     string       `json:"dialect"`
 	Endpoint    string       `json:"endpoint"`
 	Session     string       `json:"session,omitempty"`

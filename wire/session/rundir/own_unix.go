@@ -21,7 +21,9 @@ func checkOwn(dir string) error {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || (ok && int(st.Uid) != os.Getuid()) {
-		return wire.Usagef("%s is not a folder of ours", dir)
+		f := wire.Usagef("%s is not a folder of ours", dir)
+		f.Hint = otherPlace(dir)
+		return f
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
 		return wire.Usagef("%s can be entered by others (mode %04o); it must be 0700", dir, perm)

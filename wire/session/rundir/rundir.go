@@ -59,6 +59,15 @@ func runtimePlace() (string, error) {
 	return "", wire.Usagef("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
+// otherPlace says what to do where dir cannot be used: anybody may make a folder of
+// that name below the temporary one.
+func otherPlace(dir string) string {
+	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
+		return "remove it, or name another folder in XDG_RUNTIME_DIR"
+	}
+	return "somebody else has made it: set XDG_RUNTIME_DIR to a folder that is yours alone"
+}
+
 // Existing is the folder for sockets where there is one; "" where none is.
 func Existing() (string, error) {
 	dir, err := runtimePlace()

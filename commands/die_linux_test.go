@@ -1,0 +1,57 @@
+package commands
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// Whoever starts rpcx sees the signal that ended it, so that a shell's loop ends, too;
+// where that signal was ignored when it started, the status.
+func TestDiesOfTheSignal(t *testing.T) {
+	for _, c := range []struct {
+		signal  syscall.Signal
+		ignored bool
+	}{{syscall.SIGINT, false}, {syscall.SIGTERM, false}, {syscall.SIGHUP, false}, {syscall.SIGINT, true}} {
+		words := []string{"rpcx", "subscribe", "demo:orders", "watchOrders", "interval:=60"}
+		if c.ignored {
+			words = append([]string{"sh", "-c", `trap "" INT; exec "$@"`, "sh"}, words...)
+		}
+		cmd := exec.Command(words[0], words[1:]...)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(c.signal)
+		_ = cmd.Wait()
+		ws := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if ws.Signaled() == c.ignored || shellStatus(cmd.ProcessState) != 128+int(c.signal) {
+			t.Errorf("%v, ignored %t: ended with %v", c.signal, c.ignored, cmd.ProcessState)
+		}
+	}
+}
+
+// A reader that has gone ends us as it ends any program.
+func TestDiesOfAClosedPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	cmd := exec.Command("rpcx", "call", "demo:orders", "getOrder", "id=o_001")
+	cmd.Stdout = w
+	_ = cmd.Run()
+	w.Close()
+	if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != syscall.SIGPIPE {
+		t.Errorf("ended with %v", cmd.ProcessState)
+	}
+}

@@ -1,0 +1,54 @@
+package env
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"rpcx/wire"
+)
+
+// dieLimit is how long a signal to ourselves may take to arrive.
+const dieLimit = time.Second
+
+// DieOf ends the process by the signal that f came of, so that whoever started it, a
+// shell's loop for one, sees a signal and not only a status. It returns where f came
+// of none, and where the process survives that signal: as process 1 of a container,
+// or where it was started with the signal ignored.
+func DieOf(f *wire.Fault) {
+	s, ok := deadly(f.Kind)
+	if !ok {
+		return
+	}
+	signal.Reset(s)
+	if os.Getpid() == 1 || signal.Ignored(s) {
+		return
+	}
+	if s == syscall.SIGPIPE {
+		// The runtime takes this signal to itself where it is sent, and dies of it only
+		// where a write to stdout fails. That failed once, and cannot but fail again.
+		if brokenStdout(f.Err) {
+			_, _ = os.Stdout.WriteString("\n")
+		}
+		return
+	}
+	if syscall.Kill(os.Getpid(), s) == nil {
+		time.Sleep(dieLimit)
+	}
+}
+
+// deadly returns the signal that ends a process with the status of kind.
+func deadly(kind wire.FaultKind) (syscall.Signal, bool) {
+	switch kind {
+	case wire.Interrupted:
+		return syscall.SIGINT, true
+	case wire.Terminated:
+		return syscall.SIGTERM, true
+	case wire.HungUp:
+		return syscall.SIGHUP, true
+	case wire.PipeClosed:
+		return syscall.SIGPIPE, true
+	}
+	return 0, false
+}
