@@ -36,20 +36,19 @@ type callOptions struct {
 	unordered  bool
 	rawRequest string
 	grace      cmdline.Duration
-	retry      int64
+	retry      request.Retries
 }
 
 func callCommand(a *env.Env) *cmdline.Command {
 	o := &callOptions{fields: dialects.NewRequestFields()}
 	flags := append([]cmdline.Flag{
 		options.GraceFlag(&o.grace),
-		request.RetryFlag(&o.retry),
 		cmdline.Bool("", "notify", "n", "send a notification: no answer is expected", &o.notify),
 		cmdline.Bool("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
 		cmdline.Number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
-	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags())...)
+	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags())...)
 	return &cmdline.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
@@ -152,8 +151,10 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 		return l.Usage("--jobs and --unordered go with --batch")
 	case o.batch && (o.cache != (request.CacheFlags{}) || o.fields.Given()):
 		return l.Usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
-	case o.batch && o.retry > 0:
+	case o.batch && o.retry != (request.Retries{}):
 		return l.Usage("--retry goes with one call, not with --batch")
+	case o.retry.Unsafe && o.retry.N == 0:
+		return l.Usage("--retry-unsafe goes with --retry")
 	case o.jobs > batch.MaxJobs:
 		return l.Usage("--jobs: at most %d calls are kept in flight", batch.MaxJobs)
 	}

@@ -26,16 +26,16 @@ type evalOptions struct {
 	evaluator dialects.Evaluator
 	file      string
 	dryRun    bool
-	retry     int64
+	retry     request.Retries
 }
 
 func evalCommand(a *env.Env) *cmdline.Command {
 	o := &evalOptions{}
 	flags := append(o.evaluator.Flags(), []cmdline.Flag{
-		request.RetryFlag(&o.retry),
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
 		cmdline.Bool("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
 	}...)
+	flags = append(flags, o.retry.Flags()...)
 	return &cmdline.Command{
 		Name:        "eval",
 		Usage:       "evaluate code on the peer and print its value",

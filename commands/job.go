@@ -91,7 +91,7 @@ type jobOptions struct {
 	fields  dialects.RequestFields
 	files   artifacts.Flags
 	journal dialects.Journal
-	retry   int64
+	retry   request.Retries
 }
 
 func (v jobVerb) command(a *env.Env) *cmdline.Command {
@@ -104,7 +104,7 @@ func (v jobVerb) command(a *env.Env) *cmdline.Command {
 	description := v.description
 	if v.args == argsMethod {
 		flags = slices.Concat(o.params.Flags(), o.fields.Flags(), flags)
-		flags = append(flags, request.RetryFlag(&o.retry))
+		flags = append(flags, o.retry.Flags()...)
 		description += "\n\n" + paramsDescription
 	}
 	switch v.kind {

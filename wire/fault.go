@@ -39,6 +39,7 @@ type Fault struct {
 	Message   string      `json:"message"` // lower case, names what is wrong
 	Method    string      `json:"method,omitempty"`
 	Retryable *bool       `json:"retryable,omitempty"`
+	Unreached bool        `json:"unreached,omitempty"` // what failed provably did not reach the peer, and may if it is tried again
 	RPC       *Error      `json:"rpc,omitempty"`
 	Close     *CloseError `json:"close,omitempty"`
 	HTTP      *HTTP       `json:"http,omitempty"`
@@ -53,6 +54,9 @@ type Fault struct {
 type HTTP struct {
 	Status int    `json:"status"`
 	Body   string `json:"body,omitempty"` // the first 1,024 bytes
+	// RetryAfter is after how many seconds the server wants to be asked again; 0 where it
+	// does not say.
+	RetryAfter int `json:"retry_after,omitempty"`
 }
 
 // Error returns the message, with its cause where it does not hold it already.

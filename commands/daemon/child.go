@@ -175,5 +175,5 @@ func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k
 		close(live)
 		a.Parent.Ready()
 	}
-	return daemon.Host(ctx, e, so, k)
+	return request.WaitReached(ctx, a, func() error { return daemon.Host(ctx, e, so, k) })
 }

@@ -23,6 +23,7 @@ type Connection struct {
 	key          string
 	insecure     bool
 	connect      cmdline.Duration
+	wait         cmdline.Duration
 	ping         cmdline.Duration
 	MaxMessage   cmdline.Size
 	token        string
@@ -78,6 +79,7 @@ func (c *Connection) Flags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
 		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
+		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "for `DURATION`, try again what did not reach the peer: nobody there, refused, cut off before it stood, a POST answered 503", &c.wait),
 		cmdline.Bool(cmdline.GroupKept, "refresh", "", "ask the peer anew what it offers (introspect), or for the answer (ro), and keep that", &c.Refresh),
 		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)", &c.NoCache),
 		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),

@@ -78,8 +78,10 @@ func askPeer(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpo
 	opened := false
 	err = Converse(ctx, a, cl, e, o, nil, func(conv session.Conversation) (err error) {
 		opened = true
-		c, err = ask(conv)
-		return env.Cause(cl.Ctx, err)
+		return untilReached(a, cl, func() (err error) {
+			c, err = ask(conv)
+			return env.Cause(cl.Ctx, err)
+		})
 	})
 	if err != nil && !opened {
 		return keptCatalog(a, e, &o.Conn, err)

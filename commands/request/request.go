@@ -30,7 +30,7 @@ type Request struct {
 	Timeout  time.Duration // 0: unbounded
 	Idle     time.Duration // 0: unbounded
 	First    time.Duration // bounds the first message where Idle is 0; 0: unbounded
-	Retries  int64
+	Retries  Retries
 	Stream   bool // expectations are checked when the connection is closed, whatever the outcome
 
 	// Operation makes of the arguments what is sent. cat is what is known of the peer.
@@ -116,7 +116,11 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 	if r.First > 0 {
 		r.deadline.UntilFirst(r.First)
 	}
-	p, err := prepare(r.deadline.Ctx, conv)
+	var p typedOp
+	err := untilReached(r.Env, r.deadline, func() (err error) {
+		p, err = prepare(r.deadline.Ctx, conv)
+		return err
+	})
 	r.Endpoint.Dialect = conv.Dialect()
 	switch {
 	case err != nil:
@@ -124,9 +128,11 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 	case r.Params.DryRun:
 		return DryRun(r.Endpoint, p.op)
 	case p.op.Kind == dialect.Notify:
-		return env.Cause(r.deadline.Ctx, conv.Notify(r.deadline.Ctx, p.op))
+		return untilReached(r.Env, r.deadline, func() error {
+			return env.Cause(r.deadline.Ctx, conv.Notify(r.deadline.Ctx, p.op))
+		})
 	}
-	err = retry(r.deadline.Ctx, r.Env, r.Retries, func() error {
+	err = r.Retries.again(r.Env, r.deadline, posting(r.Endpoint.Address.Scheme), func() error {
 		r.last = NewConsumer(r.Env, conv, r.Print, r.deadline)
 		r.last.Method, r.last.Catalog, r.last.unchecked = p.op.Method, p.cat, r.Params.NoCheck
 		if r.Consume != nil {

@@ -76,7 +76,7 @@ func TestRetry(t *testing.T) {
 	again, made := true, 0
 	retryable := func(r *Request) {
 		r.Env.Console = format.NewConsole(new(strings.Builder), format.ConsoleOptions{})
-		r.Retries = 1
+		r.Retries = Retries{N: 1}
 		r.Consume = func(*Consumer, dialect.Op) error {
 			made++
 			return &wire.Fault{Kind: wire.RPCError, Message: "busy", Retryable: &again}
@@ -89,6 +89,34 @@ func TestRetry(t *testing.T) {
 		if _, err := run(t, dialect.Op{Kind: dialect.Call, Method: "m"}, retryable); err == nil || made != want {
 			t.Errorf("%d attempts, %v", made, err)
 		}
+	}
+}
+
+// TestRetries: what an HTTP status allows, and what only --retry-unsafe does.
+func TestRetries(t *testing.T) {
+	answered := func(kind wire.FaultKind, status int) *wire.Fault {
+		return &wire.Fault{Kind: kind, HTTP: &wire.HTTP{Status: status}}
+	}
+	no := false
+	for _, c := range []struct {
+		f            *wire.Fault
+		safe, unsafe bool
+	}{
+		{answered(wire.RPCError, 429), true, true}, {answered(wire.Unreachable, 503), true, true},
+		{answered(wire.Unreachable, 502), false, true}, {answered(wire.Unreachable, 504), false, true},
+		{answered(wire.RPCError, 500), false, false}, {answered(wire.Unreachable, 404), false, false},
+		{&wire.Fault{Kind: wire.Closed}, false, true}, {&wire.Fault{Kind: wire.RPCError}, false, false},
+		{&wire.Fault{Kind: wire.RPCError, Retryable: &no}, false, false},
+	} {
+		if got := (Retries{N: 1}).allows(c.f, true); got != c.safe {
+			t.Errorf("%+v: %t", c.f, got)
+		}
+		if got := (Retries{N: 1, Unsafe: true}).allows(c.f, true); got != c.unsafe {
+			t.Errorf("%+v, unsafe: %t", c.f, got)
+		}
+	}
+	if (Retries{N: 1, Unsafe: true}).allows(&wire.Fault{Kind: wire.Closed}, false) {
+		t.Error("a call is made again on a connection that has ended")
 	}
 }
 

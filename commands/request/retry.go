@@ -3,6 +3,8 @@ package request
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -10,34 +12,119 @@ import (
 	"rpcx/wire"
 )
 
-// RetryFlag makes --retry: how often a call is made again that failed but may be
-// made again.
-func RetryFlag(to *int64) cmdline.Flag {
-	return cmdline.Number("", "retry", "make the call again, up to `N` times, when the peer says that it failed but may be made again (retryable)", 0, to)
+// Retries are the flags that say how often a call is made again.
+type Retries struct {
+	N      int64
+	Unsafe bool
 }
 
-// The times between attempts.
+// Flags makes the flags, which store into r.
+func (r *Retries) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Number("", "retry", "make the call again, up to `N` times, when it failed and may be made again: the peer says retryable, or HTTP 429 or 503", 0, &r.N),
+		cmdline.Bool("", "retry-unsafe", "", "with --retry: also after a POST that was answered 502 or 504, or cut off, which may have been done", &r.Unsafe),
+	}
+}
+
+// The times between attempts: they double from the first to the longest.
 const (
-	firstRetry   = 100 * time.Millisecond
-	longestRetry = 5 * time.Second
+	firstPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+	longestWait  = time.Second // between attempts to reach a peer
 )
 
-// retry makes an attempt, and up to n more as long as the peer's error says that
-// the call may be made again. Pauses grow from firstRetry to longestRetry.
-func retry(ctx context.Context, a *env.Env, n int64, attempt func() error) error {
-	pause := firstRetry
+// again makes attempts until one is final: for as long as --wait says while nothing
+// reached the peer, and up to r.N times more where a failure allows it. --timeout
+// bounds all of them.
+func (r Retries) again(a *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
+	left, pause := r.N, firstPause
 	for {
-		err := attempt()
+		err := untilReached(a, d, attempt)
 		f := wire.AsFault(err)
-		if n--; n < 0 || f == nil || f.Kind != wire.RPCError || f.Retryable == nil || !*f.Retryable {
+		if left--; left < 0 || f == nil || !r.allows(f, posts) {
 			return err
 		}
-		a.Console.Note(fmt.Sprintf("%s; again in %v", f.Message, pause))
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return env.Cause(ctx, ctx.Err())
+		wait := max(pause, retryAfter(f))
+		a.Console.Note(fmt.Sprintf("%s; again in %v", f.Message, wait))
+		if err := sleep(d, wait); err != nil {
+			return err
 		}
-		pause = min(2*pause, longestRetry)
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// allows reports whether a call that failed with f may be made again. posts says that
+// each call is a POST of its own, so that the connection outlives it.
+func (r Retries) allows(f *wire.Fault, posts bool) bool {
+	if f.Kind == wire.RPCError && f.Retryable != nil {
+		return *f.Retryable
+	}
+	if f.HTTP == nil {
+		return r.Unsafe && posts && f.Kind == wire.Closed
+	}
+	switch f.HTTP.Status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return true
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return r.Unsafe
+	}
+	return false
+}
+
+// retryAfter is how long the server asked to wait; 0 where it did not.
+func retryAfter(f *wire.Fault) time.Duration {
+	if f.HTTP == nil {
+		return 0
+	}
+	return time.Duration(f.HTTP.RetryAfter) * time.Second
+}
+
+// posting reports whether a scheme sends each message as an HTTP POST.
+func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
+
+// untilReached makes attempts for as long as --wait says while what failed provably
+// did not reach the peer.
+func untilReached(a *env.Env, d *env.Deadline, attempt func() error) error {
+	for pause := firstPause; ; pause = min(2*pause, longestWait) {
+		err := attempt()
+		f := wire.AsFault(err)
+		if f == nil || !f.Unreached {
+			return err
+		}
+		wait := min(max(pause, retryAfter(f)), time.Until(waitEnd(a)))
+		if wait <= 0 {
+			return err
+		}
+		a.Verbose(fmt.Sprintf("%s; again in %v", f.Message, wait.Round(time.Millisecond)))
+		if err := sleep(d, wait); err != nil {
+			return err
+		}
+		d.Touch() // --idle is about what a peer does that is there
+	}
+}
+
+// waitEnd is when --wait is over.
+func waitEnd(a *env.Env) time.Time {
+	limit, _ := a.Line.Cmd.Value("wait").(time.Duration)
+	return a.Started.Add(limit)
+}
+
+// WaitReached makes attempts as untilReached does, for a command that keeps the time
+// itself.
+func WaitReached(ctx context.Context, a *env.Env, attempt func() error) error {
+	d := env.NewDeadline(ctx, 0, 0)
+	defer d.Stop()
+	return untilReached(a, d, attempt)
+}
+
+// sleep waits for t, or returns why d ended before.
+func sleep(d *env.Deadline, t time.Duration) error {
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-d.Ctx.Done():
+		return env.Cause(d.Ctx, d.Ctx.Err())
 	}
 }

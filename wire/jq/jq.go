@@ -183,7 +183,7 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 		return part[0] != 'n' && part[0] != 'f', nil
 	}
 	some, all := false, true
-	err = p.each(ctx, code, part, func(v any) (bool, error) {
+	err = p.each(ctx, code, &source{raw: part}, func(v any) (bool, error) {
 		some, all = true, v != nil && v != false
 		return all, nil
 	})

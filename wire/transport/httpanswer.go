@@ -29,7 +29,7 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	case !good:
 		body := h.readRefusal(resp.Body, media)
 		if isAuth(resp.StatusCode) || !isMessage(body) {
-			return h.refusal(resp.StatusCode, body)
+			return h.refusal(resp, body)
 		}
 		recv(body)
 		return nil
@@ -68,8 +68,10 @@ var nobodyThere = map[int]bool{
 
 // refusal is the Fault of a POST that was answered with a status and no message:
 // Auth, Unreachable, or, where the server was there and failed, RPCError.
-func (h *httpConn) refusal(status int, body []byte) *wire.Fault {
-	f := httpFault(h.where+" answered", status, body)
+func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
+	status := resp.StatusCode
+	f := httpFault(h.where+" answered", resp, body)
+	f.Unreached = status == http.StatusServiceUnavailable
 	if f.Kind == wire.Unreachable && status >= 400 && !nobodyThere[status] {
 		f.Kind = wire.RPCError
 	}

@@ -218,7 +218,7 @@ func proxyRefused(_ context.Context, proxy *url.URL, _ *http.Request, resp *http
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	return httpFault("the proxy "+proxy.Host+" refused", resp.StatusCode, nil)
+	return httpFault("the proxy "+proxy.Host+" refused", resp, nil)
 }
 
 // oneByte reads a byte at a time.

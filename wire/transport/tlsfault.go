@@ -31,12 +31,25 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 		return f
 	}
 	why := explain(f, limit, err)
+	f.Unreached = notThere(err)
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "proxyconnect" {
 		why = "the proxy: " + why
 	}
 	f.Message = fmt.Sprintf("cannot connect to %s: %s", where, why)
 	return f
+}
+
+// notThere reports whether a dial failed because nobody answered, or was cut off, which
+// may be otherwise in a moment.
+func notThere(err error) bool {
+	var dns *net.DNSError
+	for _, cause := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ENOENT, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, os.ErrDeadlineExceeded} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return errors.As(err, &dns) || isTimeout(err)
 }
 
 // noEnd returns err as a cause in which nobody can find io.EOF. A connection that

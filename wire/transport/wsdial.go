@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -93,7 +95,12 @@ func (d *httpDialer) notUpgraded(ctx context.Context, resp *http.Response, err e
 	if resp.Body != nil {
 		body, _ = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	}
-	return httpFault(fmt.Sprintf("%s refused the upgrade to WebSocket", d.where), resp.StatusCode, body)
+	f := httpFault(fmt.Sprintf("%s refused the upgrade to WebSocket", d.where), resp, body)
+	switch resp.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		f.Unreached = true
+	}
+	return f
 }
 
 // maxErrorBody is how much of an answer that is no message is shown.
@@ -101,8 +108,8 @@ const maxErrorBody = 1024
 
 // httpFault returns the failure that an HTTP status means: 401, 403 and 407 are
 // for want of authority, all else is as good as nobody there.
-func httpFault(what string, status int, body []byte) *wire.Fault {
-	kind := wire.Unreachable
+func httpFault(what string, resp *http.Response, body []byte) *wire.Fault {
+	kind, status := wire.Unreachable, resp.StatusCode
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		kind = wire.Auth
@@ -113,8 +120,25 @@ func httpFault(what string, status int, body []byte) *wire.Fault {
 		msg = strings.TrimSuffix(msg, " ") + ": " + line
 	}
 	f := wire.NewFault(kind, strings.TrimSuffix(msg, " "), nil)
-	f.HTTP = &wire.HTTP{Status: status, Body: strings.ToValidUTF8(string(body), "\uFFFD")}
+	f.HTTP = &wire.HTTP{Status: status, Body: strings.ToValidUTF8(string(body), "\uFFFD"), RetryAfter: retryAfter(resp)}
 	return f
+}
+
+// longestRetryAfter is how long a server can ask us to wait at most.
+const longestRetryAfter = 24 * time.Hour
+
+// retryAfter reads when the server of an answer wants to be asked again, in seconds
+// from now; 0 where it does not say.
+func retryAfter(resp *http.Response) int {
+	given := strings.TrimSpace(resp.Header.Get("Retry-After"))
+	after, err := time.ParseDuration(given + "s")
+	if at, aerr := http.ParseTime(given); aerr == nil {
+		after, err = time.Until(at), nil
+	}
+	if err != nil || after < 0 {
+		return 0
+	}
+	return int(math.Ceil(min(after, longestRetryAfter).Seconds()))
 }
 
 // firstLine returns the first line of text in an answer's body, for one line of
