@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"rpcx/commands/batch"
@@ -37,11 +38,13 @@ type callOptions struct {
 	rawRequest string
 	grace      cmdline.Duration
 	retry      request.Retries
+	method     []string
 }
 
 func callCommand(a *env.Env) *cmdline.Command {
 	o := &callOptions{fields: dialects.NewRequestFields()}
 	flags := append([]cmdline.Flag{
+		cmdline.List("", "method", "", "print the notifications of the method `NAME` that come until the answer does, too (tick* is a pattern; may be given again)", &o.method),
 		options.GraceFlag(&o.grace),
 		cmdline.Bool("", "notify", "n", "send a notification: no answer is expected", &o.notify),
 		cmdline.Bool("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
@@ -132,6 +135,9 @@ func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
 // consume reads the answer; where that is a job, its result is waited for.
 func (o *callOptions) consume(c *request.Consumer, op dialect.Op) error {
 	c.Many = op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
+	if len(o.method) > 0 {
+		c.Beside = &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
+	}
 	c.Answers, c.Grace, c.CheckResult, c.What = o.answers, time.Duration(o.grace), true, "what was called"
 	return c.Waited(c.Do(op))
 }
@@ -151,6 +157,8 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 		return l.Usage("--jobs and --unordered go with --batch")
 	case o.batch && (o.cache != (request.CacheFlags{}) || o.fields.Given()):
 		return l.Usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
+	case len(o.method) > 0 && (o.batch || o.notify || o.rawRequest != ""):
+		return l.Usage("--method goes with one call that has a method and an answer")
 	case o.batch && o.retry != (request.Retries{}):
 		return l.Usage("--retry goes with one call, not with --batch")
 	case o.retry.Unsafe && o.retry.N == 0:

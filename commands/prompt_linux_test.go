@@ -211,13 +211,15 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 
 // The bar is gone before the data comes, by a pipe too, and when a signal ends us.
 func TestProgressIsErased(t *testing.T) {
-	y := onTerminal(t, "call", "demo:ro", "attachment:create", "filename=a")
-	y.shows("%")
-	y.left(0)
-	y = onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")
-	y.shows("%")
+	y := onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")
+	y.shows("accepted")
 	y.shows("\r\x1b[K{")
 	y.left(0)
+	y = onTerminal(t, "job", "run", "demo:hotrepl", "archive.export", "frames:=100000")
+	y.shows("%")
+	_ = y.cmd.Process.Signal(syscall.SIGINT)
+	y.shows("\r\x1b[K")
+	y.left(130)
 }
 
 // A terminal that shows nothing any more holds up neither the second signal nor

@@ -30,7 +30,7 @@ type subscribeOptions struct {
 	until       string
 	lasts       cmdline.Duration
 	choose      string
-	method      string
+	method      []string
 	unsubscribe string
 	beside      string // links what is watched with the request that begins it; "": nothing is
 	since       int64
@@ -46,7 +46,7 @@ func subscribeCommand(a *env.Env) *cmdline.Command {
 		cmdline.Text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
 		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &o.lasts),
 		cmdline.Text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
-		cmdline.Text("", "method", "", "take as items the notifications of the method `NAME`", &o.method),
+		cmdline.List("", "method", "", "take as items the notifications of the method `NAME` (tick* is a pattern; may be given again)", &o.method),
 		cmdline.Number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
 		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
@@ -91,7 +91,7 @@ func runSubscribe(ctx context.Context, a *env.Env, o *subscribeOptions) error {
 		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
 		return f
 	}
-	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && o.choose == "" && o.method == "" && o.since < 0 {
+	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && o.choose == "" && len(o.method) == 0 && o.since < 0 {
 		f := a.Line.Usage("a method is missing")
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
@@ -195,7 +195,7 @@ func goodbye(given string) (method string, params json.RawMessage, err error) {
 // limit returns how many values the peer need send at most; 0 where that is not
 // known beforehand.
 func (o *subscribeOptions) limit() int64 {
-	if o.Out.Jq != "" || o.choose != "" || o.method != "" {
+	if o.Out.Jq != "" || o.choose != "" || len(o.method) > 0 {
 		return 0
 	}
 	return o.count
@@ -204,11 +204,11 @@ func (o *subscribeOptions) limit() int64 {
 // watchOp returns what is taken of all messages that come in; nil if only the
 // answers to METHOD are.
 func (o *subscribeOptions) watchOp() *dialect.Op {
-	if o.choose == "" && o.method == "" && o.since < 0 {
+	if o.choose == "" && len(o.method) == 0 && o.since < 0 {
 		return nil
 	}
-	op := &dialect.Op{Kind: dialect.Watch, Method: o.method}
-	if o.method != "" {
+	op := &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
+	if len(o.method) > 0 {
 		o.beside = rand.Text() // of nobody else's in the same session
 		op.Beside = o.beside
 	}

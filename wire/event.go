@@ -36,6 +36,7 @@ const MissedUnknown = -1
 type Event struct {
 	Kind        EventKind       `json:"kind"`
 	Final       bool            `json:"final,omitempty"`        // nothing follows
+	Result      bool            `json:"-"`                      // what was asked for, beside other lines: --events shows that it is final
 	Stream      ID              `json:"-"`                      // the stream it belongs to; for dialects' servers, never shown
 	ContentType string          `json:"content_type,omitempty"` // "": none
 	Method      string          `json:"method,omitempty"`       // of the notification or item that it was; "": none, or of no interest
@@ -91,6 +92,9 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.Add("job", e.Job)
 	o.Add("source", e.Source)
 	o.Add("extra", e.Extra)
+	if e.Result {
+		o.Bool("final", true)
+	}
 	return o.End()
 }
 

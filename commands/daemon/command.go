@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/rundir"
 )
@@ -175,6 +176,24 @@ func attach(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *
 	c, err := daemon.Attach(cl.Ctx, name)
 	if err != nil {
 		err = env.Cause(cl.Ctx, err)
+		cl.Stop()
+	}
+	return c, cl, err
+}
+
+// attachLive is attach for what is asked of a live session's inbox: the session does
+// not end of idleness meanwhile.
+func attachLive(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
+	c, cl, err := attach(ctx, a, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = c.Live(cl.Ctx); err == nil {
+		err = request.SameVersion(strings.TrimPrefix(a.Line.Args[0], "@"), c.Version())
+	}
+	if err != nil {
+		err = env.Cause(cl.Ctx, err)
+		c.Detach()
 		cl.Stop()
 	}
 	return c, cl, err

@@ -20,7 +20,7 @@ func runNext(ctx context.Context, a *env.Env, o *verbOptions) error {
 	if err != nil {
 		return err
 	}
-	c, cl, err := attach(ctx, a, o)
+	c, cl, err := attachLive(ctx, a, o)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func runReply(ctx context.Context, a *env.Env, o *verbOptions) error {
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil {
 		return wire.NewFault(wire.Usage, "the VALUE is no JSON: "+err.Error(), err)
 	}
-	c, cl, err := attach(ctx, a, o)
+	c, cl, err := attachLive(ctx, a, o)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func runReject(ctx context.Context, a *env.Env, o *verbOptions) error {
 	if _, err := strconv.ParseInt(code, 10, 64); err != nil {
 		return wire.NewFault(wire.Usage, fmt.Sprintf("the CODE %q is no whole number", code), nil)
 	}
-	c, cl, err := attach(ctx, a, o)
+	c, cl, err := attachLive(ctx, a, o)
 	if err != nil {
 		return err
 	}

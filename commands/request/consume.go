@@ -104,6 +104,12 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 		ev.Err.Kind = c.advice.Kind
 	}
 	c.newType(ev)
+	if m.Final || ev.Final {
+		if err := c.besideFirst(); err != nil {
+			return true, err
+		}
+		ev.Result = c.Beside != nil
+	}
 	stop, err = c.print.Print(ctx, m, ev)
 	if err != nil {
 		return true, err

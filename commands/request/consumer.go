@@ -25,6 +25,7 @@ type Reading struct {
 	KeepLast    bool             // Last is kept
 	CheckResult bool             // data must fit what Catalog promises
 	Within      string           // the member of the data that the promise is about; "": all of it
+	Beside      *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none are
 	What        string           // was asked for, where a dialect cannot cancel it; "": nothing is said of that
 	Grace       time.Duration    // how long a stream's end is waited for after an error in it; 0: a second
 	Answers     *AnswerCache     // where an answer may be kept; nil: none is
@@ -49,6 +50,7 @@ type Consumer struct {
 	job       string         // that the last message said has begun; "": it said no such thing
 	opening   string         // the answer that opened the stream, as long as nothing has come of it
 	grace     grace
+	beside    *bystander       // reads Beside; nil: nothing is read
 	advice    *dialects.Advice // of the last guidance; nil: none
 	data      bool             // some came
 	types     map[string]bool  // of events that no dialect of ours has, which were named
@@ -68,6 +70,10 @@ func (c *Consumer) Describe() (*catalog.Catalog, error) { return c.conv.Describe
 
 // Do sends op and prints what comes of it, to its end.
 func (c *Consumer) Do(op dialect.Op) error {
+	if err := c.watchBeside(); err != nil {
+		return err
+	}
+	defer func() { _ = c.besideFirst() }()
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil || st == nil { // nil: a message without an id has no answer
 		return env.Cause(c.deadline.Ctx, err)

@@ -52,7 +52,7 @@ const (
 // An Op is one operation.
 type Op struct {
 	Kind        OpKind
-	Method      string
+	Method      string            // of a Watch: see Takes
 	Params      json.RawMessage   // nil: none
 	Code        string            // of Eval
 	Job         string            // of JobStatus, JobWait and JobCancel: which

@@ -182,7 +182,7 @@ func (c *calls) greet(m *wire.Message) {
 // watchesFor reports whether a watch waits for messages of that method alone.
 func (c *calls) watchesFor(method string) bool {
 	return slices.ContainsFunc(c.watches, func(w *stream) bool {
-		return w.op.Kind == dialect.Watch && w.op.Method == method
+		return w.op.Kind == dialect.Watch && w.op.Method != "" && w.op.Takes(method)
 	})
 }
 

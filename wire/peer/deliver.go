@@ -115,7 +115,7 @@ func (p *Peer) wakeDirtyLocked() {
 	p.calls.dirty = p.calls.dirty[:0]
 }
 
-// watch opens a stream of what comes in: every message, or those of op.Method.
+// watch opens a stream of what comes in: every message, or those that op takes.
 // A greeting of that method that has come already is its first message.
 func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
@@ -130,7 +130,7 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	}
 	p.calls.watches = append(p.calls.watches, s)
 	for i := range p.calls.greetings {
-		if m := p.calls.greetings[i]; op.Method != "" && m.Method == op.Method {
+		if m := p.calls.greetings[i]; op.Method != "" && op.Takes(m.Method) {
 			m.Final = false
 			p.deliverLocked(s, &m)
 			p.wakeDirtyLocked() // the reader may be waiting already
@@ -168,7 +168,7 @@ func (s *stream) sees(m *wire.Message) bool {
 	case s.follows:
 		return m.Kind == wire.Item && s.token == string(m.Stream)
 	}
-	return s.op.Method == "" || s.op.Method == m.Method
+	return s.op.Takes(m.Method)
 }
 
 // watchedLocked gives m to the watches and says whether one of them took it.

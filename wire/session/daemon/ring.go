@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 )
 
 // How much a ring keeps: bytes of messages, and messages.
@@ -78,22 +79,22 @@ func (r *ring) bounds() (first, last int64, bytes int) {
 }
 
 // after is the stream of what has a number above since: what is kept, then what
-// comes. Only the messages of method are in it, unless that is "".
+// comes. Only what a Watch of method takes is in it.
 func (r *ring) after(since int64, method string, event func(wire.Message) (wire.Event, error)) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
 		return nil, wire.Usagef("the session has come to event %d only: --since %d is beyond it", last, since)
 	}
-	return &ringStream{ring: r, next: max(since, 0) + 1, method: method, event: event}, nil
+	return &ringStream{ring: r, next: max(since, 0) + 1, takes: dialect.Op{Kind: dialect.Watch, Method: method}, event: event}, nil
 }
 
 // ringStream reads a ring. What it misses, because it was too slow or came too
 // late, is told with a gap.
 type ringStream struct {
-	ring   *ring
-	next   int64
-	method string
-	event  func(wire.Message) (wire.Event, error)
-	over   bool
+	ring  *ring
+	next  int64
+	takes dialect.Op // a Watch
+	event func(wire.Message) (wire.Event, error)
+	over  bool
 }
 
 // Next returns the next message, with its event and the number and time of that.
@@ -109,7 +110,7 @@ func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 			case <-ctx.Done():
 				return wire.Message{}, ctx.Err()
 			}
-		case k.m.Event != nil && k.m.Event.Kind == wire.Gap || s.method == "" || k.m.Method == s.method:
+		case k.m.Event != nil && k.m.Event.Kind == wire.Gap || s.takes.Takes(k.m.Method):
 			return s.numbered(k, seq)
 		}
 	}

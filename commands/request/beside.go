@@ -1,0 +1,84 @@
+package request
+
+import (
+	"context"
+
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// A bystander prints the notifications that come while a call runs (call --method). It
+// stops before the answer is printed, so that all that came before the answer stands
+// before it.
+type bystander struct {
+	consumer *Consumer
+	stream   dialect.Stream
+	stop     context.CancelFunc
+	done     chan struct{}
+	err      error // why a line could not be printed, or was not what was expected; read after done
+}
+
+// watchBeside begins to print what Beside takes.
+func (c *Consumer) watchBeside() error {
+	if c.Beside == nil {
+		return nil
+	}
+	st, err := c.conv.Open(c.deadline.Ctx, *c.Beside)
+	if err != nil {
+		return env.Cause(c.deadline.Ctx, err)
+	}
+	ctx, stop := context.WithCancel(c.deadline.Ctx)
+	b := &bystander{consumer: c, stream: st, stop: stop, done: make(chan struct{})}
+	c.beside = b
+	go func() {
+		defer close(b.done)
+		for b.err == nil {
+			m, err := st.Next(ctx)
+			if err != nil {
+				return
+			}
+			if b.err = b.print(m); b.err == nil {
+				c.print.Idle()
+			}
+		}
+		c.deadline.Cancel(b.err) // nothing more is to be printed: the call is of no use
+	}()
+	return nil
+}
+
+// print prints one notification.
+func (b *bystander) print(m wire.Message) error {
+	c := b.consumer
+	c.deadline.Touch()
+	ev, err := c.conv.Event(m)
+	if err != nil {
+		return err
+	}
+	_, err = c.print.Print(c.deadline.Ctx, m, ev)
+	return err
+}
+
+// besideFirst ends the bystander when what came before now is printed. It may be called
+// again.
+func (c *Consumer) besideFirst() error {
+	b := c.beside
+	if b == nil {
+		return nil
+	}
+	c.beside = nil
+	b.stop()
+	<-b.done
+	waiter, _ := b.stream.(Waiter)
+	for b.err == nil && waiter != nil && waiter.Waiting() {
+		m, err := b.stream.Next(c.deadline.Ctx)
+		if err != nil {
+			break
+		}
+		b.err = b.print(m)
+	}
+	bye, done := env.Farewell(c.deadline.Ctx)
+	defer done()
+	_ = b.stream.Cancel(bye)
+	return b.err
+}
