@@ -10,7 +10,7 @@ import (
 )
 
 // dieLimit is how long a signal to ourselves may take to arrive.
-const dieLimit = time.Second
+const dieLimit = 50 * time.Millisecond
 
 // DieOf ends the process by the signal that f came of, so that whoever started it, a
 // shell's loop for one, sees a signal and not only a status. It returns where f came
