@@ -3,6 +3,7 @@ package format
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -90,8 +91,7 @@ func message(f *wire.Fault) string {
 	if f.HTTP != nil {
 		add(strconv.Itoa(f.HTTP.Status), "HTTP "+strconv.Itoa(f.HTTP.Status))
 		body := strings.TrimSpace(f.HTTP.Body)
-		first, _, _ := strings.Cut(body, "\n")
-		add(strings.TrimSpace(first), excerpt([]byte(body)))
+		add(beginning(body), excerpt([]byte(body)))
 	}
 	if f.Err != nil && text == "" {
 		text = f.Err.Error()
@@ -100,6 +100,18 @@ func message(f *wire.Fault) string {
 		text = string(f.Kind)
 	}
 	return text
+}
+
+// beginning returns what a body begins with, by which it is told whether a message has
+// the body already: short, and without what a message would show otherwise.
+func beginning(body string) string {
+	const most = 100
+	for i, r := range body {
+		if i >= most || r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return strings.TrimSpace(body[:i])
+		}
+	}
+	return body
 }
 
 // FaultJSON returns a failure as --errors json prints it, without the line's

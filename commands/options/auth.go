@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"unicode"
 
 	"rpcx/commands/env"
 	"rpcx/format"
@@ -67,6 +68,9 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	token := string(bytes.TrimSpace(first))
 	if token == "" {
 		return wire.NewFault(wire.Auth, "--token-command printed nothing", nil)
+	}
+	if strings.ContainsFunc(token, unicode.IsControl) {
+		return wire.NewFault(wire.Auth, "--token-command printed no token: it has control characters in it", nil)
 	}
 	h.Set("Authorization", "Bearer "+token)
 	return nil

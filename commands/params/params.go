@@ -223,6 +223,11 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	}
 	quoted := string(scan.AppendQuoted(nil, arg))
 	hint := "write " + wire.Quote(quoted) + " for text"
+	if better, ok := repaired(arg); ok {
+		hint = "did you mean " + wire.Quote(better) + "?"
+	} else if looksStructured(arg) {
+		hint = ""
+	}
 	if name, ok := strayKey(arg); ok {
 		hint += fmt.Sprintf(", or %s if %s is a key", wire.Quote(`{`+string(scan.AppendQuoted(nil, name))+`:…}`), name)
 	}
@@ -254,7 +259,12 @@ func (p *parser) mended() []string {
 		if _, err := oneValue([]byte(text)); err == nil {
 			continue
 		}
+		better, ok := repaired(text)
 		switch {
+		case ok:
+			args[i] = key + op + better
+		case looksStructured(text):
+			return nil // what was meant is not to be told
 		case op == ":=":
 			args[i] = key + "=" + value
 		case op == "" && arg != "-":

@@ -66,8 +66,10 @@ func secretValue(msg []byte, i int, number bool) int {
 // credentials returns where the string from i to end holds the value of an
 // Authorization header; 0, 0 if it does not.
 func credentials(msg []byte, i, end int) (from, to int) {
-	for _, scheme := range []string{`"Bearer `, `"bearer `, `"Basic `, `"basic `} {
-		if bytes.HasPrefix(msg[i:end], []byte(scheme)) {
+	for _, scheme := range []string{"Bearer ", "bearer ", "Basic ", "basic "} {
+		at := bytes.Index(msg[i:end], []byte(scheme))
+		if at == 1 || at > 2 && msg[i+at-2] == ':' { // it begins the text, or the value of a header's line
+
 			return i, end
 		}
 	}
@@ -78,8 +80,12 @@ func credentials(msg []byte, i, end int) (from, to int) {
 // wherever they stand in a name.
 var secrets = []string{
 	"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
-	"accesskey", "privatekey", "credential", "bearer",
+	"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt",
 }
+
+// secretWords are names, as plainName spells them, that mean a secret where they stand
+// alone or end a name.
+var secretWords = []string{"auth", "otp"}
 
 // notSecret are the ends of names that say token but mean a position or an id.
 var notSecret = []string{"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken"}
@@ -104,6 +110,11 @@ func SecretName(name string) bool {
 	name = plainName(name)
 	for _, s := range secrets {
 		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	for _, s := range secretWords {
+		if strings.HasSuffix(name, s) {
 			return true
 		}
 	}

@@ -15,6 +15,8 @@ func TestJSON(t *testing.T) {
 		{`{"accessToken":"x","token":"y","max_tokens":5,"token":17,"progressToken":"p","workDoneToken":"w"}`, `{"accessToken":"…","token":"…","max_tokens":5,"token":17,"progressToken":"p","workDoneToken":"w"}`},
 		{`{"headers":{"Authorization":"Bearer abc","Cookie":"a=b","X":"Bearer abc","Y":"bearer of news"}}`, `{"headers":{"Authorization":"…","Cookie":"…","X":"…","Y":"…"}}`},
 		{`["password","x",{"hasPassword":true,"password":null}]`, `["password","x",{"hasPassword":true,"password":null}]`},
+		{`{"auth":"x","basicAuth":{"u":1},"jwt":"a.b.c","otp":123456,"mnemonic":["a"],"author":"y","oauth":false}`, `{"auth":"…","basicAuth":"…","jwt":"…","otp":"…","mnemonic":"…","author":"y","oauth":false}`},
+		{`{"h":["Authorization: Basic YTpi","Basic YTpi","Accept: x"]}`, `{"h":["…","…","Accept: x"]}`},
 		{`{"password":"x`, `{"password":"…"`},
 		{`{"password":`, `{"password":`},
 		{`"`, `"`},
