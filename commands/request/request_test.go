@@ -102,10 +102,14 @@ func TestRetries(t *testing.T) {
 		f            *wire.Fault
 		safe, unsafe bool
 	}{
-		{answered(wire.RPCError, 429), true, true}, {answered(wire.Unreachable, 503), true, true},
-		{answered(wire.Unreachable, 502), false, true}, {answered(wire.Unreachable, 504), false, true},
-		{answered(wire.RPCError, 500), false, false}, {answered(wire.Unreachable, 404), false, false},
-		{&wire.Fault{Kind: wire.Closed}, false, true}, {&wire.Fault{Kind: wire.RPCError}, false, false},
+		{answered(wire.RPCError, 429), true, true},
+		{answered(wire.Unreachable, 503), true, true},
+		{answered(wire.Unreachable, 502), false, true},
+		{answered(wire.Unreachable, 504), false, true},
+		{answered(wire.RPCError, 500), false, false},
+		{answered(wire.Unreachable, 404), false, false},
+		{&wire.Fault{Kind: wire.Closed}, false, true},
+		{&wire.Fault{Kind: wire.RPCError}, false, false},
 		{&wire.Fault{Kind: wire.RPCError, Retryable: &no}, false, false},
 	} {
 		if got := (Retries{N: 1}).allows(c.f, true); got != c.safe {

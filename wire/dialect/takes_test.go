@@ -7,9 +7,24 @@ func TestTakes(t *testing.T) {
 		methods, method string
 		want            bool
 	}{
-		{"", "a", true}, {"", "", true}, {"a", "a", true}, {"a", "ab", false}, {"a", "", false}, {"a\nb", "b", true}, {"a\nb", "c", false},
-		{"a*", "a", true}, {"a*", "ab", true}, {"a*", "ba", false}, {"*b", "ab", true}, {"a*b", "ab", true}, {"a*b", "a", false},
-		{"a*b*c", "a1b2c", true}, {"a*b*c", "a1c2b", false}, {"aa*aa", "aaa", false}, {"x\nt*", "tick", true}, {"*", "a", true},
+		{"", "a", true},
+		{"", "", true},
+		{"a", "a", true},
+		{"a", "ab", false},
+		{"a", "", false},
+		{"a\nb", "b", true},
+		{"a\nb", "c", false},
+		{"a*", "a", true},
+		{"a*", "ab", true},
+		{"a*", "ba", false},
+		{"*b", "ab", true},
+		{"a*b", "ab", true},
+		{"a*b", "a", false},
+		{"a*b*c", "a1b2c", true},
+		{"a*b*c", "a1c2b", false},
+		{"aa*aa", "aaa", false},
+		{"x\nt*", "tick", true},
+		{"*", "a", true},
 	} {
 		op := &Op{Kind: Watch, Method: c.methods}
 		if got := op.Takes(c.method); got != c.want {
