@@ -26,7 +26,7 @@ const (
 var keys = map[string]kind{
 	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "no-environment": yesNo,
-	"connect-timeout": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word, "shutdown-timeout": word,
+	"connect-timeout": word, "wait": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word, "shutdown-timeout": word,
 	"on": list, "hooks": paths, "hook-timeout": word, "on-open": word, "hook-jobs": word, "strict-hooks": yesNo,
 	"reconnect": yesNo, "reconnect-for": word, "meta": list, "catalog": path, "cache": word, "params-style": word,
 }
