@@ -175,7 +175,7 @@ func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint
 // lasting reports whether the command line says when enough has come: an answer alone
 // is not its end then.
 func (o *subscribeOptions) lasting() bool {
-	return o.count > 0 || o.until != "" || o.lasts > 0 || o.method != "" || o.unsubscribe != "" || o.Time.Idle > 0
+	return o.count > 0 || o.until != "" || o.lasts > 0 || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
 // goodbye reads --unsubscribe: a method, and behind a blank its params, if need be.
