@@ -75,6 +75,7 @@ func (j *judge) line(ctx context.Context, line []byte) error {
 // anyError is the code with which --expect-error demands an error, whatever it is:
 // some have no code.
 const anyError = "any"
+
 // holds reports whether line is what e asks for: of --expect-none anything that is
 // "yes" counts, else there must be a "yes" and no "no".
 func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {

@@ -65,15 +65,21 @@ func TestLines(t *testing.T) {
 		{`{"t":0,"dir":"recv","text":"no \"JSON\"\n"}`, Line{Dir: wire.Recv, Bytes: []byte("no \"JSON\"\n")}},
 		{`{"t":0,"dir":"recv","text":""}`, Line{Dir: wire.Recv, Bytes: []byte{}}},
 		{`{"t":0,"dir":"recv","base64":"/wA="}`, Line{Dir: wire.Recv, Bytes: []byte{255, 0}}},
-		{`{"t":0,"dir":"recv","name":"a","re":"b","match":".x > 1","bind":{"k":".k","z":".z"}}`,
-			Line{Dir: wire.Recv, Name: "a", Re: "b", Match: ".x > 1", Bind: []Binding{{"k", ".k"}, {"z", ".z"}}}},
+		{
+			`{"t":0,"dir":"recv","name":"a","re":"b","match":".x > 1","bind":{"k":".k","z":".z"}}`,
+			Line{Dir: wire.Recv, Name: "a", Re: "b", Match: ".x > 1", Bind: []Binding{{"k", ".k"}, {"z", ".z"}}},
+		},
 		{`{"t":0,"dir":"send","note":"hi","vars":true,"msg":"${k}"}`, Line{Note: "hi", Vars: true, Msg: json.RawMessage(`"${k}"`)}},
 		{`{"t":1,"note":"hi"}`, Line{Kind: Note, Time: time.Second, Note: "hi"}},
 		{`{"t":1,"open":{"endpoint":"ws://x/"}}`, Line{Kind: Opening, Time: time.Second, Open: &Open{Endpoint: "ws://x/"}}},
-		{`{"t":1,"dir":"recv","close":{"code":1001,"reason":"<bye>","clean":true}}`,
-			Line{Kind: Closing, Time: time.Second, Dir: wire.Recv, Close: &Close{Code: 1001, Reason: "<bye>", Clean: true}}},
-		{`{"t":1,"http":{"method":"POST","url":"http://x/","request":[["A","b"]],"status":200,"times":{"start":0.5,"wait":0.25}}}`,
-			Line{Kind: Exchange, Time: time.Second, HTTP: &HTTP{Method: "POST", URL: "http://x/", Request: [][2]string{{"A", "b"}}, Status: 200, Times: Times{Start: .5, Wait: .25}}}},
+		{
+			`{"t":1,"dir":"recv","close":{"code":1001,"reason":"<bye>","clean":true}}`,
+			Line{Kind: Closing, Time: time.Second, Dir: wire.Recv, Close: &Close{Code: 1001, Reason: "<bye>", Clean: true}},
+		},
+		{
+			`{"t":1,"http":{"method":"POST","url":"http://x/","request":[["A","b"]],"status":200,"times":{"start":0.5,"wait":0.25}}}`,
+			Line{Kind: Exchange, Time: time.Second, HTTP: &HTTP{Method: "POST", URL: "http://x/", Request: [][2]string{{"A", "b"}}, Status: 200, Times: Times{Start: .5, Wait: .25}}},
+		},
 	}
 	for _, tt := range tests {
 		if got := string(tt.want.Append(nil)); got != tt.text+"\n" {

@@ -21,11 +21,15 @@ func Shape(v Version) dialect.Shape {
 				"/params/token", "/params/workDoneToken", "/params/partialResultToken", "/params/progressToken", "/params/_meta/progressToken",
 			),
 			[]dialect.Place{
-				{Method: "*ubscribe", Pointer: "/result"}, {Method: "*nsubscribe", Pointer: "/params/0"}, {Method: "*nsubscribe", Pointer: "/params/id"},
-				{Method: "$/cancelRequest", Pointer: "/params/id"}, {Method: "notifications/cancelled", Pointer: "/params/requestId"},
+				{Method: "*ubscribe", Pointer: "/result"},
+				{Method: "*nsubscribe", Pointer: "/params/0"},
+				{Method: "*nsubscribe", Pointer: "/params/id"},
+				{Method: "$/cancelRequest", Pointer: "/params/id"},
+				{Method: "notifications/cancelled", Pointer: "/params/requestId"},
 			}),
 		Varies: []dialect.Place{
-			{Method: "initialize", Pointer: "/params/clientInfo/**"}, {Method: "initialize", Pointer: "/params/processId"},
+			{Method: "initialize", Pointer: "/params/clientInfo/**"},
+			{Method: "initialize", Pointer: "/params/processId"},
 			{Method: "initialize", Pointer: "/result/serverInfo/**"},
 		},
 	}

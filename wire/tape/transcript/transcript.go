@@ -124,7 +124,8 @@ func unreadable(name string, err error) error {
 func Read(source interface {
 	io.Reader
 	io.ReaderAt
-}, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
+}, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules,
+) (*Transcript, error) {
 	r, err := tape.NewReader(source, name)
 	if err != nil {
 		return nil, err
