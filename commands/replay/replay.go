@@ -37,6 +37,7 @@ type replayOptions struct {
 	report report.Target
 	jobs   int64
 	access access
+	view   View
 }
 
 // access says who may connect to a listener.
@@ -57,8 +58,8 @@ func Command(a *env.Env) *cmdline.Command {
 	o := &replayOptions{}
 	return &cmdline.Command{
 		Name:        "replay",
-		Usage:       "play a tape as a server or as a client, or compare it",
-		ArgsUsage:   "TAPE... --listen LISTEN | --to ENDPOINT | --diff TAPE",
+		Usage:       "play a tape as a server or as a client, compare it, or look at it",
+		ArgsUsage:   "TAPE... --listen LISTEN | --to ENDPOINT | --diff TAPE | --show | --format html|har",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "A server that answers as it did when it was recorded", Command: "rpcx replay orders.tape --listen ws://127.0.0.1:8080/"},
@@ -66,6 +67,8 @@ func Command(a *env.Env) *cmdline.Command {
 			{Says: "Does a server still answer as it did?", Command: "rpcx replay orders.tape --to exec:./server"},
 			{Says: "A CI job: each tape a test", Command: "rpcx replay tests/*.tape --to exec:./server --report junit=report.xml"},
 			{Says: "What differs between two tapes", Command: "rpcx replay old.tape --diff new.tape"},
+			{Says: "The conversation, for people", Command: "rpcx replay orders.tape --show"},
+			{Says: "The same as a page for a browser", Command: "rpcx replay orders.tape --format html > orders.html"},
 		}},
 		Flags:  o.flags(a),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return run(ctx, a, o) },
@@ -81,6 +84,10 @@ With --to the client's side is played: its requests are sent, the peer's calls a
 recorded, and what comes is compared. Each difference is a line on stdout, with the tape's line
 and the place as a JSON pointer; any makes the status 4. Ids, tokens, times and durations are not
 compared. Each tape has a fresh connection.
+
+With --show the conversation is printed: what the client sent on the left, what came on the
+right, calls nested in the calls that they answer, streams folded. --format html is one page
+that needs no network, --format har a file for the network panel of a browser.
 
 TAPE may be - for stdin. The format is in rpcx-tape(5).`
 
@@ -101,14 +108,21 @@ func (o *replayOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.access.token),
 		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.access.public),
 	}
+	flags = append(flags, o.view.Flags()...)
 	flags = append(flags, o.conn.Flags()...)
 	return append(flags, a.Common.Flags()...)
 }
 
 func run(ctx context.Context, a *env.Env, o *replayOptions) error {
+	if err := o.view.Check(a.Line); err != nil {
+		return err
+	}
 	tapes, command, err := o.tapes(a)
 	if err != nil {
 		return err
+	}
+	if o.view.Wanted() {
+		return o.view.Write(ctx, a, tapes[0])
 	}
 	po, rules, err := o.player()
 	if err != nil {
@@ -130,7 +144,7 @@ func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
 		tapes, command = tapes[:d], tapes[d:]
 	}
 	ways := 0
-	for _, way := range []string{o.listen, o.to, o.diff} {
+	for _, way := range []string{o.listen, o.to, o.diff, o.view.way()} {
 		if way != "" {
 			ways++
 		}
@@ -141,8 +155,8 @@ func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
 		f.Hint = "rpcx record, or --record FILE beside any call, makes one"
 		return nil, nil, f
 	case ways != 1:
-		f := a.Line.Usage("one of --listen, --to and --diff says what becomes of the tape")
-		f.Hint = "--to ENDPOINT plays the client, --listen LISTEN the server"
+		f := a.Line.Usage("one of --listen, --to, --diff, --show and --format says what becomes of the tape")
+		f.Hint = "--to ENDPOINT plays the client, --listen LISTEN the server, --show prints the tape"
 		return nil, nil, f
 	case o.to == "" && len(tapes) > 1:
 		return nil, nil, a.Line.Usage("several tapes go with --to alone")

@@ -57,12 +57,12 @@ func fishCompletion(root cmdline.Doc, vals values) []byte {
 		valued = append(valued, r.flags...)
 	}
 	fmt.Fprintf(&b, "set -g __rpcx_valued %s\n", strings.Join(valued, " "))
-	walk(root, nil, func(path []string, d cmdline.Doc) { fishCommand(&b, path, d, vals) })
+	walk(root, nil, func(path []string, d cmdline.Doc) { fishCommand(&b, path, d) })
 	return b.Bytes()
 }
 
 // fishCommand writes the completions of one command.
-func fishCommand(b *bytes.Buffer, path []string, d cmdline.Doc, vals values) {
+func fishCommand(b *bytes.Buffer, path []string, d cmdline.Doc) {
 	at := quoted(strings.TrimSpace("__rpcx_at " + strings.Join(path, " ")))
 	in := quoted("__rpcx_in " + strings.Join(path, " "))
 	if len(path) == 0 {
@@ -76,12 +76,12 @@ func fishCommand(b *bytes.Buffer, path []string, d cmdline.Doc, vals values) {
 		fmt.Fprintf(b, "complete -c rpcx -n %s -a '(__rpcx_endpoints)'\n", at)
 	}
 	for _, f := range flagsOf(path, d) {
-		fmt.Fprintf(b, "complete -c rpcx -n %s%s -d %s\n", in, fishFlag(f, vals), quoted(f.Usage))
+		fmt.Fprintf(b, "complete -c rpcx -n %s%s -d %s\n", in, fishFlag(f), quoted(f.Usage))
 	}
 }
 
 // fishFlag is the part of a line that names a flag and its value.
-func fishFlag(f cmdline.FlagDoc, vals values) string {
+func fishFlag(f cmdline.FlagDoc) string {
 	var s strings.Builder
 	for _, n := range f.Names {
 		if len(n) == 1 {
@@ -93,7 +93,7 @@ func fishFlag(f cmdline.FlagDoc, vals values) string {
 	if f.Arg == "" {
 		return s.String()
 	}
-	switch v := vals[dashed(f.Names[0])]; v.kind {
+	switch v := valueOf(f.Arg); v.kind {
 	case files:
 		s.WriteString(" -r -F")
 	case dirs:

@@ -101,7 +101,7 @@ func TestManualPrintsWhatIsWritten(t *testing.T) {
 }
 
 func TestZshFlagsAreQuoted(t *testing.T) {
-	got := zshFlag(cmdline.FlagDoc{Names: []string{"jq", "q"}, Arg: "EXPR", Usage: "it's [a]: b"}, values{})
+	got := zshFlag(cmdline.FlagDoc{Names: []string{"jq", "q"}, Arg: "EXPR", Usage: "it's [a]: b"})
 	want := `'(--jq -q)'{--jq=,-q+}'[it'\''s \[a\]\: b]:EXPR: '`
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)

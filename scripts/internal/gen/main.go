@@ -89,7 +89,7 @@ func generate() ([]file, error) {
 	files := []file{
 		{"man/rpcx.1", man},
 		{"completions/rpcx.bash", bashCompletion(root, vals)},
-		{"completions/_rpcx", zshCompletion(root, vals)},
+		{"completions/_rpcx", zshCompletion(root)},
 		{"completions/rpcx.fish", fishCompletion(root, vals)},
 	}
 	others, err := otherPages()

@@ -42,6 +42,7 @@ const (
 	files
 	dirs
 	words
+	none // the flag takes no value
 )
 
 // value is how a flag's value is completed.
@@ -56,28 +57,42 @@ type values map[string]value
 
 // newValues reads the values of all flags below root. A flag's name means the
 // same in every command, which is checked, so that a completion need not know
-// which command it is in.
+// which command it is in. Where it is a choice of words, as --format is, a command
+// may have words of its own: such a completion then offers all of them.
 func newValues(root cmdline.Doc) (values, error) {
-	all, seen := values{}, map[string]string{}
+	all, seen := values{}, map[string]value{}
 	var err error
 	walk(root, nil, func(_ []string, d cmdline.Doc) {
 		for _, f := range d.Flags {
-			key := "none"
+			v := value{kind: none}
 			if f.Arg != "" {
-				key = fmt.Sprint(valueOf(f.Arg))
+				v = valueOf(f.Arg)
 			}
 			for _, name := range f.Names {
-				if was, ok := seen[name]; ok && was != key {
+				was, ok := seen[name]
+				if ok && was.kind != v.kind {
 					err = fmt.Errorf("the flag %s takes different values in different commands", dashed(name))
 				}
-				seen[name] = key
+				v := value{v.kind, union(was.words, v.words)}
+				seen[name] = v
 				if f.Arg != "" {
-					all[dashed(name)] = valueOf(f.Arg)
+					all[dashed(name)] = v
 				}
 			}
 		}
 	})
 	return all, err
+}
+
+// union is a and what b has beyond it.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, word := range b {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 // valueOf reads what a flag's help shows for its value.

@@ -26,24 +26,24 @@ _rpcx_endpoint() {
 `
 
 // zshCompletion is completions/_rpcx.
-func zshCompletion(root cmdline.Doc, vals values) []byte {
+func zshCompletion(root cmdline.Doc) []byte {
 	var b bytes.Buffer
 	b.WriteString(zshHead)
-	walk(root, nil, func(path []string, d cmdline.Doc) { zshCommand(&b, path, d, vals) })
+	walk(root, nil, func(path []string, d cmdline.Doc) { zshCommand(&b, path, d) })
 	fmt.Fprintf(&b, "typeset -g _rpcx_transports=%s\ntypeset -g _rpcx_prefixes=%s\n\n_rpcx \"$@\"\n",
 		quoted(strings.Join(transports(), " ")), quoted(strings.Join(prefixes(), " ")))
 	return b.Bytes()
 }
 
 // zshCommand writes the function of one command.
-func zshCommand(b *bytes.Buffer, path []string, d cmdline.Doc, vals values) {
+func zshCommand(b *bytes.Buffer, path []string, d cmdline.Doc) {
 	fmt.Fprintf(b, "%s() {\n", zshName(path))
 	if len(d.Commands) > 0 {
 		b.WriteString("  local state line\n  typeset -A opt_args\n")
 	}
 	b.WriteString("  _arguments -S")
 	for _, f := range flagsOf(path, d) {
-		b.WriteString(" \\\n    " + zshFlag(f, vals))
+		b.WriteString(" \\\n    " + zshFlag(f))
 	}
 	switch {
 	case len(d.Commands) > 0:
@@ -74,7 +74,7 @@ func zshSubcommands(b *bytes.Buffer, path []string, d cmdline.Doc) {
 func zshName(path []string) string { return strings.Join(append([]string{"_rpcx"}, path...), "_") }
 
 // zshFlag is one specification of _arguments.
-func zshFlag(f cmdline.FlagDoc, vals values) string {
+func zshFlag(f cmdline.FlagDoc) string {
 	var names []string
 	for _, n := range f.Names {
 		names = append(names, dashed(n))
@@ -82,7 +82,7 @@ func zshFlag(f cmdline.FlagDoc, vals values) string {
 	escape := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, ":", `\:`)
 	tail := "[" + escape.Replace(f.Usage) + "]"
 	if f.Arg != "" {
-		tail += ":" + escape.Replace(f.Arg) + ":" + vals[names[0]].zsh()
+		tail += ":" + escape.Replace(f.Arg) + ":" + valueOf(f.Arg).zsh()
 	}
 	exclusive := "(" + strings.Join(names, " ") + ")"
 	if f.Repeated {

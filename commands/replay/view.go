@@ -1,0 +1,125 @@
+package replay
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strconv"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/format/tapeview"
+	"rpcx/wire"
+	"rpcx/wire/jq"
+	"rpcx/wire/tape"
+)
+
+const groupView = "Looking at a tape"
+
+// A View shows a tape to people, in place of playing it.
+type View struct {
+	show bool
+	form string
+	jq   string
+	grep string
+}
+
+// viewForms are the values of --format.
+var viewForms = []string{"html", "har"}
+
+// Flags are those of the views.
+func (v *View) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Bool(groupView, "show", "", "print the conversation: two lanes, calls nested in the calls that they answer", &v.show),
+		cmdline.Enum(groupView, "format", "`html|har`: write one page that needs nothing else, or a HAR file for a browser's network panel", &v.form, viewForms),
+		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` holds, and their answers", &v.jq),
+		cmdline.Text(groupView, "grep", "", "show the messages in which the regular expression `REGEX` matches, and their answers", &v.grep),
+	}
+}
+
+// Wanted reports whether the tape is to be looked at.
+func (v *View) Wanted() bool { return v.show || v.form != "" }
+
+// way is what the view is asked for with; "" where it is not.
+func (v *View) way() string {
+	if v.show {
+		return "show"
+	}
+	return v.form
+}
+
+// Check refuses flags that do not go together: those that choose messages have a
+// meaning for a view alone, and there is one view at a time.
+func (v *View) Check(l *cmdline.CommandLine) error {
+	switch {
+	case v.show && v.form != "":
+		return l.Usage("--show prints text and --format %s writes a file: give one of them", v.form)
+	case !v.Wanted() && (v.jq != "" || v.grep != ""):
+		return l.Usage("--jq and --grep choose what is shown: give --show or --format as well")
+	}
+	return nil
+}
+
+// Write shows the tape in file ("-" is standard input) on standard output.
+func (v *View) Write(ctx context.Context, a *env.Env, file string) error {
+	if v.form != "" && a.Stdout.Terminal {
+		f := a.Line.Usage("--format %s writes a file, and standard output is a terminal", v.form)
+		f.Hint = "write it to a file: > tape." + v.form
+		return f
+	}
+	o, err := v.options(a)
+	if err != nil {
+		return err
+	}
+	in, name := os.Stdin, "standard input"
+	if file != "-" {
+		if in, err = os.Open(file); err != nil {
+			return wire.NewFault(wire.Usage, err.Error(), err)
+		}
+		name = file
+		defer func() { _ = in.Close() }()
+	}
+	r, err := tape.NewReader(in, name)
+	if err != nil {
+		return err
+	}
+	switch v.form {
+	case "html":
+		return tapeview.HTML(ctx, &a.Out, r, o)
+	case "har":
+		return tapeview.HAR(ctx, &a.Out, r, env.Version(), o)
+	}
+	return tapeview.Show(ctx, &a.Out, r, tapeview.ShowOptions{Options: o, Width: width(a), Color: a.Stdout.Color})
+}
+
+// options compiles what chooses messages.
+func (v *View) options(a *env.Env) (tapeview.Options, error) {
+	var o tapeview.Options
+	if v.jq != "" {
+		program, err := jq.Compile(v.jq, jq.Options{Env: true})
+		if err != nil {
+			return o, err
+		}
+		o.JQ = program
+	}
+	if v.grep != "" {
+		re, err := regexp.Compile(v.grep)
+		if err != nil {
+			return o, a.Line.Usage("--grep: %s", err)
+		}
+		o.Grep = re
+	}
+	return o, nil
+}
+
+// width is that of the terminal; elsewhere what COLUMNS says.
+func width(a *env.Env) int {
+	if a.Stdout.Width > 0 {
+		return a.Stdout.Width
+	}
+	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || n < 1 {
+		return tapeview.DefaultWidth
+	}
+	return n
+}

@@ -1,0 +1,54 @@
+package tapeview
+
+import (
+	"context"
+
+	"rpcx/wire/jq"
+)
+
+// A chooser keeps the rows that --jq and --grep ask for. With a call it keeps
+// its answer, since neither says much alone; rows that are no messages go as
+// soon as anything is asked for.
+type chooser struct {
+	o     Options
+	calls map[int]bool // Numbers of calls that were kept and have no answer yet
+}
+
+func newChooser(o Options) *chooser { return &chooser{o: o, calls: map[int]bool{}} }
+
+// all reports whether nothing was asked for.
+func (c *chooser) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
+
+// keeps reports whether row is wanted. A program that fails on a message does
+// not want it: what suits one method's messages seldom suits all.
+func (c *chooser) keeps(ctx context.Context, row *Row) bool {
+	switch {
+	case c.all():
+		return true
+	case !row.Kind.isMessage():
+		return false
+	case row.Kind == Answer && c.calls[row.Of]:
+		delete(c.calls, row.Of)
+		return true
+	}
+	keep := c.greps(row) && truth(ctx, c.o.JQ, row)
+	if keep && row.Kind == Call {
+		c.calls[row.Number] = true
+	}
+	return keep
+}
+
+func (c *chooser) greps(row *Row) bool {
+	return c.o.Grep == nil || c.o.Grep.MatchString(row.Name) || c.o.Grep.Match(row.Raw)
+}
+
+func truth(ctx context.Context, program *jq.Program, row *Row) bool {
+	if program == nil {
+		return true
+	}
+	if !row.Valid {
+		return false
+	}
+	yes, err := program.Truth(ctx, row.Raw)
+	return err == nil && yes
+}

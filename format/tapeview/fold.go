@@ -1,0 +1,79 @@
+package tapeview
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A fold is a run of items of one stream with nothing but items of other streams
+// between them. Its first and its last are shown, and how many came in between.
+type fold struct {
+	stream string
+	first  Row
+	last   Row // the latest, where there are several
+	count  int
+}
+
+// folds are the runs that are not over, in the order of their first items.
+type folds struct{ runs []*fold }
+
+// foldsMost is how many streams are folded at once.
+const foldsMost = 100
+
+// add puts an item into the run of its stream; false where there are too many
+// runs already.
+func (f *folds) add(row *Row) bool {
+	key := fmt.Sprint(row.Conn, row.Dir, row.Of, row.ID)
+	kept := keep(row)
+	i := slices.IndexFunc(f.runs, func(r *fold) bool { return r.stream == key })
+	switch {
+	case i < 0 && len(f.runs) >= foldsMost:
+		return false
+	case i < 0:
+		f.runs = append(f.runs, &fold{stream: key, first: kept, count: 1})
+	default:
+		f.runs[i].last = kept
+		f.runs[i].count++
+	}
+	return true
+}
+
+// keep copies a row, and of its message no more than what a line shows.
+func keep(row *Row) Row {
+	r := *row
+	r.Body = bytes.Clone(row.Body[:min(len(row.Body), briefMost)])
+	r.Raw = nil
+	return r
+}
+
+// flush prints the runs, and forgets them.
+func (p *printer) flush(f *folds) {
+	for _, r := range f.runs {
+		p.message(&r.first)
+		switch between := r.count - 2; {
+		case between == 1:
+			p.folded(r, "⋮ one more")
+		case between > 1:
+			p.folded(r, fmt.Sprintf("⋮ %d more", between))
+		}
+		if r.count > 1 {
+			last := r.last
+			last.Gap = last.Time - r.first.Time
+			p.message(&last)
+		}
+	}
+	f.runs = nil
+}
+
+// folded stands for the items between the first and the last of a run.
+func (p *printer) folded(r *fold, text string) {
+	row := r.first
+	row.Gap = 0
+	if d := r.last.Time - r.first.Time; d > 0 {
+		text += ", one each " + shortTime(d/time.Duration(r.count-1))
+	}
+	row.Line, row.Time = r.last.Line, r.last.Time
+	p.line(&row, "┄▶", colorFaint, text, "", "")
+}

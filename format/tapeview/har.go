@@ -1,0 +1,285 @@
+package tapeview
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/tape"
+)
+
+// HAR writes the HTTP exchanges and WebSocket connections on r as an HTTP Archive,
+// version 1.2, which the network panels of browsers open. The messages of a
+// WebSocket are in _webSocketMessages, the member that Chromium invented for them
+// and others read. program is the version of rpcx that writes it.
+//
+// A tape of any other transport has nothing that such a file could hold: a usage
+// Fault. Unlike the other views it holds the whole tape in memory, because the
+// body of a response may come long after its head.
+func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
+	h := &harBuilder{header: r.Header(), conns: map[int]*harConn{}}
+	if err := h.read(ctx, newReader(r), newChooser(o)); err != nil {
+		return err
+	}
+	if len(h.entries) == 0 {
+		return wire.NewFault(wire.Usage, "a HAR file holds HTTP and WebSocket only, and the tape has neither: use --format html", nil)
+	}
+	slices.SortStableFunc(h.entries, func(a, b *harEntry) int { return cmp.Compare(a.start, b.start) })
+	doc := harFile{Log: harLog{Version: "1.2", Creator: harCreator{"rpcx", program}}}
+	for _, e := range h.entries {
+		doc.Log.Entries = append(doc.Log.Entries, e.finish(h.header.Started))
+	}
+	b, err := json.MarshalIndent(doc, "", " ")
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(b, '\n')); err != nil {
+		return format.StdoutFault(err)
+	}
+	return nil
+}
+
+// A harBuilder finds out which message belongs to which HTTP exchange. The tape
+// says it by order alone: a request's message, the head of the response, what
+// came in it.
+type harBuilder struct {
+	header  tape.Header
+	entries []*harEntry
+	conns   map[int]*harConn
+}
+
+// A harConn is what is known of one connection.
+type harConn struct {
+	socket  *harEntry         // the WebSocket that the connection is; nil: none
+	waiting []harBody         // sent messages that no exchange was found for yet
+	posts   map[int]*harEntry // by the Number of the call that they carried
+	last    *harEntry         // the latest exchange
+	plain   bool              // its endpoint is HTTP
+}
+
+func (h *harBuilder) read(ctx context.Context, rows *reader, choose *chooser) error {
+	for {
+		row, err := rows.read()
+		if err == io.EOF {
+			h.leftOver()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch {
+		case row.Kind == Exchange:
+			h.exchange(row)
+		case row.Kind == Opening && row.Open.Endpoint != "":
+			h.open(row, row.Open.Endpoint)
+		case row.Kind == Closing && h.conn(row.Conn).socket != nil:
+			h.conn(row.Conn).socket.end = row.Time
+		case row.Kind.isMessage() && row.Raw != nil && choose.keeps(ctx, row):
+			h.message(row)
+		}
+	}
+}
+
+// conn is the connection of that number. One that nothing was said of is to the
+// endpoint that the tape's header names.
+func (h *harBuilder) conn(number int) *harConn {
+	c := h.conns[number]
+	if c == nil {
+		c = h.opened(number, h.header.Endpoint, 0)
+	}
+	return c
+}
+
+// opened makes the connection to an endpoint. A WebSocket has its one entry from
+// then on.
+func (h *harBuilder) opened(number int, endpoint string, at time.Duration) *harConn {
+	c := &harConn{posts: map[int]*harEntry{}, plain: isHTTP(endpoint)}
+	if isSocket(endpoint) {
+		c.socket = h.add(&harEntry{url: harURL(endpoint), socket: true, start: at})
+	}
+	h.conns[number] = c
+	return c
+}
+
+// open notes what a connection leads to, where its line on the tape says so.
+func (h *harBuilder) open(row *Row, endpoint string) {
+	c := h.conns[row.Conn]
+	switch {
+	case c == nil:
+		h.opened(row.Conn, endpoint, row.Time)
+	case c.socket != nil && row.Open.Reconnect:
+		c.socket = h.add(&harEntry{url: harURL(endpoint), socket: true, start: row.Time})
+	}
+}
+
+func (h *harBuilder) add(e *harEntry) *harEntry {
+	h.entries = append(h.entries, e)
+	return e
+}
+
+// exchange makes an entry of an HTTP exchange; the upgrade of a WebSocket belongs
+// to the entry that its connection has.
+func (h *harBuilder) exchange(row *Row) {
+	const switching = 101
+	if row.HTTP.Status == switching {
+		h.upgrade(row)
+		return
+	}
+	c := h.conn(row.Conn)
+	c.plain = true
+	e := h.add(&harEntry{url: row.HTTP.URL, http: row.HTTP, start: seconds(row.HTTP.Times.Start), head: row.Time, end: row.Time})
+	e.absolute(h.header.Endpoint)
+	c.last = e
+	if row.HTTP.Method != "POST" {
+		return
+	}
+	if i := c.nearest(e.start); i >= 0 {
+		b := c.waiting[i]
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+		e.request = append(e.request, b)
+		c.posts[b.number] = e
+	}
+}
+
+func (h *harBuilder) upgrade(row *Row) {
+	c := h.conn(row.Conn)
+	if c.socket == nil || c.socket.http != nil {
+		c.socket = h.add(&harEntry{socket: true})
+	}
+	e := c.socket
+	e.url, e.http, e.start, e.head = row.HTTP.URL, row.HTTP, seconds(row.HTTP.Times.Start), row.Time
+	e.end = max(e.end, row.Time)
+	e.absolute(h.header.Endpoint)
+	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // the upgrade is one of HTTP; browsers name what it leads to
+		e.url = "ws" + rest
+	}
+}
+
+// nearest is the message that was sent nearest to a time; -1: there is none.
+func (c *harConn) nearest(start time.Duration) int {
+	best := -1
+	for i, b := range c.waiting {
+		if best < 0 || (b.time-start).Abs() < (c.waiting[best].time-start).Abs() {
+			best = i
+		}
+	}
+	return best
+}
+
+// message gives a message to the socket or the exchange that it belongs to.
+func (h *harBuilder) message(row *Row) {
+	c := h.conn(row.Conn)
+	b := harBody{number: row.Number, time: row.Time, sent: row.Dir == wire.Send, text: string(row.Raw), bytes: bytes.Clone(row.Bytes)}
+	switch {
+	case c.socket != nil:
+		c.socket.messages = append(c.socket.messages, b)
+		c.socket.end = max(c.socket.end, row.Time)
+	case !c.plain:
+	case b.sent:
+		c.waiting = append(c.waiting, b)
+	default:
+		h.answer(c, row.Of, b)
+	}
+}
+
+// answer adds what came to the exchange of its call, else to the latest one. A
+// tape without the exchanges gets one for each call.
+func (h *harBuilder) answer(c *harConn, call int, b harBody) {
+	e := c.posts[call]
+	if e == nil {
+		e = h.without(c, call)
+	}
+	if e == nil {
+		e = c.last
+	}
+	if e == nil {
+		return
+	}
+	if e.http == nil && len(e.response) == 0 {
+		e.head = b.time // the head of the response came no later
+	}
+	e.response = append(e.response, b)
+	e.end = max(e.end, b.time)
+}
+
+// without makes the exchange of a call that the tape has none for; nil where it
+// has.
+func (h *harBuilder) without(c *harConn, call int) *harEntry {
+	i := slices.IndexFunc(c.waiting, func(b harBody) bool { return b.number == call })
+	if i < 0 || c.last != nil && c.last.http != nil {
+		return nil
+	}
+	return h.made(c, i)
+}
+
+// made makes an exchange of a message that waits for one.
+func (h *harBuilder) made(c *harConn, i int) *harEntry {
+	b := c.waiting[i]
+	c.waiting = slices.Delete(c.waiting, i, i+1)
+	e := h.alone(b)
+	c.posts[b.number], c.last = e, e
+	return e
+}
+
+func (h *harBuilder) alone(b harBody) *harEntry {
+	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, end: b.time, request: []harBody{b}})
+}
+
+// leftOver makes exchanges of the messages that none was recorded for.
+func (h *harBuilder) leftOver() {
+	for _, number := range slices.Sorted(maps.Keys(h.conns)) {
+		c := h.conns[number]
+		if !c.plain {
+			continue
+		}
+		for _, b := range c.waiting {
+			h.alone(b)
+		}
+	}
+}
+
+func isSocket(endpoint string) bool {
+	u := harURL(endpoint)
+	return strings.HasPrefix(u, "ws://") || strings.HasPrefix(u, "wss://")
+}
+
+func isHTTP(endpoint string) bool {
+	u := harURL(endpoint)
+	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")
+}
+
+// harURL is the URL in an endpoint, without the dialect and framing before it; ""
+// where it has none. A Unix socket gets a name that no host can have.
+func harURL(endpoint string) string {
+	for {
+		prefix, rest, ok := strings.Cut(endpoint, "+")
+		if !ok || strings.ContainsAny(prefix, ":/") {
+			break
+		}
+		if socket, found := strings.CutPrefix(rest, "unix:"); found {
+			_, path, _ := strings.Cut(socket, ":/")
+			return prefix + "://unix.invalid/" + path
+		}
+		endpoint = rest
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	if u.User != nil {
+		u.User = url.User(tape.Redacted)
+	}
+	return u.String()
+}

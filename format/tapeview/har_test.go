@@ -1,0 +1,133 @@
+package tapeview
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/schema"
+	"rpcx/wire/tape"
+)
+
+// har writes a tape as HAR and holds it against the schema.
+func har(t *testing.T, r *tape.Reader, o Options) harFile {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HAR(context.Background(), &b, r, "1.0.0", o); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("testdata/har-1.2.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.Compile(doc, "", schema.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(context.Background(), b.Bytes()); err != nil {
+		t.Errorf("no HAR 1.2: %v in\n%s", err, b.String())
+	}
+	var f harFile
+	if err := json.Unmarshal(b.Bytes(), &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestHAROfHTTP(t *testing.T) {
+	entries := har(t, open(t, "http.tape"), Options{}).Log.Entries
+	if len(entries) != 3 {
+		t.Fatalf("%d entries, want 3", len(entries))
+	}
+	add, watch, note := entries[0], entries[1], entries[2]
+	for _, c := range []struct{ what, got, want string }{
+		{"the request's body", add.Request.Post.Text, `{"jsonrpc":"2.0","id":1,"method":"add","params":[1,2]}`},
+		{"the response's body", add.Response.Content.Text, `{"jsonrpc":"2.0","id":1,"result":3}`},
+		{"the type of the response", add.Response.Content.Type, "application/json; charset=utf-8"},
+		{"the query", add.Request.Query[1].Name + "=" + add.Request.Query[1].Value, "b= 2"},
+		{"a secret header", add.Request.Headers[1].Value, tape.Redacted},
+		{"a cookie", add.Response.Headers[1].Value, tape.Redacted},
+		{"the start", add.Started, "2026-11-22T10:00:00.002Z"},
+		{"the address", add.Remote, "127.0.0.1"},
+		{"a relative URL", watch.Request.URL, "http://127.0.0.1:8080/rpc"},
+		{"the second request's body", watch.Request.Post.Text, `{"jsonrpc":"2.0","id":2,"method":"watch","params":[]}`},
+		{"an event stream", watch.Response.Content.Text, "data: {\"jsonrpc\":\"2.0\",\"method\":\"tick\",\"params\":{\"n\":1}}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\"over\"}\n\n"},
+		{"an IPv6 address", watch.Remote, "::1"},
+		{"a failure", note.Response.Error, "connection refused"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %q, want %q", c.what, c.got, c.want)
+		}
+	}
+	if watch.Timings.SSL != 2 || watch.Timings.Connect != 3 || watch.Timings.Wait != 6 || watch.Timings.Receive != 18 || watch.Time != 27 {
+		t.Errorf("timings: %+v, time %v", watch.Timings, watch.Time)
+	}
+	if note.Response.Status != 0 {
+		t.Errorf("status %d of a request without a response", note.Response.Status)
+	}
+}
+
+func TestHAROfWebSocket(t *testing.T) {
+	entries := har(t, open(t, "orders.tape"), Options{}).Log.Entries
+	if len(entries) != 1 {
+		t.Fatalf("%d entries, want 1", len(entries))
+	}
+	e := entries[0]
+	if e.Type != "websocket" || e.Response.Status != 101 || e.Request.URL != "ws://127.0.0.1:9000/rpc" || len(e.Messages) != 21 {
+		t.Errorf("%s %d %s with %d messages", e.Type, e.Response.Status, e.Request.URL, len(e.Messages))
+	}
+	first := e.Messages[0]
+	if first.Type != "send" || first.Time != 1795341600.002 || strings.Contains(first.Data, "hunter2") {
+		t.Errorf("the first message: %+v", first)
+	}
+}
+
+func TestHAROfUpgradesAndBytes(t *testing.T) {
+	r := read(t, `{"tape":1,"dialect":"jsonrpc","started":"2026-11-22T10:00:00Z"}
+{"t":0.1,"conn":1,"http":{"method":"GET","url":"wss://user:pass@host/a","status":101,"times":{"start":0.05}}}
+{"t":0.2,"conn":1,"dir":"recv","base64":"/wA="}
+{"t":0.3,"conn":2,"http":{"method":"GET","url":"https://host/b","status":101,"times":{"start":0.25}}}
+{"t":0.4,"conn":2,"dir":"send","msg":{"method":"x"}}
+{"t":0.5,"conn":1,"close":{"code":1000}}
+`)
+	entries := har(t, r, Options{}).Log.Entries
+	if len(entries) != 2 || len(entries[0].Messages) != 1 || len(entries[1].Messages) != 1 {
+		t.Fatalf("%+v", entries)
+	}
+	if m := entries[0].Messages[0]; m.Opcode != 2 || m.Data != "/wA=" {
+		t.Errorf("bytes: %+v", m)
+	}
+	if u := entries[1].Request.URL; u != "wss://host/b" {
+		t.Errorf("the address of the second: %s", u)
+	}
+	if u := entries[0].Request.URL; strings.Contains(u, "pass") {
+		t.Errorf("a password in %s", u)
+	}
+}
+
+// A tape that says nothing of its exchanges has one for each message.
+func TestHAROfMessagesAlone(t *testing.T) {
+	r := read(t, `{"tape":1,"endpoint":"jsonrpc+http+unix:/run/x.sock:/rpc"}
+{"t":0.1,"dir":"send","msg":{"id":1,"method":"a"}}
+{"t":0.2,"dir":"recv","msg":{"id":1,"result":1}}
+{"t":0.3,"dir":"send","msg":{"method":"b"}}
+`)
+	entries := har(t, r, Options{}).Log.Entries
+	if len(entries) != 2 || entries[0].Request.URL != "http://unix.invalid/rpc" || entries[0].Response.Content.Text != `{"id":1,"result":1}` || entries[1].Response.Status != 204 {
+		t.Errorf("%+v", entries)
+	}
+}
+
+func TestHARNeedsHTTP(t *testing.T) {
+	r := read(t, `{"tape":1,"endpoint":"exec:./plugin"}
+{"dir":"send","msg":{"id":1,"method":"a"}}
+`)
+	err := HAR(context.Background(), &bytes.Buffer{}, r, "", Options{})
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,215 @@
+package tapeview
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"rpcx/format"
+	"rpcx/wire/tape"
+)
+
+// A harEntry is an exchange or a socket while the tape is read.
+type harEntry struct {
+	url      string
+	socket   bool
+	http     *tape.HTTP // nil: the tape does not have it
+	start    time.Duration
+	head     time.Duration // when the head of the response had come
+	end      time.Duration
+	request  []harBody
+	response []harBody
+	messages []harBody
+}
+
+// A harBody is one message.
+type harBody struct {
+	number int
+	time   time.Duration
+	sent   bool
+	text   string
+	bytes  []byte // where it was no text
+}
+
+// absolute makes a path of the tape a whole URL.
+func (e *harEntry) absolute(endpoint string) {
+	base, err := url.Parse(harURL(endpoint))
+	ref, rerr := url.Parse(e.url)
+	if err != nil || rerr != nil {
+		return
+	}
+	if ref.User != nil {
+		ref.User = url.User(tape.Redacted)
+	}
+	e.url = base.ResolveReference(ref).String()
+}
+
+// finish makes the entry as the file has it.
+func (e *harEntry) finish(started time.Time) harOut {
+	if e.http == nil {
+		e.http = e.assumed()
+	}
+	e.end = max(e.end, e.head, e.start)
+	out := harOut{
+		Started: started.Add(e.start).UTC().Format("2006-01-02T15:04:05.000Z07:00"),
+		Request: e.requestOut(), Response: e.responseOut(), Timings: e.timings(), Remote: remoteHost(e.http.Remote), Type: "fetch",
+	}
+	out.Time = out.Timings.sum()
+	if e.socket {
+		out.Type, out.Messages = "websocket", []harMessage{}
+	}
+	for _, b := range e.messages {
+		out.Messages = append(out.Messages, b.out(started))
+	}
+	return out
+}
+
+// assumed is the exchange that must have been, where the tape has only the
+// messages.
+func (e *harEntry) assumed() *tape.HTTP {
+	if e.socket {
+		return &tape.HTTP{Method: "GET", Status: http.StatusSwitchingProtocols}
+	}
+	h := &tape.HTTP{Method: "POST", Status: http.StatusOK}
+	if len(e.response) == 0 {
+		h.Status = http.StatusNoContent
+	}
+	return h
+}
+
+func (e *harEntry) version() string {
+	if e.http.Proto == "" {
+		return "HTTP/1.1"
+	}
+	return e.http.Proto
+}
+
+func (e *harEntry) requestOut() harRequest {
+	r := harRequest{
+		Method: e.http.Method, URL: e.url, Version: e.version(), Cookies: []harPair{}, Headers: harPairs(e.http.Request),
+		Query: harQuery(e.url), HeadersSize: -1,
+	}
+	if len(e.request) > 0 {
+		text := joined(e.request)
+		r.Post, r.BodySize = &harPosted{contentType(e.http.Request), text}, len(text)
+	}
+	return r
+}
+
+func (e *harEntry) responseOut() harResponse {
+	r := harResponse{
+		Status: e.http.Status, StatusText: http.StatusText(e.http.Status), Version: e.version(), Cookies: []harPair{},
+		Headers: harPairs(e.http.Response), HeadersSize: -1, BodySize: -1, Error: format.CleanLine(e.http.Error),
+		Content: harContent{Type: contentType(e.http.Response)},
+	}
+	if len(e.response) > 0 {
+		r.Content.Text = joined(e.response)
+		if strings.HasPrefix(r.Content.Type, "text/event-stream") {
+			r.Content.Text = asEvents(e.response)
+		}
+		r.Content.Size = len(r.Content.Text)
+	}
+	return r
+}
+
+// timings are the parts of the entry's time. The connecting includes TLS, as the
+// specification wants it; what the tape does not tell is -1.
+func (e *harEntry) timings() harTimings {
+	t := harTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	if tls := e.http.Times.TLS; tls > 0 {
+		t.SSL = ms(seconds(tls))
+	}
+	if connect := e.http.Times.Connect; connect > 0 {
+		t.Connect = ms(seconds(connect)) + max(t.SSL, 0)
+	}
+	t.Wait = ms(seconds(e.http.Times.Wait))
+	t.Receive = ms(e.end - max(e.head, e.start))
+	if e.http.Times.Wait == 0 {
+		t.Wait = ms(max(e.head-e.start, 0))
+	}
+	return t
+}
+
+func (t harTimings) sum() float64 {
+	return max(t.Connect, 0) + t.Send + t.Wait + t.Receive
+}
+
+func (b harBody) out(started time.Time) harMessage {
+	m := harMessage{Type: "receive", Time: float64(started.Add(b.time).UnixMicro()) / 1e6, Opcode: 1, Data: b.text}
+	if b.sent {
+		m.Type = "send"
+	}
+	if b.bytes != nil {
+		m.Opcode, m.Data = 2, base64.StdEncoding.EncodeToString(b.bytes)
+	}
+	return m
+}
+
+func joined(all []harBody) string {
+	texts := make([]string, len(all))
+	for i, b := range all {
+		texts[i] = b.text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// asEvents writes messages as an event stream carries them.
+func asEvents(all []harBody) string {
+	var b strings.Builder
+	for _, m := range all {
+		for line := range strings.Lines(m.text) {
+			b.WriteString("data: " + strings.TrimRight(line, "\r\n") + "\n")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func harPairs(headers [][2]string) []harPair {
+	pairs := []harPair{}
+	for _, h := range headers {
+		pairs = append(pairs, harPair{h[0], redactHeader(h)})
+	}
+	return pairs
+}
+
+// harQuery are the parts of a URL's query, in their order.
+func harQuery(address string) []harPair {
+	pairs := []harPair{}
+	_, query, _ := strings.Cut(address, "?")
+	query, _, _ = strings.Cut(query, "#")
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if part != "" {
+			pairs = append(pairs, harPair{unescaped(name), unescaped(value)})
+		}
+	}
+	return pairs
+}
+
+// unescaped is a part of a query as it was meant; as it stands where it is
+// broken.
+func unescaped(s string) string {
+	if u, err := url.QueryUnescape(s); err == nil {
+		return u
+	}
+	return s
+}
+
+func contentType(headers [][2]string) string {
+	for _, h := range headers {
+		if strings.EqualFold(h[0], "Content-Type") {
+			return h[1]
+		}
+	}
+	return "application/json"
+}
+
+// remoteHost is an address without its port.
+func remoteHost(address string) string {
+	u := url.URL{Host: address}
+	return u.Hostname()
+}

@@ -1,0 +1,208 @@
+package tapeview
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"rpcx/format"
+	"rpcx/wire/redact"
+	"rpcx/wire/tape"
+)
+
+// The parts of the page. They are kept apart for those who work on them.
+var (
+	//go:embed page/page.html
+	pageHTML string
+	//go:embed page/page.css
+	pageCSS string
+	//go:embed page/page.js
+	pageJS string
+)
+
+// HTML writes the conversation on r as one page that needs nothing else: no
+// network, no other file. The rows are written while the tape is read.
+//
+// A tape may be hostile. Its text stands in the page as JSON in which <, > and &
+// are escaped, so that it cannot end the element it stands in; the page's script
+// puts it into the document as text alone; and the page's policy allows no script
+// but that one, which is named by its hash.
+func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
+	before, after, _ := strings.Cut(page(), "{{data}}")
+	out := bufio.NewWriterSize(w, 64<<10)
+	_, _ = out.WriteString(before)
+	err := pageData(ctx, out, r, newChooser(o))
+	_, _ = out.WriteString(after)
+	if werr := out.Flush(); werr != nil {
+		return format.StdoutFault(werr)
+	}
+	return err
+}
+
+// page is the page but for its data.
+func page() string {
+	return strings.NewReplacer(
+		"{{style}}", hashSource(pageCSS), "{{script}}", hashSource(pageJS),
+		"{{css}}", pageCSS, "{{js}}", pageJS,
+	).Replace(pageHTML)
+}
+
+// hashSource is how a Content-Security-Policy names an inline script or style.
+func hashSource(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// pageHead is the beginning of the page's data.
+type pageHead struct {
+	Endpoint string `json:"endpoint,omitempty"`
+	Dialect  string `json:"dialect,omitempty"`
+	Started  string `json:"started,omitempty"`
+}
+
+// A pageRow is a Row as the page's script knows it. The names are short because
+// there may be many.
+type pageRow struct {
+	Number int         `json:"n"`
+	Line   int         `json:"l"`
+	Kind   string      `json:"k"`
+	Time   float64     `json:"t"`           // seconds
+	Dir    string      `json:"d,omitempty"` // of a message
+	Conn   int         `json:"c,omitempty"`
+	Depth  int         `json:"p,omitempty"`
+	Method string      `json:"m,omitempty"`
+	ID     string      `json:"i,omitempty"`
+	Of     int         `json:"o,omitempty"`
+	Took   *float64    `json:"w,omitempty"`
+	Failed bool        `json:"f,omitempty"`
+	Brief  string      `json:"b,omitempty"` // the body's beginning
+	Text   string      `json:"x,omitempty"`
+	Raw    *string     `json:"r,omitempty"`
+	JSON   bool        `json:"j,omitempty"`
+	Facts  [][2]string `json:"h,omitempty"`
+}
+
+// pageData writes the data: what is known of the tape, then all rows.
+func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, choose *chooser) error {
+	h := r.Header()
+	head := pageHead{Endpoint: h.Endpoint, Dialect: h.Dialect}
+	if !h.Started.IsZero() {
+		head.Started = h.Started.UTC().Format(http.TimeFormat)
+	}
+	b, _ := json.Marshal(head) // strings can always be written
+	_, _ = w.Write(b[:len(b)-1])
+	if len(b) > len("{}") {
+		_ = w.WriteByte(',')
+	}
+	_, _ = w.WriteString(`"rows":[`)
+	err := pageRows(ctx, w, newReader(r), choose)
+	_ = w.WriteByte(']')
+	if line, cut := r.Cut(); cut && err == nil {
+		_, _ = w.WriteString(`,"cut":` + strconv.Itoa(line))
+	}
+	_ = w.WriteByte('}')
+	return err
+}
+
+func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *chooser) error {
+	separator := ""
+	for {
+		row, err := rows.read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !choose.keeps(ctx, row) {
+			continue
+		}
+		b, err := json.Marshal(pageRowOf(row))
+		if err != nil {
+			return err
+		}
+		_, _ = w.WriteString(separator)
+		if _, err := w.Write(b); err != nil {
+			return format.StdoutFault(err)
+		}
+		separator = ",\n"
+	}
+}
+
+func pageRowOf(row *Row) pageRow {
+	p := pageRow{
+		Number: row.Number, Line: row.Line, Kind: row.Kind.String(), Time: row.Time.Seconds(), Conn: row.Conn, Depth: row.Depth,
+		Method: row.Name, ID: row.ID, Of: row.Of, Failed: row.Failed, Text: row.Text, JSON: row.Valid,
+	}
+	if row.Kind.isMessage() {
+		p.Dir = row.Dir.String()
+		raw := string(row.Raw)
+		p.Raw = &raw
+		p.Brief = pageBrief(row)
+	}
+	if row.Kind == Answer && row.Of != 0 {
+		took := row.Took.Seconds()
+		p.Took = &took
+	}
+	if row.HTTP != nil {
+		p.Facts = httpFacts(row.HTTP)
+	}
+	return p
+}
+
+// pageBrief is what stands beside a message's name, no longer than a row of the
+// page is wide.
+func pageBrief(row *Row) string {
+	const most = 160
+	runes := []rune(brief(row))
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}
+
+// httpFacts are the lines that the page shows of an HTTP exchange.
+func httpFacts(h *tape.HTTP) [][2]string {
+	facts := [][2]string{}
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, [2]string{name, value})
+		}
+	}
+	add("Protocol", h.Proto)
+	add("Remote", h.Remote)
+	for _, part := range []struct {
+		name    string
+		seconds float64
+	}{{"Connecting", h.Times.Connect}, {"TLS", h.Times.TLS}, {"Waiting", h.Times.Wait}} {
+		if part.seconds > 0 {
+			add(part.name, shortTime(seconds(part.seconds)))
+		}
+	}
+	for _, header := range h.Request {
+		add("> "+header[0], redactHeader(header))
+	}
+	for _, header := range h.Response {
+		add("< "+header[0], redactHeader(header))
+	}
+	return facts
+}
+
+// redactHeader is the value of a header line, unless its name says that it is a
+// secret.
+func redactHeader(header [2]string) string {
+	if redact.SecretName(header[0]) {
+		return tape.Redacted
+	}
+	return header[1]
+}

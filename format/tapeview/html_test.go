@@ -1,0 +1,94 @@
+package tapeview
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"rpcx/wire/tape"
+)
+
+func html(t *testing.T, r *tape.Reader) string {
+	t.Helper()
+	var b strings.Builder
+	if err := HTML(context.Background(), &b, r, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// dataOf is what stands between the tags of the data.
+func dataOf(t *testing.T, page string) string {
+	t.Helper()
+	_, after, ok := strings.Cut(page, `<script type="application/json" id="tape">`)
+	data, _, closed := strings.Cut(after, "</script>")
+	if !ok || !closed {
+		t.Fatal("the page has no data")
+	}
+	return data
+}
+
+func TestHTMLHoldsTheTape(t *testing.T) {
+	var doc struct {
+		pageHead
+		Rows []pageRow
+	}
+	data := dataOf(t, html(t, open(t, "orders.tape")))
+	if err := json.Unmarshal([]byte(data), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Endpoint != "ws://127.0.0.1:9000/rpc" || doc.Dialect != "jsonrpc" || len(doc.Rows) != 24 {
+		t.Errorf("%+v with %d rows", doc.pageHead, len(doc.Rows))
+	}
+	answer := doc.Rows[7]
+	if answer.Kind != "answer" || answer.Method != "placeOrder" || answer.Of != 2 || *answer.Took != 1.518 || !strings.Contains(*answer.Raw, "9.00") {
+		t.Errorf("%+v", answer)
+	}
+}
+
+// A hostile tape cannot end the element that its text stands in, and no script
+// but the page's own may run.
+func TestHTMLIsSafe(t *testing.T) {
+	evil := `</script><script>alert(1)</script><!--<script>&lt;\u2028`
+	page := html(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
+{"note":"`+evil+`"}
+{"dir":"send","msg":{"id":"`+evil+`","method":"`+evil+`","params":{"token":"t0p","x":"`+evil+`"}}}
+{"dir":"recv","text":"`+evil+`"}
+{"http":{"method":"`+evil+`","url":"`+evil+`","request":[["Authorization","t0p"],["`+evil+`","`+evil+`"]],"times":{}}}
+`))
+	if data := dataOf(t, page); strings.ContainsAny(data, "<>&\u2028") {
+		t.Errorf("markup in the data: %s", data)
+	}
+	if strings.Contains(page, "t0p") {
+		t.Error("a secret is in the page")
+	}
+	if n := strings.Count(page, "<script"); n != 2 {
+		t.Errorf("%d script elements, want the data and the page's own", n)
+	}
+	for _, want := range []string{"default-src 'none'", "script-src '" + hashSource(pageJS) + "'", "style-src '" + hashSource(pageCSS) + "'"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the policy lacks %s", want)
+		}
+	}
+}
+
+// The page's script must never make markup out of text.
+func TestHTMLScriptWritesTextOnly(t *testing.T) {
+	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "setAttribute('on", "{{"} {
+		if strings.Contains(pageJS, bad) {
+			t.Errorf("the script has %s", bad)
+		}
+	}
+}
+
+func TestHTMLNeedsNothingElse(t *testing.T) {
+	page := html(t, read(t, `{"tape":1}`+"\n"))
+	if len(page) > 300_000 {
+		t.Errorf("%d bytes beside the data", len(page))
+	}
+	if found := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9]+\.|@import|url\(|<link|<img|<iframe|fetch\(|XMLHttpRequest|src=`).FindString(page); found != "" {
+		t.Errorf("the page asks for something else: %s", found)
+	}
+}

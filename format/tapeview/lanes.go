@@ -1,0 +1,201 @@
+package tapeview
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"time"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Colours of the text. Nothing is said by a colour alone: an error has a mark,
+// too.
+const (
+	colorFaint = "\x1b[2m"
+	colorError = "\x1b[31m"
+	colorWarn  = "\x1b[33m"
+	colorNote  = "\x1b[36m"
+	colorName  = "\x1b[1m"
+	colorOff   = "\x1b[0m"
+)
+
+// A printer lays rows out: the line on the tape, the time, the time since the row
+// before, and the two lanes with an arrow between them. Where there is no room
+// for two lanes an arrow before each message says who sent it.
+type printer struct {
+	w      *bufio.Writer
+	color  bool
+	choose *chooser
+	width  int
+	lane   int // columns of one lane; 0: there is only one
+}
+
+// The columns before the lanes, those of the arrow between them, and the least
+// that a lane is of any use with.
+const (
+	marginWidth = 26
+	arrowWidth  = 4
+	leastLane   = 24
+	nestWidth   = 2
+	nestMost    = 8
+)
+
+func (p *printer) lanes(width int) {
+	if width <= 0 {
+		width = DefaultWidth
+	}
+	p.width = max(width, marginWidth+leastLane)
+	if lane := (p.width - marginWidth - arrowWidth) / 2; lane >= leastLane {
+		p.lane = lane
+	}
+}
+
+func (p *printer) captions() {
+	if p.lane == 0 {
+		return
+	}
+	text := fmt.Sprintf("%5s %9s %8s  %-*s%s", "line", "seconds", "after", p.lane+arrowWidth, "client", "server")
+	p.paint(colorFaint, text)
+	p.end()
+}
+
+// across prints a text that belongs to no row.
+func (p *printer) across(color, text string) {
+	p.paint(color, format.Cut(format.CleanLine(text), p.width))
+	p.end()
+}
+
+// line prints a row: after the margin mark, name and text in the lane of its
+// direction, with the arrow that leads to the other one. No arrow: it stands
+// across both.
+func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
+	p.margin(row)
+	nest := strings.Repeat("│ ", min(row.Depth, nestMost))
+	if row.Conn != 0 {
+		mark = fmt.Sprintf("[%d] ", row.Conn) + mark
+	}
+	switch {
+	case arrow == "":
+		p.cell(p.width-marginWidth, nest, color, mark, name, text)
+	case p.lane == 0:
+		p.cell(p.width-marginWidth, pointed(arrow, row.Dir)+" "+nest, color, mark, name, text)
+	case row.Dir == wire.Send:
+		used := p.cell(p.lane, nest, color, mark, name, text)
+		p.pad(p.lane - used + 1)
+		p.paint(colorFaint, arrow)
+	default:
+		p.pad(p.lane + 1)
+		p.paint(colorFaint, pointed(arrow, row.Dir))
+		p.pad(1)
+		p.cell(p.lane, nest, color, mark, name, text)
+	}
+	p.end()
+}
+
+// pointed is an arrow that points where the message goes.
+func pointed(arrow string, dir wire.Direction) string {
+	if dir == wire.Send {
+		return arrow
+	}
+	return map[string]string{"─▶": "◀─", "┄▶": "◀┄"}[arrow]
+}
+
+// margin prints the line on the tape, the time, and the time since the row
+// before.
+func (p *printer) margin(row *Row) {
+	gap := ""
+	if row.Gap > 0 {
+		gap = "+" + shortTime(row.Gap)
+	}
+	p.paint(colorFaint, fmt.Sprintf("%5d %9.3f %8s  ", row.Line, row.Time.Seconds(), gap))
+}
+
+// cell prints what stands in a lane, cut to its width, and returns how many
+// columns it takes.
+func (p *printer) cell(width int, nest, color, mark, name, text string) int {
+	nest = format.Cut(nest, width)
+	left := width - format.Width(nest)
+	p.paint(colorFaint, nest)
+	head := format.Cut(mark+format.CleanLine(name), left)
+	rest := ""
+	if room := left - format.Width(head); room > 0 && text != "" {
+		rest = format.Cut(blankBetween(head, format.CleanLine(text)), room)
+	}
+	if color == "" {
+		p.paint(colorName, head)
+		p.paint("", rest)
+	} else {
+		p.paint(color, head+rest)
+	}
+	return width - left + format.Width(head) + format.Width(rest)
+}
+
+func blankBetween(head, text string) string {
+	if head == "" || strings.HasSuffix(head, " ") {
+		return text
+	}
+	return " " + text
+}
+
+func (p *printer) paint(color, text string) {
+	if !p.color || color == "" || text == "" {
+		_, _ = p.w.WriteString(text)
+		return
+	}
+	_, _ = p.w.WriteString(color + text + colorOff)
+}
+
+func (p *printer) pad(n int) { _, _ = p.w.WriteString(strings.Repeat(" ", max(n, 0))) }
+
+func (p *printer) end() { _ = p.w.WriteByte('\n') }
+
+// compact is JSON on one line, cut where it is longer than a line can be.
+func compact(val []byte) string {
+	if len(val) > briefMost {
+		val = val[:briefMost]
+	}
+	return strings.ToValidUTF8(string(scan.Compact(nil, val)), "")
+}
+
+// errorText is an error for people: its code, its message, and what else it
+// holds.
+func errorText(err []byte) string {
+	if scan.Type(err) != 'o' {
+		return format.CleanLine(compact(err))
+	}
+	nested := err
+	if inner := scan.Get(err, "error"); scan.Type(inner) == 'o' {
+		nested = inner
+	}
+	var parts []string
+	for _, name := range []string{"code", "class", "kind", "message", "desc", "data"} {
+		val := scan.Get(nested, name)
+		if text, ok := scan.Text(val); ok {
+			parts = append(parts, text)
+		} else if val != nil {
+			parts = append(parts, compact(val))
+		}
+	}
+	if len(parts) == 0 {
+		return format.CleanLine(compact(err))
+	}
+	return format.CleanLine(strings.Join(parts, " "))
+}
+
+// shortTime is a duration in at most three digits and a unit.
+func shortTime(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%dµs", d.Microseconds())
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

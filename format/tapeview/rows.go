@@ -1,0 +1,173 @@
+package tapeview
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape"
+)
+
+// A reader turns the lines of a tape into rows.
+type reader struct {
+	header  tape.Header
+	next    func() (*tape.Line, error)
+	number  int
+	last    time.Duration
+	threads map[int]*thread // of each connection
+	waiting []Row           // of a batch, not returned yet
+}
+
+func newReader(r *tape.Reader) *reader {
+	return &reader{header: r.Header(), next: r.Next, threads: map[int]*thread{}}
+}
+
+// read returns the next row; io.EOF after the last one. A line that only says
+// what a message must be like is a row without a message.
+func (r *reader) read() (*Row, error) {
+	if len(r.waiting) == 0 {
+		l, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		r.rows(l)
+	}
+	row := &r.waiting[0]
+	r.waiting = r.waiting[1:]
+	r.number++
+	row.Number = r.number
+	row.Gap = max(row.Time-r.last, 0)
+	r.last = row.Time
+	r.thread(row.Conn).place(row)
+	return row, nil
+}
+
+// rows makes the rows of one line.
+func (r *reader) rows(l *tape.Line) {
+	row := Row{Line: l.Number, Time: l.Time, Conn: l.Conn, Dir: l.Dir}
+	switch l.Kind {
+	case tape.Message:
+		r.waiting = r.messages(r.waiting[:0], row, l)
+		return
+	case tape.Opening:
+		row.Kind, row.Open, row.Text = Opening, l.Open, openText(l.Open)
+	case tape.Closing:
+		row.Kind, row.Text = Closing, closeText(l.Close)
+		row.Failed = l.Close.Error != ""
+	case tape.Exchange:
+		row.Kind, row.HTTP, row.Text = Exchange, l.HTTP, httpText(l.HTTP)
+		row.Failed = l.HTTP.Error != "" || l.HTTP.Status >= 400
+	case tape.Note:
+		row.Kind, row.Text = Note, l.Note
+	}
+	r.waiting = append(r.waiting[:0], row)
+}
+
+// messages appends the rows of one message, or of each message of a batch.
+func (r *reader) messages(rows []Row, row Row, l *tape.Line) []Row {
+	if l.Note != "" {
+		note := row
+		note.Kind, note.Text = Note, l.Note
+		rows = append(rows, note)
+	}
+	switch {
+	case l.Msg == nil && l.Bytes == nil:
+		row.Kind, row.Text, row.Name = Broken, "what makes this true: "+l.Match, l.Re
+		return append(rows, row)
+	case l.Msg == nil:
+		row.Kind, row.Raw, row.Text = Broken, notJSON(l.Bytes), "not JSON"
+		row.Failed = true
+		if !utf8.Valid(l.Bytes) {
+			row.Bytes = l.Bytes
+		}
+		return append(rows, row)
+	}
+	msg := redact.JSON(l.Msg)
+	if scan.Type(msg) != 'a' {
+		return append(rows, r.message(row, msg))
+	}
+	elements := scan.ReadArray(msg, wire.DefaultMaxDepth)
+	before := len(rows)
+	for _, val, ok := elements.Next(); ok; _, val, ok = elements.Next() {
+		rows = append(rows, r.message(row, val))
+	}
+	if len(rows) == before {
+		rows = append(rows, r.message(row, msg))
+	}
+	return rows
+}
+
+func (r *reader) message(row Row, msg []byte) Row {
+	s := shapeOf(r.header.Dialect, msg)
+	row.Kind, row.Name, row.ID, row.Body = s.kind, s.name, string(s.id), s.body
+	row.Failed, row.Final, row.Text = s.failed || s.kind == Broken, s.final, s.why
+	row.Raw, row.Valid = msg, true
+	if s.kind == Item {
+		row.ID = string(s.stream)
+	}
+	return row
+}
+
+// notJSON is what crossed the wire and was no JSON: as text, or where it is no
+// text as the beginning of its bytes in hexadecimal digits.
+func notJSON(b []byte) []byte {
+	if utf8.Valid(b) {
+		return redact.JSON(b)
+	}
+	const most = 64
+	if len(b) > most {
+		return fmt.Appendf(nil, "%d bytes: % x …", len(b), b[:most])
+	}
+	return fmt.Appendf(nil, "%d bytes: % x", len(b), b)
+}
+
+func openText(o *tape.Open) string {
+	text := "opened"
+	if o.Reconnect {
+		text = "opened again"
+	}
+	if o.Endpoint != "" {
+		text += ": " + o.Endpoint
+	}
+	if o.From != "" {
+		text += ", from " + o.From
+	}
+	if o.Subprotocol != "" {
+		text += ", subprotocol " + o.Subprotocol
+	}
+	return text
+}
+
+func closeText(c *tape.Close) string {
+	text := "closed"
+	if c.Code != 0 {
+		text += " with code " + strconv.Itoa(c.Code)
+	}
+	for _, more := range []string{c.Reason, c.Error} {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	if c.Child != nil {
+		text += ": " + c.Child.String()
+	}
+	return text
+}
+
+func httpText(h *tape.HTTP) string {
+	text := h.Method + " " + h.URL
+	if h.Status != 0 {
+		text += " " + strconv.Itoa(h.Status)
+	}
+	if h.Error != "" {
+		text += ": " + h.Error
+	}
+	return text
+}
+
+// seconds is a time of a tape, which writes seconds.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

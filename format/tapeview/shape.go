@@ -1,0 +1,234 @@
+package tapeview
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// A shape is what one JSON object says of itself: whether it asks or answers,
+// and by which id. It is found from the members alone, since on a tape there is
+// no connection whose state could be asked. The members of JSON-RPC 1 and 2 are
+// looked for first; then those of the dialects that have others.
+type shape struct {
+	kind   Kind
+	name   string
+	id     []byte // of a call or its answer; nil: none
+	stream []byte // of an item
+	body   json.RawMessage
+	failed bool
+	final  bool
+	why    string // why it is Broken
+}
+
+// wrappers are methods that call what their params name: what a user calls the
+// method is both.
+var wrappers = []string{"invoke", "command_call", "command_describe", "tools/call", "prompts/get"}
+
+// shapeOf reads one message of the named dialect.
+func shapeOf(dialect string, obj []byte) shape {
+	s := bareShape(dialect, obj)
+	if s.kind == Call && slices.Contains(wrappers, s.name) {
+		if name, ok := scan.Text(scan.Get(s.body, "name")); ok && name != "" {
+			s.name += " " + name
+		}
+	}
+	return s
+}
+
+func bareShape(dialect string, obj []byte) shape {
+	if scan.Type(obj) != 'o' {
+		return shape{kind: Broken, why: "a message is an object"}
+	}
+	f := membersOf(obj)
+	if read := oddShapes[dialect]; read != nil {
+		if s, ok := read(obj, f); ok {
+			return s
+		}
+	}
+	switch {
+	case f["method"] != nil && (f.has("params") || f["result"] == nil && f["error"] == nil):
+		return f.asked()
+	case f["result"] != nil || f["error"] != nil:
+		return f.answered()
+	case f["method"] != nil:
+		return f.asked()
+	}
+	for _, odd := range []string{"dap", "qmp"} { // the tape may not say its dialect
+		if s, ok := oddShapes[odd](obj, f); ok {
+			return s
+		}
+	}
+	return shape{kind: Broken, body: obj, why: "neither a method nor a result nor an error"}
+}
+
+// fields are the members of an object, by name. Of several with one name the
+// last counts.
+type fields map[string]json.RawMessage
+
+func membersOf(obj []byte) fields {
+	f := fields{}
+	m := scan.ReadObject(obj, wire.DefaultMaxDepth)
+	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
+		f[scan.Key(key)] = val
+	}
+	return f
+}
+
+func (f fields) has(name string) bool { return f[name] != nil }
+
+// text is the string in a member; "" where it is none.
+func (f fields) text(name string) string {
+	s, _ := scan.Text(f[name])
+	return s
+}
+
+// given is a member that is not null.
+func (f fields) given(name string) json.RawMessage {
+	if v := f[name]; scan.Type(v) != '0' {
+		return v
+	}
+	return nil
+}
+
+// asked is a request or a notification of JSON-RPC, or an item: a notification
+// whose params name a stream.
+func (f fields) asked() shape {
+	s := shape{kind: Call, name: f.text("method"), id: f.given("id"), body: f["params"]}
+	if s.id != nil {
+		return s
+	}
+	s.kind = Notification
+	if scan.Type(s.body) != 'o' {
+		return s
+	}
+	params := membersOf(s.body)
+	for _, name := range []string{"subscription", "subscription_id", "subscriptionId"} {
+		if t := scan.Type(params[name]); t == 's' || t == 'n' {
+			s.kind, s.stream = Item, params[name]
+		}
+	}
+	if s.kind == Item {
+		params.item(&s)
+	}
+	return s
+}
+
+// item reads the params of an item.
+func (f fields) item(s *shape) {
+	s.final = string(f["done"]) == "true" || string(scan.Get(f["result"], "type")) == `"done"`
+	switch {
+	case f.given("error") != nil:
+		s.body, s.failed, s.final = f["error"], true, true
+	case f.has("result"):
+		s.body = f["result"]
+	}
+}
+
+func (f fields) answered() shape {
+	s := shape{kind: Answer, id: f.given("id"), body: f["result"]}
+	if err := f.given("error"); err != nil {
+		s.failed, s.body = true, err
+	}
+	return s
+}
+
+// oddShapes read the dialects whose messages are not JSON-RPC's; false leaves
+// the message to JSON-RPC's rules.
+var oddShapes = map[string]func(obj []byte, f fields) (shape, bool){
+	"hotrepl": hotreplShape,
+	"dap":     dapShape,
+	"qmp":     qmpShape,
+}
+
+// hotreplShape: the type is the method, of an answer with _result or _error at
+// its end; a subscription's values have the id of its request.
+func hotreplShape(obj []byte, f fields) (shape, bool) {
+	kind := f.text("type")
+	if kind == "" {
+		return shape{}, false
+	}
+	s := shape{kind: Call, name: kind, id: f.given("id"), body: scan.Without(obj, "type", "id")}
+	switch {
+	case kind == "handshake":
+		s.kind = Greeting
+	case s.id == nil:
+		s.kind, s.failed = Notification, kind == "error"
+	case kind == "subscribe_result", kind == "subscribe_error":
+		s.kind, s.stream, s.failed = Item, s.id, kind == "subscribe_error"
+		s.final = string(f["final"]) == "true"
+	case strings.HasSuffix(kind, "_error"), kind == "error":
+		s.kind, s.failed = Answer, true
+	case strings.HasSuffix(kind, "_result"), kind == "job_accepted":
+		s.kind, s.failed = Answer, f.text("status") == "failed"
+	}
+	return s, true
+}
+
+// dapShape is the Debug Adapter Protocol: requests, responses and events are
+// told by their type.
+func dapShape(_ []byte, f fields) (shape, bool) {
+	switch f.text("type") {
+	case "request":
+		return shape{kind: Call, name: f.text("command"), id: f["seq"], body: f["arguments"]}, f.has("command")
+	case "response":
+		s := shape{kind: Answer, id: f["request_seq"], body: f["body"], failed: string(f["success"]) == "false"}
+		if s.failed && s.body == nil {
+			s.body = f["message"]
+		}
+		return s, f.has("request_seq")
+	case "event":
+		return shape{kind: Notification, name: f.text("event"), body: f["body"]}, f.has("event")
+	}
+	return shape{}, false
+}
+
+// qmpShape is QEMU's machine protocol.
+func qmpShape(_ []byte, f fields) (shape, bool) {
+	for _, word := range []string{"execute", "exec-oob"} {
+		if f.has(word) {
+			return shape{kind: Call, name: f.text(word), id: idOr(f["id"]), body: f["arguments"]}, true
+		}
+	}
+	switch {
+	case f.has("return"):
+		return shape{kind: Answer, id: idOr(f["id"]), body: f["return"]}, true
+	case !f.has("jsonrpc") && scan.Type(f["error"]) == 'o' && scan.Get(f["error"], "class") != nil:
+		return shape{kind: Answer, id: idOr(f["id"]), body: f["error"], failed: true}, true
+	case f.has("event"):
+		return shape{kind: Notification, name: f.text("event"), body: f["data"]}, true
+	case f.has("QMP"):
+		return shape{kind: Greeting, name: "QMP", body: f["QMP"]}, true
+	}
+	return shape{}, false
+}
+
+// idOr is an id that may be left out: calls without one are answered in order,
+// so that at most one of them waits.
+func idOr(id []byte) []byte {
+	if id == nil {
+		return []byte("null")
+	}
+	return id
+}
+
+// streamNamed is the stream that the result of a call names: a string or a
+// number, or what an object calls its subscription. "": none.
+func streamNamed(result []byte) string {
+	switch scan.Type(result) {
+	case 's', 'n':
+		if len(result) <= 200 {
+			return string(result)
+		}
+	case 'o':
+		for _, name := range []string{"subscription", "subscription_id", "subscriptionId"} {
+			if v := scan.Get(result, name); v != nil {
+				return string(v)
+			}
+		}
+	}
+	return ""
+}

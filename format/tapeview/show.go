@@ -1,0 +1,151 @@
+package tapeview
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"rpcx/format"
+	"rpcx/wire/tape"
+)
+
+// ShowOptions say how the text looks.
+type ShowOptions struct {
+	Options
+	Width int  // columns; 0 means DefaultWidth
+	Color bool // with the escapes of a terminal
+}
+
+// DefaultWidth is the width of the text where nothing says how wide it may be.
+const DefaultWidth = 100
+
+// Show writes the conversation on r as text to w: what the recorded client sent
+// on the left, what came on the right. It keeps no more of the tape than what is
+// still open, so a tape of any length can be shown. Errors of the tape come after
+// all that stands before them was written.
+func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
+	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newChooser(o.Options)}
+	p.lanes(o.Width)
+	p.head(r.Header())
+	err := p.rows(ctx, newReader(r))
+	if line, cut := r.Cut(); cut && err == nil {
+		p.across(colorWarn, fmt.Sprintf("the tape is cut off inside line %d", line))
+	}
+	if werr := p.w.Flush(); werr != nil {
+		return format.StdoutFault(werr)
+	}
+	return err
+}
+
+// rows prints all rows. Items wait in folds until something else comes.
+func (p *printer) rows(ctx context.Context, rows *reader) error {
+	folds := folds{}
+	for {
+		row, err := rows.read()
+		if err != nil {
+			p.flush(&folds)
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !p.choose.keeps(ctx, row) {
+			continue
+		}
+		if row.Kind == Item && !row.Failed && folds.add(row) {
+			continue
+		}
+		p.flush(&folds)
+		p.row(row)
+	}
+}
+
+// head is the first lines: what was recorded, and whose lanes these are.
+func (p *printer) head(h tape.Header) {
+	text := "a tape"
+	if h.Dialect != "" {
+		text += " of " + h.Dialect
+	}
+	if h.Endpoint != "" {
+		text += " with " + h.Endpoint
+	}
+	if !h.Started.IsZero() {
+		text += ", " + h.Started.Format("2006-01-02 15:04:05 MST")
+	}
+	p.across(colorFaint, text)
+	p.captions()
+}
+
+// row prints one row.
+func (p *printer) row(row *Row) {
+	switch row.Kind {
+	case Opening, Closing, Exchange:
+		p.event(row)
+	case Note:
+		p.line(row, "", colorNote, "# ", row.Text, "")
+	default:
+		p.message(row)
+	}
+}
+
+// event prints what is no message, in the middle of both lanes.
+func (p *printer) event(row *Row) {
+	color := colorFaint
+	if row.Failed {
+		color = colorError
+	}
+	text := row.Text
+	if row.Kind == Exchange && row.HTTP.Times.Wait > 0 {
+		text += ", " + shortTime(seconds(row.HTTP.Times.Wait))
+	}
+	p.line(row, "", color, "── ", text, "──")
+}
+
+// message prints a message in the lane of who sent it.
+func (p *printer) message(row *Row) {
+	arrow, color := "─▶", ""
+	mark, text := "", brief(row)
+	switch row.Kind {
+	case Answer:
+		mark = "↩ "
+		if row.Of != 0 {
+			text = "(" + shortTime(row.Took) + ") " + text
+		}
+	case Notification, Item, Greeting:
+		arrow = "┄▶"
+	}
+	if row.Failed {
+		mark, color = "✗ ", colorError
+	}
+	p.line(row, arrow, color, mark, name(row), text)
+}
+
+// name is what stands first in a message's text.
+func name(row *Row) string {
+	if row.Kind == Greeting && row.Name == "" {
+		return "greeting"
+	}
+	return format.CleanLine(row.Name)
+}
+
+// briefMost is how many bytes of a body are looked at for one line.
+const briefMost = 4 << 10
+
+// brief is a body on one line, or what stands in its place.
+func brief(row *Row) string {
+	switch {
+	case row.Kind == Broken && row.Raw == nil: // the tape says only what it must be like
+		return format.CleanLine(row.Text)
+	case row.Kind == Broken && !row.Valid:
+		return format.CleanLine(row.Text + ": " + string(row.Raw[:min(len(row.Raw), briefMost)]))
+	case row.Kind == Broken:
+		return format.CleanLine(row.Text + " " + compact(row.Raw))
+	case row.Failed:
+		return errorText(row.Body)
+	}
+	return format.CleanLine(compact(row.Body))
+}

@@ -1,0 +1,153 @@
+package tapeview
+
+import (
+	"slices"
+	"time"
+
+	"rpcx/wire"
+)
+
+// A thread follows the calls of one connection, to say which call an answer or
+// an item belongs to and how deep it is nested.
+//
+// No dialect says which call of ours a call of the peer serves. A call that
+// comes while one of the other direction is open is shown inside the latest of
+// those, since that is what the peer is working on as far as anyone can see.
+type thread struct {
+	open    []openCall          // in the order in which they were made
+	done    map[string]openCall // answered calls: by direction and id, and by the stream that their answer named
+	ordered []string            // the keys of done, the oldest first
+}
+
+type openCall struct {
+	dir    wire.Direction
+	id     string
+	name   string
+	number int
+	depth  int
+	time   time.Duration
+}
+
+// How many calls are remembered: those without an answer, and those that may
+// still have items.
+const (
+	openMost = 1_000
+	doneMost = 10_000
+)
+
+func (r *reader) thread(conn int) *thread {
+	t := r.threads[conn]
+	if t == nil {
+		t = &thread{done: map[string]openCall{}}
+		r.threads[conn] = t
+	}
+	return t
+}
+
+// place completes row with what the rows before it say.
+func (t *thread) place(row *Row) {
+	switch row.Kind {
+	case Call:
+		row.Depth = t.inside(row.Dir)
+		t.open = append(t.open, openCall{row.Dir, row.ID, row.Name, row.Number, row.Depth, row.Time})
+		if len(t.open) > openMost {
+			t.open = t.open[1:]
+		}
+	case Answer:
+		t.answer(row)
+	case Item:
+		t.item(row)
+	case Notification, Broken, Note:
+		row.Depth = t.inside(row.Dir)
+	case Closing:
+		t.open = nil
+	}
+}
+
+// inside returns how deep a message sent in this direction is nested: one level
+// below the latest open call of the other direction.
+func (t *thread) inside(dir wire.Direction) int {
+	for i := len(t.open) - 1; i >= 0; i-- {
+		if t.open[i].dir != dir {
+			return t.open[i].depth + 1
+		}
+	}
+	return 0
+}
+
+// answer finds the call of an answer: the oldest open one of the other direction
+// with its id. An answer to a call that has one already is an item of it, as some
+// servers stream.
+func (t *thread) answer(row *Row) {
+	for i, c := range t.open {
+		if c.dir != row.Dir && c.id == row.ID {
+			t.open = slices.Delete(t.open, i, i+1)
+			row.belongsTo(c)
+			row.Took = row.Time - c.time
+			t.remember(callKey(c.dir, c.id), c)
+			if named := streamNamed(row.Body); named != "" {
+				t.remember(streamKey(row.Dir, named), c)
+			}
+			return
+		}
+	}
+	if c, ok := t.done[callKey(other(row.Dir), row.ID)]; ok && row.ID != "" {
+		row.Kind = Item
+		row.belongsTo(c)
+		return
+	}
+	row.Depth = t.inside(row.Dir)
+}
+
+// item finds the call that opened the stream of an item: the one whose answer
+// named the stream, or whose id the stream has.
+func (t *thread) item(row *Row) {
+	if c, ok := t.done[streamKey(row.Dir, row.ID)]; ok {
+		row.belongsTo(c)
+		row.Depth++
+		return
+	}
+	for i, c := range t.open {
+		if c.dir != row.Dir && c.id == row.ID {
+			row.belongsTo(c)
+			row.Depth++
+			if row.Final {
+				t.open = slices.Delete(t.open, i, i+1)
+			}
+			return
+		}
+	}
+	row.Depth = t.inside(row.Dir)
+}
+
+func (row *Row) belongsTo(c openCall) {
+	row.Of, row.Depth = c.number, c.depth
+	if c.name != "" {
+		row.Name = c.name
+	}
+}
+
+// remember keeps an answered call for the items that may follow, and forgets the
+// oldest where there are too many.
+func (t *thread) remember(key string, c openCall) {
+	if _, ok := t.done[key]; !ok {
+		t.ordered = append(t.ordered, key)
+	}
+	t.done[key] = c
+	if len(t.ordered) > doneMost {
+		delete(t.done, t.ordered[0])
+		t.ordered = t.ordered[1:]
+	}
+}
+
+func callKey(dir wire.Direction, id string) string { return dir.String() + " call " + id }
+
+// streamKey is the key of a stream whose items come in direction dir.
+func streamKey(dir wire.Direction, stream string) string { return dir.String() + " stream " + stream }
+
+func other(dir wire.Direction) wire.Direction {
+	if dir == wire.Send {
+		return wire.Recv
+	}
+	return wire.Send
+}

@@ -1,0 +1,307 @@
+package tapeview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"rpcx/wire/jq"
+	"rpcx/wire/tape"
+)
+
+func open(t *testing.T, name string) *tape.Reader {
+	t.Helper()
+	b, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read(t, string(b))
+}
+
+func read(t *testing.T, text string) *tape.Reader {
+	t.Helper()
+	r, err := tape.NewReader(strings.NewReader(text), "a.tape")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func show(t *testing.T, r *tape.Reader, o ShowOptions) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Show(context.Background(), &b, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestShow(t *testing.T) {
+	for _, c := range []struct {
+		golden string
+		o      ShowOptions
+	}{
+		{"orders.txt", ShowOptions{Width: 110}},
+		{"orders-narrow.txt", ShowOptions{Width: 60}},
+	} {
+		got := show(t, open(t, "orders.tape"), c.o)
+		want, err := os.ReadFile("testdata/" + c.golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: got\n%s", c.golden, got)
+		}
+		for line := range strings.Lines(got) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > c.o.Width {
+				t.Errorf("%d columns, of %d: %s", n, c.o.Width, line)
+			}
+		}
+	}
+}
+
+// In colour errors are red, and no escape of a peer comes through.
+func TestShowInColour(t *testing.T) {
+	got := show(t, open(t, "orders.tape"), ShowOptions{Width: 200, Color: true})
+	if !strings.Contains(got, "\x1b[31m✗ getOrder (1.0ms) -32004 no such order") {
+		t.Errorf("no red error in\n%s", got)
+	}
+	plain := regexp.MustCompile("\x1b\\[[0-9]+m").ReplaceAllString(got, "")
+	if strings.Contains(plain, "\x1b") || !strings.Contains(plain, `\u001b[31mred`) {
+		t.Errorf("a peer's escape in\n%q", plain)
+	}
+	if strings.Contains(plain, "hunter2") {
+		t.Error("a secret is shown")
+	}
+}
+
+// What no JSON could hold reaches the text by way of names, notes, reasons and
+// what was no JSON.
+func TestShowIsSafe(t *testing.T) {
+	evil := `\u001b]0;owned\u0007\u009b31m\u202ereversed\r\n`
+	got := show(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
+{"note":"`+evil+`"}
+{"open":{"endpoint":"`+evil+`","from":"`+evil+`"}}
+{"dir":"send","msg":{"id":"`+evil+`","method":"`+evil+`","params":["`+evil+`"]}}
+{"dir":"recv","msg":{"id":"`+evil+`","error":{"code":1,"message":"`+evil+`"}}}
+{"dir":"recv","text":"`+evil+`"}
+{"dir":"recv","base64":"G10wO293bmVkBw=="}
+{"http":{"method":"`+evil+`","url":"`+evil+`","error":"`+evil+`","times":{}}}
+{"close":{"reason":"`+evil+`"}}
+`), ShowOptions{})
+	for _, r := range got {
+		if r != '\n' && (r < 0x20 || 0x7f <= r && r <= 0x9f || r == 0x202e) {
+			t.Fatalf("%U in\n%q", r, got)
+		}
+	}
+}
+
+// nested is how rows are shown in the tests of single dialects: kind, name, the
+// number of the call, depth.
+func nested(t *testing.T, r *tape.Reader) string {
+	t.Helper()
+	rows := newReader(r)
+	var b strings.Builder
+	for {
+		row, err := rows.read()
+		if errors.Is(err, io.EOF) {
+			return b.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%d %s%s %s", row.Number, strings.Repeat("  ", row.Depth), row.Kind, row.Name)
+		if row.Of != 0 {
+			fmt.Fprintf(&b, " of %d", row.Of)
+		}
+		if row.Failed {
+			b.WriteString(" failed")
+		}
+		if row.Final {
+			b.WriteString(" final")
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func TestRows(t *testing.T) {
+	for _, c := range []struct{ name, tape, want string }{
+		{"a call inside a call inside a call", `{"tape":1}
+{"dir":"send","msg":{"id":1,"method":"a"}}
+{"dir":"recv","msg":{"id":1,"method":"b"}}
+{"dir":"send","msg":{"id":2,"method":"c"}}
+{"dir":"recv","msg":{"method":"news"}}
+{"dir":"recv","msg":{"id":2,"result":1}}
+{"dir":"send","msg":{"id":1,"result":1}}
+{"dir":"recv","msg":{"id":1,"error":{"code":1}}}
+{"dir":"recv","msg":{"id":1,"result":1}}
+{"dir":"recv","msg":{"id":99,"result":1}}
+`, `1 call a
+2   call b
+3     call c
+4       notification news
+5     answer c of 3
+6   answer b of 2
+7 answer a of 1 failed
+8 item a of 1
+9 answer 
+`},
+		{"a stream by its subscription, then one by its id", `{"tape":1,"dialect":"introspect"}
+{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"svc_watch"}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":"s1"}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"s1","result":{"type":"progress"}}}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"s1","result":{"type":"done"}}}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"other","error":{"code":1}}}}
+`, `1 call svc_watch
+2 answer svc_watch of 1
+3   item svc_watch of 1
+4   item svc_watch of 1 final
+5 item service_subscription failed final
+`},
+		{"hotrepl", `{"tape":1,"dialect":"hotrepl"}
+{"dir":"recv","msg":{"type":"handshake","protocolVersion":2}}
+{"dir":"send","msg":{"type":"eval","id":"e1","code":"1+1"}}
+{"dir":"recv","msg":{"type":"eval_result","id":"e1","value":2}}
+{"dir":"send","msg":{"type":"subscribe","id":"w1","code":"x"}}
+{"dir":"recv","msg":{"type":"subscribe_result","id":"w1","seq":1,"value":2}}
+{"dir":"recv","msg":{"type":"subscribe_error","id":"w1","seq":2,"error":{"kind":"x"},"final":true}}
+{"dir":"send","msg":{"type":"command_call","id":"c1","name":"x"}}
+{"dir":"recv","msg":{"type":"command_result","id":"c1","status":"failed"}}
+{"dir":"recv","msg":{"type":"error","error":{"kind":"x"}}}
+`, `1 greeting handshake
+2 call eval
+3 answer eval of 2
+4 call subscribe
+5   item subscribe of 4
+6   item subscribe of 4 failed final
+7 call command_call x
+8 answer command_call x of 7 failed
+9 notification error failed
+`},
+		{"dap", `{"tape":1}
+{"dir":"send","msg":{"seq":1,"type":"request","command":"launch","arguments":{}}}
+{"dir":"recv","msg":{"seq":1,"type":"request","command":"runInTerminal"}}
+{"dir":"send","msg":{"seq":2,"type":"response","request_seq":1,"success":true,"command":"runInTerminal"}}
+{"dir":"recv","msg":{"seq":2,"type":"event","event":"output"}}
+{"dir":"recv","msg":{"seq":3,"type":"response","request_seq":1,"success":false,"command":"launch","message":"no"}}
+`, `1 call launch
+2   call runInTerminal
+3   answer runInTerminal of 2
+4   notification output
+5 answer launch of 1 failed
+`},
+		{"qmp", `{"tape":1,"dialect":"qmp"}
+{"dir":"recv","msg":{"QMP":{"version":{}}}}
+{"dir":"send","msg":{"execute":"qmp_capabilities"}}
+{"dir":"recv","msg":{"return":{}}}
+{"dir":"recv","msg":{"event":"STOP"}}
+{"dir":"send","msg":{"execute":"x","id":1}}
+{"dir":"recv","msg":{"error":{"class":"GenericError","desc":"no"},"id":1}}
+`, `1 greeting QMP
+2 call qmp_capabilities
+3 answer qmp_capabilities of 2
+4 notification STOP
+5 call x
+6 answer x of 5 failed
+`},
+		{"several connections, a batch, what is no message", `{"tape":1}
+{"conn":1,"dir":"send","msg":{"id":1,"method":"a"}}
+{"conn":2,"dir":"recv","msg":{"id":1,"result":1}}
+{"conn":1,"dir":"recv","msg":[{"id":1,"result":1},{"method":"n"}]}
+{"conn":1,"dir":"recv","msg":[]}
+{"conn":1,"dir":"recv","msg":5}
+{"conn":1,"dir":"recv","msg":{"x":1}}
+{"conn":1,"dir":"recv","text":"noise"}
+{"conn":1,"dir":"recv","match":".id == 1","re":"later"}
+`, `1 call a
+2 answer 
+3 answer a of 1
+4 notification n
+5 broken  failed
+6 broken  failed
+7 broken  failed
+8 broken  failed
+9 broken later
+`},
+	} {
+		if got := nested(t, read(t, c.tape)); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct{ jq, grep, want string }{
+		{"", "^price$", "price price"},
+		{"", "no such order", "getOrder"},
+		{`.method == "getOrder"`, "", "getOrder getOrder"},
+		{`.params.count > 2`, "tea", "placeOrder placeOrder"},
+		{`.nothing`, "", ""},
+		{`.result | test("x")`, "", "watch"}, // it fails on other results, which are no strings
+	} {
+		o := ShowOptions{}
+		if c.grep != "" {
+			o.Grep = regexp.MustCompile(c.grep)
+		}
+		if c.jq != "" {
+			p, err := jq.Compile(c.jq, jq.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.JQ = p
+		}
+		var names []string
+		choose, rows := newChooser(o.Options), newReader(open(t, "orders.tape"))
+		for {
+			row, err := rows.read()
+			if err != nil {
+				break
+			}
+			if choose.keeps(context.Background(), row) {
+				names = append(names, row.Name)
+			}
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("--jq %q --grep %q: got %q, want %q", c.jq, c.grep, got, c.want)
+		}
+	}
+}
+
+// A tape with a broken line is shown up to there, and one that is cut off says so.
+func TestShowBrokenTapes(t *testing.T) {
+	var b strings.Builder
+	err := Show(context.Background(), &b, read(t, "{\"tape\":1}\n{\"dir\":\"send\",\"msg\":{\"method\":\"a\"}}\ngarbage\n"), ShowOptions{})
+	if err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(b.String(), "a") {
+		t.Errorf("got %v after %q", err, b.String())
+	}
+	if got := show(t, read(t, "{\"tape\":1}\n{\"dir\":\"send\",\"msg\":{\"met"), ShowOptions{}); !strings.Contains(got, "cut off inside line 2") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func FuzzViews(f *testing.F) {
+	for _, name := range []string{"orders.tape", "http.tape"} {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(b))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		ctx := context.Background()
+		for _, view := range []func(r *tape.Reader) error{
+			func(r *tape.Reader) error { return Show(ctx, io.Discard, r, ShowOptions{Width: 70, Color: true}) },
+			func(r *tape.Reader) error { return HTML(ctx, io.Discard, r, Options{}) },
+			func(r *tape.Reader) error { return HAR(ctx, io.Discard, r, "", Options{}) },
+		} {
+			if r, err := tape.NewReader(strings.NewReader(text), "a.tape"); err == nil {
+				_ = view(r)
+			}
+		}
+	})
+}
