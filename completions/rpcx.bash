@@ -182,7 +182,7 @@ _rpcx_command() {
 		;;
 	'replay')
 		subs='' endpoint=''
-		flags='--listen --to --diff --strict --speed --set --ignore --idle --update --report --jobs --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --verbose --errors --color --help'
+		flags='--listen --to --diff --strict --speed --set --ignore --idle --update --report --jobs --allow-origin --token --public --show --format --jq --grep --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --verbose --errors --color --help'
 		;;
 	'describe')
 		subs='' endpoint='yes'
@@ -263,13 +263,13 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--allow | --allow-origin | --arg | --argjson | --artifact-host | --connect-timeout | --count | --cursor | --deny | --description | --diff | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --ignore | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-inflight | --max-message | --meta | --method | --name | --noise | --on | --on-open | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --redact | --resource | --resume | --retry | --runtime | --select | --session | --set | --shutdown-timeout | --since | --speed | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --to | --token-command | --unsubscribe | --until | --verb | --wait | -H | -q) kind=anything ;;
+	--allow | --allow-origin | --arg | --argjson | --artifact-host | --connect-timeout | --count | --cursor | --deny | --description | --diff | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --grep | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --ignore | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-inflight | --max-message | --meta | --method | --name | --noise | --on | --on-open | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --redact | --resource | --resume | --retry | --runtime | --select | --session | --set | --shutdown-timeout | --since | --speed | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --to | --token-command | --unsubscribe | --until | --verb | --wait | -H | -q) kind=anything ;;
 	--artifact-root | --artifacts | --save) kind=dirs ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --listening | --output | --record | --report | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;
 	--errors) kind=words choices='text json' ;;
-	--format) kind=words choices='catalog openrpc jsonschema' ;;
+	--format) kind=words choices='html har catalog openrpc jsonschema' ;;
 	--kind) kind=words choices='eval command' ;;
 	--log-level) kind=words choices='trace debug info warn error fatal' ;;
 	--on-tape-error) kind=words choices='fail continue' ;;

@@ -33,7 +33,7 @@ function __rpcx_endpoints
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --allow --allow-origin --arg --argjson --artifact-host --connect-timeout --count --cursor --deny --description --diff --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --unsubscribe --until --verb --wait -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --listening --output --record --report --template --token -f -o --color --dialect --errors --format --kind --log-level --on-tape-error --params-style
+set -g __rpcx_valued --allow --allow-origin --arg --argjson --artifact-host --connect-timeout --count --cursor --deny --description --diff --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --grep --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --unsubscribe --until --verb --wait -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --listening --output --record --report --template --token -f -o --color --dialect --errors --format --kind --log-level --on-tape-error --params-style
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a eval -d 'evaluate code on the peer and print its value'
@@ -42,7 +42,7 @@ complete -c rpcx -n '__rpcx_at' -a connect -d 'converse: messages from stdin to 
 complete -c rpcx -n '__rpcx_at' -a session -d 'the connections kept in the background, and their inboxes'
 complete -c rpcx -n '__rpcx_at' -a serve -d 'answer calls: a server in any dialect, made of hooks'
 complete -c rpcx -n '__rpcx_at' -a record -d 'stand between two peers, pass everything on, and record it on a tape'
-complete -c rpcx -n '__rpcx_at' -a replay -d 'play a tape as a server or as a client, or compare it'
+complete -c rpcx -n '__rpcx_at' -a replay -d 'play a tape as a server or as a client, compare it, or look at it'
 complete -c rpcx -n '__rpcx_at' -a describe -d 'show what a peer offers'
 complete -c rpcx -n '__rpcx_at' -a job -d 'long work, whose result comes later'
 complete -c rpcx -n '__rpcx_at' -a plugin -d 'drive a Scriptling plugin, or be one'
@@ -515,6 +515,10 @@ complete -c rpcx -n '__rpcx_in replay' -l jobs -x -d 'play N tapes at once (1)'
 complete -c rpcx -n '__rpcx_in replay' -l allow-origin -x -d 'let web pages of ORIGIN connect (http, ws)'
 complete -c rpcx -n '__rpcx_in replay' -l token -r -F -d 'demand the bearer token in @FILE (http, ws)'
 complete -c rpcx -n '__rpcx_in replay' -l public -d 'listen beyond this machine without token or client certificates'
+complete -c rpcx -n '__rpcx_in replay' -l show -d 'print the conversation: two lanes, calls nested in the calls that they answer'
+complete -c rpcx -n '__rpcx_in replay' -l format -x -a 'html har' -d 'write one page that needs nothing else, or a HAR file for a browser'\''s network panel'
+complete -c rpcx -n '__rpcx_in replay' -l jq -s q -x -d 'show the messages for which the jq program EXPR holds, and their answers'
+complete -c rpcx -n '__rpcx_in replay' -l grep -x -d 'show the messages in which the regular expression REGEX matches, and their answers'
 complete -c rpcx -n '__rpcx_in replay' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling ro' -d 'speak DIALECT: jsonrpc (2.0), jsonrpc1, scomp, introspect, ro, scriptling, hotrepl'
 complete -c rpcx -n '__rpcx_in replay' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
 complete -c rpcx -n '__rpcx_in replay' -l cacert -r -F -d 'trust the roots in FILE (PEM); a listener demands a client certificate of them'

@@ -279,16 +279,3 @@ func (p *parser) mended() []string {
 	}
 	return args
 }
-
-// Names reports whether some KEY OP VALUE among args sets the member name, or
-// something inside it.
-func Names(args []string, name string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool {
-		key, op, _ := splitKey(arg)
-		if op == "" {
-			return false
-		}
-		path, err := parsePath(key)
-		return err == nil && len(path) > 0 && names(path)[0] == name
-	})
-}

@@ -12,6 +12,7 @@ func TestSteps(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"call":"f","args":[1,{"$step":"c"}]}`:        `{"name":"f","args":[1,{"$remote":{"id":"o1"}}]}`,
 		`{"method":"get","on":"c","kwargs":{"a":1.0}}`: `{"object_id":"o1","method":"get","kwargs":{"a":1.0}}`,
+
 		`{"destroy":"c"}`:                    `{"object_id":"o1"}`,
 		`{"call":"f","args":[{"$on":"cb"}]}`: `{"name":"f","args":[null]}`,
 	} {

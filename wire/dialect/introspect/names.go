@@ -28,11 +28,6 @@ func CheckName(method string, subscribe bool) error {
 	}
 }
 
-// isName reports whether name is a method's as the page wants it (section 1.3).
-func isName(name string) bool {
-	return isListable(name) && name == strings.ToLower(name) && !strings.ContainsAny(name, ".-")
-}
-
 // isListable reports whether name can be listed as a method of a module.
 func isListable(name string) bool {
 	module, method := Split(name)

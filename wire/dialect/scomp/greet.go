@@ -40,12 +40,6 @@ func (g *greeting) catalog() *catalog.Catalog {
 	return g.cat
 }
 
-func (g *greeting) get() json.RawMessage {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.said
-}
-
 // Greet makes the handshake. A server that answers something else is a Fault of
 // kind Protocol; one that goes before it answers, or does not have the session
 // to go on with, is one of kind Unreachable.

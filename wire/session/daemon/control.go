@@ -43,9 +43,6 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	return &Control{r: r, name: name}, nil
 }
 
-// ControlOf is what the session called name can be asked, which r has reached.
-func ControlOf(r *relay.Client, name string) *Control { return &Control{r: r, name: name} }
-
 // Live waits until the session is live; where that fails, so does Live.
 func (c *Control) Live(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
