@@ -10,16 +10,16 @@ func (op *Op) Takes(method string) bool {
 		return true
 	}
 	for name := range strings.SplitSeq(op.Method, "\n") {
-		if matches(name, method) {
+		if Matches(name, method) {
 			return true
 		}
 	}
 	return false
 }
 
-// matches reports whether the parts of pattern between its stars follow each other in
-// name, the first at its start and the last at its end.
-func matches(pattern, name string) bool {
+// Matches reports whether pattern, in which * stands for any run of characters, is all
+// of name: what a watch takes and what a server's policy says of methods.
+func Matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	name, ok := strings.CutPrefix(name, first)
 	if !ok || !star {

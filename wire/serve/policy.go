@@ -3,6 +3,8 @@ package serve
 import (
 	"slices"
 	"strings"
+
+	"rpcx/wire/dialect"
 )
 
 // allows reports whether the policy lets name be called.
@@ -15,42 +17,18 @@ func (o Options) allows(name string) bool {
 func (o Options) allowsClass(name string) bool {
 	member := name + ".\x00" // whatever it is called
 	return !some(o.Deny, member) && (len(o.Allow) == 0 || slices.ContainsFunc(o.Allow, func(p string) bool {
-		return strings.HasPrefix(p, name+".") || matches(p, member)
+		return strings.HasPrefix(p, name+".") || dialect.Matches(p, member)
 	}))
 }
 
 // Unmatched returns those of the patterns of a policy that match none of the names.
 func Unmatched(patterns, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return matches(p, name) })
+		return slices.ContainsFunc(names, func(name string) bool { return dialect.Matches(p, name) })
 	})
 }
 
 // some reports whether any of the patterns matches name.
 func some(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
-}
-
-// matches reports whether pattern, in which "*" stands for any run of
-// characters, is all of name.
-func matches(pattern, name string) bool {
-	first, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return pattern == name
-	}
-	name, ok := strings.CutPrefix(name, first)
-	if !ok {
-		return false
-	}
-	for {
-		part, more, star := strings.Cut(rest, "*")
-		if !star {
-			return strings.HasSuffix(name, part)
-		}
-		i := strings.Index(name, part)
-		if i < 0 {
-			return false
-		}
-		name, rest = name[i+len(part):], more
-	}
+	return slices.ContainsFunc(patterns, func(p string) bool { return dialect.Matches(p, name) })
 }
