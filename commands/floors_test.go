@@ -67,6 +67,7 @@ var floors = []floor{
 	{"commands/server", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request"}, nil},
 	{"commands/daemon", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/dialects", "commands/request"}, nil},
 	{"commands/replay", []string{"wire", "wire/*", "format", "format/report", "format/tapeview", "commands/cmdline", "commands/env", "commands/options", "commands/server"}, nil},
+	{"commands/validate", []string{"wire", "wire/*", "format", "format/report", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/server"}, nil},
 	{"commands/plugin", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/server", "commands/params"}, nil},
 	{"commands", []string{"*"}, nil},
 	{"", []string{"commands"}, nil},

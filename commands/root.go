@@ -17,6 +17,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/plugin"
 	"rpcx/commands/replay"
+	"rpcx/commands/validate"
 	"rpcx/wire"
 )
 
@@ -115,6 +116,7 @@ var commandTable = []command{
 	{"record", recordCommand},
 	{"replay", replay.Command},
 	{"describe", describeCommand},
+	{"validate", validate.Command},
 	{"job", jobCommand},
 	{"plugin", plugin.Command},
 }

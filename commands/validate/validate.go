@@ -1,0 +1,107 @@
+// Package validate is rpcx validate: values are held against a schema, and what a
+// peer offers against what it offered before.
+//
+//	validate.go   the command: its flags, and which of the checks an argument asks for
+//	finding.go    what is found, on a line of stdout and in a report
+//	values.go     --schema
+//	versions.go   --against
+package validate
+
+import (
+	"context"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format/report"
+	"rpcx/wire/schema"
+)
+
+// validateOptions are what `validate` was given.
+type validateOptions struct {
+	client  options.Client
+	schema  string
+	formats bool
+	draft   string
+	against string
+	allow   string
+	report  report.Target
+}
+
+// The groups of flags.
+const (
+	groupValues   = "Values"
+	groupVersions = "Versions"
+)
+
+// Command makes the command.
+func Command(a *env.Env) *cmdline.Command {
+	o := &validateOptions{}
+	return &cmdline.Command{
+		Name:        "validate",
+		Usage:       "hold values against a schema, and a catalog against an older one",
+		ArgsUsage:   "--schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
+		Description: description,
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "Each line of a file against a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
+			{Says: "What a method returns, against what a catalog says that it returns", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
+			{Says: "A golden file: what is offered now, and ever after", Command: "rpcx describe demo:orders > api.json"},
+			{Says: "Did anything change that breaks programs?", Command: "rpcx validate demo:orders --against api.json"},
+		}},
+		Flags:  o.flags(a),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return run(ctx, a, o) },
+	}
+}
+
+const description = `With --schema each FILE (- or none is stdin) holds JSON values, one on each line or over many
+lines, and each is held against a JSON Schema of draft 4 to 2020-12. FILE#/POINTER takes a part
+of a document for the schema; FILE#METHOD.params and FILE#METHOD.result are those of a method
+of a catalog or an OpenRPC document. A $ref may lead to files below the schema's folder and
+nowhere else.
+
+With --against what a peer offers, or what a file says that it offers, is compared with an older
+catalog: each difference is breaking, compatible or documentation.
+
+Each finding is a line on stdout; anything that fails makes the status 4.`
+
+func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
+	flags := []cmdline.Flag{
+		cmdline.Text(groupValues, "schema", "", "hold values against the schema in `FILE[#PART]`", &o.schema),
+		cmdline.Bool(groupValues, "formats", "", "a format, such as date-time, is a condition", &o.formats),
+		cmdline.Enum(groupValues, "draft", "a schema that does not name its draft is of `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
+		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
+		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences, and do not fail", &o.allow, []string{"breaking"}),
+		cmdline.Generic(cmdline.GroupOutput, "report", "write a report for a CI system in the form `"+report.Usage+"`", &o.report),
+	}
+	return append(flags, o.client.ConnectingFlags(a, options.IdleCall)...)
+}
+
+func run(ctx context.Context, a *env.Env, o *validateOptions) error {
+	r := newOutcome(a, o.report)
+	switch {
+	case o.schema != "" && o.against != "":
+		return a.Line.Usage("--schema is for values and --against for catalogs: give one of them")
+	case o.schema == "" && (o.formats || o.draft != ""):
+		return a.Line.Usage("--formats and --draft go with --schema")
+	case o.against == "" && o.allow != "":
+		return a.Line.Usage("--allow goes with --against")
+	case o.schema != "":
+		return o.values(ctx, r, a.Line.Args)
+	case o.against != "":
+		return o.versions(ctx, r, a.Line.Args)
+	case len(a.Line.Args) == 0:
+		f := a.Line.Usage("it is not said what is to be checked")
+		f.Hint = "--schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
+		return f
+	}
+	return unclear(a, a.Line.Args[0])
+}
+
+// unclear is the usage Fault for an argument of which it is not said what it is to
+// be held against.
+func unclear(a *env.Env, arg string) error {
+	f := a.Line.Usage("it is not said what %s is to be held against", arg)
+	f.Hint = "--schema FILE holds values against a schema, --against FILE compares with an older catalog"
+	return f
+}

@@ -1,0 +1,143 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/format/report"
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/schema"
+	"rpcx/wire/validate/values"
+)
+
+// tally counts values.
+type tally struct{ all, wrong int }
+
+// values holds what the files have against the schema; no file is stdin.
+func (o *validateOptions) values(ctx context.Context, r *outcome, files []string) error {
+	c, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.a.Console.Warn})
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	r.suite("rpcx validate --schema " + o.schema)
+	var total tally
+	var broken error
+	for _, file := range files {
+		err := r.valuesOf(ctx, c, file, &total)
+		if err != nil && r.target.Wanted() && wire.AsFault(err).Kind == wire.Usage {
+			broken = errors.Join(broken, err) // told in the report, and the other files are checked all the same
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.write(errors.Join(broken, r.sumValues(total, len(files), o.schema)))
+}
+
+// valuesOf checks one file, which is one case of the report.
+func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, total *tally) error {
+	test := report.Case{Name: file}
+	started := time.Now()
+	in, name, err := input(ctx, file)
+	if err == nil {
+		defer func() { _ = in.Close() }()
+		err = c.Check(file, in, func(v values.Result) error {
+			total.all++
+			if v.OK() {
+				return context.Cause(ctx)
+			}
+			total.wrong++
+			for _, found := range v.Findings {
+				f := ofSchema(name, v.Line, found)
+				if r.target.Wanted() {
+					test.Failures = append(test.Failures, f.failure())
+				}
+				if err := r.print(f); err != nil {
+					return err
+				}
+			}
+			return context.Cause(ctx)
+		})
+	}
+	if err != nil && wire.AsFault(err) == nil {
+		err = wire.NewFault(wire.Usage, file+": "+err.Error(), err)
+	}
+	if err != nil {
+		test.Error = err.Error()
+	}
+	test.Duration = time.Since(started)
+	r.add(test)
+	return err
+}
+
+// input opens a file of values; "-" is stdin.
+func input(ctx context.Context, file string) (in io.ReadCloser, name string, err error) {
+	if file == "-" {
+		return io.NopCloser(env.Stdin(ctx)), "stdin", nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, file, wire.NewFault(wire.Usage, err.Error(), err)
+	}
+	return f, file, nil
+}
+
+// ofSchema is what a schema found, as a finding.
+func ofSchema(source string, line int, f schema.Finding) finding {
+	return finding{
+		source: source, line: line, rule: f.Rule, section: f.Schema, pointer: f.Pointer, whole: true,
+		message: f.Message, branches: branches(f.Branches),
+	}
+}
+
+// branches are the alternatives of a oneOf or anyOf as JSON, the nearest first.
+func branches(all []schema.Branch) []byte {
+	var list scan.Array
+	for _, b := range all {
+		var found scan.Array
+		for _, f := range b.Findings {
+			var o scan.Object
+			o.Text("rule", f.Rule)
+			o.SomeText("section", f.Schema)
+			o.Text("pointer", f.Pointer)
+			o.Text("message", f.Message)
+			o.Add("branches", branches(f.Branches))
+			found.Add(o.End())
+		}
+		var o scan.Object
+		o.Int("number", int64(b.Number))
+		o.SomeText("name", b.Name)
+		o.Add("findings", found.End())
+		list.Add(o.End())
+	}
+	return list.EndOrNil()
+}
+
+// sumValues says how many values were there and how many do not fit.
+func (r *outcome) sumValues(t tally, files int, schema string) error {
+	of := count(t.all, "value")
+	if files > 1 {
+		of += fmt.Sprintf(" in %d files", files)
+	}
+	switch {
+	case t.all == 0:
+		return wire.NewFault(wire.Expectation, "there was no value to hold against "+schema, nil)
+	case t.wrong == 0 && t.all == 1:
+		r.a.Console.Note(of + ", which fits " + schema)
+	case t.wrong == 0:
+		r.a.Console.Note(of + ", which all fit " + schema)
+	default:
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %s do not fit %s", t.wrong, of, schema), nil)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package validate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"rpcx/commands/request"
+	"rpcx/format/report"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/scan"
+	"rpcx/wire/validate/versions"
+)
+
+// versions compares what a peer offers, or a file says, with an older catalog.
+func (o *validateOptions) versions(ctx context.Context, r *outcome, args []string) error {
+	if len(args) != 1 {
+		f := r.a.Line.Usage("--against takes one ENDPOINT or catalog, not %d", len(args))
+		f.Hint = "rpcx validate NEW --against OLD"
+		return f
+	}
+	before, err := loadCatalog(o.against)
+	if err != nil {
+		return err
+	}
+	now, err := o.offered(ctx, r, args[0])
+	if err != nil {
+		return err
+	}
+	if now.Dialect == "" || before.Dialect == "" { // a file need not say which
+		now.Dialect, before.Dialect = "", ""
+	}
+	found, err := versions.Compare(before, now)
+	if err != nil {
+		return wire.NewFault(wire.Usage, err.Error(), err)
+	}
+	r.suite("rpcx validate --against " + o.against)
+	cases := casesOf(args[0], now)
+	breaking := 0
+	for _, d := range found {
+		f, c := ofVersions(args[0], d), cases.of(d.Method)
+		if d.Class == versions.Breaking && o.allow != "breaking" {
+			breaking++
+			c.Failures = append(c.Failures, f.failure())
+		} else {
+			c.Stdout += f.String() + "\n"
+		}
+		if err := r.print(f); err != nil {
+			return err
+		}
+	}
+	for _, c := range cases.order {
+		r.add(*c)
+	}
+	return r.write(r.sumVersions(found, breaking, args[0], o.against))
+}
+
+// methodCases are the cases of a report: one for each method, the first for what
+// belongs to none.
+type methodCases struct {
+	class string
+	named map[string]*report.Case
+	order []*report.Case
+}
+
+func casesOf(source string, c *catalog.Catalog) *methodCases {
+	m := &methodCases{class: source, named: map[string]*report.Case{}}
+	m.of("").Name = "the catalog as a whole"
+	for _, method := range c.Methods {
+		m.of(method.Name)
+	}
+	return m
+}
+
+// of is the case of a method; one that is gone gets its own, too.
+func (m *methodCases) of(method string) *report.Case {
+	c := m.named[method]
+	if c == nil {
+		c = &report.Case{Name: method, Class: m.class}
+		m.named[method] = c
+		m.order = append(m.order, c)
+	}
+	return c
+}
+
+// ofVersions is a difference as a finding.
+func ofVersions(source string, d versions.Difference) finding {
+	f := finding{source: source, rule: d.Kind, level: string(d.Class), method: d.Method, pointer: d.Pointer, whole: true, message: d.Message}
+	if d.In == "old" {
+		f.in = d.In
+	}
+	return f
+}
+
+// sumVersions counts the differences of each class.
+func (r *outcome) sumVersions(found []versions.Difference, breaking int, now, against string) error {
+	var words []string
+	for _, class := range []versions.Class{versions.Breaking, versions.Compatible, versions.Documentation} {
+		n := 0
+		for _, d := range found {
+			if d.Class == class {
+				n++
+			}
+		}
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, class))
+		}
+	}
+	text := fmt.Sprintf("%s differs from %s: %s", now, against, strings.Join(words, ", "))
+	switch {
+	case len(found) == 0:
+		r.a.Console.Note(now + " does not differ from " + against)
+	case breaking > 0:
+		f := wire.NewFault(wire.Expectation, text, nil)
+		f.Hint = "--allow breaking prints the differences and does not fail"
+		return f
+	default:
+		r.a.Console.Note(text)
+	}
+	return nil
+}
+
+// offered is what the peer offers that is named, or what the file says.
+func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (*catalog.Catalog, error) {
+	if !isPeer(arg) {
+		return loadCatalog(arg)
+	}
+	e, _, err := request.Endpoint(ctx, r.a, o.client.Conn.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	return request.FetchCatalog(ctx, r.a, e, &o.client, "", false)
+}
+
+// isPeer reports whether an argument names a peer: a name, or something with a
+// transport. A file of that name goes before what only looks like a transport.
+func isPeer(arg string) bool {
+	if strings.HasPrefix(arg, "@") {
+		return true
+	}
+	if _, err := os.Stat(arg); err == nil {
+		return false
+	}
+	return strings.Contains(arg, ":")
+}
+
+// loadCatalog reads a catalog, or an OpenRPC document.
+func loadCatalog(file string) (*catalog.Catalog, error) {
+	if b, err := os.ReadFile(file); err == nil && scan.Valid(b, wire.DefaultMaxDepth) == nil && scan.Get(b, "openrpc") != nil {
+		c, err := jsonrpc.FromOpenRPC(b)
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, file+": "+err.Error(), err)
+		}
+		return c, nil
+	}
+	c, err := catalog.Load(file)
+	if err != nil && wire.AsFault(err) == nil {
+		err = wire.NewFault(wire.Usage, err.Error(), err)
+	}
+	return c, err
+}
