@@ -121,7 +121,7 @@ _rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ l
 _rpcx_command() {
 	case $1 in
 	'')
-		subs='call eval subscribe connect session serve record replay describe job plugin' endpoint=''
+		subs='call eval subscribe connect session serve record replay describe validate job plugin' endpoint=''
 		flags='--help --version'
 		;;
 	'call')
@@ -187,6 +187,10 @@ _rpcx_command() {
 	'describe')
 		subs='' endpoint='yes'
 		flags='--json --format --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		;;
+	'validate')
+		subs='' endpoint=''
+		flags='--schema --formats --draft --against --allow --report --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job')
 		subs='run start status wait cancel list' endpoint=''
@@ -263,11 +267,12 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--allow | --allow-origin | --arg | --argjson | --artifact-host | --connect-timeout | --count | --cursor | --deny | --description | --diff | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --grep | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --ignore | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-inflight | --max-message | --meta | --method | --name | --noise | --on | --on-open | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --redact | --resource | --resume | --retry | --runtime | --select | --session | --set | --shutdown-timeout | --since | --speed | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --to | --token-command | --unsubscribe | --until | --verb | --wait | -H | -q) kind=anything ;;
+	--against | --allow | --allow-origin | --arg | --argjson | --artifact-host | --connect-timeout | --count | --cursor | --deny | --description | --diff | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --grep | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --ignore | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-inflight | --max-message | --meta | --method | --name | --noise | --on | --on-open | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --redact | --resource | --resume | --retry | --runtime | --select | --session | --set | --shutdown-timeout | --since | --speed | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --to | --token-command | --unsubscribe | --until | --verb | --wait | -H | -q) kind=anything ;;
 	--artifact-root | --artifacts | --save) kind=dirs ;;
-	--cacert | --catalog | --cert | --file | --hooks | --key | --listening | --output | --record | --report | --template | --token | -f | -o) kind=files ;;
+	--cacert | --catalog | --cert | --file | --hooks | --key | --listening | --output | --record | --report | --schema | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
 	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;
+	--draft) kind=words choices='4 6 7 2019-09 2020-12' ;;
 	--errors) kind=words choices='text json' ;;
 	--format) kind=words choices='html har catalog openrpc jsonschema' ;;
 	--kind) kind=words choices='eval command' ;;
