@@ -110,6 +110,9 @@ type CloseError struct {
 	Err    error  `json:"-"`                // the cause, where there is one
 }
 
+// ErrCut is the cause of a CloseError where the far side's last message is not whole.
+var ErrCut = errors.New("it ended in the middle of a message")
+
 // Error describes the end.
 func (e *CloseError) Error() string {
 	switch {

@@ -104,6 +104,10 @@ type Options struct {
 	// Content-Length nor Content-Type (lsp on a listener: so that a browser's
 	// HTTP request can never be taken for messages).
 	Strict bool
+	// Whole is for a client: what comes of a message that the end of the input cuts off
+	// is dropped, and the end is a *CloseError of ErrCut. Else it is a message for the
+	// dialect to answer, where the framing can tell it from noise, or a *Fault.
+	Whole bool
 }
 
 // The limits where the user sets none.

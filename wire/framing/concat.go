@@ -70,7 +70,7 @@ func (s *concatSource) value() ([]byte, error) {
 			return win[:end], nil
 		}
 		if err := s.in.more(); err == io.EOF {
-			return nil, broken("the input ended inside a message: %s", shown(s.in.window()))
+			return nil, s.in.cutOff("%s", shown(s.in.window()))
 		} else if err != nil {
 			return nil, err
 		}

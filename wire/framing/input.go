@@ -1,6 +1,7 @@
 package framing
 
 import (
+	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -15,18 +16,19 @@ const (
 // An input is a window on a stream of bytes: what has come and was not dropped.
 // Its memory grows only as bytes come in.
 type input struct {
-	src  io.Reader
-	max  int // the greatest message
-	idle func()
-	buf  []byte
-	r, w int // the window is buf[r:w]
-	err  error
+	src   io.Reader
+	max   int  // the greatest message
+	whole bool // wire.Options.Whole
+	idle  func()
+	buf   []byte
+	r, w  int // the window is buf[r:w]
+	err   error
 
 	closed atomic.Bool // nobody wants the rest
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
-	return &input{src: src, max: o.MaxMessage}
+	return &input{src: src, max: o.MaxMessage, whole: o.Whole}
 }
 
 // window is valid until the next more or settle; what drop took off it,
@@ -66,6 +68,15 @@ func (in *input) more() error {
 	}
 	in.err = closeError(io.ErrNoProgress)
 	return in.err
+}
+
+// cutOff is the end of an input inside a message; detail says where.
+func (in *input) cutOff(detail string, args ...any) error {
+	detail = fmt.Sprintf(detail, args...)
+	if in.whole {
+		return &wire.CloseError{Err: fmt.Errorf("%w: %s", wire.ErrCut, detail)}
+	}
+	return broken("the input ended inside a message: %s", detail)
 }
 
 // room makes room behind the window: by going back to the buffer's start, by

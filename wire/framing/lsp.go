@@ -49,7 +49,7 @@ func (s *lspSource) next() ([]byte, error) {
 	s.strict = false
 	for len(s.in.window()) < s.size {
 		if err := s.in.more(); err == io.EOF {
-			return nil, broken("the input ended inside a message: %d of %d bytes came", len(s.in.window()), s.size)
+			return nil, s.in.cutOff("%d of %d bytes came", len(s.in.window()), s.size)
 		} else if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (s *lspSource) headerLine() ([]byte, error) {
 		switch {
 		case err != io.EOF:
 		case s.lines > 0:
-			return nil, broken("the input ended inside the headers of a message")
+			return nil, s.in.cutOff("its headers are not whole")
 		default:
 			if bad := s.line(win); bad != nil {
 				return nil, bad

@@ -112,6 +112,11 @@ type judge struct {
 // last judges what is left when the input has ended with err. After a
 // connection that broke only what is whole is a message.
 func (j *judge) last(rest []byte, err error) ([]byte, error) {
+	if err == io.EOF && j.in.whole && opens(scan.Trim(rest)) {
+		if bad, _ := scan.Valid(rest, wire.DefaultMaxDepth).(*scan.Error); bad != nil && bad.Cut {
+			return nil, j.in.cutOff("%d bytes came", len(rest))
+		}
+	}
 	if err != io.EOF && scan.Valid(rest, wire.DefaultMaxDepth) != nil {
 		msg := scan.Trim(rest)
 		if j.tolerated() && len(msg) > 0 && !(opens(msg) && plausible(msg)) {

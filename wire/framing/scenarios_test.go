@@ -53,7 +53,7 @@ var lspScenarios = []scenario{
 	{name: "huge", framing: "lsp", in: "Content-Length: 99999999999999999999999\r\n\r\n" + a, fault: "limit of 67108864 bytes (--max-message)"},
 	{name: "over the limit", framing: "lsp", max: 6, in: "Content-Length: 7\r\n\r\n" + a, fault: "limit of 6 bytes (--max-message)"},
 	{name: "cut off", framing: "lsp", in: "Content-Length: 8\r\n\r\n" + a, fault: "ended inside a message: 7 of 8 bytes"},
-	{name: "cut off in headers", framing: "lsp", in: "Content-Length: 8\r\nConte", fault: "ended inside the headers"},
+	{name: "cut off in headers", framing: "lsp", in: "Content-Length: 8\r\nConte", fault: "its headers are not whole"},
 	{name: "noise on a listener", framing: "lsp", in: a + "\n", fault: "not JSON"},
 	{name: "request of a browser", framing: "lsp", strict: true, in: "POST / HTTP/1.1\r\nContent-Length: 7\r\n\r\n" + a, fault: "POST / HTTP/1.1"},
 	{name: "foreign header, strict", framing: "lsp", strict: true, in: "Host: x\r\nContent-Length: 7\r\n\r\n" + a, fault: `does not belong there: "Host: x`},

@@ -99,7 +99,9 @@ func (s *seqSource) text() ([]byte, error) {
 			s.in.drop(end)
 			return win[:end], nil
 		}
-		if err := s.in.more(); err != nil {
+		if err := s.in.more(); err == io.EOF && s.in.whole {
+			return nil, s.in.cutOff("%d bytes came", len(win))
+		} else if err != nil {
 			at = len(win)
 			break
 		}

@@ -225,11 +225,12 @@ func isGoodbye(err error) bool {
 	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
 }
 
-// isBroken reports whether the far side is there but has broken the framing, so
-// that nothing more can be read of it.
+// isBroken reports whether the far side is there but has broken the framing, or has
+// ended its direction inside a message: nothing more can be read of it, but it may
+// still read.
 func isBroken(err error) bool {
 	f := wire.AsFault(err)
-	return f != nil && f.Kind == wire.Protocol
+	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
 // finishNews lets the handler see, within bounds, the notifications that came

@@ -127,16 +127,17 @@ func restored(m *wire.Message, own wire.ID) *wire.Message {
 	return &c
 }
 
-// noMoreLocked returns why s cannot be answered now.
+// noMoreLocked returns why s cannot be answered now: why the connection has ended, where
+// that is known, else why.
 func (p *Peer) noMoreLocked(s *stream, why error) error {
 	method := ""
 	if s != nil {
 		method = s.op.Method
 	}
 	switch {
-	case why != nil:
 	case p.closeErr != nil:
 		why = p.closeErr
+	case why != nil:
 	case p.ours:
 		why = errOurs
 	}

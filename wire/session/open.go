@@ -129,7 +129,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.codec != nil { // what it has to say is known
 		cfg.Warn = nil
 	}
-	cfg.Exchanged = d.exchanged
+	cfg.Exchanged, cfg.Whole = d.exchanged, true
 	conn, err := transport.Dial(ctx, d.endpoint.Address, cfg)
 	return conn, nil, err
 }

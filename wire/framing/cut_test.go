@@ -1,0 +1,51 @@
+package framing
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// To a client a message that the end cuts off is part of a lost connection, in every
+// framing; what is whole, or is no message, is judged as ever.
+func TestCutMessage(t *testing.T) {
+	cases := []struct {
+		framing, in string
+		limit       int
+		msgs        int
+		cut         bool
+	}{
+		{"line", `{"id":1,"resul`, 0, 0, true},
+		{"line", "{\"id\":1}\n[1,", 0, 1, true},
+		{"line", `{"id":1}`, 0, 1, false},
+		{"line", "{\"id\":1,\"resul\n", 0, 1, false}, // the line is whole, what stands on it is broken
+		{"line", `{"id":1,"resul`, 100, 0, true},
+		{"line", "starting", 100, 0, false},
+		{"lsp", "Content-Length: 20\r\n\r\n{\"id\":1}", 0, 0, true},
+		{"lsp", "Content-Length: 20\r\n", 0, 0, true},
+		{"lsp", "Content-Length: 8\r\n\r\n{\"id\":1}", 0, 1, false},
+		{"nul", "{\"id\":1}\x00{\"id\":", 0, 1, true},
+		{"nul", `{"id":1}`, 0, 1, false},
+		{"seq", "\x1e{\"id\":1,", 0, 0, true},
+		{"seq", "\x1e{\"id\":1}", 0, 1, false},
+		{"concat", `{"id":1}{"id":`, 0, 1, true},
+		{"concat", `{"id":1}`, 0, 1, false},
+	}
+	for _, c := range cases {
+		framing, _ := ByName(c.framing)
+		conn := framing(&stream{Reader: strings.NewReader(c.in)}, wire.Options{Whole: true, NoiseLimit: c.limit})
+		msgs := 0
+		_, err := conn.Recv()
+		for ; err == nil; _, err = conn.Recv() {
+			msgs++
+		}
+		var closed *wire.CloseError
+		cut := errors.As(err, &closed) && errors.Is(err, wire.ErrCut) && wire.AsFault(err) == nil
+		if msgs != c.msgs || cut != c.cut || !cut && err != io.EOF {
+			t.Errorf("%s %q: %d messages, then %v", c.framing, c.in, msgs, err)
+		}
+	}
+}
