@@ -230,22 +230,23 @@ func (o *subscribeOptions) consume(a *env.Env, limit *env.Deadline, c *request.C
 }
 
 // outcome returns nil for the ends that were asked for: --for, --idle, and a peer
-// that closes in good order.
+// that closes in good order. Where nothing came, it tells what else did.
 func (o *subscribeOptions) outcome(a *env.Env, limit *env.Deadline, c *request.Consumer, err error) error {
 	cause := context.Cause(limit.Ctx)
-	if errors.Is(cause, errEnough) {
-		return nil
-	}
 	f := wire.AsFault(err)
 	switch {
+	case errors.Is(cause, errEnough):
+		return c.AdviseUntaken(nil)
 	case f == nil:
 		return err
 	case f.Kind == wire.Timeout && o.Time.Idle > 0 && f == wire.AsFault(cause):
-		return nil // --idle is a normal end here
+		return c.AdviseUntaken(nil) // --idle is a normal end here
 	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
-		return nil // nothing was promised: the peer ended in good order
+		return c.AdviseUntaken(nil) // nothing was promised: the peer ended in good order
 	case f.Kind == wire.RPCError:
 		request.Suggest(a, f, nil)
+	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
+		return c.AdviseUntaken(err)
 	}
 	return err
 }

@@ -213,11 +213,7 @@ func (c *Console) Guidance(ev wire.Event) {
 			parts = append(parts, s)
 		}
 	}
-	text := strings.Join(parts, ": ")
-	if len(ev.Fix) > 0 {
-		text = strings.TrimSpace(text + " try: " + QuoteAll(ev.Fix))
-	}
-	c.line(colorTitle, "guidance: ", text)
+	c.line(colorTitle, "guidance: ", withFix(strings.Join(parts, ": "), ev.Fix))
 }
 
 // Log shows a log line of the peer.

@@ -119,7 +119,7 @@ func TestLines(t *testing.T) {
 	plain := `warn: disk\u001b[31m full now
 log: plain
 info\u001b[2j: x
-guidance: invalid_params: id is wrong: retry try: rpcx call 'a b'
+guidance: invalid_params: id is wrong: retry; try: rpcx call 'a b'
 rpcx: warning: 3 items were missed
 rpcx: warning: items may have been missed: away
 rpcx: warning: look out

@@ -58,13 +58,18 @@ func FaultText(f *wire.Fault) string {
 	if f.Hint != "" {
 		text += ": " + f.Hint
 	}
-	if len(f.Fix) > 0 {
-		if strings.TrimRight(text, "?!.;") == text {
-			text += ";"
-		}
-		text += " try: " + QuoteAll(f.Fix)
+	return CleanLine(withFix(text, f.Fix))
+}
+
+// withFix returns text with a command that would work, if there is one, quoted for sh.
+func withFix(text string, fix []string) string {
+	if len(fix) == 0 {
+		return text
 	}
-	return CleanLine(text)
+	if text != "" && strings.TrimRight(text, "?!.;") == text {
+		text += ";"
+	}
+	return strings.TrimSpace(text + " try: " + QuoteAll(fix))
 }
 
 // message returns the message of a failure, with what else is known of it and

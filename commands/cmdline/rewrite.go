@@ -66,6 +66,13 @@ func (l *CommandLine) WithFlag(old, better string) []string {
 	return other.WithArgs(l.Args)
 }
 
+// WithMore returns l with one more flag, as --name=value; nil if it would show a secret.
+func (l *CommandLine) WithMore(flag string) []string {
+	other := *l
+	other.Flags = append(slices.Clone(l.Flags), flag)
+	return other.WithArgs(l.Args)
+}
+
 // HasSecret reports whether a word of a command line must not be shown again: a
 // password, a token, a header that holds one.
 func HasSecret(flags, args []string) bool {

@@ -36,6 +36,7 @@ type Env struct {
 	Typos   func(method string, names []schema.Undescribed) // gets the parameters that a schema does not describe; nil: the user is warned of them
 	Kept    bool                                            // what is shown of the peer is what it said earlier: it cannot be reached
 	Heard   func()                                          // is told of each message that comes; nil: nobody asks
+	Untaken atomic.Pointer[string]                          // the method of the first notification that nothing took; nil: there was none
 	Signal  context.Context                                 // ends with the first signal to end
 	Out     terminalOut
 	Stdout  format.Screen               // what stdout is

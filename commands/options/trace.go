@@ -51,6 +51,9 @@ func noter(a *env.Env) func(n peer.Note, client string) {
 		if client != "" {
 			who, from = client, client+": "
 		}
+		if n.Kind == peer.NoteUnhandledNotification && n.Method != "" {
+			a.Untaken.CompareAndSwap(nil, &n.Method)
+		}
 		switch {
 		case n.Kind == peer.NoteEvent:
 			a.Console.Event(*n.Event)
