@@ -57,15 +57,13 @@ func callCommand(a *env.Env) *cmdline.Command {
 		Usage:       "make one call and print its result",
 		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
 		Description: callDescription + "\n\n" + paramsDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
 			{Says: "A call of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_001"},
 			{Says: "One member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
 			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
-			{Says: "A verb of a resource, in RO-JRPC", Command: "rpcx call demo:ro repo/99/issue/7:get"},
-			{Says: "What a method takes, where the peer tells (introspect)", Command: "rpcx call demo:introspect storage_tree_create --help"},
 			{Says: "What would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{Says: "Assert in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
-		}},
+		}, dialects.Examples("call")...)},
 		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runCall(ctx, a, o) },
 	}

@@ -37,12 +37,11 @@ func describeCommand(a *env.Env) *cmdline.Command {
 		Usage:       "show what a peer offers",
 		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
 			{Says: "The methods of the demo", Command: "rpcx describe demo:orders"},
 			{Says: "One method, with an example", Command: "rpcx describe demo:orders getOrder"},
-			{Says: "The modules of a service that has some, and one of them", Command: "rpcx describe demo:introspect storage"},
 			{Says: "A catalog that serve can read", Command: "rpcx describe demo:orders > catalog.json"},
-		}},
+		}, dialects.Examples("describe")...)},
 		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, a, o) },
 	}

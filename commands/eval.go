@@ -41,12 +41,11 @@ func evalCommand(a *env.Env) *cmdline.Command {
 		Usage:       "evaluate code on the peer and print its value",
 		ArgsUsage:   "ENDPOINT CODE",
 		Description: evalDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
 			{Says: "A value that code computes with a binding of the demo", Command: `rpcx eval demo:scomp 'getOrder({id:"o_001"}) | .total'`},
 			{Says: "The code calls back, and a hook answers", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
-			{Says: "How code could go on, on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`},
 			{Says: "Code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
-		}},
+		}, dialects.Examples("eval")...)},
 		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runEval(ctx, a, o) },
 	}

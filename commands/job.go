@@ -31,7 +31,7 @@ var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
 		"Progress goes to stderr, the last result to stdout. A job that fails is status 1.", dialect.JobRun,
-		cmdline.Example{Says: "An upload of the demo", Command: "rpcx job run demo:ro attachment:create filename=report.pdf"},
+		cmdline.Example{Says: "A job of a session, with its files", Command: "rpcx job run @work archive.export --save files"},
 	},
 	{
 		"start", "start a job and say which it is", argsMethod,
@@ -115,7 +115,7 @@ func (v jobVerb) command(a *env.Env) *cmdline.Command {
 	}
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{v.example}},
+		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{v.example}, dialects.Examples("job "+v.name)...)},
 		Flags:    flags,
 		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, a, o) },
 	}

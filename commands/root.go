@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -19,6 +20,8 @@ import (
 	"rpcx/commands/replay"
 	"rpcx/commands/validate"
 	"rpcx/wire"
+	"rpcx/wire/framing"
+	"rpcx/wire/serve"
 )
 
 // An Outcome is how a run of the program came to its end.
@@ -128,7 +131,7 @@ func tree(a *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
 		Usage:       "call, stream and answer JSON-RPC that talks back",
-		Description: rootDescription,
+		Description: fmt.Sprintf(rootDescription, strings.Join(serve.DemoNames(), ", "), strings.Join(framing.Names(), ", ")),
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "What the embedded server offers", Command: "rpcx describe demo:orders"},
 			{Says: "A call of it", Command: "rpcx call demo:orders getOrder id=o_001"},
@@ -149,11 +152,11 @@ const rootDescription = `rpcx makes a shell script a full peer of any bidirectio
 calls, it streams, and it answers the calls that come back, through hooks.
 
 An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
-unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server to try things on:
-demo:orders (and scomp, introspect, ro, scriptling, hotrepl). A dialect of one of these
-names and a framing (line, lsp, nul, seq, concat) may stand before it, as in
-lsp+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect) or a profile of
-config.toml, @ alone $RPCX_ENDPOINT.`
+unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server to try things on,
+demo:NAME (%s).
+A dialect (see --dialect) and a framing (%s) may stand before
+it, as in lsp+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect) or a
+profile of config.toml, @ alone $RPCX_ENDPOINT.`
 
 // Tree is the command tree as data, for the manual and the completions.
 func Tree() cmdline.Doc { return cmdline.DocOf(tree(&env.Env{})) }

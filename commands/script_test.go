@@ -72,6 +72,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shared, err := filepath.Abs("testdata/shared")
+	if err != nil {
+		t.Fatal(err)
+	}
 	params := testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                scriptCommands,
@@ -82,6 +86,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process lasts a second longer under -race
 			env.Setenv("HOOKS", hooks)
+			env.Setenv("SHARED", shared)
 			env.Defer(func() { nothingLeft(t, env.WorkDir) })
 			return os.MkdirAll(run, 0o700)
 		},

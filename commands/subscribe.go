@@ -56,14 +56,12 @@ func subscribeCommand(a *env.Env) *cmdline.Command {
 		Usage:       "print the events of a stream until it ends",
 		ArgsUsage:   "ENDPOINT [METHOD [PARAMS...]]",
 		Description: subscribeDescription + "\n\n" + paramsDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
 			{Says: "Three events of the demo's stream", Command: "rpcx subscribe demo:orders watchOrders --count 3"},
-			{Says: "Code that is watched, every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 0) + 1)' --every 2 --count 3"},
 			{Says: "New heads of an Ethereum node, their numbers only", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
 			{Says: "The same for days: dead peers are found, lost connections made again", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
-			{Says: "What comes of one target in RO-JRPC, with nothing sent", Command: "rpcx subscribe ro+ws://localhost:8080/ session/session-9"},
 			{Says: "Notifications of one method, with nothing sent", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
-		}},
+		}, dialects.Examples("subscribe")...)},
 		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Flags(a, options.IdleStream)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runSubscribe(ctx, a, o) },
 	}

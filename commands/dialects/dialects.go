@@ -16,6 +16,9 @@ import (
 // A row is what one dialect adds to commands that are of all dialects. Each member
 // may be nil.
 type row struct {
+	// examples are shown in the help of a command, by its words ("job run").
+	examples map[string][]cmdline.Example
+
 	fields  func() Fields
 	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
 	module  func(c *catalog.Catalog, name string) *catalog.Catalog
@@ -25,7 +28,16 @@ type row struct {
 }
 
 // rows is the table, in the order in which help lists the flags.
-func rows() []row { return []row{roRow, introspectRow} }
+func rows() []row { return []row{roRow, introspectRow, hotreplRow} }
+
+// Examples returns what the help of a command shows of single dialects. command is
+// its words after rpcx, such as "job run".
+func Examples(command string) (all []cmdline.Example) {
+	for _, r := range rows() {
+		all = append(all, r.examples[command]...)
+	}
+	return all
+}
 
 // Fields are flags for what a request has in one dialect beside method and params.
 type Fields interface {

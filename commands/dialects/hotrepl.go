@@ -13,6 +13,13 @@ import (
 	"rpcx/wire/scan"
 )
 
+// hotreplRow is the row of the table: nothing but examples.
+var hotreplRow = row{examples: map[string][]cmdline.Example{
+	"eval":      {{Says: "How code could go on, on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`}},
+	"subscribe": {{Says: "Code that is watched, every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 0) + 1)' --every 2 --count 3"}},
+	"job run":   {{Says: "A command of the demo that is a job", Command: "rpcx job run demo:hotrepl archive.export"}},
+}}
+
 // Evaluator are what a HotRepl host's evaluator can be asked beside a value.
 type Evaluator struct {
 	complete bool

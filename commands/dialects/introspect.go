@@ -19,7 +19,13 @@ import (
 
 // introspectRow is the row of the table: the guidance events of the dialect, and the
 // modules of its catalogs.
-var introspectRow = row{advise: advise, module: moduleOf, modules: modulesOf, names: moduleNames, unknown: unknownModules}
+var introspectRow = row{
+	examples: map[string][]cmdline.Example{
+		"call":     {{Says: "What a method takes, where the peer tells (introspect)", Command: "rpcx call demo:introspect storage_tree_create --help"}},
+		"describe": {{Says: "The modules of a service that has some, and one of them", Command: "rpcx describe demo:introspect storage"}},
+	},
+	advise: advise, module: moduleOf, modules: modulesOf, names: moduleNames, unknown: unknownModules,
+}
 
 // advise takes a guidance event of a call of method: it gets a fix. What is
 // returned beside the advice is the event as it is shown: with the methods and the

@@ -12,7 +12,14 @@ import (
 )
 
 // roRow is the row of the table: the structured fields of a request.
-var roRow = row{fields: func() Fields { return &roFields{} }}
+var roRow = row{
+	examples: map[string][]cmdline.Example{
+		"call":      {{Says: "A verb of a resource, in RO-JRPC", Command: "rpcx call demo:ro repo/99/issue/7:get"}},
+		"subscribe": {{Says: "What comes of one target in RO-JRPC, with nothing sent", Command: "rpcx subscribe ro+ws://localhost:8080/ session/session-9"}},
+		"job run":   {{Says: "An upload of the demo", Command: "rpcx job run demo:ro attachment:create filename=report.pdf"}},
+	},
+	fields: func() Fields { return &roFields{} },
+}
 
 // roFields are the structured fields of RO-JRPC beside a method.
 type roFields struct {

@@ -3,12 +3,14 @@ package options
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/cache"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -89,7 +91,7 @@ func (c *Connection) Flags() []cmdline.Flag {
 // SharedFlags makes the flags that a listener has, too.
 func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: jsonrpc (2.0), jsonrpc1, scomp, introspect, ro, scriptling, hotrepl", &c.Dialect),
+		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		cmdline.Text(cmdline.GroupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
 		cmdline.Text(cmdline.GroupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),

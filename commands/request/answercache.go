@@ -14,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
 )
@@ -53,7 +54,7 @@ func (c *CacheFlags) For(ctx context.Context, a *env.Env, e endpoint.Endpoint, o
 	}
 	spec := e.Spec()
 	if spec.AnswerKey == nil {
-		return nil, a.Line.Usage("--cache belongs to the dialect ro, and this is %s", e.Dialect)
+		return nil, a.Line.Usage("--cache belongs to the dialect %s, and this is %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerKey != nil }), e.Dialect)
 	}
 	asked, err := spec.AnswerKey(op)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/scan"
@@ -113,7 +114,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 		return nil, nil
 	}
 	if !spec.Evals {
-		return nil, wire.Usagef("%s evaluates no code: --runtime goes with --dialect scomp or hotrepl", spec.Name)
+		return nil, wire.Usagef("%s evaluates no code: --runtime goes with --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evals }))
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }

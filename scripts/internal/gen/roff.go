@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/framing"
+	"rpcx/wire/serve"
 )
 
 // topics holds the parts of the manual that are not in the command tree, one
@@ -250,6 +253,13 @@ func (p *page) flag(f cmdline.FlagDoc, only string) {
 	}
 }
 
+// lists are the words of a topic that stand for a table of the program.
+var lists = strings.NewReplacer(
+	"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
+	"{{framings}}", "`"+strings.Join(framing.Names(), "`, `")+"`",
+	"{{demos}}", strings.Join(serve.DemoNames(), ", "),
+)
+
 // topics writes the sections whose text is kept beside the generator.
 func (p *page) topics() error {
 	entries, err := topics.ReadDir("topics")
@@ -266,7 +276,7 @@ func (p *page) topics() error {
 			return fmt.Errorf("topics/%s: its name has to begin with its place", e.Name())
 		}
 		p.line(".SH %s", strings.ToUpper(strings.ReplaceAll(title, "-", " ")))
-		p.prose(string(text))
+		p.prose(lists.Replace(string(text)))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ type values map[string]value
 // which command it is in. Where it is a choice of words, as --format is, a command
 // may have words of its own: such a completion then offers all of them.
 func newValues(root cmdline.Doc) (values, error) {
-	all, seen := values{}, map[string]value{}
+	vals, seen := values{}, map[string]value{}
 	var err error
 	walk(root, nil, func(_ []string, d cmdline.Doc) {
 		for _, f := range d.Flags {
@@ -76,12 +76,12 @@ func newValues(root cmdline.Doc) (values, error) {
 				v := value{v.kind, union(was.words, v.words)}
 				seen[name] = v
 				if f.Arg != "" {
-					all[dashed(name)] = v
+					vals[dashed(name)] = v
 				}
 			}
 		}
 	})
-	return all, err
+	return vals, err
 }
 
 // union is a and what b has beyond it.
@@ -99,7 +99,7 @@ func union(a, b []string) []string {
 func valueOf(arg string) value {
 	switch {
 	case arg == "DIALECT":
-		return value{words, []string{"jsonrpc", "jsonrpc1", "introspect", "scriptling", "ro"}}
+		return value{words, all.Names()}
 	case arg == "DIR":
 		return value{kind: dirs}
 	case strings.Contains(arg, "FILE"):

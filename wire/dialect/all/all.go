@@ -4,6 +4,7 @@ package all
 
 import (
 	"slices"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -70,4 +71,19 @@ func Names() []string {
 		names = append(names, s.Name)
 	}
 	return names
+}
+
+// NamesOf returns the names of the dialects that have a property, for a sentence:
+// "scomp or hotrepl".
+func NamesOf(has func(s dialect.Spec) bool) string {
+	var names []string
+	for _, s := range Specs() {
+		if has(s) {
+			names = append(names, s.Name)
+		}
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return strings.Join(names, "")
 }
