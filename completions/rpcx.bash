@@ -271,7 +271,7 @@ _rpcx_value() {
 	--artifact-root | --artifacts | --save) kind=dirs ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --listening | --output | --record | --report | --schema | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
-	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro' ;;
+	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro scomp hotrepl' ;;
 	--draft) kind=words choices='4 6 7 2019-09 2020-12' ;;
 	--errors) kind=words choices='text json' ;;
 	--format) kind=words choices='html har catalog openrpc jsonschema' ;;
