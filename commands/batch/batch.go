@@ -14,6 +14,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
@@ -31,6 +32,7 @@ type batch struct {
 	conv  session.Conversation
 	print *format.Pipeline
 	types *typer
+	spec  dialect.Spec
 
 	cancel   context.CancelCauseFunc // ends the batch
 	printing context.Context
@@ -59,7 +61,10 @@ type Options struct {
 // Run makes the calls that the lines of stdin ask for, and prints one line for
 // each. Some call that failed is a Fault of kind RPCError.
 func Run(ctx context.Context, a *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
-	b := &batch{env: a, o: o, print: print, types: newTyper(a, e, nil, cat, o.Params)}
+	if err := request.CheckStyle(a, e.Spec(), o.Params); err != nil {
+		return err
+	}
+	b := &batch{env: a, o: o, print: print, spec: e.Spec(), types: newTyper(a, e, nil, cat, o.Params)}
 	if request.DryBatch(a, e, cat, o.Params) {
 		return b.dryRun(ctx, e)
 	}

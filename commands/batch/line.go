@@ -10,6 +10,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
+	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
@@ -41,7 +42,9 @@ func (b *batch) read(ctx context.Context, j *job) (op dialect.Op, err error) {
 	if t := scan.Type(op.Params); op.Params != nil && t != 'o' && t != 'a' {
 		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.number)
 	}
-	return op, b.types.check(ctx, method, op.Params)
+	err = b.types.check(ctx, method, op.Params)
+	request.Style(b.spec, b.o.Params, &op)
+	return op, err
 }
 
 // answerLine returns {"id":ID,MEMBER:VALUE} on one line.

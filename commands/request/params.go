@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -20,20 +21,35 @@ func FillParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, op *dialec
 	if err := CheckName(a, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
 		return err
 	}
+	r, err := readParams(ctx, a, e, op.Method, args, p, cat)
+	op.Params, op.Funcs = r.Params, r.Funcs
+	Style(spec, p, op)
+	if verbatim(spec, op.Method, cat) {
+		op.Extra = scan.Splice([]byte(cmp.Or(string(op.Extra), "{}")), "verbatim", []byte("true"))
+	}
+	return err
+}
+
+// CheckStyle refuses a --params-style that the dialect does not have.
+func CheckStyle(a *env.Env, spec dialect.Spec, p options.Params) error {
 	if p.Style != "" && spec.ParamStyles == nil {
 		return a.Line.Usage("--params-style: %s has one way to send params", spec.Name)
 	}
-	if spec.ParamStyles != nil {
-		var extra scan.Object
-		extra.SomeText("params_style", p.Style)
-		if verbatim(spec, op.Method, cat) {
-			extra.Bool("verbatim", true)
-		}
-		op.Extra = extra.EndOrNil()
+	return nil
+}
+
+// Style gives the params of op the form that --params-style names. A codec whose usual
+// form is another than an object is told where an object shall stay one.
+func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
+	switch {
+	case p.Style == "" || spec.ParamStyles == nil || p.Style == spec.ParamStyles[0]:
+	case p.Style == "object":
+		op.Extra = scan.Pair("params_style", []byte(`"object"`))
+	case scan.Type(op.Params) == 'o' && p.Style == "wrapped":
+		op.Params = scan.ArrayOf(op.Params)
+	case scan.Type(op.Params) == 'o': // without a schema the values keep their own order
+		op.Params = params.Positional(op.Params, nil)
 	}
-	r, err := readParams(ctx, a, e, op.Method, args, p, cat)
-	op.Params, op.Funcs = r.Params, r.Funcs
-	return err
 }
 
 // verbatim reports whether a method that the dialect would spell in another way is

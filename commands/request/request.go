@@ -88,6 +88,9 @@ func (r *Request) Opened() bool { return r.opened }
 // prepare returns what makes the operation once the connection is there; nil where
 // none is needed.
 func (r *Request) prepare() (prepareFunc, error) {
+	if err := CheckStyle(r.Env, r.Endpoint.Spec(), r.Params); err != nil {
+		return nil, err
+	}
 	if needsConnection(r.Endpoint, r.Catalog, r.Args, r.Params) {
 		return r.fromPeer, CheckName(r.Env, r.Endpoint, r.Args[0], r.Stream, r.Params)
 	}

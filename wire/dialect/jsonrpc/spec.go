@@ -14,7 +14,8 @@ func Spec1() dialect.Spec { return spec("jsonrpc1", V1) }
 
 func spec(name string, v Version) dialect.Spec {
 	return dialect.Spec{
-		Name: name,
+		Name:        name,
+		ParamStyles: []string{"object", "wrapped", "positional"},
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{Version: v, CancelMethod: cancelMethod(o.Framing), MaxDepth: o.MaxDepth})
 		},
