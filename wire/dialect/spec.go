@@ -22,6 +22,11 @@ type Spec struct {
 
 	Shape func() Shape // how messages are told apart on a tape, and what of them is made up; nil: as in JSON-RPC 2.0
 
+	// What the dialect's page demands.
+
+	Rules   string // the rules, as wire/validate/rules reads them: a TOML text; "": there are none
+	Schemas string // a JSON object of the schema of each message, by its method; "": the page has none
+
 	// How messages travel.
 
 	Framing       string      // of byte streams whose endpoint names none; "": line

@@ -216,6 +216,16 @@ func compact(val []byte) json.RawMessage {
 	return scan.Squeeze(nil, val)
 }
 
+// Each is Run for a value that Decode returned, and for outputs as such values. The
+// program and yield must not change them.
+func (p *Program) Each(ctx context.Context, in any, yield func(out any) (bool, error)) error {
+	code, err := p.full()
+	if err != nil {
+		return err
+	}
+	return p.run(ctx, code, in, nil, yield)
+}
+
 // each calls yield for each output of code on in, which it decodes.
 func (p *Program) each(ctx context.Context, code *gojq.Code, in *source, yield func(v any) (bool, error)) error {
 	d := decoder{b: in.raw, src: in}
@@ -223,6 +233,11 @@ func (p *Program) each(ctx context.Context, code *gojq.Code, in *source, yield f
 	if err != nil {
 		return inputFault(err)
 	}
+	return p.run(ctx, code, v, in, yield)
+}
+
+// run calls yield for each output of code on v, which was decoded from in.
+func (p *Program) run(ctx context.Context, code *gojq.Code, v any, in *source, yield func(v any) (bool, error)) error {
 	vals := p.vals
 	if p.runs != nil {
 		handle := int(p.next.Add(1))

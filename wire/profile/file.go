@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -11,10 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"rpcx/wire"
 	"rpcx/wire/hook"
+	"rpcx/wire/toml"
 )
 
 // A file is config.toml. A mistake in one profile is nothing to the others: it
@@ -102,7 +100,7 @@ func trusted(path string) error {
 
 func (f *file) parse(b []byte) error {
 	var all map[string]any
-	if err := toml.Unmarshal(b, &all); err != nil {
+	if err := toml.Decode(b, &all); err != nil {
 		return f.syntax(err)
 	}
 	f.lines = places(b)
@@ -141,35 +139,21 @@ func (f *file) table(name string) (map[string]any, error) {
 	return table, nil
 }
 
-// syntax is an error of the library in our words.
+// syntax is an error of reading the file in our words.
 func (f *file) syntax(err error) error {
-	var at *toml.DecodeError
-	if errors.As(err, &at) {
-		row, _ := at.Position()
-		return wire.Usagef("%s:%d: %s", f.path, row, strings.TrimPrefix(at.Error(), "toml: "))
+	var at *toml.Error
+	if errors.As(err, &at) && at.Line > 0 {
+		return wire.Usagef("%s:%d: %s", f.path, at.Line, at.Text)
 	}
-	return wire.Usagef("%s: %s", f.path, strings.TrimPrefix(err.Error(), "toml: "))
+	return wire.Usagef("%s: %v", f.path, err)
 }
 
-// places finds the lines of keys: decoding strictly into what has none of them
-// tells of each. Of keys in inline tables it may not, and in an array of tables
-// of none; what is said of those has no line.
+// places finds the lines of keys: those that a struct without any has no place for.
 func places(b []byte) map[string]int {
 	var nothing struct {
 		Profile map[string]struct{} `toml:"profile"`
 	}
-	lines := map[string]int{}
-	d := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields()
-	var strict *toml.StrictMissingError
-	if errors.As(d.Decode(&nothing), &strict) {
-		for _, e := range strict.Errors {
-			key := strings.Join(e.Key(), ".")
-			if row, _ := e.Position(); lines[key] == 0 {
-				lines[key] = row
-			}
-		}
-	}
-	return lines
+	return toml.Strange(b, &nothing)
 }
 
 // where is the place of a key of the file, or of one of a profile.

@@ -1,11 +1,19 @@
 package jsonrpc
 
-import "rpcx/wire/dialect"
+import (
+	_ "embed" // the rules
+
+	"rpcx/wire/dialect"
+)
+
+//go:embed rules.toml
+var rules2 string
 
 // Spec returns the row of JSON-RPC 2.0 in the table of dialects.
 func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
 	s.JSONRPCMember = true
+	s.Rules = rules2
 	return s
 }
 

@@ -1,0 +1,56 @@
+// Package toml reads TOML. It is the only importer of the library that does.
+package toml
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	lib "github.com/pelletier/go-toml/v2"
+)
+
+// An Error is what is wrong with a text.
+type Error struct {
+	Line int // 0: not known
+	Text string
+}
+
+// Error is the text without the line.
+func (e *Error) Error() string { return e.Text }
+
+// Decode reads b into to. A key that to has no place for is an error; so is
+// anything that is no TOML. Errors are of the type *Error.
+func Decode(b []byte, to any) error {
+	err := lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)
+	if err == nil {
+		return nil
+	}
+	var strict *lib.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		first := strict.Errors[0]
+		row, _ := first.Position()
+		return &Error{row, strings.Join(first.Key(), ".") + ": there is no such key"}
+	}
+	e := &Error{Text: strings.TrimPrefix(err.Error(), "toml: ")}
+	var at *lib.DecodeError
+	if errors.As(err, &at) {
+		e.Line, _ = at.Position()
+	}
+	return e
+}
+
+// Strange returns the keys of b that to has no place for, with their lines. Of keys
+// in inline tables it may not tell, and in an array of tables of none.
+func Strange(b []byte, to any) map[string]int {
+	lines := map[string]int{}
+	var strict *lib.StrictMissingError
+	if errors.As(lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to), &strict) {
+		for _, e := range strict.Errors {
+			key := strings.Join(e.Key(), ".")
+			if row, _ := e.Position(); lines[key] == 0 {
+				lines[key] = row
+			}
+		}
+	}
+	return lines
+}

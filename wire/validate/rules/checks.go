@@ -1,0 +1,134 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+	"rpcx/wire/schema"
+)
+
+// checks are what jq cannot see. Each gets what the program of a rule yields, once
+// for each output:
+//
+//	compiles  {at, schema}: the schema at that place is a valid JSON Schema
+//	fits      {at, value, schema}: the value at that place fits the schema
+//	message   {at, schema}: the message fits the one of the dialect's schemas that has
+//	          that name
+//
+// Other members are those of every finding.
+var checks = map[string]check{"compiles": compiles, "fits": fits, "message": message}
+
+type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding
+
+// schemas are those that were compiled.
+type schemas struct {
+	dialect  json.RawMessage // an object of schemas, by method; nil: none
+	compiled *fifo[*compiled]
+}
+
+// A compiled is what came of a schema.
+type compiled struct {
+	schema *schema.Schema
+	err    error
+}
+
+// mostSchemas bounds the schemas that are kept.
+const mostSchemas = 1_000
+
+func newSchemas(dialect string) *schemas {
+	return &schemas{dialect: json.RawMessage(dialect), compiled: newFifo[*compiled](mostSchemas)}
+}
+
+// of compiles a schema.
+func (s *schemas) of(text json.RawMessage) *compiled {
+	if c := s.compiled.get(string(text)); c != nil {
+		return c
+	}
+	c := &compiled{}
+	c.schema, c.err = schema.Compile(text, "", schema.Options{})
+	s.compiled.put(string(text), c)
+	return c
+}
+
+// named returns the dialect's schema of that name; nil: there is none.
+func (s *schemas) named(name string) *compiled {
+	if c := s.compiled.get("/" + name); c != nil {
+		return c
+	}
+	text := scan.Get(s.dialect, name)
+	if text == nil {
+		return nil
+	}
+	c := s.of(text)
+	s.compiled.put("/"+name, c)
+	return c
+}
+
+func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []Finding {
+	m, _ := out.(map[string]any)
+	text, err := jq.Encode(m["schema"])
+	if err != nil {
+		return nil
+	}
+	if err = c.schemas.of(text).err; err == nil {
+		return nil
+	}
+	return c.finding(v, r, with(m, map[string]any{"want": r.Sentence + " " + firstLine(err)}))
+}
+
+func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding {
+	m, _ := out.(map[string]any)
+	text, err := jq.Encode(m["schema"])
+	value, bad := jq.Encode(m["value"])
+	if err != nil || bad != nil {
+		return nil
+	}
+	return c.fit(ctx, v, r, m, c.schemas.of(text), value)
+}
+
+func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding {
+	m, _ := out.(map[string]any)
+	name, _ := m["schema"].(string)
+	s := c.schemas.named(name)
+	if s == nil {
+		return nil
+	}
+	return c.fit(ctx, v, r, m, s, v.raw)
+}
+
+// fit holds value, which stands at m's place, against s. What cannot be known, as the
+// schema is not usable, is no finding here.
+func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []Finding {
+	if s.err != nil {
+		return nil
+	}
+	var bad *schema.Mismatch
+	if !errors.As(s.schema.Check(ctx, value), &bad) {
+		return nil
+	}
+	return c.finding(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": firstLine(bad)}))
+}
+
+// with is m with other members, and without those that are only for the check.
+func with(m, other map[string]any) map[string]any {
+	all := map[string]any{}
+	for key, val := range m {
+		if key != "schema" && key != "value" {
+			all[key] = val
+		}
+	}
+	for key, val := range other {
+		all[key] = val
+	}
+	return all
+}
+
+// firstLine is an error on one line.
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}

@@ -1,0 +1,239 @@
+// Package rules holds conversations against what the page of their dialect
+// demands. It is fed with the lines of a tape, or with messages as they pass, one
+// after another, and finds in each which rules it breaks.
+//
+// A rule is data: a name, a level, the section of the page that it comes from, a
+// sentence, and a jq program that finds what breaks it. The rules of a dialect are a
+// TOML text beside it (dialect.Spec.Rules):
+//
+//	page = "JSON-RPC 2.0"          # what the sections are sections of
+//	base = "jsonrpc"               # the rules of that dialect hold, too
+//	except = ["id-fraction"]       # but for these
+//	defs = '''def …: …;'''         # functions for all programs below
+//
+//	[[keep]]                       # what later messages need to know of a message
+//	kind = ["response"]
+//	jq = '''["stream/\(.msg.result)", {open: .n}]'''
+//
+//	[[rule]]
+//	name = "id-type"
+//	level = "must"                 # or "should"
+//	section = "4 Request object"
+//	sentence = "An id is a string, a number or null."
+//	kind = ["request"]             # which messages the program sees, see When
+//	jq = '''select(.id | type | IN("string", "number", "null") | not) | "/id"'''
+//
+// A rule with the name of one of the base takes its place.
+//
+// What a program sees is one message (see view.go); a rule's program yields
+// nothing where all is well, else for each finding the JSON pointer of what is
+// wrong, or an object:
+//
+//	at     the JSON pointer, or the path as an array; missing: the whole message
+//	want   what was expected; missing: the rule's sentence
+//	got    what was there; missing: the value at the place
+//	n      the line that it is about; missing: the one that the program sees
+//
+// The program of a [[keep]] yields pairs [key, value], which kept(key) then returns
+// to all programs that see later messages of the connection, of the tape if the key
+// begins with "tape/"; a value of null is forgotten. kept(key) is null for what was
+// never kept, and unknown(key) true, unless so much was kept (10,000 keys) that the
+// oldest was dropped: who complains of what never was asks unknown.
+//
+// Where jq cannot see, check names a function of ours that looks at what the program
+// yields: see checks.go.
+//
+//	rules.go     Set, Rule, For: the tables
+//	checker.go   Checker: a conversation held against a Set
+//	view.go      what a program sees of a message
+//	memory.go    what is known of a connection: requests, what is kept
+//	program.go   many programs run as one
+//	checks.go    what jq cannot see
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/jq"
+	"rpcx/wire/toml"
+)
+
+// A Level says how strong a rule is.
+type Level string
+
+// The levels, in the words of RFC 2119.
+const (
+	Must   Level = "must"
+	Should Level = "should"
+)
+
+// A When says which messages a program sees: those that fit all that it says. What
+// is empty fits every message.
+type When struct {
+	Kind     []string `toml:"kind" json:"kind,omitempty"`         // the kinds of view.go; empty: request, notification and response
+	Method   []string `toml:"method" json:"method,omitempty"`     // of a request or notification; of a response that of its request
+	From     string   `toml:"from" json:"from,omitempty"`         // "client" or "server"
+	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // the message's text holds one of these
+}
+
+// A Rule is one demand of a page.
+type Rule struct {
+	Name     string `toml:"name" json:"name"`
+	Level    Level  `toml:"level" json:"level"`
+	Section  string `toml:"section" json:"section"`
+	Sentence string `toml:"sentence" json:"sentence"`
+	When
+	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds what breaks the rule
+	Check string `toml:"check" json:"check,omitempty"` // the function of ours that looks at what JQ yields; "": what it yields is a finding
+	Page  string `toml:"-" json:"page"`                // what Section is a section of
+}
+
+// A Keep makes something of a message known to those that see later ones.
+type Keep struct {
+	When
+	JQ string `toml:"jq" json:"jq"`
+}
+
+// A Set is the rules of a dialect.
+type Set struct {
+	Dialect string   `toml:"-"`
+	Page    string   `toml:"page"`
+	Base    string   `toml:"base"`
+	Except  []string `toml:"except"`
+	Defs    string   `toml:"defs"`
+	Keep    []Keep   `toml:"keep"`
+	Rules   []Rule   `toml:"rule"`
+	// Schemas is a JSON object of the schema of each message of the dialect, by its
+	// method, for the check "message"; "": the dialect has none.
+	Schemas string `toml:"-"`
+}
+
+// For returns the rules of a dialect; "" is the default dialect. The error is a usage
+// Fault where there is no such dialect, or where it has no rules.
+func For(dialect string) (*Set, error) {
+	if dialect == "" {
+		dialect = all.Default()
+	}
+	spec, err := all.Lookup(dialect)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Rules == "" {
+		return nil, wire.Usagef("there are no rules for %s", dialect)
+	}
+	s, err := Parse(spec.Rules)
+	if err != nil {
+		return nil, fmt.Errorf("the rules of %s: %w", dialect, err)
+	}
+	s.Dialect, s.Schemas = dialect, spec.Schemas
+	return s, nil
+}
+
+// Dialects names the dialects that have rules, in the order of the table of dialects.
+func Dialects() (names []string) {
+	for _, s := range all.Specs() {
+		if s.Rules != "" {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Parse reads the TOML of a set, and adds what its base has.
+func Parse(text string) (*Set, error) {
+	s := &Set{}
+	if err := toml.Decode([]byte(text), s); err != nil {
+		return nil, err
+	}
+	for i := range s.Rules {
+		s.Rules[i].Page = s.Page
+	}
+	if s.Base != "" {
+		base, err := For(s.Base)
+		if err != nil {
+			return nil, err
+		}
+		s.on(base)
+	}
+	return s, s.check()
+}
+
+// on puts s on its base.
+func (s *Set) on(base *Set) {
+	own := map[string]bool{}
+	for _, r := range s.Rules {
+		own[r.Name] = true
+	}
+	var rules []Rule
+	for _, r := range base.Rules {
+		if !own[r.Name] && !slices.Contains(s.Except, r.Name) {
+			rules = append(rules, r)
+		}
+	}
+	s.Rules = append(s.Rules, rules...)
+	s.Keep = append(s.Keep, base.Keep...)
+	s.Defs = base.Defs + "\n" + s.Defs
+}
+
+// check refuses a set that cannot work.
+func (s *Set) check() error {
+	seen := map[string]bool{}
+	for _, r := range s.Rules {
+		switch {
+		case r.Name == "" || seen[r.Name]:
+			return fmt.Errorf("a rule has no name, or that of another one: %q", r.Name)
+		case r.Level != Must && r.Level != Should:
+			return fmt.Errorf(`the rule %s: its level is %q, neither "must" nor "should"`, r.Name, r.Level)
+		case r.Section == "" || r.Sentence == "":
+			return fmt.Errorf("the rule %s has no section or no sentence", r.Name)
+		case r.Check != "" && checks[r.Check] == nil:
+			return fmt.Errorf("the rule %s: there is no check %q", r.Name, r.Check)
+		}
+		seen[r.Name] = true
+		if err := s.compiles(r.JQ, r.When); err != nil {
+			return fmt.Errorf("the rule %s: %w", r.Name, err)
+		}
+	}
+	for i, k := range s.Keep {
+		if err := s.compiles(k.JQ, k.When); err != nil {
+			return fmt.Errorf("keep %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// compiles says what is wrong with one program of the set, or with what it is to see.
+func (s *Set) compiles(program string, w When) error {
+	for _, k := range w.Kind {
+		if !slices.Contains(kinds, k) {
+			return fmt.Errorf("there is no kind of message %q: write %s", k, strings.Join(kinds, ", "))
+		}
+	}
+	if w.From != "" && w.From != client && w.From != server {
+		return fmt.Errorf(`"from" is %q, neither "client" nor "server"`, w.From)
+	}
+	_, err := jq.Compile(s.Defs+"\n"+program, jq.Options{Funcs: functions})
+	return err
+}
+
+// Rule returns the rule of that name. The error is a usage Fault that suggests the
+// nearest.
+func (s *Set) Rule(name string) (*Rule, error) {
+	var names []string
+	for i := range s.Rules {
+		if s.Rules[i].Name == name {
+			return &s.Rules[i], nil
+		}
+		names = append(names, s.Rules[i].Name)
+	}
+	f := wire.Usagef("%s has no rule %q", s.Dialect, name)
+	if near := catalog.Nearest(name, names); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	}
+	return nil, f
+}

@@ -1,0 +1,203 @@
+package rules
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/match"
+)
+
+// The kinds of what a program sees. Every one has
+//
+//	kind  one of these
+//	n     the line on the tape, or the number of the message in a live conversation
+//	t     seconds since the start
+//	conn  the connection, 0 where there is but one
+//
+// a message has as well
+//
+//	from      "client" or "server"
+//	msg       the message, where it is JSON
+//	text      what is no JSON (of a binary message: base64)
+//	size      its bytes
+//	elem      its place in a batch, or null
+//	id        its id, null where it has none
+//	method    the method of a request or notification; of a response that of its request; else null
+//	busy      of a request: its id is that of another one without an answer
+//	request   of a response, the request that it answers: n, t, elem, method, params
+//	          (null where it was answered before, or is huge), answers (how often it
+//	          was answered before); else null
+//	parts     of a batch, its messages
+//
+// and the rest:
+//
+//	open   endpoint, subprotocol, reconnect
+//	http   http: an exchange, as on a tape
+//	end    closed (the end is on the tape), clean, by ("client", "server", null), code,
+//	       open: the requests without an answer (n, from, method, id, age in seconds),
+//	       kept: all that is kept, by key
+const (
+	kindRequest      = "request"
+	kindNotification = "notification"
+	kindResponse     = "response"
+	kindBatch        = "batch"  // an array of messages, each of which is seen on its own, too
+	kindOther        = "other"  // JSON that is none of those
+	kindText         = "text"   // not JSON
+	kindBinary       = "binary" // not even UTF-8
+	kindOpen         = "open"
+	kindHTTP         = "http"
+	kindEnd          = "end"
+)
+
+var kinds = []string{
+	kindRequest, kindNotification, kindResponse, kindBatch, kindOther, kindText, kindBinary, kindOpen, kindHTTP, kindEnd,
+}
+
+const (
+	client = "client"
+	server = "server"
+)
+
+// sender is the side that sent in direction d, as the client sees it.
+func sender(d wire.Direction) string {
+	if d == wire.Send {
+		return client
+	}
+	return server
+}
+
+// A view is a message as programs see it, and what decides which do.
+type view struct {
+	kind   string
+	from   string
+	method string
+	line   *tape.Line
+	raw    []byte // the message's text
+	prefix string // of pointers: the place in a batch
+	val    map[string]any
+}
+
+// base is what all views have.
+func base(kind string, l *tape.Line) map[string]any {
+	return map[string]any{"kind": kind, "n": l.Number, "t": l.Time.Seconds(), "conn": l.Conn}
+}
+
+// message is the view of one message of k, whose requests are noted.
+func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem any) *view {
+	v := &view{line: l, raw: raw, from: sender(l.Dir)}
+	p := parsed{}
+	msg, err := any(nil), error(nil)
+	if l.Msg == nil {
+		v.kind = kindText
+		if !utf8.Valid(raw) {
+			v.kind = kindBinary
+		}
+	} else if msg, err = jq.Decode(raw); err != nil {
+		v.kind = kindText
+	} else {
+		p = classify(s, raw, l.Dir == wire.Send)
+		v.kind, v.method = p.kind, p.method
+	}
+	v.val = base(v.kind, l)
+	v.val["from"], v.val["size"], v.val["elem"] = v.from, len(raw), elem
+	v.val["id"], v.val["method"], v.val["request"] = any(nil), any(nil), any(nil)
+	if l.Msg == nil || err != nil {
+		v.val["text"] = string(raw)
+		return v
+	}
+	v.val["msg"] = msg
+	if p.id != "" {
+		v.val["id"], _ = jq.Decode(json.RawMessage(p.id))
+	}
+	switch v.kind {
+	case kindRequest:
+		k.ask(v, p.id, elem)
+	case kindResponse:
+		if c := k.answer(v.from, p.id, s.Typed); c != nil {
+			v.val["request"] = c.view()
+			if !s.Typed {
+				v.method = c.method
+			}
+		}
+	}
+	if v.method != "" {
+		v.val["method"] = v.method
+	}
+	return v
+}
+
+// A parsed is what a message is by its members, whatever their types are.
+type parsed struct {
+	kind   string
+	id     string // as JSON; "": none
+	method string
+}
+
+// classify is match.Parse for messages that may be wrong: what has a method is meant
+// as a request, what has a result or an error as a response.
+func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
+	if scan.Type(scan.Trim(raw)) != 'o' {
+		return parsed{kind: kindOther}
+	}
+	if s.Typed {
+		m := match.Parse(s, raw, fromClient)
+		names := map[wire.Kind]string{wire.Request: kindRequest, wire.Notification: kindNotification, wire.Response: kindResponse}
+		p := parsed{kind: names[m.Kind], id: m.ID.String(), method: m.Method}
+		if p.kind == "" {
+			p.kind = kindOther
+		}
+		return p
+	}
+	method, id := scan.Get(raw, s.Method), scan.Get(raw, s.ID)
+	p := parsed{kind: kindOther, id: string(scan.Compact(nil, id))}
+	p.method, _ = scan.Text(method)
+	null := string(id) == "null"
+	switch {
+	case method != nil && (id == nil || null && scan.Get(raw, "jsonrpc") == nil):
+		p.kind = kindNotification
+	case method != nil:
+		p.kind = kindRequest
+	case scan.Get(raw, "result") != nil || scan.Get(raw, "error") != nil:
+		p.kind = kindResponse
+	}
+	return p
+}
+
+// opening is the view of the line that says how the connection was opened.
+func opening(l *tape.Line) *view {
+	v := &view{kind: kindOpen, line: l, val: base(kindOpen, l)}
+	v.val["endpoint"], v.val["subprotocol"], v.val["reconnect"] = l.Open.Endpoint, l.Open.Subprotocol, l.Open.Reconnect
+	return v
+}
+
+// exchange is the view of an HTTP exchange.
+func exchange(l *tape.Line) *view {
+	v := &view{kind: kindHTTP, line: l, val: base(kindHTTP, l)}
+	if b, err := scan.Marshal(l.HTTP); err == nil {
+		v.val["http"], _ = jq.Decode(b)
+	}
+	return v
+}
+
+// end is the view of the end of k, of which l is the line, or the last line of the
+// tape where the end is not on it.
+func (k *connection) end(l *tape.Line) *view {
+	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
+	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)
+	if l.Close != nil {
+		v.val["clean"], v.val["by"] = l.Close.Clean, sender(l.Dir)
+		if l.Close.Code != 0 {
+			v.val["code"] = l.Close.Code
+		}
+	}
+	v.val["open"] = k.unanswered(l.Time)
+	kept := map[string]any{}
+	k.kept.each(func(key string, val any) { kept[key] = val })
+	v.val["kept"] = kept
+	return v
+}
