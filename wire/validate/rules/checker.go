@@ -1,17 +1,14 @@
 package rules
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/jq"
-	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
 )
@@ -35,18 +32,6 @@ type Checker struct {
 	tape     *fifo[any]
 	schemas  *schemas
 	last     tape.Line // of the conversation, without its message
-}
-
-// A Finding is one rule broken in one place.
-type Finding struct {
-	Rule    *Rule
-	Line    int    // on the tape, or the number of the message in a live conversation
-	Conn    int    // 0: the only connection
-	From    string // who sent the message: "client" or "server"; "": it is no message
-	Section string // of Rule.Page
-	Pointer string // where in the message; "" is the whole
-	Want    string // what was expected
-	Got     string // what was there, shortened; "": not said
 }
 
 // New returns a Checker of a new conversation. The error is a usage Fault: a name in
@@ -210,113 +195,4 @@ func (k *connection) keep(out any) {
 	default:
 		k.memory(key).put(key, pair[1])
 	}
-}
-
-// finding makes a finding of what the program of r yields; none where it is about a
-// secret that the tape does not hold.
-func (c *Checker) finding(v *view, r *Rule, out any) []Finding {
-	f := Finding{Rule: r, Line: v.line.Number, Conn: v.line.Conn, From: v.from, Section: r.Section, Want: r.Sentence}
-	place := out
-	if m, ok := out.(map[string]any); ok {
-		place = m["at"]
-		if n, ok := jq.Number(m["n"]); ok {
-			if int(n) != f.Line {
-				f.From = ""
-			}
-			f.Line = int(n)
-		}
-		if want, ok := m["want"].(string); ok {
-			f.Want = want
-		}
-		if from, ok := m["from"].(string); ok {
-			f.From = from
-		}
-		if section, ok := m["section"].(string); ok {
-			f.Section = section
-		}
-		if got, ok := m["got"]; ok {
-			f.Got = brief(got)
-		}
-	}
-	f.Pointer = pointer(place)
-	if f.Got == "" && f.Line == v.line.Number {
-		val, there := lookup(v.val["msg"], f.Pointer)
-		switch {
-		case val == tape.Redacted:
-			return nil
-		case !there && f.Pointer != "":
-			f.Got = "nothing"
-		case f.Pointer != "":
-			f.Got = brief(val)
-		case v.val["text"] != nil:
-			f.Got = brief(v.val["text"])
-		}
-	}
-	f.Pointer = v.prefix + f.Pointer
-	return []Finding{f}
-}
-
-// pointer is a place as a JSON pointer: it is one, or a path as an array.
-func pointer(place any) string {
-	switch place := place.(type) {
-	case string:
-		return place
-	case []any:
-		var b strings.Builder
-		for _, step := range place {
-			b.WriteString("/" + scan.Escape(fmt.Sprint(step)))
-		}
-		return b.String()
-	}
-	return ""
-}
-
-// lookup returns the value at a JSON pointer.
-func lookup(val any, pointer string) (any, bool) {
-	if pointer == "" {
-		return val, val != nil
-	}
-	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
-		switch in := val.(type) {
-		case map[string]any:
-			next, ok := in[scan.Unescape(token)]
-			if !ok {
-				return nil, false
-			}
-			val = next
-		case []any:
-			i := -1
-			if _, err := fmt.Sscanf(token, "%d", &i); err != nil || i < 0 || i >= len(in) {
-				return nil, false
-			}
-			val = in[i]
-		default:
-			return nil, false
-		}
-	}
-	return val, true
-}
-
-// mostGot bounds what a finding shows of a value.
-const mostGot = 80
-
-// brief is a value on one line, shortened.
-func brief(val any) string {
-	b, err := jq.Encode(val)
-	if err != nil {
-		return ""
-	}
-	if len(b) <= mostGot {
-		return string(b)
-	}
-	end := mostGot
-	for end > 0 && !utf8.RuneStart(b[end]) {
-		end--
-	}
-	return string(b[:end]) + "…"
-}
-
-// mentions says that the message's text holds one of words.
-func (v *view) mentions(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -73,6 +74,11 @@ func (w *When) sees(v *view) bool {
 		(w.From == "" || w.From == v.from) &&
 		(len(w.Method) == 0 || slices.Contains(w.Method, v.method)) &&
 		(len(w.Mentions) == 0 || v.mentions(w.Mentions))
+}
+
+// mentions says that the message's text holds one of words.
+func (v *view) mentions(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
 
 // of returns the program of all parts that see v; nil where none does.

@@ -45,6 +45,7 @@
 //
 //	rules.go     Set, Rule, For: the tables
 //	checker.go   Checker: a conversation held against a Set
+//	finding.go   Finding
 //	view.go      what a program sees of a message
 //	memory.go    what is known of a connection: requests, what is kept
 //	program.go   many programs run as one
