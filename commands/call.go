@@ -47,7 +47,7 @@ func callCommand(a *env.Env) *cmdline.Command {
 		cmdline.List("", "method", "", "print the notifications of the method `NAME` that come until the answer does, too (tick* is a pattern; may be given again)", &o.method),
 		options.GraceFlag(&o.grace),
 		cmdline.Bool("", "notify", "n", "send a notification: no answer is expected", &o.notify),
-		cmdline.Bool("", "batch", "", `read {"method","params","id"} lines from stdin, print one line for each`, &o.batch),
+		cmdline.Bool("", "batch", "", `read {"method","params","id"} lines from stdin (with "notify":true a notification), print one line for each`, &o.batch),
 		cmdline.Number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),

@@ -180,11 +180,16 @@ func (b *batch) emit(j *job) error {
 // the batch has been ended.
 func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
 	op, err := b.read(ctx, j)
+	var result json.RawMessage
+	switch {
+	case err != nil:
+	case op.Kind == dialect.Notify: // it has no answer: its line says that it was sent
+		err = env.Cause(ctx, b.conv.Notify(ctx, op))
+	default:
+		result, err = request.Collect(ctx, b.env, b.conv, op, b.o.Client.Time.Idle.Or(options.DefaultIdle))
+	}
 	if err == nil {
-		var result json.RawMessage
-		if result, err = request.Collect(ctx, b.env, b.conv, op, b.o.Client.Time.Idle.Or(options.DefaultIdle)); err == nil {
-			return answerLine(j.id(), "result", result)
-		}
+		return answerLine(j.id(), "result", result)
 	}
 	return b.failure(ctx, j.id(), err)
 }

@@ -39,7 +39,14 @@ func (b *batch) read(ctx context.Context, j *job) (op dialect.Op, err error) {
 		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.number)
 	}
 	op = dialect.Op{Kind: dialect.Call, Method: method, Params: scan.Get(j.line, "params")}
-	if t := scan.Type(op.Params); op.Params != nil && t != 'o' && t != 'a' {
+	switch notify := scan.Get(j.line, "notify"); string(notify) {
+	case "", "false":
+	case "true":
+		op.Kind = dialect.Notify
+	default:
+		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "notify" is neither true nor false`, j.number)
+	}
+	if t := scan.Type(op.Params); op.Params != nil && t != 'o' && t != 'a' && !b.spec.ScalarParams {
 		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.number)
 	}
 	err = b.types.check(ctx, method, op.Params)

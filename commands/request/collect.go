@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -75,7 +76,7 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 	case single && len(items) == 0:
 		return json.RawMessage("null"), nil
 	}
-	return json.Marshal(items)
+	return scan.ArrayOf(items...), nil
 }
 
 // abandoned is the error of a call; its stream, if it goes on, is ended.
