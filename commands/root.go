@@ -154,9 +154,9 @@ calls, it streams, and it answers the calls that come back, through hooks.
 An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
 unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server to try things on,
 demo:NAME (%s).
-A dialect (see --dialect) and a framing (%s) may stand before
-it, as in lsp+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect) or a
-profile of config.toml, @ alone $RPCX_ENDPOINT.`
+A dialect (see --dialect) and a framing (%s) may stand
+before it, as in header+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect)
+or a profile of config.toml, @ alone $RPCX_ENDPOINT.`
 
 // Tree is the command tree as data, for the manual and the completions.
 func Tree() cmdline.Doc { return cmdline.DocOf(tree(&env.Env{})) }

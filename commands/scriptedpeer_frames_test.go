@@ -102,8 +102,26 @@ func (p *scriptedPeer) message() ([]byte, error) {
 			err = errors.New("no record separator")
 		}
 		return b, err
-	case "lsp":
+	case "header":
 		return p.http()
+	case "netstring":
+		text, err := p.in.ReadString(':')
+		if err != nil {
+			return []byte(text), err
+		}
+		n, err := strconv.Atoi(strings.TrimSuffix(text, ":"))
+		b := make([]byte, n+1)
+		if err == nil {
+			_, err = io.ReadFull(p.in, b)
+		}
+		return b, err
+	case "varint":
+		n, err := binary.ReadUvarint(p.in)
+		b := make([]byte, n)
+		if err == nil {
+			_, err = io.ReadFull(p.in, b)
+		}
+		return b, err
 	}
 	kind, b, err := p.frame()
 	if err == nil && kind != 1 {
@@ -194,8 +212,12 @@ func (p *scriptedPeer) write(what, text string) error {
 		return p.raw([]byte(text + "\x00"))
 	case "seq":
 		return p.raw([]byte("\x1e" + text + "\n"))
-	case "lsp":
+	case "header":
 		return p.raw([]byte("Content-Length: " + strconv.Itoa(len(text)) + "\r\n\r\n" + text))
+	case "netstring":
+		return p.raw([]byte(strconv.Itoa(len(text)) + ":" + text + ","))
+	case "varint":
+		return p.raw(append(binary.AppendUvarint(nil, uint64(len(text))), text...))
 	case "ws", "wsclient":
 		return p.send(1, []byte(text))
 	}

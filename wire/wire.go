@@ -99,9 +99,12 @@ type Options struct {
 	// Noise gets each skipped line, without its end. May be nil. The bytes are
 	// valid during the call.
 	Noise func(line []byte)
+	// Head holds the header lines, each with its CRLF, that the framing header writes
+	// before each message beside its length.
+	Head []byte
 	// Strict is for a listener: a line that is a JSON value but neither object nor
 	// array is a message, for the dialect to answer. It refuses, before the first message, header lines that are neither
-	// Content-Length nor Content-Type (lsp on a listener: so that a browser's
+	// Content-Length nor Content-Type (header on a listener: so that a browser's
 	// HTTP request can never be taken for messages).
 	Strict bool
 	// Whole is for a client: what comes of a message that the end of the input cuts off

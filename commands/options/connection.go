@@ -78,7 +78,7 @@ func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(c.SharedFlags(),
 		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.Noise),
-		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line)", &c.headers),
+		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line), with header+ before each message", &c.headers),
 		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "for `DURATION`, try again what did not reach the peer: nobody there, refused, cut off before it stood, a POST answered 503", &c.wait),

@@ -36,7 +36,7 @@ func TestIdentity(t *testing.T) {
 		seen[key] = what
 	}
 	for _, text := range []string{
-		"ws://h/", "ws://h/x", "ws://u:p@h/", "wss://h/", "jsonrpc1+ws://h/", "tcp://h:1", "lsp+tcp://h:1",
+		"ws://h/", "ws://h/x", "ws://u:p@h/", "wss://h/", "jsonrpc1+ws://h/", "tcp://h:1", "header+tcp://h:1",
 		"unix:/a", "exec:a b", "exec:a",
 	} {
 		e := parse(t, text)

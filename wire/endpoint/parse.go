@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ func prefixes(text string) (e Endpoint, rest string) {
 			return e, rest
 		}
 		_, err := all.Lookup(word)
+		if name, ok := aliases[word]; ok && err != nil {
+			word = name
+		}
 		switch _, isFraming := framing.ByName(word); {
 		case err == nil && e.Dialect == "" && e.Framing == "":
 			e.Dialect = word
@@ -134,13 +138,30 @@ func badTransport(rest string, err error) error {
 		return err
 	}
 	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is no dialect, framing or transport", word)}
-	words := append(all.Names(), framing.Names()...)
+	words := Prefixes()
 	if near := catalog.Nearest(word, words); near != "" {
 		f.Hint = "did you mean " + near + "+" + rest[len(word)+1:] + "?"
 	} else {
 		f.Hint = "before a transport stands one of " + strings.Join(words, ", ")
 	}
 	return f
+}
+
+// aliases are prefixes that stand for a framing, where no dialect has the name.
+var aliases = map[string]string{
+	"lsp": "header", // what language servers speak
+}
+
+// Prefixes lists the words that may stand before a transport: dialects, framings,
+// and other names for these.
+func Prefixes() []string {
+	words := append(all.Names(), framing.Names()...)
+	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+		if !slices.Contains(words, alias) {
+			words = append(words, alias)
+		}
+	}
+	return words
 }
 
 // schemes are what a transport may be called, for the words to one that is not.

@@ -15,7 +15,9 @@ func TestParse(t *testing.T) {
 		{"ws://host/p", "", "jsonrpc", "", "ws://host/p"},
 		{"jsonrpc1+ws://host/p", "", "jsonrpc1", "", "jsonrpc1+ws://host/p"},
 		{"ws://host/p", "jsonrpc1", "jsonrpc1", "", "jsonrpc1+ws://host/p"},
-		{"lsp+exec:gopls", "", "jsonrpc", "lsp", "lsp+exec:gopls"},
+		{"header+exec:gopls", "", "jsonrpc", "header", "header+exec:gopls"},
+		{"lsp+exec:gopls", "", "jsonrpc", "header", "header+exec:gopls"},
+		{"ro+lsp+exec:x", "", "ro", "header", "ro+header+exec:x"},
 		{"jsonrpc1+concat+unix:/run/db.sock", "", "jsonrpc1", "concat", "jsonrpc1+concat+unix:/run/db.sock"},
 		{"ws+unix:/a.sock:/x", "", "jsonrpc", "", "ws+unix:/a.sock:/x"},
 		{"jsonrpc1+ws+unix:/a.sock:/x", "", "jsonrpc1", "", "jsonrpc1+ws+unix:/a.sock:/x"},
@@ -46,10 +48,10 @@ func TestParseRefuses(t *testing.T) {
 		"":                         "",
 		"jsonrpc+@name":            "leave jsonrpc+",
 		"host:80":                  "host:80",
-		"lsp+ws://h/":              "own framing",
+		"header+ws://h/":           "own framing",
 		"lps+exec:x":               "lps",
 		"demo:nosuch":              "nosuch",
-		"lsp+demo:orders":          "no framing",
+		"header+demo:orders":       "no framing",
 		"jsonrpc1+demo:orders":     "speaks jsonrpc",
 		"jsonrpc+conversation:/x":  "no dialect",
 		"conversation:":            "path",
@@ -69,12 +71,12 @@ func TestParseRefuses(t *testing.T) {
 
 // What a dialect's codec is told comes from the endpoint alone.
 func TestCodecOptions(t *testing.T) {
-	e, err := Parse("lsp+exec:x", "")
+	e, err := Parse("header+exec:x", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := e.CodecOptions(wire.Options{MaxDepth: 7}); o.Framing != "lsp" || o.OneWay || o.MaxDepth != 7 {
-		t.Errorf("lsp+exec: %+v", o)
+	if o := e.CodecOptions(wire.Options{MaxDepth: 7}); o.Framing != "header" || o.OneWay || o.MaxDepth != 7 {
+		t.Errorf("header+exec: %+v", o)
 	}
 	if e, err = Parse("http://h/", ""); err != nil || !e.IsHTTP() || !e.CodecOptions(wire.Options{}).OneWay {
 		t.Errorf("http: %v, %v", e, err)

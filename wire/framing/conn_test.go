@@ -17,11 +17,13 @@ import (
 func TestWhatIsWritten(t *testing.T) {
 	pretty := "{\r\n  \"a\" : [1, 2]\n}"
 	for name, want := range map[string]string{
-		"line":   "{\"a\":1}\n{\"a\":[1,2]}\n",
-		"lsp":    "Content-Length: 7\r\n\r\n{\"a\":1}Content-Length: 19\r\n\r\n" + pretty,
-		"nul":    "{\"a\":1}\x00" + pretty + "\x00",
-		"seq":    "\x1e{\"a\":1}\n\x1e{\"a\":[1,2]}\n",
-		"concat": "{\"a\":1}\n{\"a\":[1,2]}\n",
+		"line":      "{\"a\":1}\n{\"a\":[1,2]}\n",
+		"header":    "Content-Length: 7\r\n\r\n{\"a\":1}Content-Length: 19\r\n\r\n" + pretty,
+		"nul":       "{\"a\":1}\x00" + pretty + "\x00",
+		"seq":       "\x1e{\"a\":1}\n\x1e{\"a\":[1,2]}\n",
+		"netstring": "7:{\"a\":1},19:" + pretty + ",",
+		"varint":    "\x07{\"a\":1}\x13" + pretty,
+		"concat":    "{\"a\":1}\n{\"a\":[1,2]}\n",
 	} {
 		framing, _ := ByName(name)
 		s := &stream{}

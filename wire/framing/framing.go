@@ -1,10 +1,12 @@
-// Package framing makes connections out of streams of bytes: five ways to tell
+// Package framing makes connections out of streams of bytes: seven ways to tell
 // where a message ends.
 //
 //	line    a message is a line (NDJSON)
-//	lsp     Content-Length headers, an empty line, the message
+//	header  Content-Length headers, an empty line, the message
 //	nul     a message ends with a NUL
 //	seq     a message stands between RS and LF (RFC 7464)
+//	netstring  a length in digits, a colon, the message, a comma
+//	varint  a length as unsigned LEB128, the message
 //	concat  values that delimit themselves are read, a line each is written
 //
 // A message is handed on without the blanks around it. Whether it is JSON is
@@ -38,9 +40,11 @@ import (
 // *wire.Fault, which are passed on as they are, ends in a *wire.CloseError.
 var (
 	_ wire.Framing = Line
-	_ wire.Framing = LSP
+	_ wire.Framing = Header
 	_ wire.Framing = Nul
 	_ wire.Framing = Seq
+	_ wire.Framing = Netstring
+	_ wire.Framing = Varint
 	_ wire.Framing = Concat
 )
 
@@ -48,7 +52,27 @@ var (
 var byName = []struct {
 	name    string
 	framing wire.Framing
-}{{"line", Line}, {"lsp", LSP}, {"nul", Nul}, {"seq", Seq}, {"concat", Concat}}
+	head    bool // lines can stand before each message (wire.Options.Head)
+}{
+	{"line", Line, false},
+	{"header", Header, true},
+	{"nul", Nul, false},
+	{"seq", Seq, false},
+	{"netstring", Netstring, false},
+	{"varint", Varint, false},
+	{"concat", Concat, false},
+}
+
+// HasHead reports whether the framing of that name writes the lines of
+// wire.Options.Head.
+func HasHead(name string) bool {
+	for _, f := range byName {
+		if f.name == name {
+			return f.head
+		}
+	}
+	return false
+}
 
 // Names lists the framings by the words of an endpoint.
 func Names() []string {

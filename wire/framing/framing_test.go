@@ -86,7 +86,7 @@ func (s scenario) check(t *testing.T, got outcome, how string) {
 }
 
 func TestScenarios(t *testing.T) {
-	for _, s := range slices.Concat(lineScenarios, lspScenarios, nulScenarios, seqScenarios, concatScenarios) {
+	for _, s := range slices.Concat(lineScenarios, headerScenarios, nulScenarios, seqScenarios, netstringScenarios, varintScenarios, concatScenarios) {
 		t.Run(s.framing+"/"+s.name, func(t *testing.T) {
 			whole := func() io.Reader { return strings.NewReader(s.in) }
 			s.check(t, s.run(t, whole()), "at once")
@@ -204,14 +204,21 @@ func TestEndlessInputIsRefusedAtTheLimit(t *testing.T) {
 	for _, c := range []struct{ framing, begin string }{
 		{"line", `{"a":"`},
 		{"line", `noise`},
-		{"lsp", `Content-Length: `},
-		{"lsp", "X-A: b\r\nX-B: "},
-		{"lsp", "noise"},
+		{"header", `Content-Length: `},
+		{"header", "X-A: b\r\nX-B: "},
+		{"header", "noise"},
 		{"nul", `{"a":"`},
 		{"nul", "noise"},
 		{"seq", "\x1e{\"a\":\""},
 		{"seq", "\x1etext"},
 		{"seq", "noise"},
+		{"netstring", "1"},
+		{"netstring", "100000000000:"},
+		{"netstring", "noise"},
+		{"varint", "\x80"},
+		{"varint", "noise"},
+		{"varint", "\xff\xff\xff\xff\x0f{"},
+		{"varint", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff{"},
 		{"concat", `{"a":"`},
 		{"concat", `noise`},
 		{"concat", `{noise`},
@@ -230,7 +237,7 @@ func TestEndlessInputIsRefusedAtTheLimit(t *testing.T) {
 }
 
 func TestALyingContentLengthCostsNothing(t *testing.T) {
-	in := LSP(&stream{Reader: strings.NewReader("Content-Length: 60000000\r\n\r\n{}")}, wire.Options{})
+	in := Header(&stream{Reader: strings.NewReader("Content-Length: 60000000\r\n\r\n{}")}, wire.Options{})
 	if _, err := in.Recv(); wire.AsFault(err) == nil || !strings.Contains(err.Error(), "2 of 60000000 bytes") {
 		t.Errorf("%v", err)
 	}
@@ -248,7 +255,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 		for _, cause := range []error{child, fault, plain} {
 			// What is broken off is neither a message nor a protocol error.
 			for _, begin := range []string{"", "\x1e{\"a\":", "Content-Length: 10\r\n\r\n{", `{"a":`} {
-				if name != "seq" && strings.HasPrefix(begin, "\x1e") || name != "lsp" && strings.HasPrefix(begin, "C") || strings.HasPrefix(begin, "{") && (name == "seq" || name == "lsp") {
+				if name != "seq" && strings.HasPrefix(begin, "\x1e") || name != "header" && strings.HasPrefix(begin, "C") || strings.HasPrefix(begin, "{") && (name == "seq" || name == "header") {
 					continue
 				}
 				_, err := framing(&stream{Reader: io.MultiReader(strings.NewReader(begin), iotest.ErrReader(cause))}, wire.Options{}).Recv()

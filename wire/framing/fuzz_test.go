@@ -12,11 +12,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-func FuzzLine(f *testing.F)   { fuzz(f, "line", lineScenarios) }
-func FuzzLSP(f *testing.F)    { fuzz(f, "lsp", lspScenarios) }
-func FuzzNul(f *testing.F)    { fuzz(f, "nul", nulScenarios) }
-func FuzzSeq(f *testing.F)    { fuzz(f, "seq", seqScenarios) }
-func FuzzConcat(f *testing.F) { fuzz(f, "concat", concatScenarios) }
+func FuzzLine(f *testing.F)      { fuzz(f, "line", lineScenarios) }
+func FuzzHeader(f *testing.F)    { fuzz(f, "header", headerScenarios) }
+func FuzzNul(f *testing.F)       { fuzz(f, "nul", nulScenarios) }
+func FuzzSeq(f *testing.F)       { fuzz(f, "seq", seqScenarios) }
+func FuzzNetstring(f *testing.F) { fuzz(f, "netstring", netstringScenarios) }
+func FuzzVarint(f *testing.F)    { fuzz(f, "varint", varintScenarios) }
+func FuzzConcat(f *testing.F)    { fuzz(f, "concat", concatScenarios) }
 
 // fuzz reads any bytes: however they are cut, the same comes out, no message is
 // over the limit, and it comes to an end.

@@ -58,7 +58,7 @@ func (n *noise) fault(b []byte) error {
 	}
 	f := wire.NewFault(wire.Protocol, text, nil)
 	if strings.HasPrefix(strings.ToLower(string(b[:min(len(b), 15)])), "content-length:") {
-		f.Hint = "it speaks the framing lsp: put lsp+ before the endpoint's transport"
+		f.Hint = "it speaks the framing header: put header+ before the endpoint's transport"
 	}
 	return f
 }

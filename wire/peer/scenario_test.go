@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestScenarios plays testdata/*.txt, where "== TITLE" begins a scenario. Each
 // line is a step:
 //
-//	with OPTION …               nohandler, incoming, v1, lsp, inbound=N; pair: only over the pair in memory; bubble: only
+//	with OPTION …               nohandler, incoming, v1, header, inbound=N; pair: only over the pair in memory; bubble: only
 //	                            where nothing happens between two steps
 //	call|sub|raw|watch N …      opens an operation called N (METHOD PARAMS; for raw the message)
 //	notify METHOD PARAMS        sends a notification
@@ -144,7 +144,7 @@ func (s *stage) with(options []string) {
 			s.o.Incoming = s.incoming
 		case "v1":
 			s.codec.Version = jsonrpc.V1
-		case "lsp":
+		case "header":
 			s.codec.CancelMethod = "$/cancelRequest"
 		case "inbound":
 			s.o.MaxInbound = number

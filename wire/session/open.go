@@ -1,8 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -17,6 +19,9 @@ import (
 
 // Open connects to e and greets. The context bounds that alone.
 func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, error) {
+	if (e.Socket != "" || e.Demo != "" || e.Tape != "") && len(o.Transport.Header) > 0 {
+		return nil, wire.Usagef("%s has no headers (--header, --token-command)", e)
+	}
 	if e.Socket != "" {
 		if o.Reconnect != nil {
 			return nil, redialled(e)
@@ -153,7 +158,24 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 		return cfg, wire.Usagef("unknown framing %q", name)
 	}
 	cfg.Framing = f
+	if framing.HasHead(name) && e.IsBytes() && len(cfg.Header) > 0 {
+		var err error
+		if cfg.Head, err = head(cfg.Header); err != nil {
+			return cfg, err
+		}
+		cfg.Header = nil
+	}
 	return cfg, nil
+}
+
+// head makes lines of h that stand before each message.
+func head(h http.Header) ([]byte, error) {
+	if h.Get("Content-Length") != "" {
+		return nil, wire.Usagef("--header: Content-Length is that of each message, and not to be given")
+	}
+	var b bytes.Buffer
+	err := h.Write(&b)
+	return b.Bytes(), err
 }
 
 // startDemo runs the embedded server at the other end of a pair.

@@ -19,7 +19,7 @@ import (
 
 // What a hook does with its @ happens on the connection that is being answered.
 func TestTalkBack(t *testing.T) {
-	for _, prefix := range []string{"", "lsp+", "jsonrpc1+"} {
+	for _, prefix := range []string{"", "header+", "jsonrpc1+"} {
 		t.Run(prefix, func(t *testing.T) {
 			w := newWorld(t, prefix, where)
 			c := w.client(

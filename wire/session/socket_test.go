@@ -146,7 +146,7 @@ func TestClientOfTheSocketDies(t *testing.T) {
 	hang := `hang=echo $$ > $T/pid; exec sleep 1000`
 	tick := `tick=lines:echo $$ > $T/pid; echo 1; exec sleep 1000`
 	for name, tt := range map[string]struct{ prefix, hook, open string }{
-		"a call":   {"lsp+", hang, `{"op":"call","method":"hang"}`},
+		"a call":   {"header+", hang, `{"op":"call","method":"hang"}`},
 		"a stream": {"", tick, `{"op":"subscribe","method":"tick"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

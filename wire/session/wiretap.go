@@ -52,7 +52,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		return nil, err
 	}
 	bind.Binary, t.dialling.Binary = wire.BinaryAccept, wire.BinaryAccept
-	if listen.IsBytes() && to.IsBytes() && framingOf(listen) == framingOf(to) {
+	if listen.IsBytes() && to.IsBytes() && framingOf(listen) == framingOf(to) && t.dialling.Head == nil {
 		t.framing = bind.Framing
 		bind.Framing, t.dialling.Framing = wiretap.Bytes, wiretap.Bytes
 	}

@@ -12,6 +12,6 @@ func TestHeadersWithoutHTTP(t *testing.T) {
 	noLeaks(t)
 	for _, at := range []string{"tcp://127.0.0.1:1", "tls://127.0.0.1:1", "unix:/no/such", "exec:cat", "ipc:cat"} {
 		_, err := dial(t.Context(), at, Config{Header: http.Header{"Authorization": {"Bearer t"}}})
-		wantFault(t, err, wire.Usage, "has no headers", "ws, wss, http and https")
+		wantFault(t, err, wire.Usage, "has no headers", "ws, wss, http, https")
 	}
 }

@@ -134,7 +134,7 @@ func (k kind) checkHeader(a Address, c Config) error {
 	if len(c.Header) == 0 || k.http {
 		return nil
 	}
-	return usageHint("they are for ws, wss, http and https", "%s: has no headers (--header, --token-command)", a.Scheme)
+	return usageHint("they are for ws, wss, http, https and the framing header", "%s: has no headers (--header, --token-command)", a.Scheme)
 }
 
 // kinds is the table of transports, by scheme.

@@ -6,17 +6,16 @@ import (
 	"strings"
 
 	"rpcx/commands/cmdline"
-	"rpcx/wire/dialect/all"
-	"rpcx/wire/framing"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/serve"
 )
 
 // What stands in an endpoint before and as its transport. Completion offers
 // these; what an endpoint may be is decided by wire/transport.
 
-// prefixes are the dialects and the framings.
+// prefixes are what may stand before a transport.
 func prefixes() (words []string) {
-	for _, name := range append(all.Names(), framing.Names()...) {
+	for _, name := range endpoint.Prefixes() {
 		words = append(words, name+"+")
 	}
 	return words

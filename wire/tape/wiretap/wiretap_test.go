@@ -106,7 +106,7 @@ func TestBrokenFraming(t *testing.T) {
 	r, read := record(t)
 	done := make(chan error, 1)
 	go func() {
-		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.LSP, r.Conn(tape.Open{}, false))
+		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.Header, r.Conn(tape.Open{}, false))
 	}()
 	up := "Content-Length: 2\r\n\r\n{}Content-Length: x\r\n\r\n" + strings.Repeat("y", 100_000)
 	go func() { io.WriteString(client, up); client.CloseWrite() }()

@@ -13,23 +13,25 @@ import (
 // headerMost is how many bytes of header lines a message may have.
 const headerMost = 16 << 10
 
-// LSP returns the framing of the Language Server Protocol: header lines, of
+// Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines, of
 // which Content-Length counts, an empty line, the message. Lines end with CRLF
-// or LF. A child's lines before the headers of a message are noise: those that
+// or LF. Further lines are written as o.Head has them, and read over. A child's lines before the headers of a message are noise: those that
 // are no header, and those with an unknown name that end with a bare LF ("INFO:
 // ...").
-func LSP(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+func Header(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &lspSource{in: in, noise: newNoise(o, in), strict: o.Strict}
+	src := &headerSource{in: in, noise: newNoise(o, in), strict: o.Strict}
 	return newConn(rwc, in, src, wrap{head: func(dst []byte, size int) []byte {
 		dst = append(dst, "Content-Length: "...)
 		dst = strconv.AppendInt(dst, int64(size), 10)
-		return append(dst, "\r\n\r\n"...)
+		dst = append(dst, "\r\n"...)
+		dst = append(dst, o.Head...)
+		return append(dst, "\r\n"...)
 	}})
 }
 
-type lspSource struct {
+type headerSource struct {
 	noise
 	in     *input
 	strict bool // until the first message
@@ -38,7 +40,7 @@ type lspSource struct {
 	begun  bool
 }
 
-func (s *lspSource) next() ([]byte, error) {
+func (s *headerSource) next() ([]byte, error) {
 	if !s.begun {
 		s.begun = true
 		s.in.skipMark()
@@ -60,7 +62,7 @@ func (s *lspSource) next() ([]byte, error) {
 }
 
 // headers reads up to the empty line.
-func (s *lspSource) headers() error {
+func (s *headerSource) headers() error {
 	s.size, s.lines = -1, 0
 	total := 0
 	for {
@@ -90,7 +92,7 @@ func (s *lspSource) headers() error {
 }
 
 // header takes one header line; noise says that it was none.
-func (s *lspSource) header(line []byte, crlf bool) (noise bool, err error) {
+func (s *headerSource) header(line []byte, crlf bool) (noise bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isToken(name) {
 		return true, s.line(line)
@@ -109,7 +111,7 @@ func (s *lspSource) header(line []byte, crlf bool) (noise bool, err error) {
 	return false, nil
 }
 
-func (s *lspSource) contentLength(value string) error {
+func (s *headerSource) contentLength(value string) error {
 	for _, c := range []byte(value) {
 		if c < '0' || c > '9' {
 			value = ""
@@ -130,7 +132,7 @@ func (s *lspSource) contentLength(value string) error {
 
 // headerLine takes a line off the window, without its LF. What the end of the
 // input cuts off is noise, or a fault inside headers.
-func (s *lspSource) headerLine() ([]byte, error) {
+func (s *headerSource) headerLine() ([]byte, error) {
 	seen := 0
 	for {
 		win := s.in.window()

@@ -1,0 +1,38 @@
+package framing
+
+import (
+	"io"
+	"strconv"
+
+	"rpcx/wire"
+)
+
+// lengthMost is how many digits the length of a netstring may have.
+const lengthMost = 10
+
+// Netstring returns the framing of netstrings: a length in decimal digits without
+// a zero before it, a colon, so many bytes of message, a comma. Blanks between two
+// of them are skipped.
+func Netstring(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
+	return newSized(rwc, o, &sizedSource{length: netstringLength, tail: ','}, wrap{tail: ",", head: func(dst []byte, size int) []byte {
+		dst = strconv.AppendInt(dst, int64(size), 10)
+		return append(dst, ':')
+	}})
+}
+
+// netstringLength reads the length that win begins with; see sizedSource.
+func netstringLength(win []byte) (size uint64, n int) {
+	for n < len(win) && win[n] >= '0' && win[n] <= '9' && n <= lengthMost {
+		size = size*10 + uint64(win[n]-'0')
+		n++
+	}
+	switch {
+	case n > lengthMost, n > 1 && win[0] == '0':
+		return 0, -1
+	case n == len(win):
+		return 0, 0
+	case n == 0 || win[n] != ':':
+		return 0, -1
+	}
+	return size, n + 1
+}

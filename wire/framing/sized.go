@@ -1,0 +1,133 @@
+package framing
+
+import (
+	"bytes"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// garbageShown is how much of a line that is no message is waited for where such
+// lines are not tolerated.
+const garbageShown = 80
+
+// A sizedSource reads messages whose length stands before them. A message is an
+// array or an object, or empty; a child's lines that are not that are noise.
+type sizedSource struct {
+	noise
+	in *input
+	// length reads the length that win begins with, and the n bytes that it takes.
+	// n is 0 where more bytes are needed, and negative where there is no length.
+	length func(win []byte) (size uint64, n int)
+	tail   byte // stands behind a message, and blanks may follow; 0: nothing does
+}
+
+func newSized(rwc io.ReadWriteCloser, o wire.Options, s *sizedSource, w wrap) wire.Conn {
+	o = o.WithDefaults()
+	s.in = newInput(rwc, o)
+	s.noise = newNoise(o, s.in)
+	return newConn(rwc, s.in, s, w)
+}
+
+func (s *sizedSource) next() ([]byte, error) {
+	for {
+		if s.tail != 0 {
+			s.in.drop(scan.Skip(s.in.window(), 0))
+		}
+		win := s.in.window()
+		size, n := s.length(win)
+		known, message := n < 0, false
+		if n > 0 {
+			known, message = begins(win[n:], size)
+		}
+		switch {
+		case known && !message:
+			if err := s.garbage(); err != nil {
+				return nil, err
+			}
+		case known && size > uint64(s.in.max):
+			return nil, tooLong(s.in.max)
+		case known:
+			s.in.drop(n)
+			return s.take(int(size))
+		default:
+			if err := s.in.more(); err == io.EOF && n > 0 {
+				return nil, s.cutOff(len(win)-n, size)
+			} else if err == io.EOF && len(win) > 0 {
+				return nil, s.in.cutOff("its length is not whole")
+			} else if err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// begins says whether what has come of a message of that size begins like one, or
+// all of it is blank, once that is known.
+func begins(part []byte, size uint64) (known, message bool) {
+	whole := uint64(len(part)) >= size
+	if whole {
+		part = part[:size]
+	}
+	i := scan.Skip(part, 0)
+	if i == len(part) {
+		return whole, true
+	}
+	return true, opens(part[i:])
+}
+
+// take waits for a message of that size and what stands behind it.
+func (s *sizedSource) take(size int) ([]byte, error) {
+	all := size
+	if s.tail != 0 {
+		all++
+	}
+	for len(s.in.window()) < all {
+		if err := s.in.more(); err == io.EOF {
+			return nil, s.cutOff(len(s.in.window()), uint64(size))
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	msg := s.in.window()[:all]
+	s.in.drop(all)
+	if all > size && msg[size] != s.tail {
+		return nil, broken("the far side sent a message without %q behind it", s.tail)
+	}
+	return scan.Trim(msg[:size]), nil
+}
+
+func (s *sizedSource) cutOff(came int, size uint64) error {
+	return s.in.cutOff("%d of %d bytes came", came, size)
+}
+
+// garbage drops the line that the window begins with and that is no message. Where
+// the connection broke in it, it says how.
+func (s *sizedSource) garbage() error {
+	seen := 0
+	for {
+		win := s.in.window()
+		end := bytes.IndexByte(win[seen:], '\n')
+		if end >= 0 {
+			win = win[:seen+end]
+		}
+		switch seen = len(win); {
+		case seen > s.in.max:
+			return tooLong(s.in.max)
+		case end >= 0:
+			s.in.drop(seen + 1)
+			return s.line(win)
+		case seen > garbageShown && !s.tolerated():
+			return s.fault(win)
+		}
+		if err := s.in.more(); err != nil {
+			win = s.in.window()
+			s.in.drop(len(win))
+			if bad := s.line(win); bad != nil && (err == io.EOF || s.tolerated()) {
+				return bad
+			}
+			return err
+		}
+	}
+}
