@@ -102,7 +102,7 @@ func (p *scriptedPeer) message() ([]byte, error) {
 			err = errors.New("no record separator")
 		}
 		return b, err
-	case "header":
+	case "header", "lsp":
 		return p.http()
 	case "netstring":
 		text, err := p.in.ReadString(':')
@@ -212,7 +212,7 @@ func (p *scriptedPeer) write(what, text string) error {
 		return p.raw([]byte(text + "\x00"))
 	case "seq":
 		return p.raw([]byte("\x1e" + text + "\n"))
-	case "header":
+	case "header", "lsp":
 		return p.raw([]byte("Content-Length: " + strconv.Itoa(len(text)) + "\r\n\r\n" + text))
 	case "netstring":
 		return p.raw([]byte(strconv.Itoa(len(text)) + ":" + text + ","))
