@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/serve"
 )
