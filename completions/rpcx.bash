@@ -115,7 +115,7 @@ _rpcx() {
 }
 
 _rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:hotrepl demo:introspect demo:orders demo:ro demo:scomp demo:scriptling'
-_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ line+ lsp+ nul+ seq+ concat+'
+_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ line+ header+ nul+ seq+ netstring+ varint+ concat+ lsp+'
 
 # Sets what the command with the path $1 has.
 _rpcx_command() {
