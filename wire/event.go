@@ -65,7 +65,7 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.SomeText("kind", e.Topic)
 	o.SomeText("action", e.Action)
 	if len(e.Fix) > 0 {
-		fix, _ := json.Marshal(e.Fix)
+		fix := scan.JSON(e.Fix)
 		o.Add("fix", fix)
 	}
 	o.SomeText("level", e.Level)

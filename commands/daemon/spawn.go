@@ -16,6 +16,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/request"
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
@@ -132,7 +133,7 @@ func spawn(ctx context.Context, a *env.Env, name string) error {
 	if err != nil {
 		return wire.NewFault(wire.IO, "starting the session's process: "+err.Error(), err)
 	}
-	line, _ := json.Marshal(startRequest{a.Line.Words})
+	line := scan.JSON(startRequest{a.Line.Words})
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
 		_ = ordersOut.Close() // it takes that for our end

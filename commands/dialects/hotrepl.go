@@ -3,7 +3,6 @@ package dialects
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -59,12 +58,12 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 	case w.complete:
 		op.Method = "complete"
 		if w.cursor >= 0 {
-			op.Extra = json.RawMessage(fmt.Sprintf(`{"cursor":%d}`, w.cursor))
+			op.Extra = intMember("cursor", w.cursor)
 		}
 	case w.Reset:
 		op.Method = "reset"
 	case timeout > 0 && e.Spec().LiveEval:
-		op.Extra = timeoutMember(timeout)
+		op.Extra = intMember("timeoutMs", max(timeout.Milliseconds(), 1))
 	}
 	return op
 }
@@ -82,8 +81,11 @@ func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error)
 	return &g
 }
 
-func timeoutMember(d time.Duration) json.RawMessage {
-	return json.RawMessage(`{"timeoutMs":` + strconv.FormatInt(max(d.Milliseconds(), 1), 10) + `}`)
+// intMember is an object with one number.
+func intMember(name string, n int64) json.RawMessage {
+	var o scan.Object
+	o.Int(name, n)
+	return o.End()
 }
 
 // Watch are how code is watched.

@@ -1,7 +1,6 @@
 package dialects
 
 import (
-	"encoding/json"
 	"strings"
 
 	"rpcx/format"
@@ -18,7 +17,7 @@ func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 			continue
 		}
 		m := c.Clone()
-		m.Extra = json.RawMessage(`{"modules":[` + string(val) + `]}`)
+		m.Extra = scan.Pair("modules", scan.ArrayOf(val))
 		m.Info.Name = name
 		if text, ok := scan.Text(scan.Get(val, "version")); ok {
 			m.Info.Version = text

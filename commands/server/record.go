@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"os"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -11,7 +10,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 
-	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -69,53 +67,23 @@ type Listener interface {
 }
 
 // Serve serves until the end: of the command, of stdio, or by a signal. It says where
-// the listener is bound.
+// the listener is bound. The end of a child that stands behind stdio is ours.
 func Serve(ctx context.Context, t Listener, command []string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := make(chan error, 1)
-	go func() { served <- t.Serve(ctx) }()
+	go func() { served <- childStatus(t.Serve(ctx)) }()
 	defer func() {
 		if cerr := t.Close(); err == nil {
 			err = cerr
 		}
 	}()
-	if err := announce(t.Endpoint(), command); err != nil {
-		return err
-	}
-	return until(ctx, t.Endpoint(), served, command)
-}
-
-// announce says where a listener is bound, unless there is a command to know it, or
-// nowhere to connect to.
-func announce(at string, command []string) error {
-	if at == "" || command != nil {
-		return nil
-	}
-	return cmdline.Print(os.Stdout, `{"listening":`+string(scan.AppendQuoted(nil, at))+"}\n")
-}
-
-// until waits for the end: of command, which is told the endpoint, of what is
-// served, or a signal. The end of a child that stands behind stdio is ours.
-func until(ctx context.Context, at string, served <-chan error, command []string) error {
-	var ended <-chan error
-	if command != nil {
-		var err error
-		if ended, err = runCommand(ctx, command, at); err != nil {
+	if at := t.Endpoint(); at != "" {
+		if err := tellWhere(at, "", command == nil); err != nil {
 			return err
 		}
 	}
-	select {
-	case err := <-served:
-		return childStatus(err)
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		if ended != nil {
-			<-ended
-		}
-		return nil // the signal is the status
-	}
+	return untilEnd(ctx, t.Endpoint(), served, command, func() {})
 }
 
 // childStatus makes the status of the child that we stand in for ours.

@@ -30,7 +30,7 @@ func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, l
 		err = tellWhere(at, listening, command == nil)
 	}
 	if err == nil {
-		err = serveUntil(ctx, s, served, command)
+		err = untilEnd(ctx, s.Endpoint(), served, command, func() { s.Finish(ctx) })
 	}
 	if cerr := s.Close(); err == nil {
 		err = cerr
@@ -44,7 +44,7 @@ func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, l
 // tellWhere says at which endpoint we listen: in file, where there is one, else on
 // stdout if that is ours.
 func tellWhere(at, file string, ours bool) error {
-	line := `{"listening":` + string(scan.AppendQuoted(nil, at)) + "}\n"
+	line := string(scan.Pair("listening", scan.AppendQuoted(nil, at))) + "\n"
 	switch {
 	case file != "":
 		return writeWhole(file, line)
@@ -75,13 +75,13 @@ func writeWhole(file, text string) error {
 	return nil
 }
 
-// serveUntil waits for the end: of the command, of stdio's one connection, or a
-// signal.
-func serveUntil(ctx context.Context, s *session.Server, served <-chan error, command []string) error {
+// untilEnd waits for the end of what is served, of command, which gets the endpoint
+// at, or for a signal. After the end of command finish is called.
+func untilEnd(ctx context.Context, at string, served <-chan error, command []string, finish func()) error {
 	var ended <-chan error
 	if command != nil {
 		var err error
-		if ended, err = runCommand(ctx, command, s.Endpoint()); err != nil {
+		if ended, err = runCommand(ctx, command, at); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func serveUntil(ctx context.Context, s *session.Server, served <-chan error, com
 	case err := <-served:
 		return err
 	case err := <-ended:
-		s.Finish(ctx)
+		finish()
 		return err
 	case <-ctx.Done():
 		if ended != nil {

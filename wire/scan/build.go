@@ -216,6 +216,15 @@ func ArrayOf[V ~[]byte](vals ...V) []byte {
 	return a.End()
 }
 
+// TextsOf is an array of strings.
+func TextsOf(texts []string) []byte {
+	var a Array
+	for _, text := range texts {
+		a.Text(text)
+	}
+	return a.End()
+}
+
 // Pair returns an object with one member.
 func Pair(name string, val []byte) []byte {
 	o := AppendObject(make([]byte, 0, len(name)+len(val)+5))
@@ -232,6 +241,16 @@ func Without(obj []byte, names ...string) []byte {
 	o := AppendObject(make([]byte, 0, len(obj)))
 	o.Members(obj, names...)
 	return o.End()
+}
+
+// JSON is Marshal for values that can always be written: structs, strings and the
+// like without functions, cycles or broken RawMessages. Of others it makes null.
+func JSON(v any) json.RawMessage {
+	b, err := Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return b
 }
 
 // Marshal is json.Marshal, but leaves <, > and & as they are.

@@ -69,7 +69,7 @@ func (s *server) schema(schema json.RawMessage) json.RawMessage {
 	if len(defs) == 0 || scan.Get(schema, "$defs") != nil {
 		return schema
 	}
-	all, _ := json.Marshal(defs)
+	all := scan.JSON(defs)
 	var o scan.Object
 	o.Inside(schema)
 	o.Compact("$defs", all)

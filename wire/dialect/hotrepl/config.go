@@ -96,6 +96,6 @@ func (c *config) handshake() json.RawMessage {
 
 // list returns v as JSON; v is always one that can be marshalled.
 func list(v any) []byte {
-	b, _ := json.Marshal(v)
+	b := scan.JSON(v)
 	return b
 }

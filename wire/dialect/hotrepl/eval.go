@@ -203,7 +203,7 @@ func (s *server) complete(t task) {
 	if len(found) == 0 && behind > 0 { // names that say nothing of what they belong to
 		found = completions(names, begin[behind:], 0)
 	}
-	list, _ := json.Marshal(found)
+	list := scan.JSON(found)
 	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", list).duration(begun).end())
 }
 

@@ -1,7 +1,6 @@
 package introspect
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -48,89 +47,93 @@ func (mc *moduleCatalog) available(namespace string) []string {
 	return names
 }
 
-// guided returns the members of the guidance event for a call of method that
-// failed with err. It returns nil if the caller could not have done better, or
+// guided returns what writes the members of the guidance event for a call of method
+// that failed with err. It returns nil if the caller could not have done better, or
 // if some of the answer was sent already.
-func (mc *moduleCatalog) guided(err error, method string, some bool) []string {
+func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *scan.Object) {
 	if some {
 		return nil
 	}
 	var missing noModule
 	if errors.As(err, &missing) {
-		return mc.guideToModule(string(missing), method)
+		return func(o *scan.Object) { mc.guideToModule(o, string(missing), method) }
 	}
 	e := wire.AsError(err)
 	module, name := Split(method)
 	switch string(e.Code) {
 	case strconv.Itoa(wire.CodeInvalidParams):
-		return mc.guideToParams(method, strings.TrimPrefix(e.Message, "invalid params: "))
+		return func(o *scan.Object) { mc.guideToParams(o, method, strings.TrimPrefix(e.Message, "invalid params: ")) }
 	case strconv.Itoa(wire.CodeNoMethod):
 		if names := mc.available(module); names != nil {
-			return mc.guideToMethod(module, name, names)
+			return func(o *scan.Object) { mc.guideToMethod(o, module, name, names) }
 		}
 	}
 	return nil
 }
 
-// guideToModule returns guidance for a module that does not exist. If the whole
+// guideToModule writes guidance for a module that does not exist. If the whole
 // method name is near to an existing one, that one is suggested.
-func (mc *moduleCatalog) guideToModule(namespace, method string) []string {
-	guide := []string{"error_kind", `"module_not_found"`, "module", quoted(namespace)}
+func (mc *moduleCatalog) guideToModule(o *scan.Object, namespace, method string) {
+	o.Text("error_kind", "module_not_found")
+	o.Text("module", namespace)
 	if near := catalog.Nearest(method, mc.names()); near != "" && method != moduleSchemaMethod {
-		return slices.Concat(guide, []string{"action", `"try_method"`}, mc.suggestion(near))
+		mc.suggest(o, near)
+	} else {
+		o.Text("action", "call_service_schema")
 	}
-	return append(guide, "action", `"call_service_schema"`)
 }
 
-// guideToMethod returns guidance for a method that its module, which has others,
+// guideToMethod writes guidance for a method that its module, which has others,
 // does not have, or whose hook declined it (status 100).
-func (mc *moduleCatalog) guideToMethod(module, name string, names []string) []string {
+func (mc *moduleCatalog) guideToMethod(o *scan.Object, module, name string, names []string) {
 	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
-	guide := []string{"error_kind", `"method_not_found"`, "module", quoted(module), "method", quoted(name), "available_methods", array(others)}
+	o.Text("error_kind", "method_not_found")
+	o.Text("module", module)
+	o.Text("method", name)
+	o.Add("available_methods", scan.TextsOf(others))
 	switch near := catalog.Closest(name, others); {
 	case near != "":
-		return slices.Concat(guide, []string{"action", `"try_method"`}, mc.suggestion(module+"_"+near))
+		mc.suggest(o, module+"_"+near)
 	case mc.module(module) == nil:
-		return append(guide, "action", `"call_service_schema"`)
+		o.Text("action", "call_service_schema")
+	default:
+		o.Text("action", "call_module_schema")
+		o.Text("namespace", module)
 	}
-	return append(guide, "action", `"call_module_schema"`, "namespace", quoted(module))
 }
 
-// array encodes texts as a JSON array.
-func array(texts []string) string {
-	b, _ := json.Marshal(append([]string{}, texts...))
-	return string(b)
-}
-
-// guideToParams returns guidance for params that a method refused.
-func (mc *moduleCatalog) guideToParams(method, reason string) []string {
+// guideToParams writes guidance for params that a method refused.
+func (mc *moduleCatalog) guideToParams(o *scan.Object, method, reason string) {
 	module, name := Split(method)
-	guide := []string{"error_kind", `"invalid_params"`, "method", quoted(module + "." + name), "reason", quoted(reason)}
+	o.Text("error_kind", "invalid_params")
+	o.Text("method", module+"."+name)
+	o.Text("reason", reason)
 	if mc.catalog.Method(method) == nil {
-		return append(guide, "action", `"call_service_schema"`)
+		o.Text("action", "call_service_schema")
+		return
 	}
-	return slices.Concat(guide, []string{"action", `"try_method"`}, mc.suggestion(method))
+	mc.suggest(o, method)
 }
 
-// suggestion returns the guidance members that suggest a method, with its schema
+// suggest writes the guidance members that suggest to try a method, with its schema
 // and example params where they are known.
-func (mc *moduleCatalog) suggestion(method string) []string {
+func (mc *moduleCatalog) suggest(o *scan.Object, method string) {
 	module, name := Split(method)
+	o.Text("action", "try_method")
+	o.Text("suggested_method", module+"."+name)
 	entry := mc.catalog.Method(method)
-	members := []string{"suggested_method", quoted(module + "." + name)}
 	if entry == nil || entry.Params == nil {
-		return members
+		return
 	}
 	schema := variant(name, entry)
 	if defs := mc.definitions(schema); defs != nil {
 		schema = scan.Splice(schema, "$defs", defs)
 	}
+	o.Add("method_schema", schema)
 	doc, _ := mc.catalog.Marshal()
-	members = append(members, "method_schema", string(schema))
 	if example := catalog.ExampleValue(entry.Params, doc); scan.Type(example) == 'o' {
-		members = append(members, "example_params", string(example))
+		o.Add("example_params", example)
 	}
-	return members
 }
 
 // names lists the wire names of all methods in modules.

@@ -66,7 +66,7 @@ func renamed(schema, namespace string, taken map[string]json.RawMessage) string 
 		var pairs []string
 		for name, val := range scan.Named(scan.Get([]byte(schema), key)) {
 			if other := free(name, val, namespace, taken); other != name {
-				from, to := strings.TrimSuffix(quoted("#/$defs/"+name), `"`), strings.TrimSuffix(quoted("#/$defs/"+other), `"`)
+				from, to := quotedRef(name), quotedRef(other)
 				pairs = append(pairs, from+`"`, to+`"`, from+"/", to+"/")
 			}
 		}
@@ -215,7 +215,7 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 				kept = append(kept, name)
 			}
 		}
-		b, _ := json.Marshal(kept)
+		b := scan.JSON(kept)
 		if v = scan.Splice(v, "required", b); len(kept) == 0 {
 			v = scan.Without(v, "required")
 		}

@@ -119,7 +119,7 @@ func (mc *moduleCatalog) list() json.RawMessage {
 		all.Modules = append(all.Modules, moduleInfo{m.namespace, m.version, m.description, m.names})
 		all.Total += len(m.names)
 	}
-	b, _ := json.Marshal(all)
+	b := scan.JSON(all)
 	return b
 }
 
@@ -149,7 +149,7 @@ func title(namespace string) string {
 // plain object or have a "method" of their own, they become the member "params"
 // beside it (an adjacently tagged variant).
 func variant(name string, entry *catalog.Method) json.RawMessage {
-	method := []byte(`{"const":` + quoted(name) + `}`)
+	method := scan.Pair("const", scan.AppendQuoted(nil, name))
 	params := entry.Params
 	if params == nil {
 		params = json.RawMessage(`{"type":"object"}`)
@@ -163,10 +163,16 @@ func variant(name string, entry *catalog.Method) json.RawMessage {
 		v = scan.Splice(params, "properties", scan.Splice(properties, "method", method))
 		v = scan.Splice(v, "required", before(scan.Get(params, "required"), []byte(`"method"`)))
 	} else {
-		v = json.RawMessage(`{"type":"object","properties":{"method":` + string(method) + `,"params":` + string(params) + `},"required":["method","params"]}`)
+		var both, o scan.Object
+		both.Add("method", method)
+		both.Add("params", params)
+		o.Text("type", "object")
+		o.Add("properties", both.End())
+		o.Add("required", []byte(`["method","params"]`))
+		v = o.End()
 	}
 	if entry.Description != "" {
-		v = scan.Splice(v, "description", []byte(quoted(entry.Description)))
+		v = scan.Splice(v, "description", scan.AppendQuoted(nil, entry.Description))
 	}
 	return v
 }
@@ -210,13 +216,19 @@ func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	if len(used) == 0 {
 		return nil
 	}
-	b, _ := json.Marshal(used)
+	b := scan.JSON(used)
 	return b
 }
 
 // refersTo reports whether schemas hold a $ref to the named definition or to a
 // part of it.
 func refersTo(schemas, name string) bool {
-	ref := strings.TrimSuffix(quoted("#/$defs/"+scan.Escape(name)), `"`)
+	ref := quotedRef(scan.Escape(name))
 	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")
+}
+
+// quotedRef is how a $ref to the definition of that name begins in JSON: without its
+// last quote, as a pointer may go on from there.
+func quotedRef(name string) string {
+	return strings.TrimSuffix(string(scan.AppendQuoted(nil, "#/$defs/"+name)), `"`)
 }

@@ -117,7 +117,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string
 	case moduleSchemaMethod:
 		return h.moduleSchema(in.Msg.Params, out)
 	case hashMethod:
-		return out.data("service.hash", json.RawMessage(`{"hash":"`+modules.hash+`"}`))
+		return out.data("service.hash", scan.Pair("hash", scan.AppendQuoted(nil, modules.hash)))
 	}
 	if _, ok := h.r.Kind(method); !ok {
 		return modules.unknown(method)

@@ -33,12 +33,13 @@ func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) err
 	if mc.module(module) == nil {
 		module = serviceModule // do not echo a name that the far side made up as provenance
 	}
-	source, _ := json.Marshal([]string{module})
+	var source scan.Array
+	source.Text(module)
 	out := &streamWriter{
 		method: method, id: newID(), emit: emit, cancel: cancel,
 		contentType: strings.TrimSuffix(module+"."+name, "."),
 		hash:        mc.hash,
-		source:      source,
+		source:      source.End(),
 	}
 	if entry := mc.catalog.Method(method); entry != nil && len(entry.Events) == 1 {
 		for contentType := range entry.Events {
@@ -48,9 +49,8 @@ func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) err
 	return out
 }
 
-// item writes one event. members alternates names and JSON values; an empty
-// value leaves its member out.
-func (w *streamWriter) item(kind string, members ...string) error {
+// item writes one event, whose members beside those of every event add writes.
+func (w *streamWriter) item(kind string, add func(o *scan.Object)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
@@ -61,9 +61,7 @@ func (w *streamWriter) item(kind string, members ...string) error {
 	o.Text("service_hash", w.hash)
 	o.Text("type", kind)
 	o.Add("provenance", w.source)
-	for i := 0; i < len(members); i += 2 {
-		o.Add(members[i], []byte(members[i+1]))
-	}
+	add(&o)
 	return w.emit(wire.Event{Kind: wire.Data, Stream: w.id, Data: o.End()})
 }
 
@@ -82,9 +80,12 @@ func (w *streamWriter) event(ev wire.Event) error {
 		}
 		return w.data(contentType, ev.Data)
 	case wire.Progress:
-		return w.item(typeProgress, "message", quoted(ev.Message), "percentage", string(ev.Fraction))
+		return w.item(typeProgress, func(o *scan.Object) {
+			o.Text("message", ev.Message)
+			o.Add("percentage", []byte(ev.Fraction))
+		})
 	case wire.Log:
-		return w.item(typeProgress, "message", quoted(ev.Message))
+		return w.item(typeProgress, func(o *scan.Object) { o.Text("message", ev.Message) })
 	case wire.Failure:
 		return w.fail(nil, ev.Err)
 	}
@@ -95,25 +96,29 @@ func (w *streamWriter) data(contentType string, data json.RawMessage) error {
 	if data == nil {
 		data = json.RawMessage("null")
 	}
-	return w.item(typeData, "content_type", quoted(contentType), "data", string(data))
+	return w.item(typeData, func(o *scan.Object) {
+		o.Text("content_type", contentType)
+		o.Add("data", data)
+	})
 }
 
 // fail writes an error event, preceded by a guidance event if guide is not nil.
 // Only done may follow it, unless the error says of itself that it is
 // recoverable.
-func (w *streamWriter) fail(guide []string, err error) error {
+func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	if guide != nil {
-		if err := w.item(typeGuidance, guide...); err != nil {
+		if err := w.item(typeGuidance, guide); err != nil {
 			return err
 		}
 	}
 	e := wire.AsError(err)
 	recoverable := string(scan.Get(e.JSON(), "recoverable")) == "true"
-	text := "false"
-	if recoverable {
-		text = "true"
-	}
-	err = w.item(typeError, "error", quoted(e.Message), "recoverable", text, "code", string(e.Code), "data", string(e.Data))
+	err = w.item(typeError, func(o *scan.Object) {
+		o.Text("error", e.Message)
+		o.Bool("recoverable", recoverable)
+		o.Add("code", []byte(e.Code))
+		o.Add("data", e.Data)
+	})
 	if err != nil || recoverable {
 		return err
 	}
@@ -131,7 +136,7 @@ func (w *streamWriter) done() error {
 	if ended {
 		return nil
 	}
-	err := w.item(typeDone)
+	err := w.item(typeDone, func(*scan.Object) {})
 	w.end()
 	return err
 }
@@ -158,5 +163,3 @@ func (w *streamWriter) some() bool {
 	defer w.mu.Unlock()
 	return w.items
 }
-
-func quoted(text string) string { return string(scan.AppendQuoted(nil, text)) }

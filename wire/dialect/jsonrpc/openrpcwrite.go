@@ -32,7 +32,7 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 		doc.addSome(word, extra.known[word])
 	}
 	if len(c.Classes) > 0 {
-		classes, _ := json.Marshal(c.Classes)
+		classes := scan.JSON(c.Classes)
 		doc.add(ours+"classes", classes)
 	}
 	doc.addSome(ours+"constants", c.Constants)
@@ -99,17 +99,17 @@ func writeMethod(m *catalog.Method) []byte {
 		o.addText(ours+"kind", string(m.Kind))
 	}
 	if len(m.Events) > 0 {
-		events, _ := json.Marshal(m.Events)
+		events := scan.JSON(m.Events)
 		o.add(ours+"events", events)
 	}
 	if len(m.Effects) > 0 {
-		effects, _ := json.Marshal(m.Effects)
+		effects := scan.JSON(m.Effects)
 		o.add(ours+"effects", effects)
 	}
 	o.addSome(ours+"hints", m.Hints)
 	o.addSome(ours+"cache", m.Cache)
 	if m.Stream != nil {
-		form, _ := json.Marshal(m.Stream)
+		form := scan.JSON(m.Stream)
 		o.add(ours+"stream", form)
 	}
 	for _, word := range methodWords {

@@ -57,7 +57,7 @@ func typeNamed(val []byte) json.RawMessage {
 	text, _ := scan.Text(val)
 	switch text {
 	case "string", "number", "integer", "boolean", "object", "array", "null":
-		return json.RawMessage(`{"type":"` + text + `"}`)
+		return scan.Pair("type", val)
 	case "int":
 		return json.RawMessage(`{"type":"integer"}`)
 	case "bool":

@@ -28,7 +28,7 @@ func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
 	o.Text("name", m.Name)
 	addAbout(&o, c, m)
 	if len(m.Effects) > 0 {
-		effects, _ := json.Marshal(m.Effects)
+		effects := scan.JSON(m.Effects)
 		o.Add("effects", effects)
 	}
 	o.Add("hints", m.Hints)

@@ -125,7 +125,7 @@ func (s *server) hello(session string) json.RawMessage {
 	self.Members(scan.Get(cat.Info.Extra, "server"))
 	metadata.Add("server", self.End())
 	if s.runtime != nil && scan.Get(cat.Info.Extra, "runtime") == nil {
-		about, _ := json.Marshal(s.runtime.About())
+		about := scan.JSON(s.runtime.About())
 		metadata.Add("runtime", about)
 	}
 	for key, val := range scan.Named(cat.Info.Extra) { // what a catalog has beside name and version is sent unchanged

@@ -126,7 +126,7 @@ func (c *Control) End(ctx context.Context) error {
 // waits for one. show gets it as a line; when it fails, or this process ends
 // before it has returned, the call is given back, and else after lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
-	line, err := c.r.Call(ctx, "inbox.next", relay.JSON(inboxRequest{Method: method}))
+	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inboxRequest{Method: method}))
 	if err != nil {
 		return err
 	}
@@ -137,19 +137,19 @@ func (c *Control) Next(ctx context.Context, method string, lease time.Duration, 
 	if err := show(line); err != nil {
 		return err
 	}
-	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", relay.JSON(inboxRequest{ID: call.ID, Lease: lease}))
+	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", scan.JSON(inboxRequest{ID: call.ID, Lease: lease}))
 	return err
 }
 
 // Reply answers a parked call with value.
 func (c *Control) Reply(ctx context.Context, id int64, value json.RawMessage) error {
-	_, err := c.ask(ctx, "inbox.reply", relay.JSON(inboxRequest{ID: id, Value: value}))
+	_, err := c.ask(ctx, "inbox.reply", scan.JSON(inboxRequest{ID: id, Value: value}))
 	return err
 }
 
 // Reject answers a parked call with an error.
 func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
-	_, err := c.ask(ctx, "inbox.reject", relay.JSON(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
+	_, err := c.ask(ctx, "inbox.reject", scan.JSON(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
 	return err
 }
 

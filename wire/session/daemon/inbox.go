@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/relay"
 )
 
@@ -246,7 +247,7 @@ func (b *inbox) counts() (waiting, claimed int) {
 
 // line is the call as `session next` prints it.
 func (p *parked) line() json.RawMessage {
-	return relay.JSON(struct {
+	return scan.JSON(struct {
 		ID     int64           `json:"id"`
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
 )
@@ -126,7 +127,7 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.options.Name), nil)
 	default:
 	}
-	return relay.JSON(relay.Hello{
+	return scan.JSON(relay.Hello{
 		Version: h.options.Version, Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
 	}), nil
 }
@@ -158,9 +159,9 @@ const stateSilent = "silent"
 // JSON is s as it is printed: of a silent session only what is known.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
-		return relay.JSON(s)
+		return scan.JSON(s)
 	}
-	return relay.JSON(struct {
+	return scan.JSON(struct {
 		Name  string `json:"name"`
 		State string `json:"state"`
 		PID   int    `json:"pid,omitempty"`

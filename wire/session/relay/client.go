@@ -11,6 +11,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
+	"rpcx/wire/scan"
 )
 
 // Client is a Conversation that another process of ours holds, reached over its
@@ -127,7 +128,7 @@ func (f *ownFunctions) Close() error {
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
 func (r *Client) params(op dialect.Op) json.RawMessage {
-	return JSON(wireOp{
+	return scan.JSON(wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
 		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, With: op.UnsubscribeParams, Lasting: op.Lasting, Beside: op.Beside, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
 	})
@@ -163,7 +164,7 @@ func (r *Client) Describe(ctx context.Context) (*catalog.Catalog, error) {
 }
 
 func (r *Client) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	return readCatalog(r.Call(ctx, "typing", JSON(typingRequest{method})))
+	return readCatalog(r.Call(ctx, "typing", scan.JSON(typingRequest{method})))
 }
 
 func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // crossing is a failure as it crosses the socket, in an error's data.
@@ -45,7 +46,7 @@ func (c crossing) failure() error {
 }
 
 // FaultJSON and FaultFrom take a failure from one process of ours to another.
-func FaultJSON(err error) json.RawMessage { return JSON(cross(err)) }
+func FaultJSON(err error) json.RawMessage { return scan.JSON(cross(err)) }
 
 // FaultFrom makes the failure again.
 func FaultFrom(b json.RawMessage) error {
@@ -63,7 +64,7 @@ func ToRPC(err error) error {
 	}
 	c := cross(err)
 	e := wire.NewError(wire.CodeServer, c.Message)
-	e.Data = JSON(map[string]crossing{"fault": c})
+	e.Data = scan.JSON(map[string]crossing{"fault": c})
 	return e
 }
 

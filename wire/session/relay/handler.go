@@ -12,6 +12,7 @@ import (
 	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // Process answers one process on the socket.
@@ -68,7 +69,7 @@ type Hello struct {
 }
 
 func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
-	return JSON(Hello{Dialect: h.socket.Dialect, Endpoint: h.socket.Shown}), nil
+	return scan.JSON(Hello{Dialect: h.socket.Dialect, Endpoint: h.socket.Shown}), nil
 }
 
 // wireOp is an operation as it crosses the socket.

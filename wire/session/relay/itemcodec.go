@@ -72,7 +72,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 			o.Add("at", append(at, ']'))
 		}
 	} else {
-		o.Inside(JSON(p))
+		o.Inside(scan.JSON(p))
 	}
 	if bytes.ContainsAny(raw, "\n\r") {
 		o.SomeText("text", string(raw))
@@ -80,15 +80,6 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 		o.Add("msg", raw)
 	}
 	return o.End()
-}
-
-// JSON is v as JSON, letter for letter.
-func JSON(v any) json.RawMessage {
-	b, err := scan.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return b
 }
 
 // unpack reads an item of the socket. A failure is the message's own: it has no

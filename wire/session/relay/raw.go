@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/rundir"
 )
 
@@ -186,12 +187,12 @@ func (p *remotePipe) Stop() {
 }
 
 func (p *remotePipe) Send(ctx context.Context, msg []byte) error {
-	_, err := p.r.Call(ctx, "raw.send", JSON(rawRequest{p.token, string(msg)}))
+	_, err := p.r.Call(ctx, "raw.send", scan.JSON(rawRequest{p.token, string(msg)}))
 	return err
 }
 
 func (p *remotePipe) Finish(ctx context.Context) error {
-	_, err := p.r.Call(ctx, "raw.finish", JSON(rawRequest{Stream: p.token}))
+	_, err := p.r.Call(ctx, "raw.finish", scan.JSON(rawRequest{Stream: p.token}))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
@@ -210,6 +211,6 @@ func jsonOf(msg []byte) json.RawMessage {
 	if msg == nil {
 		return nil
 	}
-	b, _ := json.Marshal(string(msg))
+	b := scan.JSON(string(msg))
 	return b
 }

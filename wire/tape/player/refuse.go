@@ -74,21 +74,17 @@ func pointerText(pointer string) string {
 
 // errorMessage fills in a Shape's Error.
 func errorMessage(template string, id wire.ID, code int, message string, f Finding, differences []match.Difference) []byte {
-	data := []byte(`{"line":` + strconv.Itoa(f.Line) + `,"differences":[`)
-	for i, d := range differences {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = scan.AppendQuoted(append(data, `{"pointer":`...), d.Pointer)
-		if d.Want != nil {
-			data = append(append(data, `,"want":`...), d.Want...)
-		}
-		if d.Got != nil {
-			data = append(append(data, `,"got":`...), d.Got...)
-		}
-		data = append(data, '}')
+	var all scan.Array
+	for _, d := range differences {
+		var o scan.Object
+		o.Text("pointer", d.Pointer)
+		o.Add("want", d.Want)
+		o.Add("got", d.Got)
+		all.Add(o.End())
 	}
-	data = append(data, "]}"...)
+	var data scan.Object
+	data.Int("line", int64(f.Line))
+	data.Add("differences", all.End())
 	return []byte(strings.NewReplacer("$id", id.String(), "$code", strconv.Itoa(code),
-		"$message", string(scan.AppendQuoted(nil, message)), "$data", string(data)).Replace(template))
+		"$message", string(scan.AppendQuoted(nil, message)), "$data", string(data.End())).Replace(template))
 }

@@ -136,7 +136,7 @@ func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 			required, least = append(required, name), len(items)
 		}
 	}
-	b, _ := json.Marshal(map[string]any{
+	b := scan.JSON(map[string]any{
 		"type": []string{"object", "array"}, "properties": properties, "required": required,
 		"items": items, "minItems": least, "additionalItems": false,
 	})
