@@ -7,18 +7,25 @@ import (
 )
 
 //go:embed rules.toml
-var rules2 string
+var rules string
+
+//go:embed rules1.toml
+var rules1 string
 
 // Spec returns the row of JSON-RPC 2.0 in the table of dialects.
 func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
 	s.JSONRPCMember = true
-	s.Rules = rules2
+	s.Rules = rules
 	return s
 }
 
 // Spec1 returns the row of JSON-RPC 1.0.
-func Spec1() dialect.Spec { return spec("jsonrpc1", V1) }
+func Spec1() dialect.Spec {
+	s := spec("jsonrpc1", V1)
+	s.Rules = rules1
+	return s
+}
 
 func spec(name string, v Version) dialect.Spec {
 	return dialect.Spec{

@@ -1,0 +1,83 @@
+package rules_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/wire/tape"
+	"rpcx/wire/validate/rules"
+)
+
+// folder is where the tapes of a dialect's rules are: RULE.tape for each rule that
+// stands in its table, and good*.tape.
+func folder(dialect string) string {
+	if dialect == "jsonrpc1" {
+		return filepath.Join("..", "..", "dialect", "jsonrpc", "testdata", "rules1")
+	}
+	return filepath.Join("..", "..", "dialect", dialect, "testdata", "rules")
+}
+
+// Each rule has a tape that breaks it and no other rule, and each dialect a tape that
+// breaks none. Where one side can only break a rule after the other broke one, a note
+// on the tape says which: "also: RULE …".
+func TestTapes(t *testing.T) {
+	for _, dialect := range rules.Dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			s := set(t, dialect)
+			tapes := map[string]bool{}
+			files, _ := filepath.Glob(filepath.Join(folder(dialect), "*.tape"))
+			for _, file := range files {
+				tapes[strings.TrimSuffix(filepath.Base(file), ".tape")] = true
+				oneTape(t, s, file)
+			}
+			for _, r := range s.Rules {
+				if r.Page == s.Page && !tapes[r.Name] {
+					t.Errorf("no tape breaks the rule %s: write %s", r.Name, filepath.Join(folder(dialect), r.Name+".tape"))
+				}
+			}
+			if !tapes["good"] {
+				t.Errorf("no tape shows what is right: write %s", filepath.Join(folder(dialect), "good.tape"))
+			}
+		})
+	}
+}
+
+func oneTape(t *testing.T, s *rules.Set, file string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimSuffix(filepath.Base(file), ".tape")
+	want := []string{name}
+	if strings.HasPrefix(name, "good") {
+		want = nil
+	} else if _, err := s.Rule(name); err != nil {
+		t.Errorf("%s: %v", file, err)
+	}
+	r, err := tape.NewReader(strings.NewReader(string(b)), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Header().Dialect != s.Dialect {
+		t.Errorf("%s is of the dialect %q", file, r.Header().Dialect)
+	}
+	for l, err := r.Next(); err == nil; l, err = r.Next() {
+		if also, ok := strings.CutPrefix(l.Note, "also: "); ok {
+			want = append(want, strings.Fields(also)...)
+		}
+	}
+	found := check(t, s, file, strings.NewReader(string(b)))
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Rule.Name)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if got = slices.Compact(got); !slices.Equal(got, want) {
+		t.Errorf("%s breaks %q, and is to break %q:\n%s", file, got, want, text(found))
+	}
+}
