@@ -1,14 +1,20 @@
 package scomp
 
 import (
+	_ "embed" // the rules
+
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
+
+//go:embed rules.toml
+var rules string
 
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:              "scomp",
+		Rules:             rules,
 		NewCodec:          NewCodec,
 		Shape:             Shape,
 		NewServer:         NewServer,
