@@ -46,6 +46,23 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestDialectsGo: what is shown of a dialect that can be removed, in scripts, stands in
+// scripts whose names begin with the dialect's, so that they go with it.
+func TestDialectsGo(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for _, name := range []string{"ro", "introspect"} {
+		uses := regexp.MustCompile(`\bdemo:` + name + `\b|(^|[\s'"])` + name + `\+[a-z]|--dialect[= ]` + name + `\b`)
+		for _, file := range files {
+			if use := uses.FindString(read(t, file)); use != "" && !strings.HasPrefix(filepath.Base(file), name+"-") {
+				t.Errorf("%s has %q: that belongs in a script named %s-…, see the removal of a dialect in CONTRIBUTING.md", file, use, name)
+			}
+		}
+	}
+}
+
 // TestCitations: no comment sends its reader to a page that the repository does not
 // have.
 func TestCitations(t *testing.T) {
