@@ -56,7 +56,7 @@ the one before is lost, and where that was an answer to us the status is 7 in th
 
 Where both are a terminal there is a prompt: METHOD key=value is a call, with the PARAMS
 of rpcx call, and a message in JSON is sent as it stands. What comes is printed above the
-line. Ctrl-C cancels the latest call, Ctrl-D leaves (see PROMPT in rpcx(1)).`
+line. Ctrl-C cancels the latest call, Ctrl-D leaves (see rpcx-prompt(7)).`
 
 func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
 	if keep, err := daemon.Asked(a.Line); keep || err != nil {

@@ -68,6 +68,7 @@ func TestDialectsGo(t *testing.T) {
 func TestCitations(t *testing.T) {
 	headings := read(t, "../man/rpcx.1")
 	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)
+	pages := regexp.MustCompile(`\b(rpcx-[a-z]+)\((\d)\)`)
 	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".txtar" {
 			return err
@@ -83,6 +84,11 @@ func TestCitations(t *testing.T) {
 		for _, m := range cited.FindAllSubmatch(b, -1) {
 			if !strings.Contains(headings, "\n.SH "+string(m[1])+"\n") {
 				t.Errorf("%s cites %q, which is no heading of the manual", path, m[0])
+			}
+		}
+		for _, m := range pages.FindAllSubmatch(b, -1) {
+			if _, err := os.Stat("../man/" + string(m[1]) + "." + string(m[2])); err != nil {
+				t.Errorf("%s cites %s, which is no page of the manual", path, m[0])
 			}
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
 	"rpcx/commands/env"
+	"rpcx/commands/help"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/format"
@@ -54,7 +55,7 @@ func methodHelp(ctx context.Context, a *env.Env, o *options.Client) error {
 		}
 	}
 	if m == nil {
-		return cmdline.Help(os.Stdout, a.Line)
+		return help.Print(os.Stdout, a.Line)
 	}
 	var b bytes.Buffer
 	if err := request.Listing(a, c).Method(&b, m, a.Line.Args[0]); err != nil {

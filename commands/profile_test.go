@@ -18,7 +18,7 @@ func TestProfileKeysAreFlags(t *testing.T) {
 		for _, f := range cmd.Flags {
 			name, group := f.Names()[0], cmdline.GroupOf(f)
 			known[name] = true
-			reaches := group == cmdline.GroupConnection || group == cmdline.GroupTime || group == cmdline.GroupHooks || group == cmdline.GroupGreeting
+			reaches := slices.Contains([]string{cmdline.GroupConnection, cmdline.GroupTime, cmdline.GroupHooks, cmdline.GroupScomp, cmdline.GroupScriptling}, group)
 			if reaches && cmd.Name != "serve" && !slices.Contains(keys, name) && !slices.Contains(notInProfiles, name) {
 				t.Errorf("%s --%s cannot be set in a profile: add it to keys of wire/profile and to the manual, or to notInProfiles", cmd.Name, name)
 			}

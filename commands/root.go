@@ -16,6 +16,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/daemon"
 	"rpcx/commands/env"
+	"rpcx/commands/help"
 	"rpcx/commands/plugin"
 	"rpcx/commands/replay"
 	"rpcx/commands/validate"
@@ -78,7 +79,7 @@ func run(a *env.Env, words []string) (err error) {
 	case err != nil:
 		return cmp.Or(daemon.Moved(a.Line), err)
 	case a.Line.WantsHelp && !asksAboutMethod(a):
-		return cmdline.Help(os.Stdout, a.Line)
+		return help.Print(os.Stdout, a.Line)
 	case a.Line.WantsVersion:
 		return cmdline.Print(os.Stdout, "rpcx "+env.Version()+"\n")
 	case a.Line.Cmd.Action == nil:
@@ -143,6 +144,9 @@ func tree(a *env.Env, words ...string) *cmdline.Command {
 		if !alone || named(c) {
 			root.Commands = append(root.Commands, c.make(a))
 		}
+	}
+	if !alone {
+		root.Commands = append(root.Commands, help.NewCommand(a, Tree))
 	}
 	cmdline.Harden(root)
 	return root

@@ -27,6 +27,7 @@ type CommandLine struct {
 	Args         []string
 	Dash         int // how many arguments stood before "--"; -1: there was none
 	WantsHelp    bool
+	Brief        bool // one screen of help is wanted: -h
 	WantsVersion bool
 
 	common []Flag          // those that may stand before the command
@@ -81,10 +82,6 @@ func isFlag(word string) bool {
 
 // descend goes to the subcommand that word names.
 func (l *CommandLine) descend(word string) error {
-	if word == "help" && l.Cmd.Name == "rpcx" {
-		l.WantsHelp = true
-		return nil
-	}
 	var names []string
 	for _, sub := range l.Cmd.Commands {
 		if sub.Name == word {
@@ -157,7 +154,7 @@ func (l *CommandLine) short(letters string, rest []string) (int, error) {
 	for i, r := range letters {
 		name := string(r)
 		if name == "h" {
-			l.WantsHelp = true
+			l.WantsHelp, l.Brief = true, true
 			continue
 		}
 		f := l.Lookup(name)

@@ -4,12 +4,11 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// The headings in help under which flags stand.
+// The headings in help under which flags stand. Those that mean something to one dialect alone stand under its name.
 
 const (
 	GroupCommon     = "Common"
 	GroupConnection = "Connection"
-	GroupGreeting   = "Greeting the peer"
 	GroupTime       = "Time"
 	GroupOutput     = "Output"
 	GroupExpect     = "Expectations"
@@ -17,7 +16,11 @@ const (
 	GroupParams     = "Parameters"
 	GroupListen     = "Listening"
 	GroupKept       = "What is kept"
-	GroupRO         = "RO-JRPC"
+	GroupScomp      = "scomp"
+	GroupIntrospect = "introspect"
+	GroupRO         = "ro"
+	GroupHotRepl    = "hotrepl"
+	GroupScriptling = "scriptling"
 	GroupSession    = "Sessions"
 	GroupRecord     = "Recording"
 )

@@ -2,10 +2,12 @@ package cmdline
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"rpcx/format"
 	"rpcx/wire"
 )
 
@@ -70,4 +72,13 @@ func flagError(err error) string {
 		return "--" + said
 	}
 	return err.Error()
+}
+
+// Print writes text to w, which is stdout; a failure is a Fault of kind IO or
+// PipeClosed.
+func Print(w *os.File, text string) error {
+	if _, err := w.WriteString(text); err != nil {
+		return format.StdoutFault(err)
+	}
+	return nil
 }

@@ -30,9 +30,9 @@ type Evaluator struct {
 func (w *Evaluator) Flags() []cmdline.Flag {
 	w.cursor = -1
 	return []cmdline.Flag{
-		cmdline.Bool("", "complete", "", "print how CODE could go on in place of evaluating it (hotrepl)", &w.complete),
+		cmdline.Bool(cmdline.GroupHotRepl, "complete", "", "print how CODE could go on in place of evaluating it", &w.complete),
 		cmdline.Number("", "cursor", "with --complete, `N` is the place in CODE (its end)", 0, &w.cursor),
-		cmdline.Bool("", "reset", "", "have the peer forget what code has set; takes no CODE (hotrepl)", &w.Reset),
+		cmdline.Bool(cmdline.GroupHotRepl, "reset", "", "have the peer forget what code has set; takes no CODE", &w.Reset),
 	}
 }
 
@@ -97,7 +97,7 @@ type Watch struct {
 // Flags makes the flags, which store into w.
 func (w *Watch) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Number("", "every", "METHOD is code, evaluated every `FRAMES` frames (1; hotrepl)", 1, &w.every),
+		cmdline.Number(cmdline.GroupHotRepl, "every", "METHOD is code, evaluated every `FRAMES` frames (1)", 1, &w.every),
 		cmdline.Bool("", "on-change", "", "only values that are not the last one (hotrepl)", &w.onChange),
 	}
 }

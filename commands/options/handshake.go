@@ -25,10 +25,10 @@ type Handshake struct {
 
 func (h *Handshake) flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupGreeting, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us (scomp)", &h.meta),
-		cmdline.Text(cmdline.GroupGreeting, "resume", "", "go on with the session `ID` of the peer, .info.extra.sessionId of rpcx describe (scomp)", &h.resume),
-		cmdline.Bool(cmdline.GroupGreeting, "no-environment", "", "leave environment.open and environment.close out (scriptling)", &h.NoEnvironment),
-		cmdline.PositiveDuration(cmdline.GroupGreeting, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s; scriptling)", &h.Shutdown),
+		cmdline.List(cmdline.GroupScomp, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us", &h.meta),
+		cmdline.Text(cmdline.GroupScomp, "resume", "", "go on with the session `ID` of the peer, .info.extra.sessionId of rpcx describe", &h.resume),
+		cmdline.Bool(cmdline.GroupScriptling, "no-environment", "", "leave environment.open and environment.close out", &h.NoEnvironment),
+		cmdline.PositiveDuration(cmdline.GroupScriptling, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", &h.Shutdown),
 	}
 }
 

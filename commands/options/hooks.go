@@ -28,7 +28,7 @@ type Hooks struct {
 // Flags makes the flags, which store into h.
 func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (see HOOKS)", &h.On),
+		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (rpcx help hooks)", &h.On),
 		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.Files),
 		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, once for each connection, when it is open", &h.onOpen),
 		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", &h.timeout),

@@ -1,5 +1,5 @@
 // Package params turns the words after METHOD into params: key=text, key:=json
-// and their kin, bare JSON, and "-" for stdin (PARAMETERS in rpcx(1)).
+// and their kin, bare JSON, and "-" for stdin (rpcx-params(7)).
 package params
 
 import (

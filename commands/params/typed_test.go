@@ -154,7 +154,7 @@ func TestMethodsWithoutSchemaAreNotTyped(t *testing.T) {
 	}
 }
 
-// keyOp is the grammar of PARAMETERS in rpcx(1).
+// keyOp is the grammar of rpcx-params(7).
 var keyOp = regexp.MustCompile(`^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)`)
 
 func FuzzParse(f *testing.F) {

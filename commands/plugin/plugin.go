@@ -44,7 +44,7 @@ func (o *flags) all(a *env.Env) []cmdline.Flag {
 func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
 		return slices.Contains([]string{"dialect", "subprotocol", "runtime"}, f.Names()[0]) ||
-			slices.Contains([]string{cmdline.GroupGreeting, cmdline.GroupKept}, cmdline.GroupOf(f))
+			slices.Contains([]string{cmdline.GroupScomp, cmdline.GroupScriptling, cmdline.GroupKept}, cmdline.GroupOf(f))
 	})
 }
 

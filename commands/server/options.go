@@ -42,7 +42,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 		{
 			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.Catalog),
 			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.runtime),
-			cmdline.PositiveDuration(cmdline.GroupHooks, "frame", "a simulated frame lasts `DURATION` (16ms; hotrepl)", &o.Frame),
+			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "a simulated frame lasts `DURATION` (16ms)", &o.Frame),
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An Endpoint names a peer and how to reach it (ENDPOINTS in rpcx(1)).
+// An Endpoint names a peer and how to reach it (rpcx-endpoints(7)).
 type Endpoint struct {
 	Dialect string            // a row of the table of dialects
 	Framing string            // "" means the transport's own

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestStatus is the table of statuses under HOOKS in rpcx(1).
+// TestStatus is the table of statuses under rpcx-hooks(7).
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	const failed = `error {"code":-32603,"message":"the hook failed"}`

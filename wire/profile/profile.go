@@ -1,5 +1,5 @@
 // Package profile reads config.toml: what a user calls a peer, and how it is
-// reached (PROFILES in rpcx(1)). Nothing of the file is looked at before
+// reached (rpcx-config(5)). Nothing of the file is looked at before
 // somebody asks for a name.
 package profile
 

@@ -125,7 +125,7 @@ func TestOnlyFilesAreRead(t *testing.T) {
 }
 
 func TestTheManualNamesEachKey(t *testing.T) {
-	b, err := os.ReadFile("../../scripts/internal/gen/topics/07-profiles.txt")
+	b, err := os.ReadFile("../../commands/help/topics/config.5.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"rpcx/commands"
 	"rpcx/commands/cmdline"
@@ -59,10 +60,30 @@ func run(check bool) error {
 		}
 		fmt.Println(f.name)
 	}
+	gone, err := leftovers(files)
+	if err != nil {
+		return err
+	}
+	for _, name := range gone {
+		if check {
+			fmt.Fprintf(os.Stderr, "gen: nothing makes %s\n", name)
+			stale = true
+		} else if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
 	if stale {
 		return errors.New("run scripts/gen and commit what it writes")
 	}
 	return nil
+}
+
+// leftovers are the pages of the manual that no command or topic has any more.
+func leftovers(files []file) ([]string, error) {
+	pages, err := filepath.Glob("man/*")
+	return slices.DeleteFunc(pages, func(name string) bool {
+		return slices.ContainsFunc(files, func(f file) bool { return f.name == filepath.ToSlash(name) })
+	}), err
 }
 
 // file is one generated file.
@@ -82,21 +103,14 @@ func generate() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	man, err := manual(root, cmdline.ExitStatuses(), examples)
-	if err != nil {
-		return nil, err
-	}
 	files := []file{
-		{"man/rpcx.1", man},
+		{"man/rpcx.1", manual(root, cmdline.ExitStatuses(), examples)},
 		{"completions/rpcx.bash", bashCompletion(root, vals)},
 		{"completions/_rpcx", zshCompletion(root)},
 		{"completions/rpcx.fish", fishCompletion(root, vals)},
 	}
-	others, err := otherPages()
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, others...)
+	files = append(files, commandPages(root)...)
+	files = append(files, topicPages()...)
 	readme, err := os.ReadFile("README.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return files, nil

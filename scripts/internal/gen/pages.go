@@ -1,53 +1,107 @@
 package main
 
 import (
-	"embed"
-	"fmt"
 	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/help"
 )
 
-// pages holds the manual's other pages: NAME.SECTION.txt, whose first line says
-// what it is, and in which "# HEADING" begins a section.
-//
-//go:embed pages/*.txt
-var pages embed.FS
+// sectionTitles are the names of the manual's sections.
+var sectionTitles = map[string]string{"1": "User Commands", "5": "File Formats", "7": "Miscellaneous"}
 
-// otherPages makes the pages of man/ beside rpcx.1.
-func otherPages() ([]file, error) {
-	entries, err := pages.ReadDir("pages")
-	if err != nil {
-		return nil, err
-	}
+// topicPages makes a page of the manual for each topic.
+func topicPages() []file {
 	var files []file
-	for _, e := range entries {
-		b, err := pages.ReadFile("pages/" + e.Name())
-		if err != nil {
-			return nil, err
+	for _, t := range help.Topics() {
+		p := newPage(t.Page(), t.Section, t.Says)
+		if !strings.HasPrefix(t.Text, "# ") {
+			p.line(".SH DESCRIPTION")
 		}
-		name := strings.TrimSuffix(e.Name(), ".txt")
-		text, err := otherPage(name, string(b))
-		if err != nil {
-			return nil, fmt.Errorf("pages/%s: %w", e.Name(), err)
-		}
-		files = append(files, file{"man/" + name, text})
+		p.prose(t.Text)
+		p.line(".SH SEE ALSO\n.BR rpcx (1)")
+		files = append(files, file{"man/" + t.Page() + "." + t.Section, p.Bytes()})
 	}
-	return files, nil
+	return files
 }
 
-func otherPage(file, text string) ([]byte, error) {
-	name, section, ok := strings.Cut(file, ".")
-	says, rest, cut := strings.Cut(text, "\n")
-	if !ok || !cut {
-		return nil, fmt.Errorf("no NAME.SECTION.txt, or nothing but a title")
+// commandPages makes a page of the manual for each command of the first level, its subcommands included.
+func commandPages(root cmdline.Doc) []file {
+	var files []file
+	for _, d := range root.Commands {
+		p := newPage("rpcx-"+d.Name, "1", d.Usage)
+		if len(d.Commands) == 0 {
+			p.line(".SH SYNOPSIS\n.B rpcx %s\n%s", literal(d.Name), literal(d.Args))
+			p.line(".SH DESCRIPTION")
+			p.prose(d.Description)
+			p.line(".SH OPTIONS")
+			p.flagGroups(d.Flags)
+		} else {
+			p.line(".SH SYNOPSIS")
+			for i, c := range d.Commands {
+				if i > 0 {
+					p.line(".br")
+				}
+				p.line(".B rpcx %s\n%s", literal(d.Name+" "+c.Name), literal(c.Args))
+			}
+			p.line(".SH DESCRIPTION")
+			p.prose(d.Description)
+			for _, c := range d.Commands {
+				p.line(".SH %s", literal(strings.ToUpper(c.Name)))
+				p.line("%s.", inline(upper(c.Usage)))
+				p.prose(c.Description)
+				p.flagGroups(c.Flags)
+			}
+		}
+		p.examples(d)
+		p.line(".SH SEE ALSO\n.BR rpcx (1),\n.BR rpcx\\-params (7),\n.BR rpcx\\-endpoints (7),\n.BR rpcx\\-output (7),\n.BR rpcx\\-hooks (7)")
+		files = append(files, file{"man/rpcx-" + d.Name + ".1", p.Bytes()})
 	}
+	return files
+}
+
+// manualDate is what the pages give as their date.
+const manualDate = "2026-11-22"
+
+// newPage begins a page of the manual.
+func newPage(name, section, says string) *page {
 	p := &page{}
 	p.line(".\\\" Made by scripts/gen; do not edit.")
-	p.line(`.TH %s %s "" "rpcx" "File Formats"`, strings.ToUpper(literal(name)), section)
+	p.line(`.TH %s %s "%s" "rpcx" "%s"`, strings.ToUpper(literal(name)), section, manualDate, sectionTitles[section])
 	p.line(".SH NAME\n%s \\- %s", literal(name), literal(says))
-	for _, part := range strings.Split("\n"+strings.TrimLeft(rest, "\n"), "\n# ")[1:] {
-		heading, body, _ := strings.Cut(part, "\n")
-		p.line(".SH %s", literal(heading))
-		p.prose(body)
+	return p
+}
+
+// examples writes the examples of a command and of its subcommands.
+func (p *page) examples(d cmdline.Doc) {
+	var all []cmdline.Example
+	walk(d, nil, func(_ []string, d cmdline.Doc) { all = append(all, d.Examples...) })
+	if len(all) > 0 {
+		p.line(".SH EXAMPLES")
 	}
-	return p.Bytes(), nil
+	for _, e := range all {
+		p.paragraph()
+		p.line("%s:", inline(e.Says))
+		p.verbatim([]string{"$ " + e.Command})
+	}
+}
+
+// flagGroups writes the options of one command, below their headings.
+func (p *page) flagGroups(flags []cmdline.FlagDoc) {
+	var groups []string
+	byGroup := map[string][]cmdline.FlagDoc{}
+	for _, f := range flags {
+		if byGroup[f.Group] == nil {
+			groups = append(groups, f.Group)
+		}
+		byGroup[f.Group] = append(byGroup[f.Group], f)
+	}
+	for _, g := range groups {
+		if g != "" {
+			p.line(".SS %s", literal(g))
+		}
+		for _, f := range byGroup[g] {
+			p.flag(f)
+		}
+	}
 }

@@ -23,7 +23,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// HostOptions says how a session is kept (SESSIONS in rpcx(1)).
+// HostOptions says how a session is kept (rpcx-sessions(7)).
 type HostOptions struct {
 	Name         string
 	Version      string          // of this program: commands of another refuse the session

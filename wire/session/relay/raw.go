@@ -24,7 +24,7 @@ type rawRequest struct {
 
 // A RawPipe is the traffic of a conversation as whole messages: what comes in
 // and no hook answers, in the order of arrival, and what the user sends
-// (SESSIONS in rpcx(1)).
+// (rpcx-sessions(7)).
 type RawPipe interface {
 	// Recv returns the next message that came; io.EOF when no more will. idle says
 	// that nothing further waits.

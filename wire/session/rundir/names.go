@@ -19,7 +19,7 @@ import (
 // nameMost is how long the name of a session may be.
 const nameMost = 64
 
-// CheckName refuses what is no name of a session (SESSIONS in rpcx(1)).
+// CheckName refuses what is no name of a session (rpcx-sessions(7)).
 func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= nameMost && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil

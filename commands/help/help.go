@@ -1,0 +1,130 @@
+// Package help prints what a user asks for: the help of a command, in one screen or whole, a topic that belongs to no
+// command, or all of it as JSON. The pages of the manual are made from the same texts.
+package help
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// computed are the topics that are made of tables of the program.
+var computed = []struct {
+	name, says string
+	text       func() string
+}{
+	{"statuses", "what the exit statuses mean", statuses},
+	{"limits", "what a peer could draw out, and what bounds it", limits},
+}
+
+// NewCommand makes the command help; tree makes the description of all commands.
+func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
+	asJSON := false
+	return &cmdline.Command{
+		Name:      "help",
+		Usage:     "say what a command does, or tell about a topic",
+		ArgsUsage: "[COMMAND|TOPIC]",
+		Description: "Prints the help of a command, all flags of it, or a topic; without either the commands and the topics. With --json the same " +
+			"is data: commands, flags with their types and values, arguments, exit statuses, topics.",
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "How hooks answer the peer", Command: "rpcx help hooks"},
+			{Says: "Everything about call, for a program", Command: "rpcx help call --json"},
+		}},
+		Flags: append([]cmdline.Flag{
+			cmdline.Bool("", "json", "", "print JSON", &asJSON),
+		}, run.Common.Flags()...),
+		Action: func(context.Context, *cmdline.Command) error { return answer(run.Line, tree(), asJSON) },
+	}
+}
+
+// answer prints what the arguments of the line name.
+func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
+	if len(l.Args) == 0 {
+		if asJSON {
+			return printJSON(treeJSON(root))
+		}
+		return cmdline.Print(os.Stdout, Text("rpcx", root, false)+"\n"+listing())
+	}
+	if d, ok := find(root, l.Args); ok {
+		if asJSON {
+			return printJSON(commandJSON(d))
+		}
+		return cmdline.Print(os.Stdout, Text("rpcx "+strings.Join(l.Args, " "), d, false))
+	}
+	if len(l.Args) == 1 {
+		for _, t := range allTopics() {
+			if t.Name != l.Args[0] {
+				continue
+			}
+			if asJSON {
+				return printJSON(topicJSON(t, true))
+			}
+			return cmdline.Print(os.Stdout, t.Name+": "+t.Says+"\n\n"+t.Text)
+		}
+	}
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command or topic %q", strings.Join(l.Args, " ")), nil)
+	f.Hint = "rpcx help lists them"
+	if near := catalog.Nearest(l.Args[0], names(root)); near != "" {
+		f.Hint = "did you mean " + near + "?"
+		f.Fix = []string{"rpcx", "help", near}
+	}
+	return f
+}
+
+// find goes down the tree by the words of a command.
+func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
+	for _, word := range words {
+		found := false
+		for _, sub := range d.Commands {
+			if sub.Name == word {
+				d, found = sub, true
+				break
+			}
+		}
+		if !found {
+			return d, false
+		}
+	}
+	return d, true
+}
+
+// allTopics returns the topics as they are printed: those with texts and those made of tables.
+func allTopics() []Topic {
+	var topics []Topic
+	for _, t := range Topics() {
+		t.Text = Prose(t.Text)
+		topics = append(topics, t)
+	}
+	for _, c := range computed {
+		topics = append(topics, Topic{Name: c.name, Says: c.says, Text: c.text()})
+	}
+	return topics
+}
+
+// listing is the list of topics.
+func listing() string {
+	var b strings.Builder
+	b.WriteString("Topics (rpcx help TOPIC)\n")
+	for _, t := range allTopics() {
+		row(&b, "  "+t.Name, t.Says, 14)
+	}
+	return b.String()
+}
+
+// names are all words that help takes.
+func names(root cmdline.Doc) []string {
+	var names []string
+	for _, c := range root.Commands {
+		names = append(names, c.Name)
+	}
+	for _, t := range allTopics() {
+		names = append(names, t.Name)
+	}
+	return names
+}

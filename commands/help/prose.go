@@ -1,0 +1,133 @@
+package help
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Width is how many columns help takes at most.
+const Width = 80
+
+// A Part is one piece of prose: a heading, a paragraph, lines that stand as they are, or an entry of a list.
+type Part struct {
+	Kind  PartKind
+	Term  string   // of an Entry
+	Text  string   // of a Heading, a Paragraph, an Entry: one line, in which backquotes are around what is typed
+	Lines []string // of a Verbatim: without their indentation
+}
+
+// PartKind says what a Part is.
+type PartKind int
+
+// The kinds of a Part.
+const (
+	Paragraph PartKind = iota
+	Heading
+	Verbatim
+	Entry
+)
+
+// Parts takes prose apart. Paragraphs are parted by blank lines; one whose lines are all indented stands as it is, "# TEXT"
+// is a heading, and "* TERM -- text" an entry of a list, which goes on until the next.
+func Parts(text string) []Part {
+	var parts []Part
+	for para := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
+		lines := strings.Split(strings.Trim(para, "\n"), "\n")
+		if heading, ok := strings.CutPrefix(lines[0], "# "); ok {
+			parts = append(parts, Part{Kind: Heading, Text: heading})
+			lines = lines[1:]
+		}
+		if len(lines) > 0 && lines[0] != "" {
+			parts = append(parts, paragraph(lines)...)
+		}
+	}
+	return parts
+}
+
+func paragraph(lines []string) []Part {
+	switch {
+	case allIndented(lines):
+		p := Part{Kind: Verbatim}
+		for _, l := range lines {
+			p.Lines = append(p.Lines, strings.TrimPrefix(l, "  "))
+		}
+		return []Part{p}
+	case !strings.HasPrefix(lines[0], "* "):
+		return []Part{{Kind: Paragraph, Text: strings.Join(lines, " ")}}
+	}
+	var entries []Part
+	for _, l := range lines {
+		item, ok := strings.CutPrefix(l, "* ")
+		if !ok {
+			entries[len(entries)-1].Text += " " + strings.TrimSpace(l)
+			continue
+		}
+		term, rest, _ := strings.Cut(item, " -- ")
+		entries = append(entries, Part{Kind: Entry, Term: term, Text: rest})
+	}
+	return entries
+}
+
+func allIndented(lines []string) bool {
+	for _, l := range lines {
+		if !strings.HasPrefix(l, "  ") {
+			return false
+		}
+	}
+	return true
+}
+
+// Prose writes text for a terminal, in Width columns.
+func Prose(text string) string {
+	var b strings.Builder
+	before := Part{Kind: Heading}
+	for i, p := range Parts(text) {
+		if i > 0 && !(p.Kind == Entry && before.Kind == Entry) {
+			b.WriteString("\n")
+		}
+		switch p.Kind {
+		case Heading:
+			b.WriteString(p.Text + "\n")
+		case Paragraph:
+			row(&b, "", plain(p.Text), 0)
+		case Verbatim:
+			for _, l := range p.Lines {
+				b.WriteString(strings.TrimRight("  "+l, " ") + "\n")
+			}
+		case Entry:
+			row(&b, "  "+plain(p.Term), plain(p.Text), 24)
+		}
+		before = p
+	}
+	return b.String()
+}
+
+// plain takes away the backquotes, which set what is typed in bold in the manual.
+func plain(s string) string { return strings.ReplaceAll(s, "`", "") }
+
+// row writes two columns, the right one from width on; a left one that is too wide has a line of its own.
+func row(b *strings.Builder, left, right string, width int) {
+	if right == "" {
+		b.WriteString(left + "\n")
+		return
+	}
+	if utf8.RuneCountInString(left)+1 > width && left != "" {
+		b.WriteString(left + "\n")
+		left = ""
+	}
+	b.WriteString(left + strings.Repeat(" ", width-utf8.RuneCountInString(left)))
+	at := width
+	for i, word := range strings.Fields(right) {
+		n := utf8.RuneCountInString(word)
+		if at+n+1 > Width && i > 0 {
+			b.WriteString("\n" + strings.Repeat(" ", width))
+			at = width
+		} else if i > 0 {
+			b.WriteString(" ")
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	b.WriteString("\n")
+}

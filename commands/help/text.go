@@ -1,0 +1,224 @@
+package help
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/commands/cmdline"
+)
+
+// Print prints the help of the command that the line names: one screen of it where it was asked for with -h, all of it
+// with --help. It is made from the same description as the manual.
+func Print(w *os.File, l *cmdline.CommandLine) error {
+	return cmdline.Print(w, Text(strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), cmdline.DocOf(l.Cmd), l.Brief))
+}
+
+// Text is the help of the command called name; brief leaves out what few people need.
+func Text(name string, d cmdline.Doc, brief bool) string {
+	var b strings.Builder
+	row(&b, "", name+": "+d.Usage, 0)
+	b.WriteString("\n")
+	usage(&b, name, d)
+	switch {
+	case d.Description == "":
+	case brief:
+		first, _, _ := strings.Cut(d.Description, "\n\n")
+		b.WriteString("\n" + Prose(firstSentences(first)))
+	default:
+		b.WriteString("\n" + Prose(d.Description))
+	}
+	subcommands(&b, d)
+	if brief {
+		arguments(&b, d.Args)
+		flagGroup(&b, "Flags", popularFlags(d.Flags))
+		examples(&b, d.Examples[:min(3, len(d.Examples))])
+	} else {
+		allFlags(&b, d.Flags)
+		examples(&b, d.Examples)
+	}
+	b.WriteString("\n" + whatElse(name, d, brief))
+	return b.String()
+}
+
+// usage writes the line that shows the form of the command.
+func usage(b *strings.Builder, name string, d cmdline.Doc) {
+	args, command := d.Args, ""
+	switch {
+	case len(d.Commands) > 0 && d.Args == "":
+		args = "COMMAND ENDPOINT [ARGS...]"
+	case len(d.Flags) > 0:
+		if i := strings.Index(args, " [-- "); i >= 0 { // flags behind it would be those of that command
+			args, command = args[:i], args[i:]
+		}
+		args += " [flags]"
+	}
+	row(b, "usage:", name+" "+args+command, 7)
+}
+
+// firstSentences is the beginning of a paragraph: as many sentences as stand on three lines, but one at least.
+func firstSentences(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	end := 0
+	for i := range len(text) {
+		if (text[i] == '.' || text[i] == ':') && (i+1 == len(text) || text[i+1] == ' ') && text[i] == '.' {
+			if end > 0 && i > 3*Width {
+				break
+			}
+			end = i + 1
+		}
+	}
+	if end == 0 {
+		return text
+	}
+	return text[:end]
+}
+
+// popular are the flags that people use, in the order in which -h lists them; of those that a command has it shows twelve.
+var popular = []string{
+	"notify", "batch", "file", "count", "until", "session", "to", "output", "listen", "on", "hooks", "catalog", "schema", "against", "report",
+	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "method", "events", "header", "timeout", "dry-run", "dialect",
+	"verbose", "json", "follow", "jobs", "record",
+}
+
+const popularCount = 12
+
+// popularFlags are the flags that -h shows.
+func popularFlags(flags []cmdline.FlagDoc) []cmdline.FlagDoc {
+	var shown []cmdline.FlagDoc
+	for _, name := range popular {
+		for _, f := range flags {
+			if f.Names[0] == name && len(shown) < popularCount {
+				shown = append(shown, f)
+			}
+		}
+	}
+	return shown
+}
+
+// argumentDocs say what the words of a command's usage stand for.
+var argumentDocs = []struct{ name, says string }{
+	{"ENDPOINT", "ws://host/path, http://host/, tcp://host:port, unix:PATH, exec:COMMAND, demo:orders, @SESSION ... (rpcx help endpoints)"},
+	{"LISTEN", "where to listen: ws://127.0.0.1:0/, http://..., tcp://..., unix:PATH, stdio: ... (rpcx help endpoints)"},
+	{"METHOD", "the peer's name of what is asked for; rpcx describe ENDPOINT lists those that it tells of"},
+	{"PARAMS", "key=text, key:=json, key@=FILE, JSON values, or - for stdin (rpcx help params)"},
+	{"ARGS", "each is JSON if it parses, else text; =TEXT and :=JSON force either"},
+	{"CODE", "code in the peer's language; -f FILE or - in place of it"},
+	{"TAPE", "a recorded conversation (rpcx help tape)"},
+	{"JOB", "the id of a job, as job start prints it"},
+}
+
+// arguments says what the words of a command's usage stand for.
+func arguments(b *strings.Builder, usage string) {
+	title := "\nArguments\n"
+	for _, a := range argumentDocs {
+		if slices.Contains(strings.FieldsFunc(usage, func(r rune) bool { return r < 'A' || r > 'Z' }), a.name) {
+			b.WriteString(title)
+			row(b, "  "+a.name, a.says, 12)
+			title = ""
+		}
+	}
+}
+
+func subcommands(b *strings.Builder, d cmdline.Doc) {
+	if len(d.Commands) == 0 {
+		return
+	}
+	b.WriteString("\nCommands\n")
+	for _, c := range d.Commands {
+		row(b, "  "+c.Name, c.Usage, 14)
+	}
+}
+
+// allFlags lists the flags below their headings, in the order in which these first appear, those of all commands last.
+func allFlags(b *strings.Builder, flags []cmdline.FlagDoc) {
+	var groups []string
+	for _, f := range flags {
+		if !slices.Contains(groups, f.Group) {
+			groups = append(groups, f.Group)
+		}
+	}
+	for _, g := range groups {
+		title := g
+		if g == "" {
+			title = "Flags"
+		}
+		flagGroup(b, title, slices.DeleteFunc(slices.Clone(flags), func(f cmdline.FlagDoc) bool { return f.Group != g }))
+	}
+}
+
+func flagGroup(b *strings.Builder, title string, flags []cmdline.FlagDoc) {
+	if len(flags) == 0 {
+		return
+	}
+	b.WriteString("\n" + title + "\n")
+	for _, f := range flags {
+		row(b, "  "+flagForm(f), f.Usage, 28)
+	}
+}
+
+// flagForm is a flag as it is typed: "-q, --jq EXPR".
+func flagForm(f cmdline.FlagDoc) string {
+	form := "    --" + f.Names[0]
+	if len(f.Names) > 1 {
+		form = "-" + f.Names[1] + ", --" + f.Names[0]
+	}
+	if f.Arg != "" {
+		form += " " + f.Arg
+	}
+	return form
+}
+
+func examples(b *strings.Builder, examples []cmdline.Example) {
+	if len(examples) > 0 {
+		b.WriteString("\nExamples\n")
+	}
+	for _, e := range examples {
+		b.WriteString("  # " + e.Says + "\n")
+		b.WriteString("  " + strings.ReplaceAll(e.Command, "\n", "\n  ") + "\n")
+	}
+}
+
+// whatElse says where more is to be read.
+func whatElse(name string, d cmdline.Doc, brief bool) string {
+	var b strings.Builder
+	switch {
+	case len(d.Commands) > 0 && name == "rpcx":
+		row(&b, "", "rpcx COMMAND -h is one screen about a command, --help all of it; rpcx help lists the topics, rpcx help --json is all of it for programs; rpcx --version says which rpcx this is.", 0)
+	case len(d.Commands) > 0:
+		row(&b, "", name+" COMMAND --help says more.", 0)
+	case brief:
+		row(&b, "", name+" --help has all flags; rpcx help lists topics.", 0)
+	default:
+		see := []string{"params", "endpoints", "output", "statuses"}
+		if slices.ContainsFunc(d.Flags, func(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupHooks }) {
+			see = append(see, "hooks")
+		}
+		row(&b, "", "See also rpcx help TOPIC: "+strings.Join(see, ", ")+".", 0)
+	}
+	return b.String()
+}
+
+// statuses is the topic of that name: the table of exit statuses.
+func statuses() string {
+	var b strings.Builder
+	for _, s := range cmdline.ExitStatuses() {
+		row(&b, "  "+strconv.Itoa(s.Code), s.Name+": "+s.Meaning, 7)
+	}
+	return b.String()
+}
+
+// limits is the topic of that name: what a peer could draw out.
+func limits() string {
+	var b strings.Builder
+	for _, l := range cmdline.Limits() {
+		bound := l.Bound
+		if l.Flag != "" {
+			bound += " (--" + l.Flag + ")"
+		}
+		row(&b, "", l.What, 0)
+		row(&b, "", bound+"; then: "+l.Then, 4)
+	}
+	return b.String()
+}

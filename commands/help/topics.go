@@ -1,0 +1,73 @@
+package help
+
+import (
+	"embed"
+	"slices"
+	"strings"
+
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/framing"
+	"rpcx/wire/serve"
+)
+
+// texts holds a file for each topic, NAME.SECTION.txt: its first line says what it is about, "# HEADING" begins a part of
+// it, and the rest is prose, see Prose.
+//
+//go:embed topics/*.txt
+var texts embed.FS
+
+// topicOrder are the topics that come first in the list; those of dialects follow, by their names.
+var topicOrder = []string{
+	"endpoints", "params", "output", "events", "hooks", "sessions", "prompt", "tape", "validate", "config", "environment", "files",
+}
+
+// A Topic is what `rpcx help NAME` prints, and a page of the manual, rpcx-NAME(SECTION).
+type Topic struct {
+	Name    string
+	Section string // of the manual
+	Says    string // one phrase
+	Text    string // Prose
+}
+
+// Page is the name of the topic's page of the manual, without its section.
+func (t Topic) Page() string { return "rpcx-" + t.Name }
+
+// Topics returns all topics, in the order in which they are listed.
+func Topics() []Topic {
+	entries, err := texts.ReadDir("topics")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	topics := make([]Topic, len(entries))
+	for i, e := range entries {
+		topics[i] = topic(strings.TrimSuffix(e.Name(), ".txt"))
+	}
+	place := func(t Topic) int {
+		if i := slices.Index(topicOrder, t.Name); i >= 0 {
+			return i
+		}
+		return len(topicOrder)
+	}
+	slices.SortStableFunc(topics, func(a, b Topic) int { return place(a) - place(b) })
+	return topics
+}
+
+// topic reads a topic's file, which is part of the program.
+func topic(file string) Topic {
+	b, err := texts.ReadFile("topics/" + file + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	name, section, _ := strings.Cut(file, ".")
+	says, text, _ := strings.Cut(string(b), "\n")
+	return Topic{Name: name, Section: section, Says: says, Text: strings.Trim(lists().Replace(text), "\n")}
+}
+
+// lists replaces the words of a topic that stand for a table of the program.
+func lists() *strings.Replacer {
+	return strings.NewReplacer(
+		"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
+		"{{framings}}", "`"+strings.Join(framing.Names(), "`, `")+"`",
+		"{{demos}}", strings.Join(serve.DemoNames(), ", "),
+	)
+}

@@ -1,0 +1,124 @@
+package help
+
+import (
+	"os"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire/scan"
+)
+
+// treeDoc is `rpcx help --json`.
+type treeDoc struct {
+	Name     string       `json:"name"`
+	Usage    string       `json:"usage"`
+	Text     string       `json:"description"`
+	Commands []commandDoc `json:"commands"`
+	Statuses []statusDoc  `json:"statuses"`
+	Topics   []topicDoc   `json:"topics"`
+}
+
+type commandDoc struct {
+	Name     string       `json:"name"`
+	Usage    string       `json:"usage"`
+	Args     string       `json:"args,omitempty"`
+	Text     string       `json:"description,omitempty"`
+	Flags    []flagDoc    `json:"flags,omitempty"`
+	Commands []commandDoc `json:"commands,omitempty"`
+	Examples []exampleDoc `json:"examples,omitempty"`
+}
+
+type flagDoc struct {
+	Name     string   `json:"name"`            // --name
+	Short    string   `json:"short,omitempty"` // -n
+	Type     string   `json:"type"`            // bool, string, integer, duration, size, file, folder, jq, json, enum
+	Arg      string   `json:"arg,omitempty"`   // what stands for the value in help
+	Values   []string `json:"values,omitempty"`
+	Usage    string   `json:"usage"`
+	Group    string   `json:"group,omitempty"`
+	Repeated bool     `json:"repeated,omitempty"`
+}
+
+type exampleDoc struct {
+	Says    string `json:"says"`
+	Command string `json:"command"`
+}
+
+type statusDoc struct {
+	Status  int    `json:"status"`
+	Name    string `json:"name"`
+	Meaning string `json:"meaning"`
+}
+
+type topicDoc struct {
+	Name string `json:"name"`
+	Says string `json:"says"`
+	Text string `json:"text,omitempty"`
+}
+
+// argTypes are the types of values by what stands for them in help; the value of another flag is a string.
+var argTypes = map[string]string{
+	"N": "integer", "DURATION": "duration", "SIZE": "size", "FILE": "file", "DIR": "folder", "FILE|DIR": "file", "EXPR": "jq", "JQ": "jq", "JSON": "json",
+}
+
+func treeJSON(root cmdline.Doc) treeDoc {
+	t := treeDoc{Name: root.Name, Usage: root.Usage, Text: root.Description}
+	for _, c := range root.Commands {
+		t.Commands = append(t.Commands, commandJSON(c))
+	}
+	for _, s := range cmdline.ExitStatuses() {
+		t.Statuses = append(t.Statuses, statusDoc{Status: s.Code, Name: s.Name, Meaning: s.Meaning})
+	}
+	for _, topic := range allTopics() {
+		t.Topics = append(t.Topics, topicJSON(topic, false))
+	}
+	return t
+}
+
+func commandJSON(d cmdline.Doc) commandDoc {
+	c := commandDoc{Name: d.Name, Usage: d.Usage, Args: d.Args, Text: d.Description}
+	for _, f := range d.Flags {
+		c.Flags = append(c.Flags, flagJSON(f))
+	}
+	for _, sub := range d.Commands {
+		c.Commands = append(c.Commands, commandJSON(sub))
+	}
+	for _, e := range d.Examples {
+		c.Examples = append(c.Examples, exampleDoc(e))
+	}
+	return c
+}
+
+func flagJSON(f cmdline.FlagDoc) flagDoc {
+	d := flagDoc{Name: "--" + f.Names[0], Arg: f.Arg, Usage: f.Usage, Group: f.Group, Repeated: f.Repeated, Type: "string"}
+	if len(f.Names) > 1 {
+		d.Short = "-" + f.Names[1]
+	}
+	values := strings.Split(f.Arg, "|")
+	switch known := argTypes[f.Arg]; {
+	case f.Arg == "":
+		d.Type = "bool"
+	case known != "":
+		d.Type = known
+	case len(values) > 1 && f.Arg == strings.ToLower(f.Arg):
+		d.Type, d.Values = "enum", values
+	}
+	return d
+}
+
+// topicJSON describes a topic, with its text where whole is set.
+func topicJSON(t Topic, whole bool) topicDoc {
+	d := topicDoc{Name: t.Name, Says: t.Says}
+	if whole {
+		d.Text = t.Text
+	}
+	return d
+}
+
+func printJSON(v any) error {
+	b, err := scan.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return cmdline.Print(os.Stdout, string(b)+"\n")
+}
