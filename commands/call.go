@@ -89,7 +89,7 @@ want quotes of the shell.`
 
 func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
 	if a.Line.WantsHelp {
-		return methodHelp(ctx, a, &o.Client)
+		return methodHelp(ctx, a, &o.Client, o.params.Catalog)
 	}
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
@@ -13,49 +12,35 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/format"
-	"rpcx/wire/catalog"
-	"rpcx/wire/session"
 )
 
-// asksAboutMethod reports whether --help stands behind a method whose peer may
-// tell what it takes.
-func asksAboutMethod(a *env.Env) bool {
-	l := a.Line
-	if l.Cmd.Name != "call" && l.Cmd.Name != "subscribe" || len(l.Path) != 1 || len(l.Args) < 2 {
-		return false
-	}
-	if strings.HasPrefix(l.Args[0], "@") {
-		return true
-	}
-	dialect := ""
-	for _, f := range l.Flags {
-		if value, ok := strings.CutPrefix(f, "--dialect="); ok {
-			dialect = value
-		}
-	}
-	e, err := session.ParseEndpoint(l.Args[0], dialect)
-	return err == nil && e.Spec().ModuleOf != nil
+// asksAboutMethod reports whether --help stands behind a method, of which a catalog or the peer may tell.
+func asksAboutMethod(l *cmdline.CommandLine) bool {
+	return (l.Cmd.Name == "call" || l.Cmd.Name == "subscribe") && len(l.Path) == 1 && len(l.Args) > 1
 }
 
-// methodHelp prints what a method takes, as its peer tells; if that cannot be had,
-// the help of the command.
-func methodHelp(ctx context.Context, a *env.Env, o *options.Client) error {
+// methodHelp prints what a method takes, as the file of --catalog or the peer tells; if that cannot be had, the help of the
+// command.
+func methodHelp(ctx context.Context, a *env.Env, o *options.Client, file string) error {
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
-	var m *catalog.Method
-	c, err := request.MethodCatalog(ctx, a, e, o, rest[0])
-	switch {
-	case err != nil:
-		a.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
-	case c != nil:
-		if m = dialects.MethodOf(c, rest[0]); m == nil {
-			return request.NoMethod(a, c, rest[0])
+	c, err := options.LoadCatalog(file)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		if c, err = request.MethodCatalog(ctx, a, e, o, rest[0]); err != nil {
+			a.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
 		}
 	}
-	if m == nil {
+	if c == nil {
 		return help.Print(os.Stdout, a.Line)
+	}
+	m := dialects.MethodOf(c, rest[0])
+	if m == nil {
+		return request.NoMethod(a, c, rest[0])
 	}
 	var b bytes.Buffer
 	if err := request.Listing(a, c).Method(&b, m, a.Line.Args[0]); err != nil {

@@ -141,6 +141,10 @@ func TestPrompt(t *testing.T) {
 	y.shows("> ")
 	y.types("getOrder id=o_001\r")
 	y.shows(`{"customer":"Ada Lovelace"`)
+	y.types("help\r")
+	y.shows("Ctrl-D, exit or quit leaves")
+	y.types("?\r")
+	y.shows("rpcx help prompt")
 	y.types("getOrdr\r")
 	y.shows("did you mean getOrder?")
 	y.types("getOrder -\r")
@@ -167,8 +171,18 @@ func TestPrompt(t *testing.T) {
 	y.types("\x04")
 	y.left(0)
 	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))
-	if err != nil || !strings.HasPrefix(string(b), "getOrder id=o_001\ngetOrdr\n") || !strings.Contains(string(b), `{"id":1, "error"`) {
+	if err != nil || !strings.HasPrefix(string(b), "getOrder id=o_001\nhelp\n?\ngetOrdr\n") || !strings.Contains(string(b), `{"id":1, "error"`) {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// exit and quit leave, as Ctrl-D does.
+func TestPromptLeaves(t *testing.T) {
+	for _, word := range []string{"exit", " quit "} {
+		y := onTerminal(t, "connect", "demo:orders", "-c")
+		y.shows("> ")
+		y.types(word + "\r")
+		y.left(0)
 	}
 }
 

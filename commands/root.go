@@ -78,7 +78,7 @@ func run(a *env.Env, words []string) (err error) {
 	switch {
 	case err != nil:
 		return cmp.Or(daemon.Moved(a.Line), err)
-	case a.Line.WantsHelp && !asksAboutMethod(a):
+	case a.Line.WantsHelp && !asksAboutMethod(a.Line):
 		return help.Print(os.Stdout, a.Line)
 	case a.Line.WantsVersion:
 		return cmdline.Print(os.Stdout, "rpcx "+env.Version()+"\n")

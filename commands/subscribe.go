@@ -78,7 +78,7 @@ subscribe without a session evicts whoever was connected.`
 
 func runSubscribe(ctx context.Context, a *env.Env, o *subscribeOptions) error {
 	if a.Line.WantsHelp {
-		return methodHelp(ctx, a, &o.Client)
+		return methodHelp(ctx, a, &o.Client, o.params.Catalog)
 	}
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {

@@ -56,15 +56,18 @@ rpcx session close p`},
 	},
 	{
 		name: "get", usage: "print a property of an object", words: []string{"REF", "PROP"}, method: "object.call_method", object: true,
-		about: "REF is the id of an object, or its reference as plugin new prints it.",
+		about:    "REF is the id of an object, or its reference as plugin new prints it.",
+		examples: []cmdline.Example{{Says: "A property of an object, in a session", Command: "rpcx plugin get @p 1 color"}},
 	},
 	{
 		name: "set", usage: "set a property of an object", words: []string{"REF", "PROP", "VALUE"}, method: "object.call_method", object: true,
-		about: "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nit parses, else text; =TEXT and :=JSON say which.",
+		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nit parses, else text; =TEXT and :=JSON say which.",
+		examples: []cmdline.Example{{Says: "A property that is a number", Command: "rpcx plugin set @p 1 volume 11"}},
 	},
 	{
 		name: "destroy", usage: "release an object", words: []string{"REF"}, method: "object.destroy", object: true,
-		about: "REF is the id of an object, or its reference as plugin new prints it. One that is gone\nalready is no error.",
+		about:    "REF is the id of an object, or its reference as plugin new prints it. One that is gone\nalready is no error.",
+		examples: []cmdline.Example{{Says: "An object that is not needed any more", Command: "rpcx plugin destroy @p 1"}},
 	},
 }
 

@@ -107,3 +107,9 @@ func common(sorted []string) string {
 	}
 	return first[:n]
 }
+
+// hasMethod reports whether the peer is known to have a method of that name.
+func (p *prompt) hasMethod(name string) bool {
+	c := p.known()
+	return c != nil && c.Method(name) != nil
+}

@@ -17,6 +17,26 @@ import (
 // keyboard does.
 const queuedLines = 1024
 
+// own are the words that, alone on a line, are said to the prompt and not to the peer, as far as it has no method called so.
+var own = map[string]func(p *prompt) (leave bool){
+	"help": explainPrompt, "?": explainPrompt, "exit": leavePrompt, "quit": leavePrompt,
+}
+
+func leavePrompt(*prompt) bool { return true }
+
+// explainPrompt says what can be typed.
+func explainPrompt(p *prompt) bool {
+	for _, line := range []string{
+		"METHOD key=value    makes a call (key:=JSON, JSON values: rpcx help params); Tab completes",
+		`{"method":...}      is sent as it stands, so is the answer {"id":...,"result":...} to a request of the peer`,
+		"Ctrl-C              cancels the latest call; Ctrl-D, exit or quit leaves",
+		"rpcx help prompt    tells more; rpcx describe lists the methods of a peer that tells them",
+	} {
+		p.Env.Console.Note(line)
+	}
+	return false
+}
+
 // listen reads the keyboard until Ctrl-D. Lines are done one after the other,
 // while further ones are typed.
 func (p *prompt) listen() error {
@@ -35,10 +55,7 @@ func (p *prompt) listen() error {
 		line, err := p.screen.ReadLine()
 		if err != nil {
 			close(lines)
-			select {
-			case <-done:
-			case <-time.After(env.FarewellLimit): // the far side takes nothing
-			}
+			awaitLines(done)
 			return nil
 		}
 		p.Deadline.Touch()
@@ -51,11 +68,27 @@ func (p *prompt) listen() error {
 		line, p.rest, p.filled = p.rest, "", false
 		p.screen.SetText(promptText)
 		p.past.keep(line)
+		if say := own[strings.TrimSpace(line)]; say != nil && !p.hasMethod(strings.TrimSpace(line)) {
+			if say(p) {
+				close(lines)
+				awaitLines(done)
+				return nil
+			}
+			continue
+		}
 		select {
 		case lines <- line:
 		case <-done:
 			return nil // of a defect, which was told
 		}
+	}
+}
+
+// awaitLines waits until the lines that were typed are done, unless the far side takes nothing.
+func awaitLines(done <-chan struct{}) {
+	select {
+	case <-done:
+	case <-time.After(env.FarewellLimit):
 	}
 }
 

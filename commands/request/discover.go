@@ -53,17 +53,10 @@ func FetchCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *optio
 	})
 }
 
-// MethodCatalog asks the peer what a method takes; nil where the dialect is not
-// asked module by module.
+// MethodCatalog asks the peer what a method takes; a Fault of kind RPCError where it does not describe itself.
 func MethodCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
-	if e.Dialect != "" && e.Spec().ModuleOf == nil {
-		return nil, nil
-	}
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
-		if all.Named(conv.Dialect()).ModuleOf == nil {
-			return nil, nil
-		}
 		c, err := discovered(cl.Ctx, conv, method)
 		if errors.Is(err, wire.ErrUnsupported) {
 			return nil, wire.NewFault(wire.RPCError, "it does not describe itself", nil)
