@@ -121,7 +121,7 @@ _rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ l
 _rpcx_command() {
 	case $1 in
 	'')
-		subs='call eval subscribe connect session serve record replay describe validate job plugin' endpoint=''
+		subs='call eval subscribe connect session serve record replay describe validate job plugin help' endpoint=''
 		flags='--help --version'
 		;;
 	'call')
@@ -259,6 +259,10 @@ _rpcx_command() {
 	'plugin serve')
 		subs='' endpoint=''
 		flags='--listen --name --lib-version --description --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --frame --artifacts --allow --deny --listening --max-inflight --allow-origin --token --public --cacert --cert --key --ping --max-message --record --redact --on-tape-error --verbose --errors --color --help'
+		;;
+	'help')
+		subs='' endpoint=''
+		flags='--json --verbose --errors --color --help'
 		;;
 	esac
 }
