@@ -57,10 +57,30 @@ func closing(ctx context.Context, conv session.Conversation, h *options.Hooks, e
 	if f := wire.AsFault(conv.Close()); f != nil && f.Kind == wire.Expectation {
 		return f
 	}
-	if failed := conv.HookFailure(); failed != nil {
-		if f := cmdline.Worst(err); h.Strict || (f != nil && f.Kind == wire.RPCError) {
-			return failed
-		}
+	failed := wire.AsFault(conv.HookFailure())
+	if failed == nil {
+		return nil
+	}
+	switch f := cmdline.Worst(err); {
+	case f != nil && f.Kind == wire.RPCError:
+		return hookFailed(failed, f)
+	case h.Strict:
+		return hookFailed(failed, nil)
 	}
 	return nil
+}
+
+// hookFailed returns the outcome where a hook failed, and the peer answered with the
+// error rpc; nil: it did not. What became of the hook was told in a warning.
+func hookFailed(failed, rpc *wire.Fault) error {
+	if rpc == nil {
+		rpc = &wire.Fault{Message: "the hook for " + failed.Method + " failed, and --strict-hooks makes that the outcome"}
+		rpc.Method = failed.Method
+	}
+	g := *rpc
+	g.Kind = wire.Helper
+	if rpc.RPC != nil {
+		g.Hint = "our own hook for " + failed.Method + " failed before that"
+	}
+	return &g
 }

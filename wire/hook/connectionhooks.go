@@ -22,6 +22,8 @@ type Binding struct {
 	// that, "#" and the hook's id. It is called for every command, so that it can
 	// bind a socket when first needed. May be nil.
 	Endpoint func() (string, error)
+	// Client is what the far side is called in warnings; "": it is the only one.
+	Client string
 	// OneShot says that the connection is one exchange (a POST). Its co-processes
 	// are then those of the table, which live until Table.Close: one for each POST
 	// could keep nothing.
@@ -109,7 +111,7 @@ func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 		if c == onOpen {
 			what = "failed"
 		}
-		b.t.warn(c, r.Method, "%s: %s", what, e.Message)
+		b.warn(c, r.Method, "%s: %s", what, e.Message)
 	}
 }
 
@@ -157,7 +159,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	case err == nil:
 		return last, nil
 	case errors.Is(context.Cause(ctx), errLate):
-		return nil, b.t.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
+		return nil, b.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.As(err, &rpc):
@@ -165,7 +167,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	case wire.AsFault(err) == nil:
 		return nil, err // of Emit
 	}
-	return nil, b.t.fail(c, r.Method, "%v", err)
+	return nil, b.fail(c, r.Method, "%v", err)
 }
 
 // errLate is the cause of a context's end that is the hook's own time limit.

@@ -43,7 +43,7 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	case err == errClosed:
 		return nil, err
 	case err != nil:
-		return nil, b.t.fail(c, r.Method, "%v", err)
+		return nil, b.fail(c, r.Method, "%v", err)
 	}
 	ctx, stop := b.bound(ctx, r)
 	defer stop()
@@ -79,7 +79,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 	case got.err != nil:
 		return nil, got.err
 	case got.result == nil:
-		return nil, co.b.t.fail(co.c, r.Method, "answered with neither result nor error")
+		return nil, co.b.fail(co.c, r.Method, "answered with neither result nor error")
 	}
 	return got.result, nil
 }
@@ -88,7 +88,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 // co-process lives on.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
-		return b.t.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
+		return b.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
 	}
 	return ctx.Err()
 }
@@ -140,18 +140,18 @@ func (co *coprocess) serve() {
 		idle := len(co.pending) == 0
 		co.mu.Unlock()
 		if !ok && idle { // else those who wait say it
-			co.b.t.warn(co.c, "", "the co-process %s", how)
+			co.b.warn(co.c, "", "the co-process %s", how)
 		}
 	})
 	if err != nil {
-		co.b.t.warn(co.c, "", "the co-process %v on one line", err)
+		co.b.warn(co.c, "", "the co-process %v on one line", err)
 	}
 }
 
 // died returns the answer to a call that waited when the co-process ended.
 func (co *coprocess) died(r dialect.Request) error {
 	how, _ := co.Result()
-	return co.b.t.fail(co.c, r.Method, "the co-process did not answer: it %s", how)
+	return co.b.fail(co.c, r.Method, "the co-process did not answer: it %s", how)
 }
 
 // register makes the line for r and waits for its answer under an id of our own.
@@ -191,7 +191,7 @@ func (co *coprocess) deliver(line []byte) {
 		co.noisy = true
 		co.mu.Unlock()
 		if first {
-			co.b.t.warn(co.c, "", "the co-process printed a line that is no answer: %q", cut(string(line), 80))
+			co.b.warn(co.c, "", "the co-process printed a line that is no answer: %q", cut(string(line), 80))
 		}
 		return
 	}

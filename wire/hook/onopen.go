@@ -45,7 +45,7 @@ func (b *ConnectionHooks) Open() {
 		switch {
 		case ctx.Err() != nil:
 		case err == errNotMine:
-			b.t.warn(onOpen, "", "ended with status %d", exNotMine)
+			b.warn(onOpen, "", "ended with status %d", exNotMine)
 		case errors.As(err, &e):
 			b.noteFailed(onOpen, dialect.Request{}, err)
 		}

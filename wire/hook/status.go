@@ -29,11 +29,7 @@ const (
 // result returns what the far side gets for an outcome: the table of section 4.
 func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
-		return nil, b.t.fail(c, r.Method, format, args...)
-	}
-	said := ""
-	if last := o.stderr.last(); last != "" {
-		said = ": " + last
+		return nil, b.fail(c, r.Method, format, args...)
 	}
 	switch {
 	case o.start != nil:
@@ -47,7 +43,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case o.feed != nil:
 		return nil, o.feed // of Emit
 	case o.signal != "":
-		return fail("was ended by %s%s", o.signal, said)
+		return fail("was ended by %s", o.signal)
 	case o.exit != 0:
 		return b.refusal(c, r, o)
 	case r.Notification:
@@ -82,8 +78,10 @@ func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json
 		return nil, wire.NewError(wire.CodeServer, cmp.Or(last, "unavailable")).WithData(map[string]bool{"retryable": true})
 	case exNoPerm:
 		return nil, wire.NewError(wire.CodeRefused, cmp.Or(last, "refused"))
-	case 126, 127:
-		return nil, b.t.fail(c, r.Method, "%s", cmp.Or(last, "ended with status "+itoa(o.exit)))
+	case 126:
+		return nil, b.fail(c, r.Method, "ended with status 126: its command cannot be executed")
+	case 127:
+		return nil, b.fail(c, r.Method, "ended with status 127: its command was not found")
 	}
 	return nil, wire.NewError(wire.CodeServer, cmp.Or(last, fmt.Sprintf("the hook ended with status %d", o.exit))).WithData(struct {
 		Status int    `json:"exit_status"`

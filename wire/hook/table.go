@@ -183,23 +183,26 @@ func (t *Table) Names() []string { return slices.Clone(t.names) }
 // told of.
 func (t *Table) Failures() int64 { return t.failures.Load() }
 
-// warn tells the user about the hook that answers method.
-func (t *Table) warn(c *chain, method, format string, args ...any) {
-	if t.o.Warn == nil {
+// warn tells the user about the hook that answers method, and whom.
+func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
+	if b.t.o.Warn == nil {
 		return
 	}
 	who := "hook " + c.pattern
 	if method != c.pattern && method != "" {
 		who += " (" + shown(method) + ")"
 	}
-	t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
+	if b.binding.Client != "" {
+		who = b.binding.Client + ": " + who
+	}
+	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
 // fail counts a failure, warns of it, and returns what the far side gets: no
 // more than that something went wrong here.
-func (t *Table) fail(c *chain, method, format string, args ...any) *wire.Error {
-	text := fmt.Sprintf(format, args...)
-	t.warn(c, method, "%s", text)
+func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
+	t, text := b.t, fmt.Sprintf(format, args...)
+	b.warn(c, method, "%s", text)
 	t.failures.Add(1)
 	if t.o.OnFailure != nil {
 		f := wire.NewFault(wire.Helper, "hook "+c.pattern+": "+text, nil)

@@ -75,6 +75,9 @@ type Options struct {
 	// request nor response is not answered. It is an event, which watches, Incoming
 	// and, under its own name, the handler see. Else it is answered with an error.
 	Client bool
+	// Name is what the far side is called where the user is told of it, one of several;
+	// "": it is the only one.
+	Name string
 	// Tap sees every message. May be nil.
 	Tap wire.Tap
 	// Note is told what a user may want to know though no call failed with it.
@@ -220,6 +223,9 @@ func (p *Peer) OneAnswer() bool {
 
 // OneShot says that the connection is one exchange of the far side's.
 func (p *Peer) OneShot() bool { return p.oneShot }
+
+// Name returns Options.Name.
+func (p *Peer) Name() string { return p.o.Name }
 
 // Done is closed when the connection has ended and nothing of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }

@@ -129,8 +129,17 @@ func (m *method) event(ctx context.Context, ev wire.Event) error {
 	return m.fits(ctx, "/result", "an event", ev.Data)
 }
 
-// fits checks what a hook said. The far side learns no more than that it was
-// wrong; the user here is told what.
+// An unfitError is what a hook said against the catalog's schema.
+type unfitError struct {
+	method, what string
+	why          error
+}
+
+func (e *unfitError) Error() string {
+	return fmt.Sprintf("%s does not fit the catalog: %v", e.what, e.why)
+}
+
+// fits checks what a hook said.
 func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage) error {
 	if !m.b.o.Check {
 		return nil
@@ -146,8 +155,7 @@ func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage
 		if ctx.Err() != nil { // nobody waits for it any more
 			return ctx.Err()
 		}
-		m.b.o.Warn(fmt.Sprintf("hook %s: %s does not fit the catalog: %v", m.name, what, err))
-		return wire.NewError(wire.CodeInternal, what+" does not fit the catalog")
+		return &unfitError{method: m.name, what: what, why: err}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -95,10 +96,13 @@ func told(o Options) *catalog.Catalog {
 // Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	r := &responder{b: b}
+	if n, ok := c.(interface{ Name() string }); ok {
+		r.client = n.Name()
+	}
 	if b.o.Hooks == nil {
 		return r
 	}
-	binding := hook.Binding{Caller: b.Checked(c), OneShot: isOneShot(c)}
+	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, OneShot: isOneShot(c)}
 	if b.o.TalkBack != nil {
 		binding.Endpoint = b.o.TalkBack(c, func(id string) func() { return r.bound.Suspend(id) })
 	}
@@ -117,8 +121,9 @@ func isOneShot(c dialect.Caller) bool {
 
 // A responder answers on one connection.
 type responder struct {
-	b     *backend
-	bound *hook.ConnectionHooks // nil: there are no hooks
+	b      *backend
+	bound  *hook.ConnectionHooks // nil: there are no hooks
+	client string                // what it is called in warnings; "": it is the only one
 }
 
 // Kind says how name is answered. What the policy denies has a kind, so that it
@@ -166,7 +171,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	if emit := req.Emit; emit != nil {
 		req.Emit = func(ev wire.Event) error {
 			if err := m.event(ctx, ev); err != nil {
-				return err
+				return r.told(err)
 			}
 			return emit(ev)
 		}
@@ -175,7 +180,26 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	if err != nil || req.Stream || req.Notification {
 		return result, err
 	}
-	return result, m.output(ctx, result)
+	return result, r.told(m.output(ctx, result))
+}
+
+// told warns of what a hook has said and the catalog does not allow. The far side
+// learns no more than that it was wrong.
+func (r *responder) told(err error) error {
+	var unfit *unfitError
+	if !errors.As(err, &unfit) {
+		return err
+	}
+	r.warn(fmt.Sprintf("hook %s: %v", unfit.method, err))
+	return wire.NewError(wire.CodeInternal, unfit.what+" does not fit the catalog")
+}
+
+// warn tells the user of what happened on this connection.
+func (r *responder) warn(text string) {
+	if r.client != "" {
+		text = r.client + ": " + text
+	}
+	r.b.o.Warn(text)
 }
 
 // admit checks the params of req and makes of them what hooks get; m may be nil.
@@ -184,7 +208,7 @@ func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) 
 		req.Params, err = m.input(ctx, req.Params)
 	}
 	if err != nil && req.Notification {
-		r.b.o.Warn(fmt.Sprintf("notification %s: %v", req.Method, err))
+		r.warn(fmt.Sprintf("notification %s: %v", req.Method, err))
 	}
 	if err == nil && req.Begin != nil {
 		err = req.Begin()

@@ -114,6 +114,9 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 		MaxInbound: s.options.Inflight, Budget: s.budget, Exchanges: s.exchanges,
 	}
 	client = s.clientName(conn)
+	if !s.alone {
+		o.Name = client
+	}
 	if s.options.Client != nil && !s.alone {
 		o.Tap, o.Note = s.options.Client(client)
 	}
