@@ -1,14 +1,20 @@
 package introspect
 
 import (
+	_ "embed" // the rules
+
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 )
+
+//go:embed rules.toml
+var rules string
 
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:    "introspect",
+		Rules:   rules,
 		Answers: []string{schemaMethod, moduleSchemaMethod, hashMethod},
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{MaxDepth: o.MaxDepth, Discovery: o.Discovery})

@@ -15,7 +15,7 @@ type Finding struct {
 	Rule    *Rule
 	Line    int    // on the tape, or the number of the message in a live conversation
 	Conn    int    // 0: the only connection
-	From    string // who sent the message: "client" or "server"; "": it is no message
+	From    string // who broke the rule: "client" or "server"; "": not known
 	Section string // of Rule.Page
 	Pointer string // where in the message; "" is the whole
 	Want    string // what was expected
@@ -30,9 +30,6 @@ func (c *Checker) finding(v *view, r *Rule, out any) []Finding {
 	if m, ok := out.(map[string]any); ok {
 		place = m["at"]
 		if n, ok := jq.Number(m["n"]); ok {
-			if int(n) != f.Line {
-				f.From = ""
-			}
 			f.Line = int(n)
 		}
 		if want, ok := m["want"].(string); ok {

@@ -33,6 +33,7 @@
 //	want   what was expected; missing: the rule's sentence
 //	got    what was there; missing: the value at the place
 //	n      the line that it is about; missing: the one that the program sees
+//	from   who broke the rule; missing: who sent the message
 //
 // The program of a [[keep]] yields pairs [key, value], which kept(key) then returns
 // to all programs that see later messages of the connection, of the tape if the key
