@@ -1,14 +1,20 @@
 package hotrepl
 
 import (
+	_ "embed" // the rules
+
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
+
+//go:embed rules.toml
+var rules string
 
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:         "hotrepl",
+		Rules:        rules,
 		NewCodec:     func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
 		Shape:        Shape,
 		NewServer:    NewServer,

@@ -1,6 +1,7 @@
 package ro
 
 import (
+	_ "embed" // the rules
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -8,10 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
+//go:embed rules.toml
+var rules string
+
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:            "ro",
+		Rules:           rules,
 		NewCodec:        func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
 		Shape:           Shape,
 		NewServer:       NewServer,

@@ -1,11 +1,19 @@
 package scriptling
 
-import "rpcx/wire/dialect"
+import (
+	_ "embed" // the rules
+
+	"rpcx/wire/dialect"
+)
+
+//go:embed rules.toml
+var rules string
 
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name: "scriptling",
+		Name:  "scriptling",
+		Rules: rules,
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{
 				OneWay: o.OneWay, NoEnvironment: o.NoEnvironment, ShutdownTimeout: o.ShutdownTimeout, MaxDepth: o.MaxDepth,
