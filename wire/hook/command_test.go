@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -64,9 +65,9 @@ func TestStatus(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.answer, func(t *testing.T) {
 			w := newWorld(t, Options{}, Binding{}, "m="+tt.answer)
-			expect(t, "answer", w.call("m", `{"x": 1}`), tt.want)
-			expect(t, "failures", w.failures(), tt.failure)
-			expect(t, "warnings", w.warned(), tt.failure)
+			testkit.Expect(t, "answer", w.call("m", `{"x": 1}`), tt.want)
+			testkit.Expect(t, "failures", w.failures(), tt.failure)
+			testkit.Expect(t, "warnings", w.warned(), tt.failure)
 			if got := w.table.Failures(); (got == 1) != (tt.failure != "") {
 				t.Errorf("%d failures", got)
 			}
@@ -77,15 +78,15 @@ func TestStatus(t *testing.T) {
 func TestNothingAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, "m=json:1")
-	expect(t, "answer", w.call("other", ""), `error {"code":-32601,"message":"method not found"}`)
+	testkit.Expect(t, "answer", w.call("other", ""), `error {"code":-32601,"message":"method not found"}`)
 }
 
 func TestParamsReachStdin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, "m=read -r line; printf '%s' \"$line\"; if read -r more; then echo more; fi", "cat=text:cat")
-	expect(t, "absent", w.call("cat", ""), `"null"`)
-	expect(t, "as they are", w.call("cat", `{"a" : "\u0041"}`), `"{\"a\" : \"\\u0041\"}"`)
-	expect(t, "on one line", w.call("m", "{\n \"a\" : [\r\n1 ] }"), `{"a":[1]}`)
+	testkit.Expect(t, "absent", w.call("cat", ""), `"null"`)
+	testkit.Expect(t, "as they are", w.call("cat", `{"a" : "\u0041"}`), `"{\"a\" : \"\\u0041\"}"`)
+	testkit.Expect(t, "on one line", w.call("m", "{\n \"a\" : [\r\n1 ] }"), `{"a":[1]}`)
 }
 
 func TestBigParams(t *testing.T) {
@@ -97,8 +98,8 @@ func TestBigParams(t *testing.T) {
 		"first=head -c 300000 /dev/zero | tr '\\0' ' '; cat",
 		"noise=head -c 300000 /dev/zero | tr '\\0' 'x' >&2; cat",
 	)
-	expect(t, "a hook that does not read", w.call("unread", big), "1")
-	expect(t, "a hook that closes stdin", w.call("closed", big), "2")
+	testkit.Expect(t, "a hook that does not read", w.call("unread", big), "1")
+	testkit.Expect(t, "a hook that closes stdin", w.call("closed", big), "2")
 	for _, m := range []string{"first", "noise"} {
 		if got := w.call(m, big); got != big {
 			t.Errorf("%s: %d bytes came back, of %d", m, len(got), len(big))
@@ -118,17 +119,17 @@ func TestEnvironment(t *testing.T) {
 		Method: "$(touch x)", ID: wire.ID(`"a b"`),
 		Vars: map[string]string{"RPCX_STATE": "on", "ARTIFACTS": "1", "RPCX_OBJECT": "nul\x00", "RPCX_BIG": strings.Repeat("x", 5<<10), "RPCX_A B": "1", "PATH=x": "1", "RPCX_": "1"},
 	})
-	expect(t, "all set", got, `"KEPT=yes\nRPCX_ARTIFACTS=1\nRPCX_DIALECT=jsonrpc\nRPCX_ENDPOINT=conversation:/tmp/x#h1\nRPCX_ERRORS=json\nRPCX_ID=\"a b\"\nRPCX_METHOD=$(touch x)\nRPCX_SESSION=work\nRPCX_STATE=on"`)
+	testkit.Expect(t, "all set", got, `"KEPT=yes\nRPCX_ARTIFACTS=1\nRPCX_DIALECT=jsonrpc\nRPCX_ENDPOINT=conversation:/tmp/x#h1\nRPCX_ERRORS=json\nRPCX_ID=\"a b\"\nRPCX_METHOD=$(touch x)\nRPCX_SESSION=work\nRPCX_STATE=on"`)
 
 	w = newWorld(t, Options{}, Binding{}, "*="+show)
 	got = w.ask(t.Context(), dialect.Request{Method: strings.Repeat("m", 4097), ID: wire.ID(`"` + strings.Repeat("i", 5<<10) + `"`)})
-	expect(t, "too long", got, `"KEPT=yes\nRPCX_ERRORS=json"`)
+	testkit.Expect(t, "too long", got, `"KEPT=yes\nRPCX_ERRORS=json"`)
 	got = w.ask(t.Context(), dialect.Request{Method: "a\x00b", ID: wire.ID(strings.Repeat("1", 4096))})
-	expect(t, "NUL, and just short enough", got, `"KEPT=yes\nRPCX_ERRORS=json\nRPCX_ID=`+strings.Repeat("1", 4096)+`"`)
+	testkit.Expect(t, "NUL, and just short enough", got, `"KEPT=yes\nRPCX_ERRORS=json\nRPCX_ID=`+strings.Repeat("1", 4096)+`"`)
 
 	w = newWorld(t, Options{}, Binding{Endpoint: func() (string, error) { return "", errors.New("no folder") }}, "m=text:echo ${RPCX_ENDPOINT-unset}")
-	expect(t, "no endpoint", w.call("m", "")+w.call("m", ""), `"unset""unset"`)
-	expect(t, "said once", w.warned(), "hooks cannot talk back: no folder")
+	testkit.Expect(t, "no endpoint", w.call("m", "")+w.call("m", ""), `"unset""unset"`)
+	testkit.Expect(t, "said once", w.warned(), "hooks cannot talk back: no folder")
 }
 
 func TestStderrComesLiveInWholeLines(t *testing.T) {
@@ -136,10 +137,10 @@ func TestStderrComesLiveInWholeLines(t *testing.T) {
 	w := newWorld(t, Options{}, Binding{}, `m=printf 'one\ntw' >&2; while ! [ -e $T/go ]; do sleep 0.01; done; printf 'o' >&2`)
 	done := make(chan string)
 	go func() { done <- w.call("m", "") }()
-	until(t, "the first line is there", func() bool { return w.stderr.String() == "one\n" })
+	testkit.Until(t, "the first line is there", func() bool { return w.stderr.String() == "one\n" })
 	w.write("go", "")
-	expect(t, "answer", <-done, "null")
-	expect(t, "stderr", w.stderr.String(), "one\ntwo\n")
+	testkit.Expect(t, "answer", <-done, "null")
+	testkit.Expect(t, "stderr", w.stderr.String(), "one\ntwo\n")
 }
 
 func TestStderrTailIsBounded(t *testing.T) {
@@ -166,7 +167,7 @@ func TestTimeoutEndsTheGroup(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, method := range []string{"m", "stubborn"} {
 		wg.Go(func() {
-			expect(t, method, w.call(method, ""), `error {"code":-32603,"message":"the hook failed"}`)
+			testkit.Expect(t, method, w.call(method, ""), `error {"code":-32603,"message":"the hook failed"}`)
 			if failure := "hook " + method + ": out of time after 5s"; !strings.Contains(w.failures(), failure) {
 				t.Errorf("%q is not in %q", failure, w.failures())
 			}
@@ -184,11 +185,11 @@ func TestCancelEndsTheGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan string)
 	go func() { done <- w.ask(ctx, dialect.Request{Method: "m"}) }()
-	until(t, "the hook runs", func() bool { return w.written("grandchild") })
+	testkit.Until(t, "the hook runs", func() bool { return w.written("grandchild") })
 	cancel()
-	expect(t, "answer", <-done, "failed: context canceled")
+	testkit.Expect(t, "answer", <-done, "failed: context canceled")
 	w.pidGone("grandchild")
-	expect(t, "failures", w.failures(), "")
+	testkit.Expect(t, "failures", w.failures(), "")
 }
 
 func TestCloseEndsTheGroup(t *testing.T) {
@@ -196,13 +197,13 @@ func TestCloseEndsTheGroup(t *testing.T) {
 	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
 	done := make(chan string)
 	go func() { done <- w.call("m", "") }()
-	until(t, "the hook runs", func() bool { return w.written("grandchild") })
+	testkit.Until(t, "the hook runs", func() bool { return w.written("grandchild") })
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	expect(t, "answer", <-done, "failed: context canceled")
+	testkit.Expect(t, "answer", <-done, "failed: context canceled")
 	w.pidGone("grandchild")
-	expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
+	testkit.Expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
 }
 
 // What an answered command leaves in the background lives for as long as its
@@ -217,18 +218,18 @@ func TestWhatIsLeftInTheBackgroundEndsWithTheConnection(t *testing.T) {
 		`short=sleep 0.05 & echo $! > $T/short; echo 8`,
 		`alive=kill -0 $(cat $T/grandchild $T/daemon $T/ofLines) && echo true`,
 	)
-	expect(t, "answer", w.call("short", ""), "8")
-	expect(t, "answer", w.call("m", ""), "5")
-	expect(t, "answer", w.call("lines", ""), "7")
+	testkit.Expect(t, "answer", w.call("short", ""), "8")
+	testkit.Expect(t, "answer", w.call("m", ""), "5")
+	testkit.Expect(t, "answer", w.call("lines", ""), "7")
 	if got := w.call("chatty", ""); got != "5" && !strings.HasPrefix(got, "error") {
 		t.Errorf("got %s", got)
 	}
-	expect(t, "answer", w.call("silent", ""), "6")
+	testkit.Expect(t, "answer", w.call("silent", ""), "6")
 	w.pidGone("short")
 	for w.forgetEnded() && len(w.groups()) > 4 {
 		time.Sleep(time.Millisecond)
 	}
-	expect(t, "all three live", w.call("alive", ""), "true")
+	testkit.Expect(t, "all three live", w.call("alive", ""), "true")
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
@@ -246,8 +247,8 @@ func (w *world) groups() []*transport.Process {
 func TestOutputLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=tr '\0' ' ' < /dev/zero`)
-	expect(t, "answer", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	expect(t, "failure", w.failures(), "hook m: printed more than 64 MiB")
+	testkit.Expect(t, "answer", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	testkit.Expect(t, "failure", w.failures(), "hook m: printed more than 64 MiB")
 }
 
 func TestChains(t *testing.T) {
@@ -258,10 +259,10 @@ func TestChains(t *testing.T) {
 		`c=exit 77`, `c=json:3`,
 		`d=exit 100`, `d=deny`,
 	)
-	expect(t, "the third answers", w.call("a", `{"x":7}`), "7")
-	expect(t, "a chain ends with its name", w.call("b", ""), `error {"code":-32601,"message":"method not found"}`)
-	expect(t, "an error ends a chain", w.call("c", ""), `error {"code":-32001,"message":"refused"}`)
-	expect(t, "a refusal", w.call("d", ""), `error {"code":-32001,"message":"refused"}`)
+	testkit.Expect(t, "the third answers", w.call("a", `{"x":7}`), "7")
+	testkit.Expect(t, "a chain ends with its name", w.call("b", ""), `error {"code":-32601,"message":"method not found"}`)
+	testkit.Expect(t, "an error ends a chain", w.call("c", ""), `error {"code":-32001,"message":"refused"}`)
+	testkit.Expect(t, "a refusal", w.call("d", ""), `error {"code":-32001,"message":"refused"}`)
 }
 
 func TestNotifications(t *testing.T) {
@@ -274,14 +275,14 @@ func TestNotifications(t *testing.T) {
 			t.Errorf("%s: %s, %v", m, out, err)
 		}
 	}
-	expect(t, "what it got", w.read("got"), "[1]\n")
-	expect(t, "warnings", w.warned(), strings.Join([]string{
+	testkit.Expect(t, "what it got", w.read("got"), "[1]\n")
+	testkit.Expect(t, "warnings", w.warned(), strings.Join([]string{
 		"hook bad: the notification failed: why",
 		"hook killed: was ended by SIGKILL",
 		`hook jq: jq: error: e`,
 		"hook deny: the notification failed: refused",
 	}, "\n"))
-	expect(t, "failures", w.failures(), "hook killed: was ended by SIGKILL\nhook jq: jq: error: e")
+	testkit.Expect(t, "failures", w.failures(), "hook killed: was ended by SIGKILL\nhook jq: jq: error: e")
 }
 
 func TestWarningsHoldNoEscapes(t *testing.T) {
@@ -302,21 +303,21 @@ func TestSlots(t *testing.T) {
 	}
 	w := newWorld(t, Options{Jobs: 1}, Binding{}, meet("a", "b"), meet("b", "a"), "quick=jq:.")
 	var wg sync.WaitGroup
-	wg.Go(func() { expect(t, "a", w.call("a", ""), `"a"`) })
-	until(t, "a runs", func() bool { return w.exists("a") })
+	wg.Go(func() { testkit.Expect(t, "a", w.call("a", ""), `"a"`) })
+	testkit.Until(t, "a runs", func() bool { return w.exists("a") })
 	started := make(chan struct{})
-	wg.Go(func() { close(started); expect(t, "b", w.call("b", ""), `"b"`) })
+	wg.Go(func() { close(started); testkit.Expect(t, "b", w.call("b", ""), `"b"`) })
 	<-started
-	expect(t, "jq needs no slot", w.call("quick", "1"), "1")
+	testkit.Expect(t, "jq needs no slot", w.call("quick", "1"), "1")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	expect(t, "who waits can give up", w.ask(ctx, dialect.Request{Method: "b"}), "failed: context deadline exceeded")
+	testkit.Expect(t, "who waits can give up", w.ask(ctx, dialect.Request{Method: "b"}), "failed: context deadline exceeded")
 	if w.exists("b") {
 		t.Fatal("b runs beside a")
 	}
 	w.Suspend("nobody")()
 	resume := w.Suspend("h1")
-	until(t, "b runs", func() bool { return w.exists("b") })
+	testkit.Until(t, "b runs", func() bool { return w.exists("b") })
 	resume()
 	resume()
 	wg.Wait()
@@ -348,10 +349,10 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 				served <- i
 			}
 		})
-		until(t, "it waits", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == i+1 })
+		testkit.Until(t, "it waits", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == i+1 })
 	}
 	cancel()
-	until(t, "one gave up", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == n-1 })
+	testkit.Until(t, "one gave up", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == n-1 })
 	s.retake() // as if one resumed: three are out
 	s.release()
 	select {
@@ -378,7 +379,7 @@ func TestHooksRunTogether(t *testing.T) {
 	w := newWorld(t, Options{Jobs: 3}, Binding{}, `m=read n; touch $T/$n; while ! [ -e $T/1 -a -e $T/2 -a -e $T/3 ]; do sleep 0.01; done; echo $n`)
 	var wg sync.WaitGroup
 	for _, n := range []string{"1", "2", "3"} {
-		wg.Go(func() { expect(t, n, w.call("m", n), n) })
+		wg.Go(func() { testkit.Expect(t, n, w.call("m", n), n) })
 	}
 	wg.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestCoProcess(t *testing.T) {
@@ -23,20 +24,20 @@ func TestCoProcess(t *testing.T) {
 			*half\"*) echo '{"id":5}' ;;
 			*noise\"*) echo noise; echo more; echo '{"id":99,"result":1}'; echo '{"id":6,"result":6}' ;;
 			esac; done`)
-	expect(t, "result", w.call("ping", "{\n\"a\":1}"), `[1.0,"<>"]`)
-	expect(t, "error", w.call("fail", ""), `error {"code":7,"message":"no","x":1}`)
-	expect(t, "error that is a string", w.call("text", ""), `error {"code":-32000,"message":"no"}`)
-	expect(t, "null", w.call("null", ""), `null`)
-	expect(t, "neither", w.call("half", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	expect(t, "noise", w.call("noise", ""), `6`)
+	testkit.Expect(t, "result", w.call("ping", "{\n\"a\":1}"), `[1.0,"<>"]`)
+	testkit.Expect(t, "error", w.call("fail", ""), `error {"code":7,"message":"no","x":1}`)
+	testkit.Expect(t, "error that is a string", w.call("text", ""), `error {"code":-32000,"message":"no"}`)
+	testkit.Expect(t, "null", w.call("null", ""), `null`)
+	testkit.Expect(t, "neither", w.call("half", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	testkit.Expect(t, "noise", w.call("noise", ""), `6`)
 	if out, err := w.Answer(t.Context(), dialect.Request{Method: "note", Params: raw("[5]"), Notification: true}); out != nil || err != nil {
 		t.Errorf("%s, %v", out, err)
 	}
-	until(t, "the notification is there", func() bool { return strings.Contains(w.read("lines"), `{"method":"note","params":[5]}`+"\n") })
-	expect(t, "first line", strings.SplitAfter(w.read("lines"), "\n")[0], `{"id":1,"method":"ping","params":{"a":1}}`+"\n")
-	expect(t, "starts", w.read("starts"), "start\n")
-	expect(t, "environment", w.read("env"), "RPCX_ENDPOINT=conversation:/x#h1\n")
-	expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is no answer: "noise"`)
+	testkit.Until(t, "the notification is there", func() bool { return strings.Contains(w.read("lines"), `{"method":"note","params":[5]}`+"\n") })
+	testkit.Expect(t, "first line", strings.SplitAfter(w.read("lines"), "\n")[0], `{"id":1,"method":"ping","params":{"a":1}}`+"\n")
+	testkit.Expect(t, "starts", w.read("starts"), "start\n")
+	testkit.Expect(t, "environment", w.read("env"), "RPCX_ENDPOINT=conversation:/x#h1\n")
+	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is no answer: "noise"`)
 }
 
 func TestCoOutOfOrder(t *testing.T) {
@@ -63,10 +64,10 @@ func TestCoLateAnswerIsDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Timeout: 3 * time.Second}, Binding{},
 		`m=co:read a; while ! [ -e $T/go ]; do sleep 0.01; done; echo '{"id":1,"result":"late"}'; read b; echo '{"id":2,"result":2}'; cat >/dev/null`)
-	expect(t, "out of time", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	expect(t, "failure", w.failures(), "hook m: out of time after 3s")
+	testkit.Expect(t, "out of time", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	testkit.Expect(t, "failure", w.failures(), "hook m: out of time after 3s")
 	w.write("go", "")
-	expect(t, "the next call", w.call("m", ""), "2")
+	testkit.Expect(t, "the next call", w.call("m", ""), "2")
 }
 
 func TestCoDies(t *testing.T) {
@@ -78,12 +79,14 @@ func TestCoDies(t *testing.T) {
 		`none=co:$T/none/co 2>/dev/null`)
 	var wg sync.WaitGroup
 	for range 2 {
-		wg.Go(func() { expect(t, "pending", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`) })
+		wg.Go(func() {
+			testkit.Expect(t, "pending", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
+		})
 	}
 	wg.Wait()
 	w.pidGone("grandchild")
 	const died = "hook m: the co-process did not answer: it ended with status 3"
-	expect(t, "failures", w.failures(), died+"\n"+died)
+	testkit.Expect(t, "failures", w.failures(), died+"\n"+died)
 	for range 2 {
 		wg.Go(func() { w.call("m", "") })
 	}
@@ -91,13 +94,13 @@ func TestCoDies(t *testing.T) {
 	if got := strings.Count(w.read("died"), "\n"); got != 2 {
 		t.Errorf("%d of 2 co-processes", got)
 	}
-	expect(t, "idle", w.call("idle", ""), "1")
-	until(t, "its end is told", func() bool {
+	testkit.Expect(t, "idle", w.call("idle", ""), "1")
+	testkit.Until(t, "its end is told", func() bool {
 		return strings.HasSuffix(w.warned(), "hook idle: the co-process ended with status 4: why")
 	})
 	for range 3 {
-		expect(t, "last words", w.call("words", ""), `"last words"`)
-		until(t, "it is gone", func() bool {
+		testkit.Expect(t, "last words", w.call("words", ""), `"last words"`)
+		testkit.Until(t, "it is gone", func() bool {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.ConnectionHooks.mu.Lock()
@@ -110,7 +113,7 @@ func TestCoDies(t *testing.T) {
 			return true
 		})
 	}
-	expect(t, "cannot be run", w.call("none", ""), `error {"code":-32603,"message":"the hook failed"}`)
+	testkit.Expect(t, "cannot be run", w.call("none", ""), `error {"code":-32603,"message":"the hook failed"}`)
 }
 
 func TestCoIsOneForEachConnection(t *testing.T) {
@@ -119,8 +122,8 @@ func TestCoIsOneForEachConnection(t *testing.T) {
 	other := w.table.Bind(Binding{})
 	defer other.Close()
 	o := &world{t: t, ConnectionHooks: other}
-	expect(t, "first", w.call("m", "")+w.call("m", ""), "12")
-	expect(t, "second", o.call("m", "")+w.call("m", ""), "13")
+	testkit.Expect(t, "first", w.call("m", "")+w.call("m", ""), "12")
+	testkit.Expect(t, "second", o.call("m", "")+w.call("m", ""), "13")
 }
 
 func TestCoCloseEndsIt(t *testing.T) {
@@ -129,7 +132,7 @@ func TestCoCloseEndsIt(t *testing.T) {
 		`polite=co:echo $$ > $T/polite; while read -r l; do echo '{"id":1,"result":1}'; done; echo bye > $T/bye`,
 		`rude=co:trap '' TERM; sleep 1000 & echo $$ > $T/rude; while :; do sleep 0.1; done`,
 		`full=co:echo $$ > $T/full; sleep 1000`)
-	expect(t, "polite", w.call("polite", ""), "1")
+	testkit.Expect(t, "polite", w.call("polite", ""), "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { w.ask(ctx, dialect.Request{Method: "rude"}) })
@@ -138,15 +141,15 @@ func TestCoCloseEndsIt(t *testing.T) {
 			w.ask(ctx, dialect.Request{Method: "full", Params: raw(fmt.Sprintf(`[%d,"%s"]`, i, strings.Repeat("x", 100_000)))})
 		})
 	}
-	until(t, "all run", func() bool { return w.written("rude") && w.written("full") })
+	testkit.Until(t, "all run", func() bool { return w.written("rude") && w.written("full") })
 	cancel()
 	wg.Wait()
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	expect(t, "the polite one came to its end", w.read("bye"), "bye\n")
+	testkit.Expect(t, "the polite one came to its end", w.read("bye"), "bye\n")
 	for _, pid := range []string{"polite", "rude", "full"} {
 		w.pidGone(pid)
 	}
-	expect(t, "warnings", w.warned(), "")
+	testkit.Expect(t, "warnings", w.warned(), "")
 }

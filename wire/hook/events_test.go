@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestLinesAreEventsAsTheyAreWritten(t *testing.T) {
@@ -24,7 +25,7 @@ func TestLinesAreEventsAsTheyAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "events", strings.Join(events, "\n"), `{"event":"data","data":{"n":1}}
+	testkit.Expect(t, "events", strings.Join(events, "\n"), `{"event":"data","data":{"n":1}}
 {"event":"data","data":2.0}
 {"event":"data","data":"last"}`)
 }
@@ -54,7 +55,7 @@ func TestEventLines(t *testing.T) {
 		{`{"error":"oops","recoverable":"so"}`, `{"event":"data","data":{"error":"oops","recoverable":"so"}}`},
 	}
 	for _, tt := range tests {
-		expect(t, tt.line, string(event([]byte(tt.line)).AppendJSON(nil)), tt.want)
+		testkit.Expect(t, tt.line, string(event([]byte(tt.line)).AppendJSON(nil)), tt.want)
 	}
 }
 
@@ -78,10 +79,10 @@ func TestLinesOfACall(t *testing.T) {
 			events += string(e.AppendJSON(nil))
 			return nil
 		}})
-		expect(t, tt.answer, got, tt.want)
-		expect(t, tt.answer, events, tt.events)
+		testkit.Expect(t, tt.answer, got, tt.want)
+		testkit.Expect(t, tt.answer, events, tt.events)
 		if !strings.Contains(tt.answer, "text") {
-			expect(t, "without a listener", w.call("m", ""), tt.want)
+			testkit.Expect(t, "without a listener", w.call("m", ""), tt.want)
 		}
 	}
 }
@@ -104,8 +105,8 @@ func TestStreamsOfEachKind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		events, err := w.stream(tt.method, `["a","b"]`)
-		expect(t, tt.method, strings.Join(events, ""), tt.events)
-		expect(t, tt.method, err, tt.err)
+		testkit.Expect(t, tt.method, strings.Join(events, ""), tt.events)
+		testkit.Expect(t, tt.method, err, tt.err)
 	}
 }
 
@@ -126,7 +127,7 @@ func TestStreamEndsWhenNobodyListens(t *testing.T) {
 		}
 	}
 	w.pidGone("pid")
-	expect(t, "failures", w.failures(), "")
+	testkit.Expect(t, "failures", w.failures(), "")
 }
 
 func TestStreamsHaveNoTimeLimitOfTheirOwn(t *testing.T) {
@@ -210,16 +211,16 @@ func TestJQ(t *testing.T) {
 	}
 	for _, tt := range tests {
 		before := len(w.failures())
-		expect(t, tt.method, w.call(tt.method, tt.params), tt.want)
-		expect(t, tt.method, strings.TrimPrefix(w.failures()[before:], "\n"), tt.failure)
+		testkit.Expect(t, tt.method, w.call(tt.method, tt.params), tt.want)
+		testkit.Expect(t, tt.method, strings.TrimPrefix(w.failures()[before:], "\n"), tt.failure)
 	}
 	for _, m := range []string{"forever", "loop", "wait"} {
 		before := len(hasty.failures())
-		expect(t, m, hasty.call(m, ""), failed)
-		expect(t, m, strings.TrimPrefix(hasty.failures()[before:], "\n"), "hook "+m+": out of time after 300ms")
+		testkit.Expect(t, m, hasty.call(m, ""), failed)
+		testkit.Expect(t, m, strings.TrimPrefix(hasty.failures()[before:], "\n"), "hook "+m+": out of time after 300ms")
 	}
 	alone := newWorld(t, Options{}, Binding{}, `rpc=jq:try rpc("x"; []) catch .`)
-	expect(t, "no caller", alone.call("rpc", ""), `"rpc: there is nobody to call here"`)
+	testkit.Expect(t, "no caller", alone.call("rpc", ""), `"rpc: there is nobody to call here"`)
 }
 
 func TestJQEndsWithItsConnection(t *testing.T) {
@@ -229,12 +230,12 @@ func TestJQEndsWithItsConnection(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	go func() { done <- w.ask(ctx, dialect.Request{Method: "m"}) }()
-	expect(t, "answer", <-done, "failed: context deadline exceeded")
+	testkit.Expect(t, "answer", <-done, "failed: context deadline exceeded")
 	go func() { done <- w.call("m", "") }()
 	time.AfterFunc(20*time.Millisecond, func() { w.Close() })
 	got := <-done
 	if got != "failed: context canceled" && got != "failed: the connection is closed" {
 		t.Error(got)
 	}
-	expect(t, "failures", w.failures(), "")
+	testkit.Expect(t, "failures", w.failures(), "")
 }

@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestParse(t *testing.T) {
@@ -110,15 +111,15 @@ func TestPatterns(t *testing.T) {
 		"getOrder": "3", "getUser": "2", "getX": "1", "listOrder": "4", "goto": "0", "got": "0", "g.tx": "5", "gxtx": "0",
 		"abc": "7", "a-b-c": "7", "acb": "0", "": "0", "a\nb\nc": "7", "überall": "8", "aba": "0", "GetOrder": "4",
 	} {
-		expect(t, name, w.call(name, ""), want)
+		testkit.Expect(t, name, w.call(name, ""), want)
 	}
-	expect(t, "Names", strings.Join(table.Names(), " "), "getOrder")
+	testkit.Expect(t, "Names", strings.Join(table.Names(), " "), "getOrder")
 	only, _ := NewTable(Options{}, entries[3])
 	if only.Match("getorder") || only.Match("getOrder ") || !only.Match("getOrder") {
 		t.Error("an exact name matches another")
 	}
-	expect(t, "equal patterns", order(t, "a*=json:1", "*a=json:2"), "1")
-	expect(t, "equal patterns", order(t, "*a=json:2", "a*=json:1"), "2")
+	testkit.Expect(t, "equal patterns", order(t, "a*=json:1", "*a=json:2"), "1")
+	testkit.Expect(t, "equal patterns", order(t, "*a=json:2", "a*=json:1"), "2")
 }
 
 func order(t *testing.T, specs ...string) string {
@@ -162,7 +163,7 @@ func TestFromDir(t *testing.T) {
 	}
 	w := &world{t: t, ConnectionHooks: table.Bind(Binding{})}
 	defer w.Close()
-	expect(t, "a file's answer", w.call("getOrder", `[1]`), `{"got":[1]}`)
+	testkit.Expect(t, "a file's answer", w.call("getOrder", `[1]`), `{"got":[1]}`)
 
 	put("getOrder", "#!/bin/sh\n", 0o775)
 	_, _, err = FromDir(dir)

@@ -7,17 +7,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -179,37 +177,5 @@ func (w *world) written(name string) bool {
 	return strings.HasSuffix(string(b), "\n")
 }
 
-// until polls for what only the system can tell.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("in vain waited until %s", what)
-		}
-	}
-}
-
 // pidGone waits until the process whose id is in a file has ended.
-func (w *world) pidGone(name string) {
-	w.t.Helper()
-	until(w.t, name+" holds a number", func() bool { return w.written(name) })
-	pid, err := strconv.Atoi(strings.TrimSpace(w.read(name)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	until(w.t, "process "+strconv.Itoa(pid)+" is gone", func() bool {
-		if syscall.Kill(pid, 0) != nil {
-			return true
-		}
-		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		return strings.HasPrefix(rest, "Z") // dead, and nobody asked for its status
-	})
-}
-
-func expect(t *testing.T, what, got, want string) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
-	}
-}
+func (w *world) pidGone(name string) { testkit.ProcessGone(w.t, filepath.Join(w.dir, name)) }

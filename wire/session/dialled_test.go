@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -113,7 +114,7 @@ func (c *dialled) expect(st dialect.Stream, want ...string) {
 		case err == io.EOF:
 			got = "end"
 		case err != nil:
-			got = failed(err)
+			got = testkit.Failed(err)
 		case m.Err != nil:
 			got = "error " + m.Err.Message
 		case everr == nil && ev.Kind == wire.Gap:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rpcx/wire/testkit"
 )
 
 // postJSON posts body and returns the answer, whose body may still be coming.
@@ -71,7 +73,7 @@ func TestAsksInsideAnExchange(t *testing.T) {
 			t.Error(got.Status)
 		}
 	}
-	expect(t, "the answer", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
+	testkit.Expect(t, "the answer", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
 
 	// Who takes one answer cannot be asked.
 	got := bufio.NewScanner(postJSON(t, s.Endpoint(), "application/json", `{"jsonrpc":"2.0","id":1,"method":"ask"}`).Body)

@@ -1,27 +1,20 @@
 package session
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -116,54 +109,19 @@ func (w *world) open(endpoint string, hooks ...string) Conversation {
 	return c
 }
 
-// start opens an operation.
 func (w *world) start(c Conversation, kind dialect.OpKind, method, params string) dialect.Stream {
 	w.t.Helper()
-	op := dialect.Op{Kind: kind, Method: method}
-	if params != "" {
-		op.Params = json.RawMessage(params)
-	}
-	st, err := c.Open(w.t.Context(), op)
-	if err != nil {
-		w.t.Fatalf("%s: %v", method, err)
-	}
-	return st
+	return testkit.Start(w.t, c, kind, method, params)
 }
 
-// call is what method answers; an error is "error " and its object, a failure
-// "failed KIND".
 func (w *world) call(c Conversation, method, params string) string {
 	w.t.Helper()
-	op := dialect.Op{Kind: dialect.Call, Method: method}
-	if params != "" {
-		op.Params = json.RawMessage(params)
-	}
-	st, err := c.Open(w.t.Context(), op)
-	if err != nil {
-		return failed(err)
-	}
-	return w.next(st)
+	return testkit.Call(w.t, c, method, params)
 }
 
 func (w *world) next(st dialect.Stream) string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
-	defer cancel()
-	m, err := st.Next(ctx)
-	switch {
-	case err != nil:
-		return failed(err)
-	case m.Err != nil:
-		return "error " + string(m.Err.JSON())
-	}
-	return string(m.Body)
-}
-
-func failed(err error) string {
-	if f := wire.AsFault(err); f != nil {
-		return "failed " + string(f.Kind)
-	}
-	return "failed: " + err.Error()
+	return testkit.Next(w.t, st)
 }
 
 // back is the endpoint that leads a hook of the server's to c.
@@ -176,63 +134,8 @@ func (w *world) back(c Conversation) string {
 	return at
 }
 
-// until polls for what only the system can tell.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("in vain waited until %s", what)
-		}
-	}
-}
-
 // read waits for a whole line in a file.
-func (w *world) read(name string) string {
-	w.t.Helper()
-	var b []byte
-	until(w.t, name+" holds a line", func() bool {
-		b, _ = os.ReadFile(filepath.Join(w.dir, name))
-		return strings.HasSuffix(string(b), "\n")
-	})
-	return strings.TrimSpace(string(b))
-}
+func (w *world) read(name string) string { return testkit.Line(w.t, filepath.Join(w.dir, name)) }
 
 // gone waits until the process whose id is in a file has ended.
-func (w *world) gone(name string) {
-	w.t.Helper()
-	pid, err := strconv.Atoi(w.read(name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	until(w.t, "process "+strconv.Itoa(pid)+" is gone", func() bool {
-		if syscall.Kill(pid, 0) != nil {
-			return true
-		}
-		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		return strings.HasPrefix(rest, "Z") // dead, and nobody asked for its status
-	})
-}
-
-func expect(t *testing.T, what, got, want string) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
-	}
-}
-
-// socketAnswers sends one line to a socket, from a connection of its own, and
-// demands that the first line of the answer holds want.
-func socketAnswers(t *testing.T, path, send, want string) {
-	t.Helper()
-	nc, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	io.WriteString(nc, send+"\n")
-	line, err := bufio.NewReader(nc).ReadString('\n')
-	if err != nil || !strings.Contains(line, want) {
-		t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
-	}
-}
+func (w *world) gone(name string) { testkit.ProcessGone(w.t, filepath.Join(w.dir, name)) }

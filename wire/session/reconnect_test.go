@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 // The pauses double up to 30 s; then the time is over.
@@ -91,7 +92,7 @@ func TestReconnectEndsAtOnce(t *testing.T) {
 			c.far().goes()
 			c.expect(ticks, "failed "+string(kind))
 			<-c.d.Done()
-			expect(t, "why", failed(c.d.Err()), "failed "+string(kind))
+			testkit.Expect(t, "why", testkit.Failed(c.d.Err()), "failed "+string(kind))
 			if time.Since(c.began) != firstPause {
 				t.Error(time.Since(c.began))
 			}
@@ -125,7 +126,7 @@ func TestNoReconnectAfterBrokenProtocol(t *testing.T) {
 		f.goes()
 		c.expect(ticks, "failed protocol")
 		<-c.d.Done()
-		expect(t, "why", failed(c.d.Err()), "failed protocol")
+		testkit.Expect(t, "why", testkit.Failed(c.d.Err()), "failed protocol")
 		if len(c.attempts) != 2 {
 			t.Error(c.attempts)
 		}
@@ -198,6 +199,6 @@ func TestWhatCannotBeDialledAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Open(t.Context(), e, Options{Reconnect: &Reconnect{}})
-		expect(t, at, failed(err), "failed usage")
+		testkit.Expect(t, at, testkit.Failed(err), "failed usage")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/session/relay"
+	"rpcx/wire/testkit"
 )
 
 // What a hook does with its @ happens on the connection that is being answered.
@@ -34,14 +35,14 @@ func TestTalkBack(t *testing.T) {
 				{"no", "", `error {"code":7,"message":"no <way>"}`},
 				{"nothing", "", `error {"code":-32601,"message":"method not found: nothing"}`},
 			} {
-				expect(t, tt[0], w.call(r, tt[0], tt[1]), tt[2])
+				testkit.Expect(t, tt[0], w.call(r, tt[0], tt[1]), tt[2])
 			}
-			expect(t, "a stream", strings.Join(w.items(r, "three"), " "), "1 2 3 end")
-			expect(t, "a stream that fails", strings.Join(w.items(r, "bad"), " "), `1 error {"code":-32000,"message":"oops"}`)
+			testkit.Expect(t, "a stream", strings.Join(w.items(r, "three"), " "), "1 2 3 end")
+			testkit.Expect(t, "a stream that fails", strings.Join(w.items(r, "bad"), " "), `1 error {"code":-32000,"message":"oops"}`)
 			if err := r.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note", Params: json.RawMessage(`["x"]`)}); err != nil {
 				t.Fatal(err)
 			}
-			expect(t, "what a notification brought", w.read("note"), `["x"]`)
+			testkit.Expect(t, "what a notification brought", w.read("note"), `["x"]`)
 			if _, err := r.Describe(t.Context()); !errors.Is(err, wire.ErrUnsupported) {
 				t.Errorf("describe: %v", err)
 			}
@@ -59,12 +60,12 @@ func (w *world) items(c Conversation, method string) (got []string) {
 	for {
 		m, err := st.Next(w.t.Context())
 		if err != nil {
-			return append(got, failed(err))
+			return append(got, testkit.Failed(err))
 		}
 		ev, err := c.Event(m)
 		switch {
 		case err != nil:
-			return append(got, failed(err))
+			return append(got, testkit.Failed(err))
 		case ev.Err != nil:
 			return append(got, "error "+string(ev.Err.JSON()))
 		case ev.Kind == wire.Done:
@@ -83,7 +84,7 @@ func TestTalkBackDescribes(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.call(c, "go", "")), &at); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "the way back through a client", w.call(w.open(at), "one", ""), "1")
+	testkit.Expect(t, "the way back through a client", w.call(w.open(at), "one", ""), "1")
 }
 
 // Large and deep messages fit through the socket where they fit through the
@@ -140,15 +141,15 @@ func TestConnectionGoesUnderTalkBack(t *testing.T) {
 	io.WriteString(nc, `{"jsonrpc":"2.0","id":1,"method":"where"}`+"\n")
 	r := w.open(read().Result)
 	call := w.start(r, dialect.Call, "hang", "")
-	expect(t, "the call's method", read().Method, "hang")
+	testkit.Expect(t, "the call's method", read().Method, "hang")
 	stream := w.start(r, dialect.Subscribe, "tick", "")
 	fmt.Fprintf(nc, `{"jsonrpc":"2.0","id":%s,"result":"s"}`+"\n", read().ID)
 	io.WriteString(nc, `{"jsonrpc":"2.0","method":"tick","params":{"subscription":"s","result":1}}`+"\n")
-	expect(t, "what the stream is named", w.next(stream), `"s"`)
-	expect(t, "an item", w.next(stream), "1")
+	testkit.Expect(t, "what the stream is named", w.next(stream), `"s"`)
+	testkit.Expect(t, "an item", w.next(stream), "1")
 	nc.Close()
-	expect(t, "the call", w.next(call), "failed closed")
-	expect(t, "the stream", w.next(stream), "failed closed")
+	testkit.Expect(t, "the call", w.next(call), "failed closed")
+	testkit.Expect(t, "the stream", w.next(stream), "failed closed")
 	if got := w.call(r, "hang", ""); got != "failed closed" && got != "failed unreachable" {
 		t.Errorf("another call: %s", got)
 	}
@@ -161,7 +162,7 @@ func TestClientLeavesUnderTalkBack(t *testing.T) {
 	call := w.start(w.open(w.back(c)), dialect.Call, "hang", "")
 	w.read("pid")
 	c.Close()
-	expect(t, "the call", w.next(call), `error {"code":-32603,"message":"the connection is being closed"}`)
+	testkit.Expect(t, "the call", w.next(call), `error {"code":-32603,"message":"the connection is being closed"}`)
 	w.gone("pid")
 }
 
@@ -174,14 +175,14 @@ func TestServerGoesUnderTalkBack(t *testing.T) {
 	if err := w.server.Close(); err != nil {
 		t.Error(err)
 	}
-	expect(t, "the call", w.next(call), "failed closed")
+	testkit.Expect(t, "the call", w.next(call), "failed closed")
 	w.gone("pid")
 }
 
 func TestHooksBelongToTheConnection(t *testing.T) {
 	w := newWorld(t, "", where)
 	_, err := Open(t.Context(), w.endpoint(w.back(w.client())), w.options([]string{"a=json:1"}))
-	expect(t, "hooks on @", failed(err), "failed usage")
+	testkit.Expect(t, "hooks on @", testkit.Failed(err), "failed usage")
 }
 
 // A failure is on the far end of the socket what it was on the near one.

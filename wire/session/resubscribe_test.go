@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -156,7 +157,7 @@ func TestRawTrafficGoesOn(t *testing.T) {
 		send(`{"id":2,"method":"b"}`)
 		f = c.far()
 		f.gets(`{"id":2,"method":"b"}`)
-		if err := pipe.Send(t.Context(), json.RawMessage(`{"id":9,"result":1}`)); failed(err) != "failed usage" {
+		if err := pipe.Send(t.Context(), json.RawMessage(`{"id":9,"result":1}`)); testkit.Failed(err) != "failed usage" {
 			t.Errorf("the answer to nobody: %v", err)
 		}
 		f.says(`{"jsonrpc":"2.0","id":2,"result":1}`)

@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
+	"rpcx/wire/testkit"
 )
 
 // A hook's way back is a socket of ours alone, which goes with its connection.
@@ -36,14 +37,14 @@ func TestSocketIsPrivate(t *testing.T) {
 		t.Error("two connections share a socket")
 	}
 	again, _, _ := strings.Cut(w.back(c), "#")
-	expect(t, "the same connection", again, "conversation:"+path)
+	testkit.Expect(t, "the same connection", again, "conversation:"+path)
 	c.Close()
-	until(t, "the socket is gone", func() bool {
+	testkit.Until(t, "the socket is gone", func() bool {
 		_, err := os.Lstat(path)
 		return os.IsNotExist(err)
 	})
 	_, err := Open(t.Context(), w.endpoint("conversation:"+path), Options{})
-	expect(t, "opening what is gone", failed(err), "failed unreachable")
+	testkit.Expect(t, "opening what is gone", testkit.Failed(err), "failed unreachable")
 }
 
 // A folder that others can enter, that is a link, or that is no folder is
@@ -63,7 +64,7 @@ func TestRuntimeFolderIsRefused(t *testing.T) {
 			if name == "too open" {
 				os.Chmod(dir, 0o755) // whatever the umask
 			}
-			expect(t, "RPCX_ENDPOINT", w.call(w.client(), "where", ""), `""`)
+			testkit.Expect(t, "RPCX_ENDPOINT", w.call(w.client(), "where", ""), `""`)
 			if got := w.warned(); !strings.Contains(got, "hooks cannot talk back") || !strings.Contains(got, dir) {
 				t.Errorf("warned of %q", got)
 			}
@@ -128,7 +129,7 @@ func TestSocketRefuses(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"op":"call"}}`: `"result":null`,
 		`[]`: `"code":-32600`,
 	} {
-		socketAnswers(t, path, send, want)
+		testkit.SocketAnswers(t, path, send, want)
 	}
 	nc, err := net.Dial("unix", path)
 	if err != nil {
@@ -137,7 +138,7 @@ func TestSocketRefuses(t *testing.T) {
 	io.WriteString(nc, "GET / HTTP/1.1\r\n\r\n")
 	io.Copy(io.Discard, nc) // it hangs up
 	nc.Close()
-	expect(t, "afterwards", w.call(w.open(w.back(c)), "hi", ""), "1")
+	testkit.Expect(t, "afterwards", w.call(w.open(w.back(c)), "hi", ""), "1")
 }
 
 // A process on the socket that dies takes its calls and streams with it: the

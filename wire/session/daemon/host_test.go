@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
+	"rpcx/wire/testkit"
 )
 
 // host keeps a session to endpoint in this process, until the test ends or it
@@ -92,9 +93,9 @@ func TestHostRefuses(t *testing.T) {
 		`[{"jsonrpc":"2.0","id":1,"method":"hello"},7]`:                                                       `"code":-32600`,
 		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"call","method":"add","hook":"no such hook"}`: `"code":-32700`,
 	} {
-		socketAnswers(t, path, send, want)
+		testkit.SocketAnswers(t, path, send, want)
 	}
-	expect(t, "afterwards", w.call(w.open("@work"), "add", "[1,2]"), "3")
+	testkit.Expect(t, "afterwards", w.call(w.open("@work"), "add", "[1,2]"), "3")
 }
 
 // Who looks how a session is does not use it; who is attached does.
@@ -106,7 +107,7 @@ func TestHostCountsClients(t *testing.T) {
 		t.Errorf("%d clients, want 1", n)
 	}
 	c.Close()
-	until(t, "the session ended, though it is looked at", func() bool {
+	testkit.Until(t, "the session ended, though it is looked at", func() bool {
 		if _, err := List(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -142,14 +143,14 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	}
 	defer deaf.Close()
 	ended := w.host("ws://"+deaf.Addr().String()+"/", HostOptions{Name: "slow"})
-	until(t, "the session has a socket", func() bool { path, _ := rundir.Find("slow"); return path != "" })
-	expect(t, "its state", w.status("slow").State, "connecting")
+	testkit.Until(t, "the session has a socket", func() bool { path, _ := rundir.Find("slow"); return path != "" })
+	testkit.Expect(t, "its state", w.status("slow").State, "connecting")
 	opened := make(chan error, 1)
 	go func() {
 		_, err := session.Open(t.Context(), w.endpoint("@slow"), session.Options{})
 		opened <- err
 	}()
-	until(t, "somebody waits for it", func() bool { return w.status("slow").Clients == 1 })
+	testkit.Until(t, "somebody waits for it", func() bool { return w.status("slow").Clients == 1 })
 	if err := w.attach("slow").End(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -200,7 +201,7 @@ func TestHostTakesOneAnswer(t *testing.T) {
 	if err := <-finished; err != nil {
 		t.Error(err)
 	}
-	if err := two.Send(t.Context(), answer(first, "1")); failed(err) != "failed usage" {
+	if err := two.Send(t.Context(), answer(first, "1")); testkit.Failed(err) != "failed usage" {
 		t.Errorf("an answer to what was rejected: %v", err)
 	}
 	call := w.start(w.open("@work"), dialect.Call, "go", `["second"]`)
@@ -208,10 +209,10 @@ func TestHostTakesOneAnswer(t *testing.T) {
 	if err := one.Send(t.Context(), answer(second, `"one"`)); err != nil {
 		t.Error(err)
 	}
-	if err := two.Send(t.Context(), answer(second, `"two"`)); failed(err) != "failed usage" {
+	if err := two.Send(t.Context(), answer(second, `"two"`)); testkit.Failed(err) != "failed usage" {
 		t.Errorf("the second answer: %v", err)
 	}
-	expect(t, "the answer", w.next(call), `"one"`)
+	testkit.Expect(t, "the answer", w.next(call), `"one"`)
 	if err := done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","method":"late"}`)); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
 		t.Errorf("after the end: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/session/relay"
+	"rpcx/wire/testkit"
 )
 
 // parking parks a call, and gives its answer when there is one.
@@ -63,7 +64,7 @@ func TestInboxClaims(t *testing.T) {
 		synctest.Wait()
 		second := parking(t.Context(), b, "other")
 		synctest.Wait()
-		expect(t, "a call's line", string(b.find(1).line()), `{"id":1,"method":"ask","params":[1]}`)
+		testkit.Expect(t, "a call's line", string(b.find(1).line()), `{"id":1,"method":"ask","params":[1]}`)
 		isCall(t, "by method", claimed(t, b, one, "other"), 2)
 		isCall(t, "the oldest", claimed(t, b, one, ""), 1)
 		isCall(t, "nothing is left", claimed(t, b, two, ""), 0)
@@ -92,8 +93,8 @@ func TestInboxClaims(t *testing.T) {
 				t.Errorf("answered twice: %v", err)
 			}
 		}
-		expect(t, "call 1", <-first, "true")
-		expect(t, "call 2", <-second, "error no")
+		testkit.Expect(t, "call 1", <-first, "true")
+		testkit.Expect(t, "call 2", <-second, "error no")
 		synctest.Wait()
 		counted(t, b, 0, 0)
 	})
@@ -109,7 +110,7 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		synctest.Wait()
 		isCall(t, "claimed", claimed(t, b, h, ""), 1)
 		cancel()
-		expect(t, "who gave up", <-gone, "given up")
+		testkit.Expect(t, "who gave up", <-gone, "given up")
 		synctest.Wait()
 		if err := b.acknowledge(h, 1, time.Hour); !isConflict(err) {
 			t.Errorf("took what is gone: %v", err)
@@ -120,9 +121,9 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		if err := b.acknowledge(h, 2, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, "nobody answers", <-late, "error nobody answered")
+		testkit.Expect(t, "nobody answers", <-late, "error nobody answered")
 		b.defaultAnswer = json.RawMessage(`{"ok":0}`)
-		expect(t, "the usual answer", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
+		testkit.Expect(t, "the usual answer", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
 		counted(t, b, 0, 0)
 	})
 }
@@ -142,7 +143,7 @@ func TestInboxKeepsTheOrder(t *testing.T) {
 		}
 		for n, id := range append(ids, `"nobody told"`) {
 			isCall(t, id, claimed(t, b, h, ""), int64(n+1))
-			expect(t, "its method", b.find(int64(n+1)).method, id)
+			testkit.Expect(t, "its method", b.find(int64(n+1)).method, id)
 		}
 		cancel()
 		synctest.Wait()
@@ -170,7 +171,7 @@ func TestInboxIsBounded(t *testing.T) {
 			t.Errorf("two claimants got %d and %d", x, y)
 		}
 		synctest.Wait()
-		expect(t, "one too many", <-parking(ctx, b, "ask"), "error busy")
+		testkit.Expect(t, "one too many", <-parking(ctx, b, "ask"), "error busy")
 		cancel()
 		synctest.Wait()
 		counted(t, b, 0, 0)

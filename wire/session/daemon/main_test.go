@@ -1,26 +1,20 @@
 package daemon
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
 	"rpcx/wire/session"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -103,85 +97,17 @@ func (w *world) open(endpoint string, hooks ...string) session.Conversation {
 	return c
 }
 
-// start opens an operation.
 func (w *world) start(c session.Conversation, kind dialect.OpKind, method, params string) dialect.Stream {
 	w.t.Helper()
-	op := dialect.Op{Kind: kind, Method: method}
-	if params != "" {
-		op.Params = json.RawMessage(params)
-	}
-	st, err := c.Open(w.t.Context(), op)
-	if err != nil {
-		w.t.Fatalf("%s: %v", method, err)
-	}
-	return st
+	return testkit.Start(w.t, c, kind, method, params)
 }
 
-// call is what method answers; an error is "error " and its object, a failure
-// "failed KIND".
 func (w *world) call(c session.Conversation, method, params string) string {
 	w.t.Helper()
-	op := dialect.Op{Kind: dialect.Call, Method: method}
-	if params != "" {
-		op.Params = json.RawMessage(params)
-	}
-	st, err := c.Open(w.t.Context(), op)
-	if err != nil {
-		return failed(err)
-	}
-	return w.next(st)
+	return testkit.Call(w.t, c, method, params)
 }
 
 func (w *world) next(st dialect.Stream) string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
-	defer cancel()
-	m, err := st.Next(ctx)
-	switch {
-	case err != nil:
-		return failed(err)
-	case m.Err != nil:
-		return "error " + string(m.Err.JSON())
-	}
-	return string(m.Body)
-}
-
-func failed(err error) string {
-	if f := wire.AsFault(err); f != nil {
-		return "failed " + string(f.Kind)
-	}
-	return "failed: " + err.Error()
-}
-
-// until polls for what only the system can tell.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("in vain waited until %s", what)
-		}
-	}
-}
-
-func expect(t *testing.T, what, got, want string) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
-	}
-}
-
-// socketAnswers sends one line to a socket, from a connection of its own, and
-// demands that the first line of the answer holds want.
-func socketAnswers(t *testing.T, path, send, want string) {
-	t.Helper()
-	nc, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	io.WriteString(nc, send+"\n")
-	line, err := bufio.NewReader(nc).ReadString('\n')
-	if err != nil || !strings.Contains(line, want) {
-		t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
-	}
+	return testkit.Next(w.t, st)
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // ringOf is a ring that keeps count messages of up to most bytes.
@@ -72,7 +73,7 @@ func TestRingKeepsTheNewest(t *testing.T) {
 			r.end(io.EOF)
 			first, last, bytes := r.bounds()
 			got := told(t, after(t, r, 0, ""), int(last-first)+1+min(1, int(first-1)))
-			expect(t, "kept", fmt.Sprint(got), tt.want)
+			testkit.Expect(t, "kept", fmt.Sprint(got), tt.want)
 			if want := 3 * int(last-first+1); bytes != want {
 				t.Errorf("%d bytes, want %d", bytes, want)
 			}
@@ -87,10 +88,10 @@ func TestRingAfter(t *testing.T) {
 	for _, s := range []string{"a", "b", "c"} {
 		r.add(item(s, s))
 	}
-	expect(t, "after 1", fmt.Sprint(told(t, after(t, r, 1, ""), 2)), "[2 b 3 c]")
-	expect(t, "after -7", fmt.Sprint(told(t, after(t, r, -7, ""), 1)), "[1 a]")
-	expect(t, "of b", fmt.Sprint(told(t, after(t, r, 0, "b"), 1)), "[2 b]")
-	if _, err := r.after(4, "", shown); failed(err) != "failed usage" {
+	testkit.Expect(t, "after 1", fmt.Sprint(told(t, after(t, r, 1, ""), 2)), "[2 b 3 c]")
+	testkit.Expect(t, "after -7", fmt.Sprint(told(t, after(t, r, -7, ""), 1)), "[1 a]")
+	testkit.Expect(t, "of b", fmt.Sprint(told(t, after(t, r, 0, "b"), 1)), "[2 b]")
+	if _, err := r.after(4, "", shown); testkit.Failed(err) != "failed usage" {
 		t.Errorf("after 4: %v", err)
 	}
 }
@@ -109,10 +110,10 @@ func TestRingIsReadAsItGrows(t *testing.T) {
 		}
 		synctest.Wait()
 		r.end(errors.New("over"))
-		expect(t, "who waits", fmt.Sprint(<-got), "[1 a 2 b 3 c over]")
-		expect(t, "who is slow", fmt.Sprint(told(t, slow, 5)), "[gap 1 2 b 3 c over over]")
+		testkit.Expect(t, "who waits", fmt.Sprint(<-got), "[1 a 2 b 3 c over]")
+		testkit.Expect(t, "who is slow", fmt.Sprint(told(t, slow, 5)), "[gap 1 2 b 3 c over over]")
 		slow.Cancel(t.Context())
-		expect(t, "who left", fmt.Sprint(told(t, slow, 1)), "[EOF]")
+		testkit.Expect(t, "who left", fmt.Sprint(told(t, slow, 1)), "[EOF]")
 	})
 }
 

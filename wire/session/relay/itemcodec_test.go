@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // What a user sees of a message, and the message, are the same on both ends.
@@ -46,7 +47,7 @@ func TestPacked(t *testing.T) {
 		t.Errorf("a result of %d bytes crosses as %d", len(long), n)
 	}
 	_, err := unpack(pack(wire.Message{Kind: wire.Item}, wire.Event{}, wire.NewFault(wire.Protocol, "why", nil)))
-	expect(t, "no event", failed(err), "failed protocol")
+	testkit.Expect(t, "no event", testkit.Failed(err), "failed protocol")
 }
 
 // Whatever holds the socket of a session, nothing that it sends takes a command

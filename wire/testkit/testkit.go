@@ -1,0 +1,141 @@
+// Package testkit has what the tests of several packages need.
+package testkit
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// Expect demands that got is want; what says of what they are.
+func Expect(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+	}
+}
+
+// Failed is an error as tests compare it: "failed " with the kind of the Fault, or
+// "failed: " with the text of another error.
+func Failed(err error) string {
+	if f := wire.AsFault(err); f != nil {
+		return "failed " + string(f.Kind)
+	}
+	return "failed: " + err.Error()
+}
+
+// Until polls for what only the system can tell, for a minute at most.
+func Until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain waited until %s", what)
+		}
+	}
+}
+
+// Line waits for a whole line in a file and returns it.
+func Line(t *testing.T, file string) string {
+	t.Helper()
+	var b []byte
+	Until(t, file+" holds a line", func() bool {
+		b, _ = os.ReadFile(file)
+		return strings.HasSuffix(string(b), "\n")
+	})
+	return strings.TrimSpace(string(b))
+}
+
+// ProcessGone waits until the process whose id is the line of a file has ended.
+func ProcessGone(t *testing.T, file string) {
+	t.Helper()
+	pid, err := strconv.Atoi(Line(t, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	Until(t, "process "+strconv.Itoa(pid)+" is gone", func() bool {
+		if syscall.Kill(pid, 0) != nil {
+			return true
+		}
+		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		return strings.HasPrefix(rest, "Z") // dead, and nobody asked for its status
+	})
+}
+
+// SocketAnswers sends one line to a Unix socket, from a connection of its own, and
+// demands that the first line of the answer holds want.
+func SocketAnswers(t *testing.T, path, send, want string) {
+	t.Helper()
+	nc, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := io.WriteString(nc, send+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(nc).ReadString('\n')
+	if err != nil || !strings.Contains(line, want) {
+		t.Errorf("%s\n got %s (%v)\nwant %s", send, line, err, want)
+	}
+}
+
+// An Opener is a conversation, as far as operations are opened on it.
+type Opener interface {
+	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
+}
+
+// Start opens an operation that must open. params are JSON; "": none.
+func Start(t *testing.T, c Opener, kind dialect.OpKind, method, params string) dialect.Stream {
+	t.Helper()
+	st, err := c.Open(t.Context(), operation(kind, method, params))
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return st
+}
+
+// Call returns what method answers: the result, "error " and the error object, or
+// what Failed says.
+func Call(t *testing.T, c Opener, method, params string) string {
+	t.Helper()
+	st, err := c.Open(t.Context(), operation(dialect.Call, method, params))
+	if err != nil {
+		return Failed(err)
+	}
+	return Next(t, st)
+}
+
+func operation(kind dialect.OpKind, method, params string) dialect.Op {
+	op := dialect.Op{Kind: kind, Method: method}
+	if params != "" {
+		op.Params = json.RawMessage(params)
+	}
+	return op
+}
+
+// Next returns the next message of a stream, as Call does.
+func Next(t *testing.T, st dialect.Stream) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	m, err := st.Next(ctx)
+	switch {
+	case err != nil:
+		return Failed(err)
+	case m.Err != nil:
+		return "error " + string(m.Err.JSON())
+	}
+	return string(m.Body)
+}
