@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,28 @@ func TestValidAgreesWithEncodingJSON(t *testing.T) {
 		if got, want := Valid([]byte(v), deepEnough) == nil, json.Valid([]byte(v)); got != want {
 			t.Errorf("Valid(%q) = %v, encoding/json says %v", v, got, want)
 		}
+	}
+}
+
+// namesOf are the names that Keys shows.
+func namesOf(b []byte, depth int) (names []string, err error) {
+	err = Keys(b, depth, func(name []byte) { names = append(names, string(name)) })
+	return names, err
+}
+
+// Keys judges as Valid does, and shows each name once.
+func TestKeys(t *testing.T) {
+	for _, v := range append([]string{`{"a":{"b":[{"c":"d"},[{"e\n":1}]],"":2},"a":3}`}, values...) {
+		for _, depth := range []int{0, 1, 3, deepEnough} {
+			want := Valid([]byte(v), depth)
+			if names, err := namesOf([]byte(v), depth); fmt.Sprint(err) != fmt.Sprint(want) {
+				t.Errorf("Keys(%q) = %v, %v; Valid says %v", v, names, err, want)
+			}
+		}
+	}
+	names, _ := namesOf([]byte(`{"a":{"b":[{"c":"d"},[{"e\n":1}]],"":2},"a":3}`), deepEnough)
+	if want := []string{"a", "b", "c", `e\n`, "", "a"}; !slices.Equal(names, want) {
+		t.Errorf("%q", names)
 	}
 }
 

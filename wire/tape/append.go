@@ -110,10 +110,16 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	if micro %= 1e6; micro == 0 {
 		return b
 	}
-	start := len(b)
-	b = strconv.AppendInt(b, 1e6+micro, 10)
-	b[start] = '.'
-	return bytes.TrimRight(b, "0")
+	digits := len(".000000")
+	for ; micro%10 == 0; digits-- {
+		micro /= 10
+	}
+	b = append(b, ".000000"[:digits]...)
+	for i := len(b) - 1; micro > 0; i-- {
+		b[i] = byte('0' + micro%10)
+		micro /= 10
+	}
+	return b
 }
 
 func appendText(b []byte, name, text string) []byte {

@@ -15,10 +15,10 @@ import (
 
 // Options are what a Writer needs beside the header. The zero value is usable.
 type Options struct {
-	// Redact appends msg to dst with every secret in it replaced, and returns dst.
-	// It sees each message before anything of it is written, keeps neither, and is
-	// never called twice at once. nil: nothing is secret.
-	Redact func(dst, msg []byte) []byte
+	// Redact appends msg to dst with every secret in it replaced, and returns dst and
+	// whether msg is JSON. It sees each message before anything of it is written,
+	// keeps neither, and is never called twice at once. nil: nothing is secret.
+	Redact func(dst, msg []byte) (out []byte, isJSON bool)
 	// Failed is told once why the tape cannot be written any more; nothing is
 	// recorded from then on. It must not block. May be nil.
 	Failed func(err error)
@@ -27,7 +27,7 @@ type Options struct {
 }
 
 const (
-	flushBytes = 64 << 10             // as much is written at once, at least
+	flushBytes = 256 << 10            // as much is written at once, at least
 	flushDelay = 5 * time.Millisecond // a line is written no later than this
 	keepBytes  = 1 << 20              // a buffer that grew beyond this is not kept
 )
@@ -79,37 +79,42 @@ func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
 		return
 	}
 	now := t.Elapsed()
-	if plain(msg) {
-		t.buf = append(appendStart(t.buf, now, conn, d), `,"msg":`...)
-		if t.o.Redact != nil {
-			t.buf = t.o.Redact(t.buf, msg)
-		} else {
-			t.buf = append(t.buf, msg...)
-		}
+	line := len(t.buf)
+	t.buf = append(appendStart(t.buf, now, conn, d), `,"msg":`...)
+	start := len(t.buf)
+	isJSON := false
+	if t.o.Redact != nil {
+		t.buf, isJSON = t.o.Redact(t.buf, msg)
+	} else {
+		t.buf, isJSON = append(t.buf, msg...), scan.Valid(msg, wire.DefaultMaxDepth) == nil
+	}
+	if isJSON && onOneLine(t.buf[start:]) {
 		t.buf = append(t.buf, "}\n"...)
 	} else {
-		t.buf = t.odd(t.buf, now, conn, d, msg)
+		t.scratch = append(t.scratch[:0], t.buf[start:]...)
+		t.buf = t.odd(t.buf[:line], now, conn, d)
 	}
 	t.added(now)
 }
 
-// plain says that msg is JSON that stands on one line as it is.
-func plain(msg []byte) bool {
-	if len(msg) == 0 || msg[0] <= ' ' || msg[len(msg)-1] <= ' ' || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+// onOneLine says that the JSON text b can stand in a line as it is.
+func onOneLine(b []byte) bool {
+	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
 		return false
 	}
-	return printable(msg) || bytes.IndexByte(msg, '\n') < 0 && bytes.IndexByte(msg, '\r') < 0 && utf8.Valid(msg)
+	return printable(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// printable says that b is ASCII without control characters, eight bytes at a time.
+// printable says that b is ASCII without control characters, many bytes at a time.
 func printable(b []byte) bool {
 	const (
 		blanks = 0x2020202020202020
 		highs  = 0x8080808080808080
 	)
-	for ; len(b) >= 8; b = b[8:] {
-		x := binary.LittleEndian.Uint64(b)
-		if (x|(x-blanks)&^x)&highs != 0 {
+	for ; len(b) >= 32; b = b[32:] {
+		w, x := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		y, z := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
+		if (w|(w-blanks)|x|(x-blanks)|y|(y-blanks)|z|(z-blanks))&highs != 0 {
 			return false
 		}
 	}
@@ -121,14 +126,10 @@ func printable(b []byte) bool {
 	return true
 }
 
-// odd appends the line of a message that is not plain.
-func (t *Writer) odd(b []byte, now time.Duration, conn int, d wire.Direction, msg []byte) []byte {
-	if t.o.Redact != nil {
-		t.scratch = t.o.Redact(t.scratch[:0], msg)
-		msg = t.scratch
-	}
+// odd appends the line of the message in scratch, which is not plain.
+func (t *Writer) odd(b []byte, now time.Duration, conn int, d wire.Direction) []byte {
 	line := Line{Time: now, Conn: conn, Dir: d}
-	line.SetPayload(msg)
+	line.SetPayload(t.scratch)
 	if cap(t.scratch) > keepBytes {
 		t.scratch = nil
 	}

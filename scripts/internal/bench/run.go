@@ -17,6 +17,7 @@ import (
 type job struct {
 	args  []string
 	stdin string // a file; "": none
+	calls int    // in place of stdin: as many requests, one after the other, each answered before the next; 0: none
 }
 
 // sample is what a run took.
@@ -43,8 +44,13 @@ func (j job) run() (sample, error) {
 	}
 	defer null.Close()
 	cmd.Stdout = null
+	run := cmd.Run
+	if j.calls > 0 {
+		cmd.Stdout = nil
+		run = func() error { return talk(cmd, j.calls) }
+	}
 	begun := time.Now()
-	if err := cmd.Run(); err != nil {
+	if err := run(); err != nil {
 		return sample{}, fmt.Errorf("%s: %w: %s", strings.Join(j.args, " "), err, complaint.String())
 	}
 	return sample{
@@ -52,6 +58,33 @@ func (j job) run() (sample, error) {
 		wall: time.Since(begun),
 		rss:  maxRSS(cmd.ProcessState),
 	}, nil
+}
+
+// talk runs cmd and makes n calls over its stdin and stdout, a line each, one after
+// the other.
+func talk(cmd *exec.Cmd, n int) error {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	request := []byte(`{"jsonrpc":"2.0","id":1,"method":"echo","params":["` + strings.Repeat("x", messageSize) + `"]}` + "\n")
+	lines := bufio.NewReader(out)
+	for range n {
+		if _, err = in.Write(request); err != nil {
+			break
+		}
+		if _, err = lines.ReadSlice('\n'); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
 // program is one row of a comparison.

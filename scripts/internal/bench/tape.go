@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 )
 
-// tapes compares recording with not recording, record with a program that copies
-// bytes, and a call of a tape with one of an embedded server.
+// tapes compares recording with not recording, record with programs that copy bytes,
+// and a call of a tape with one of an embedded server. Where messages come as fast as
+// they can, most of what record does more than a copy is to write the tape: so it is
+// compared, too, with a copy that writes what passes to a file.
 func tapes(t *table, bin func(string) string, dir string, far *far, size sizes) error {
 	n, rpcx := fmt.Sprint(size.stream), bin("rpcx")
 	tape := filepath.Join(dir, "stream.tape")
@@ -25,7 +27,14 @@ func tapes(t *table, bin func(string) string, dir string, far *far, size sizes) 
 	}
 	err = t.measure(size.streams, usPer("message", size.stream),
 		program{"record between stdio and a Unix socket", job{stdin: request, args: []string{rpcx, "record", "stdio:", "--to", far.unix, "-o", tape}}},
-		program{"a program that copies the bytes", job{stdin: request, args: []string{bin("raw"), "copy", far.unix}}})
+		program{"a program that copies the bytes", job{stdin: request, args: []string{bin("raw"), "copy", far.unix}}},
+		program{"one that writes them to a file, too", job{stdin: request, args: []string{bin("raw"), "copy", far.unix, tape}}})
+	if err != nil {
+		return err
+	}
+	err = t.measure(size.bulkRuns, usPer("call", size.bulk),
+		program{"record, one call after the other", job{calls: size.bulk, args: []string{rpcx, "record", "stdio:", "--to", far.unix, "-o", tape}}},
+		program{"a program that copies the bytes", job{calls: size.bulk, args: []string{bin("raw"), "copy", far.unix}}})
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,10 @@ func TestRedaction(t *testing.T) {
 		{nil, `{"password":"x","n":1.10}`, `{"password":"…","n":1.10}`},
 		{nil, `{"a":[{"API_KEY":{"x":1}}]}`, `{"a":[{"API_KEY":"…"}]}`},
 		{nil, `{"h":"Bearer abc"}`, `{"h":"…"}`},
+		{nil, `{"h":"Authorization: Basic YTpi"}`, `{"h":"…"}`},
+		{nil, `{"h":"bearers of news","i":"the bearer said"}`, `{"h":"bearers of news","i":"the bearer said"}`},
+		{nil, `{"pass\u0077ord":"x"}`, `{"pass\u0077ord":"…"}`},
+		{nil, `{"a":1,"a":[{"":0}],"token":"x"`, `{"a":1,"a":[{"":0}],"token":"…"`},
 		{nil, `{"progressToken":"x"}`, `{"progressToken":"x"}`},
 		{nil, `Authorization: "Bearer abc"`, `Authorization: "…"`},
 		{[]*jq.Paths{compile(".params.card")}, `{"params":{"card":"4111","x": 1}}`, `{"params":{"card":"…","x":1}}`},
@@ -55,7 +59,7 @@ func TestRedaction(t *testing.T) {
 		var warned []string
 		r := newRedactor(tt.paths, func(text string) { warned = append(warned, text) })
 		for range 2 {
-			if got := r.append(nil, []byte(tt.in)); string(got) != tt.want {
+			if got, _ := r.append(nil, []byte(tt.in)); string(got) != tt.want {
 				t.Errorf("%s: %s, want %s", tt.in, got, tt.want)
 			}
 		}

@@ -16,119 +16,93 @@ import (
 // A redactor takes the secrets out of messages. It is used by one goroutine at a
 // time.
 type redactor struct {
-	slots [256]*known // names that were met last, by their slot
 	known map[string]*known
+	last  *known // the name that was met last in the message that is looked at
+	begin known  // what last is at the beginning of a message
 	paths []*jq.Paths
 	warn  func(text string)
 	told  bool
+	see   func(name []byte) // name
+	found bool              // in the message that is looked at stands what may be a secret
 }
 
-// known is a member's name, and whether its value is secret.
+// known is a member's name, and whether its value is secret. Messages are much alike:
+// the name that followed this one last time is tried first.
 type known struct {
 	name   string
 	secret bool
+	next   *known // nil: none has followed yet
 }
 
 func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {
-	return &redactor{known: map[string]*known{}, paths: paths, warn: warn}
+	r := &redactor{known: map[string]*known{}, paths: paths, warn: warn}
+	r.see = r.name
+	return r
 }
 
-// append appends msg to dst without its secrets. Where no member has the name of a
-// secret and the user has named none, it allocates nothing.
-func (r *redactor) append(dst, msg []byte) []byte {
-	if r.mayHoldSecret(msg) {
+// append appends msg to dst without its secrets, and says whether that is JSON. Where
+// no member has the name of a secret and the user has named none, it allocates
+// nothing.
+func (r *redactor) append(dst, msg []byte) ([]byte, bool) {
+	found, isJSON := r.look(msg)
+	if found || !isJSON {
 		msg = redact.JSON(msg)
 	}
-	if len(r.paths) > 0 {
+	if len(r.paths) > 0 && isJSON {
 		msg = r.chosen(msg)
 	}
-	return append(dst, msg...)
+	return append(dst, msg...), isJSON
 }
 
-// mayHoldCredentials says that a string in msg may begin with Bearer or Basic, whose
-// first letter is b.
-func mayHoldCredentials(msg []byte, b byte) bool {
+// look goes through msg once: found says that it may hold a secret, isJSON that it is
+// one JSON value.
+func (r *redactor) look(msg []byte) (found, isJSON bool) {
+	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B'))
+	r.last = &r.begin
+	isJSON = scan.Keys(msg, wire.DefaultMaxDepth, r.see) == nil
+	return r.found, isJSON
+}
+
+// name looks at the name of a member.
+func (r *redactor) name(name []byte) { r.found = r.found || len(name) > 0 && r.secret(name) }
+
+// holdsScheme says that Bearer or Basic and a blank stand in text, with b as their
+// first letter.
+func holdsScheme(text []byte, b byte) bool {
 	for {
-		i := bytes.IndexByte(msg, b)
+		i := bytes.IndexByte(text, b)
 		if i < 0 {
 			return false
 		}
-		if msg = msg[i+1:]; credentials(msg) {
+		if text = text[i+1:]; bytes.HasPrefix(text, []byte("earer ")) || bytes.HasPrefix(text, []byte("asic ")) {
 			return true
 		}
 	}
 }
 
-// credentials says that b, which follows a b, makes the name of a scheme of it.
-func credentials(b []byte) bool {
-	return bytes.HasPrefix(b, []byte("earer ")) || bytes.HasPrefix(b, []byte("asic "))
-}
-
-// mayHoldSecret is a quick look, which may be wrong in one direction: a member has
-// the name of a secret, or somewhere stands what begins credentials. It goes from
-// colon to colon, as a name stands before each.
-func (r *redactor) mayHoldSecret(msg []byte) bool {
-	for at := 0; ; {
-		colon := bytes.IndexByte(msg[at:], ':')
-		if colon < 0 {
-			break
-		}
-		at += colon + 1
-		if name := nameBefore(msg[:at-1]); name != nil && r.secret(name) {
-			return true
-		}
-		if val := scan.Skip(msg, at); val+1 < len(msg) && msg[val] == '"' && msg[val+1]|0x20 == 'b' && credentials(msg[val+2:]) {
-			return true
-		}
-	}
-	if bytes.IndexByte(msg, '[') < 0 && scan.Type(msg) == 'o' {
-		return false // every string is a member's
-	}
-	return mayHoldCredentials(msg, 'B') || mayHoldCredentials(msg, 'b')
-}
-
-// nameBefore is the string that b ends with, without its quotes; nil: b ends with
-// none.
-func nameBefore(b []byte) []byte {
-	end := len(b) - 1
-	for end > 0 && b[end] <= ' ' {
-		end--
-	}
-	if end < 1 || b[end] != '"' {
-		return nil
-	}
-	start := end - 1
-	for start >= 0 && b[start] != '"' {
-		start--
-	}
-	return b[start+1 : end]
-}
-
-// secret says that the value of a member of this name is. One with an escape in
-// it is not remembered.
+// secret says that the value of a member of this name is.
 func (r *redactor) secret(name []byte) bool {
-	n := len(name)
-	if n == 0 {
-		return false
-	}
-	slot := &r.slots[(n*31+int(name[0])*7+int(name[n-1])*13+int(name[n/2]))&255]
-	if k := *slot; k != nil && k.name == string(name) {
+	if k := r.last.next; k != nil && k.name == string(name) {
+		r.last = k
 		return k.secret
 	}
 	k := r.known[string(name)]
 	if k == nil {
-		if bytes.IndexByte(name, '\\') >= 0 || len(r.known) >= namesMost {
+		if len(r.known) >= namesMost || len(name) > nameMost {
 			return redact.SecretName(scan.Key(name))
 		}
-		k = &known{string(name), redact.SecretName(string(name))}
+		k = &known{name: string(name), secret: redact.SecretName(scan.Key(name))}
 		r.known[k.name] = k
 	}
-	*slot = k
+	r.last.next, r.last = k, k
 	return k.secret
 }
 
-// namesMost is how many names are remembered: a peer can think of more.
-const namesMost = 4096
+// What is remembered of names: a peer can think of more, and of longer ones.
+const (
+	namesMost = 4096
+	nameMost  = 128
+)
 
 // programTime bounds what a user's program may take for one message.
 const programTime = time.Second
@@ -136,9 +110,6 @@ const programTime = time.Second
 // chosen is msg without what the user's programs select. Where one fails nothing of
 // the message is kept.
 func (r *redactor) chosen(msg []byte) []byte {
-	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
-		return msg
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()
 	var all []string

@@ -5,7 +5,7 @@
 //	raw call unix:PATH            the same, a line each
 //	raw bulk ws://HOST/ N JOBS    N requests, JOBS in flight
 //	raw stream ws://HOST/ N       one subscription of N messages
-//	raw copy unix:PATH            stdin there, and what comes to stdout
+//	raw copy unix:PATH [FILE]     stdin there, and what comes to stdout; both to FILE, too
 package main
 
 import (
@@ -31,6 +31,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if args[0] == "copy" {
+		return copyBytes(strings.TrimPrefix(args[1], "unix:"), args[2:])
+	}
 	n, jobs := 1, 1
 	for i, to := range []*int{&n, &jobs} {
 		if len(args) > i+2 {
@@ -51,8 +54,6 @@ func run(args []string) error {
 		return bulk(args[1], n, jobs)
 	case "stream":
 		return stream(args[1], n)
-	case "copy":
-		return copyBytes(strings.TrimPrefix(args[1], "unix:"))
 	}
 	return errors.New("call, bulk, stream or copy")
 }
@@ -73,18 +74,27 @@ func callUnix(path string) error {
 
 // copyBytes copies as a program does that looks at the bytes: what the system
 // could move by itself is read and written.
-func copyBytes(path string) error {
+func copyBytes(path string, file []string) error {
 	c, err := net.Dial("unix", path)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	to, from := io.Writer(c), io.Writer(os.Stdout)
+	if len(file) > 0 {
+		f, err := os.Create(file[0])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		to, from = io.MultiWriter(c, f), io.MultiWriter(os.Stdout, f)
+	}
 	up := make(chan error, 1)
 	go func() {
-		_, err := io.CopyBuffer(struct{ io.Writer }{c}, struct{ io.Reader }{os.Stdin}, make([]byte, 64<<10))
+		_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{os.Stdin}, make([]byte, 64<<10))
 		up <- errors.Join(err, c.(*net.UnixConn).CloseWrite())
 	}()
-	_, err = io.CopyBuffer(struct{ io.Writer }{os.Stdout}, struct{ io.Reader }{c}, make([]byte, 64<<10))
+	_, err = io.CopyBuffer(struct{ io.Writer }{from}, struct{ io.Reader }{c}, make([]byte, 64<<10))
 	return errors.Join(err, <-up)
 }
 
