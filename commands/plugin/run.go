@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"rpcx/commands/cmdline"
@@ -91,15 +90,12 @@ func performSteps(cl *env.Deadline, a *env.Env, conv session.Conversation, steps
 		if err == nil {
 			err = pc.consume(c)
 		}
-		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-			return errors.Join(s.fault(err), print.Flush())
-		}
 		if err != nil {
-			return errors.Join(s.fault(err), print.Finish())
+			return request.Finish(print, s.fault(err))
 		}
 		results[s.as] = c.Last
 	}
-	return print.Finish()
+	return request.Finish(print, nil)
 }
 
 // fault says in which step it was.

@@ -150,15 +150,21 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 	return err
 }
 
-// finish prints what is left. Where the peer has answered with an error, nothing is
-// demanded of the values before it.
+// finish does what comes after success, and prints what is left.
 func (r *Request) finish(err error) error {
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		return errors.Join(err, r.Print.Flush())
-	}
 	if err == nil && r.Then != nil {
 		r.Print.Idle()
-		err = r.Then(r.deadline.Ctx)
+		return errors.Join(r.Then(r.deadline.Ctx), r.Print.Finish())
 	}
-	return errors.Join(err, r.Print.Finish())
+	return Finish(r.Print, err)
+}
+
+// Finish prints what is left after an outcome and adds to it which expectations are
+// not met. Where the peer has answered with an error, nothing is demanded of the
+// values before it.
+func Finish(print *format.Pipeline, err error) error {
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+		return errors.Join(err, print.Flush())
+	}
+	return errors.Join(err, print.Finish())
 }

@@ -73,8 +73,7 @@ type Table struct {
 // A chain is all entries of one name, in order.
 type chain struct {
 	pattern string
-	parts   []string // between its stars; one: the name itself
-	literal int      // characters that are no star
+	literal int // characters that are no star
 	answers []*Answer
 }
 
@@ -119,30 +118,16 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 }
 
 func (t *Table) add(pattern string) *chain {
-	c := &chain{pattern: pattern, parts: strings.Split(pattern, "*")}
-	if len(c.parts) == 1 {
+	c := &chain{pattern: pattern}
+	stars := strings.Count(pattern, "*")
+	if stars == 0 {
 		t.exact[pattern] = c
 		t.names = append(t.names, pattern)
 		return c
 	}
-	c.literal = utf8.RuneCountInString(strings.Join(c.parts, ""))
+	c.literal = utf8.RuneCountInString(pattern) - stars
 	t.patterns = append(t.patterns, c)
 	return c
-}
-
-// matches reports whether the parts follow each other in name, the first at its
-// start and the last at its end.
-func (c *chain) matches(name string) bool {
-	last := len(c.parts) - 1
-	name, ok := strings.CutPrefix(name, c.parts[0])
-	for _, part := range c.parts[1:last] {
-		i := strings.Index(name, part)
-		if i < 0 {
-			return false
-		}
-		name = name[i+len(part):]
-	}
-	return ok && strings.HasSuffix(name, c.parts[last])
 }
 
 // find returns what answers name: the exact name first, then the pattern with
@@ -152,7 +137,7 @@ func (t *Table) find(name string) *chain {
 		return c
 	}
 	for _, c := range t.patterns {
-		if c.matches(name) {
+		if dialect.Matches(c.pattern, name) {
 			return c
 		}
 	}
