@@ -29,6 +29,8 @@ type finding struct {
 	in       string // old, where the pointer is one into the older catalog
 	whole    bool   // there is such a place, though the pointer may be "": all of it
 	message  string // what is wrong, and what was expected
+	sent     string // the message of ours that was answered so; "": none
+	got      string // what came; "": nothing, or message says it
 	branches []byte // further findings, as JSON; nil: none
 	warning  bool   // it does not make the check fail
 }
@@ -53,6 +55,8 @@ func (f finding) JSON() []byte {
 	}
 	o.SomeText("in", f.in)
 	o.Text("message", f.message)
+	o.SomeText("sent", f.sent)
+	o.SomeText("got", f.got)
 	o.Add("branches", f.branches)
 	return o.End()
 }
@@ -90,7 +94,14 @@ func (f finding) String() string {
 	if f.level != "" {
 		why = f.level + ": " + why
 	}
-	return format.CleanLine(s + " (" + why + ")")
+	s += " (" + why + ")"
+	if f.sent != "" {
+		s += "; sent: " + f.sent
+	}
+	if f.got != "" {
+		s += "; came: " + f.got
+	}
+	return format.CleanLine(s)
 }
 
 // An outcome collects what is found, prints it, and makes the report.

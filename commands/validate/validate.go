@@ -1,10 +1,14 @@
-// Package validate is rpcx validate: values are held against a schema, and what a
-// peer offers against what it offered before.
+// Package validate is rpcx validate: values are held against a schema, a live peer
+// against what its dialect demands and what it says of itself, and what a peer
+// offers against what it offered before.
 //
 //	validate.go   the command: its flags, and which of the checks an argument asks for
 //	finding.go    what is found, on a line of stdout and in a report
 //	values.go     --schema
 //	versions.go   --against
+//	peer.go       a live peer: its connections
+//	probe.go      what it is asked
+//	watch.go      the rules that its messages are held against
 package validate
 
 import (
@@ -27,11 +31,19 @@ type validateOptions struct {
 	against string
 	allow   string
 	report  report.Target
+
+	// Of a live peer.
+
+	role      string
+	disable   []string
+	strict    bool
+	intrusive bool
 }
 
 // The groups of flags.
 const (
 	groupValues   = "Values"
+	groupPeer     = "Live peers"
 	groupVersions = "Versions"
 )
 
@@ -40,10 +52,11 @@ func Command(a *env.Env) *cmdline.Command {
 	o := &validateOptions{}
 	return &cmdline.Command{
 		Name:        "validate",
-		Usage:       "hold values against a schema, and a catalog against an older one",
-		ArgsUsage:   "--schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
+		Usage:       "hold values, live peers and catalogs against what they promise",
+		ArgsUsage:   "ENDPOINT | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "Does a server do what its dialect demands?", Command: "rpcx validate demo:orders"},
 			{Says: "Each line of a file against a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
 			{Says: "What a method returns, against what a catalog says that it returns", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
 			{Says: "A golden file: what is offered now, and ever after", Command: "rpcx describe demo:orders > api.json"},
@@ -54,7 +67,11 @@ func Command(a *env.Env) *cmdline.Command {
 	}
 }
 
-const description = `With --schema each FILE (- or none is stdin) holds JSON values, one on each line or over many
+const description = `A live peer is held against the rules of its dialect, and asked what one who only looks on does
+not see: an unknown method, ids of several types, a batch, what is no JSON. Nothing is called that
+it has.
+
+With --schema each FILE (- or none is stdin) holds JSON values, one on each line or over many
 lines, and each is held against a JSON Schema of draft 4 to 2020-12. FILE#/POINTER takes a part
 of a document for the schema; FILE#METHOD.params and FILE#METHOD.result are those of a method
 of a catalog or an OpenRPC document. A $ref may lead to files below the schema's folder and
@@ -72,9 +89,12 @@ func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.Enum(groupValues, "draft", "a schema that does not name its draft is of `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
 		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences, and do not fail", &o.allow, []string{"breaking"}),
+		cmdline.List(groupPeer, "disable", "", "leave the rule or probe `NAME` out", &o.disable),
+		cmdline.Bool(groupPeer, "strict", "", "what should be and is not is a failure, too, not a warning", &o.strict),
+		cmdline.Bool(groupPeer, "intrusive", "", "make the probes that may disconnect or exhaust others, too", &o.intrusive),
 		cmdline.Generic(cmdline.GroupOutput, "report", "write a report for a CI system in the form `"+report.Usage+"`", &o.report),
 	}
-	return append(flags, o.client.ConnectingFlags(a, options.IdleCall)...)
+	return append(flags, o.client.ConnectingFlags(a, "wait `DURATION` for an answer of a live peer (5s)")...)
 }
 
 func run(ctx context.Context, a *env.Env, o *validateOptions) error {
@@ -94,6 +114,9 @@ func run(ctx context.Context, a *env.Env, o *validateOptions) error {
 		f := a.Line.Usage("it is not said what is to be checked")
 		f.Hint = "--schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
 		return f
+	}
+	if isPeer(a.Line.Args[0]) {
+		return o.live(ctx, r, a.Line.Args)
 	}
 	return unclear(a, a.Line.Args[0])
 }

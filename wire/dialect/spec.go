@@ -25,6 +25,7 @@ type Spec struct {
 	// What the dialect's page demands.
 
 	Rules   string // the rules, as wire/validate/rules reads them: a TOML text; "": there are none
+	Probes  string // what a peer is asked to find out whether it keeps them, as wire/validate/probes reads it: a TOML text; "": nothing
 	Schemas string // a JSON object of the schema of each message, by its method; "": the page has none
 
 	// How messages travel.

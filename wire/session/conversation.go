@@ -71,10 +71,11 @@ type Options struct {
 	Greeting  time.Duration
 	Cache     cache.Use // of what discovery found
 	Tap       wire.Tap
-	Record    *recorder.Recorder // what each connection is recorded by; nil: nothing is
-	Note      func(peer.Note)    // things a user may want to know; may be nil
-	Drain     time.Duration      // see peer.Options
-	Inflight  int                // as a server, the most requests of a connection: peer.Options.MaxInbound
+	Wrap      func(c wire.Conn) wire.Conn // what uses a connection in its place; nil: it is used as it is
+	Record    *recorder.Recorder          // what each connection is recorded by; nil: nothing is
+	Note      func(peer.Note)             // things a user may want to know; may be nil
+	Drain     time.Duration               // see peer.Options
+	Inflight  int                         // as a server, the most requests of a connection: peer.Options.MaxInbound
 	// Client makes, as a server, Tap and Note of one client, by its name. nil: they
 	// are for all.
 	Client    func(name string) (wire.Tap, func(peer.Note))

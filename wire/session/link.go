@@ -42,6 +42,9 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		rec.failed(err)
 		return nil, err
 	}
+	if d.o.Wrap != nil {
+		conn = d.o.Wrap(conn)
+	}
 	l := &link{
 		codec: d.newCodec(), ends: ends, recording: rec,
 		ready: make(chan struct{}), born: time.Now(),

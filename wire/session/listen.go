@@ -122,6 +122,9 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	}
 	rec = s.record(conn)
 	o.Tap = rec.tap(o.Tap)
+	if s.options.Wrap != nil {
+		conn = s.options.Wrap(conn)
+	}
 	p = peer.New(conn, s.endpoint.Spec().NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
 	s.mu.Lock()
 	defer s.mu.Unlock()

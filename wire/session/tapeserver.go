@@ -87,6 +87,9 @@ func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wir
 		}
 		conn, err = transport.Dial(ctx, e.Address, cfg)
 	}
+	if err == nil && o.Wrap != nil {
+		conn = o.Wrap(conn)
+	}
 	closeAll = func() {
 		for _, end := range ends {
 			_ = end()

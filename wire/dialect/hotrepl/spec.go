@@ -1,14 +1,19 @@
 package hotrepl
 
 import (
-	_ "embed" // the rules
+	_ "embed" // the rules and the probes
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
 
-//go:embed rules.toml
-var rules string
+// What a peer is held against by rpcx validate, and what it is asked.
+var (
+	//go:embed rules.toml
+	rules string
+	//go:embed probes.toml
+	probes string
+)
 
 // Spec is this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
@@ -17,6 +22,7 @@ func Spec() dialect.Spec {
 		Rules:        rules,
 		NewCodec:     func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
 		Shape:        Shape,
+		Probes:       probes,
 		NewServer:    NewServer,
 		ServerBinary: wire.BinaryIgnore,
 		Duplex:       true,

@@ -20,6 +20,7 @@ func Spec() dialect.Spec {
 			return NewCodec(Options{MaxDepth: o.MaxDepth, Discovery: o.Discovery})
 		},
 		Shape:         Shape,
+		Probes:        probes,
 		NewServer:     NewServer,
 		JSONRPCMember: true,
 		TypedParams:   true,

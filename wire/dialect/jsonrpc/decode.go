@@ -210,6 +210,9 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 		*m = invalid(raw, nil, "the id is neither a string nor a number nor null")
 		m.Method = method
 		return
+	case otherVersion(f.version):
+		*m = invalid(raw, c.idOrNil(f.id), "another version of JSON-RPC")
+		return
 	}
 	switch t := scan.Type(f.params); {
 	case f.params == nil, t == 'o', t == 'a':

@@ -100,3 +100,9 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	}
 	return ev, nil
 }
+
+// otherVersion reports whether a request says that it is of a version that is
+// neither 1.0 nor 2.0. One that says nothing is understood.
+func otherVersion(version []byte) bool {
+	return version != nil && string(version) != `"2.0"` && string(version) != `"1.0"`
+}

@@ -16,14 +16,14 @@ var rules1 string
 func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
 	s.JSONRPCMember = true
-	s.Rules = rules
+	s.Rules, s.Probes = rules, probes
 	return s
 }
 
 // Spec1 returns the row of JSON-RPC 1.0.
 func Spec1() dialect.Spec {
 	s := spec("jsonrpc1", V1)
-	s.Rules = rules1
+	s.Rules, s.Probes = rules1, probes1
 	return s
 }
 

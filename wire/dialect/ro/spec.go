@@ -19,6 +19,7 @@ func Spec() dialect.Spec {
 		Rules:           rules,
 		NewCodec:        func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
 		Shape:           Shape,
+		Probes:          probes,
 		NewServer:       NewServer,
 		JSONRPCMember:   true,
 		RequestFields:   true,

@@ -17,6 +17,7 @@ func Spec() dialect.Spec {
 		Rules:             rules,
 		NewCodec:          NewCodec,
 		Shape:             Shape,
+		Probes:            probes,
 		NewServer:         NewServer,
 		CheckName:         CheckName,
 		Subprotocols:      Subprotocols(),

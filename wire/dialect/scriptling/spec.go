@@ -21,6 +21,7 @@ func Spec() dialect.Spec {
 			})
 		},
 		Shape:          Shape,
+		Probes:         probes,
 		NewServer:      NewServer,
 		Framing:        "concat",
 		JSONRPCMember:  true,

@@ -1,0 +1,217 @@
+package validate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/peer"
+	"rpcx/wire/session"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/recorder"
+	"rpcx/wire/validate/probes"
+)
+
+// defaultPatience is how long an answer of the peer is waited for.
+const defaultPatience = 5 * time.Second
+
+// A judge holds a live peer against what its dialect demands.
+type judge struct {
+	o        *validateOptions
+	r        *outcome
+	a        *env.Env
+	endpoint endpoint.Endpoint
+	session  session.Options
+	shape    dialect.Shape
+	patience time.Duration
+	record   *recorder.Recorder // nil: nothing is recorded
+	watch    *watch
+
+	conv    *session.Direct                         // the conversation that is there
+	shared  *probes.Conn                            // its connection
+	facts   map[string][]map[string]json.RawMessage // what probes are made for each of: see probes.Probe.For
+	skipped skips
+	count   tests
+}
+
+// tests counts what was checked.
+type tests struct{ all, failed, warned, skipped int }
+
+// live holds the peer that is named against its dialect, asks it what one who only
+// looks on does not see, and holds it to what it says of itself.
+func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) error {
+	if len(args) > 1 {
+		return r.a.Line.Usage("one peer is checked at a time, not %d", len(args))
+	}
+	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0) // --idle is each probe's
+	defer cl.Stop()
+	j, err := o.judge(cl.Ctx, r)
+	if err != nil {
+		return err
+	}
+	r.suite("rpcx validate " + j.endpoint.String())
+	err = env.Cause(cl.Ctx, j.all(cl.Ctx))
+	return r.write(errors.Join(err, j.sum(err != nil)))
+}
+
+// judge prepares to check the peer that the command line names.
+func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error) {
+	e, _, err := request.Endpoint(ctx, r.a, o.client.Conn.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	if e.Socket != "" {
+		f := r.a.Line.Usage("%s is connected already: its peer is checked on connections of this command's own", e)
+		f.Hint = "name the peer itself"
+		return nil, f
+	}
+	j := &judge{o: o, r: r, a: r.a, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
+	if j.patience <= 0 {
+		j.patience = defaultPatience
+	}
+	if j.shape, err = all.ShapeOf(e.Dialect); err != nil {
+		return nil, err
+	}
+	c := &o.client
+	if j.session, err = options.ForSession(ctx, r.a, &c.Conn, &c.Hooks); err != nil {
+		return nil, err
+	}
+	if err := c.Handshake.Apply(&j.endpoint, &j.session); err != nil {
+		return nil, err
+	}
+	if !r.a.Common.Verbose {
+		j.session.Note = func(n peer.Note) {
+			if n.Kind == peer.NoteEvent {
+				r.a.Console.Event(*n.Event)
+			}
+		}
+	}
+	if j.record, err = c.Record.Open(r.a, e.String(), e.Dialect, true); err != nil {
+		return nil, err
+	}
+	j.watch, err = newWatch(j)
+	return j, err
+}
+
+// all makes all checks, those on one connection first.
+func (j *judge) all(ctx context.Context) error {
+	set, err := probes.For(j.endpoint.Dialect)
+	if err != nil {
+		return err
+	}
+	if err := j.known(set); err != nil {
+		return err
+	}
+	if len(set) == 0 {
+		j.skipped.add("probes", j.endpoint.Dialect+" has none")
+	}
+	end, err := j.open(ctx)
+	if err != nil {
+		return err
+	}
+	err = j.shares(ctx, set)
+	end()
+	if err == nil {
+		err = j.probe(ctx, set, func(p *probes.Probe) bool { return p.Own || p.Bare })
+	}
+	return errors.Join(err, j.watch.end(ctx, j))
+}
+
+// known refuses the name of a rule or probe that there is not.
+func (j *judge) known(set []probes.Probe) error {
+	var names []string
+	for _, p := range set {
+		names = append(names, p.Name)
+	}
+	names = append(names, j.watch.names()...)
+	for _, name := range j.o.disable {
+		if slices.Contains(names, name) {
+			continue
+		}
+		f := j.a.Line.Usage("--disable: %s has no rule or probe %q", j.endpoint.Dialect, name)
+		if near := catalog.Nearest(name, names); near != "" {
+			f.Hint = "did you mean " + near + "?"
+		}
+		return f
+	}
+	return nil
+}
+
+// shares makes the checks that share a connection.
+func (j *judge) shares(ctx context.Context, set []probes.Probe) error {
+	return j.probe(ctx, set, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
+}
+
+// open connects and greets. end says goodbye.
+func (j *judge) open(ctx context.Context) (end func(), err error) {
+	so, got, done := j.wrapped(j.watch.tap)
+	if j.conv, err = session.OpenDirect(ctx, j.endpoint, so); err != nil {
+		done()
+		return nil, err
+	}
+	j.shared = got()
+	return sync.OnceFunc(func() { _ = j.conv.Close(); done() }), nil
+}
+
+// wrapped are the options of a connection that probes use, too. got is that
+// connection, once it is there; done ends its recording.
+func (j *judge) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Conn, done func()) {
+	so = j.session
+	taps := []wire.Tap{so.Tap, tap}
+	done = func() {}
+	if j.record != nil {
+		rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
+		taps = append(taps, rec.Message)
+		done = func() { rec.Ended(wire.Send, nil) }
+	}
+	so.Tap = nil
+	var c *probes.Conn
+	so.Wrap = func(conn wire.Conn) wire.Conn {
+		c = probes.NewConn(conn, j.shape, func(d wire.Direction, msg []byte) {
+			for _, t := range taps {
+				if t != nil {
+					t(d, msg)
+				}
+			}
+		})
+		return c.User()
+	}
+	return so, func() *probes.Conn { return c }, done
+}
+
+// dial opens a further connection, for a probe.
+func (j *judge) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
+	so, got, done := j.wrapped(nil)
+	if greeted {
+		conv, err := session.OpenDirect(ctx, j.endpoint, so)
+		if err != nil {
+			done()
+			return nil, nil, err
+		}
+		return got(), func() { _ = conv.Close(); done() }, nil
+	}
+	conn, closeAll, err := session.DialMessages(ctx, j.endpoint, so)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	heard := make(chan struct{})
+	go func() { got().Listen(); close(heard) }()
+	return got(), func() {
+		_ = conn.Close()
+		closeAll()
+		<-heard
+		done()
+	}, nil
+}

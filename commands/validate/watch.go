@@ -1,0 +1,169 @@
+package validate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rpcx/format/report"
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape"
+	"rpcx/wire/validate/rules"
+)
+
+// A watch holds all that passes over a connection against the rules of its dialect.
+type watch struct {
+	set     *rules.Set // nil: the dialect has none
+	started time.Time
+
+	mu      sync.Mutex
+	checker *rules.Checker
+	number  int
+	found   []rules.Finding
+	err     error
+}
+
+// newWatch begins to watch. A dialect without rules is watched in vain, which is
+// noted.
+func newWatch(j *judge) (*watch, error) {
+	w := &watch{started: time.Now()}
+	if !slices.Contains(rules.Dialects(), j.endpoint.Dialect) {
+		j.skipped.add("the rules", j.endpoint.Dialect+" has none")
+		return w, nil
+	}
+	var err error
+	if w.set, err = rules.For(j.endpoint.Dialect); err != nil {
+		return nil, err
+	}
+	var disabled []string
+	for _, name := range j.o.disable {
+		if _, err := w.set.Rule(name); err == nil { // else it is a probe
+			disabled = append(disabled, name)
+		}
+	}
+	w.checker, err = rules.New(w.set, rules.Options{Disable: disabled, Broken: func(rule, reason string) {
+		j.a.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
+	}})
+	return w, err
+}
+
+// names are those of the rules.
+func (w *watch) names() (all []string) {
+	if w.set == nil {
+		return nil
+	}
+	for _, r := range w.set.Rules {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+// tap sees each message. Its numbers are those of the findings.
+func (w *watch) tap(d wire.Direction, msg []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.number++
+	if w.checker == nil || w.err != nil {
+		return
+	}
+	l := tape.Line{Number: w.number, Kind: tape.Message, Time: time.Since(w.started), Dir: d}
+	if text := bytes.Clone(msg); scan.Valid(text, wire.DefaultMaxDepth) == nil {
+		l.Msg = text
+	} else {
+		l.Bytes = text
+	}
+	var found []rules.Finding
+	found, w.err = w.checker.Line(context.Background(), &l)
+	w.found = append(w.found, found...)
+}
+
+// end tells what was found: each rule is a case.
+func (w *watch) end(ctx context.Context, j *judge) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.checker == nil || w.err != nil {
+		return w.err
+	}
+	late, err := w.checker.End(ctx)
+	if err != nil {
+		return err
+	}
+	w.found = append(w.found, late...)
+	for i := range w.set.Rules {
+		if err := w.rule(j, &w.set.Rules[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostOfRule bounds how many findings of one rule are told.
+const mostOfRule = 20
+
+// rule tells what was found of one rule.
+func (w *watch) rule(j *judge, r *rules.Rule) error {
+	if slices.Contains(j.o.disable, r.Name) {
+		j.skip(r.Name, "--disable")
+		return nil
+	}
+	c := report.Case{Name: r.Name, Class: j.endpoint.Dialect + " rules"}
+	warning := r.Level == rules.Should && !j.o.strict
+	n := 0
+	for _, f := range w.found {
+		if f.Rule.Name != r.Name || f.From == j.us() {
+			continue
+		}
+		if n++; n > mostOfRule {
+			continue
+		}
+		line := j.ofRule(f, warning)
+		if warning {
+			c.Stdout += line.String() + "\n"
+		} else {
+			c.Failures = append(c.Failures, line.failure())
+		}
+		if err := j.r.print(line); err != nil {
+			return err
+		}
+	}
+	if n > mostOfRule {
+		j.a.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", r.Name, n-mostOfRule))
+	}
+	j.count.all++
+	switch {
+	case n > 0 && warning:
+		j.count.warned++
+	case n > 0:
+		j.count.failed++
+	}
+	j.r.add(c)
+	return nil
+}
+
+// us is the side that is not judged.
+func (j *judge) us() string {
+	if j.o.role == "client" {
+		return "server"
+	}
+	return "client"
+}
+
+// ofRule is a broken rule as a finding.
+func (j *judge) ofRule(f rules.Finding, warning bool) finding {
+	dir := "recv"
+	if f.From == j.us() {
+		dir = "send"
+	}
+	message := f.Want
+	if f.Got != "" {
+		message += " But it is " + f.Got
+	}
+	return finding{
+		source: j.endpoint.String(), dir: dir, number: f.Line, rule: f.Rule.Name, level: string(f.Rule.Level), section: f.Section,
+		pointer: f.Pointer, whole: true, message: message, warning: warning,
+	}
+}

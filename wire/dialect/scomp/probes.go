@@ -1,0 +1,8 @@
+package scomp
+
+import _ "embed" // the probes
+
+// probes are what a peer is asked by rpcx validate.
+//
+//go:embed probes.toml
+var probes string

@@ -1,0 +1,267 @@
+package probes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
+)
+
+// A Conn stands between a connection and who uses it, and lets a probe send beside
+// the user and see all that comes. Answers that come while a probe is under way are
+// its own: the user asks nothing meanwhile.
+type Conn struct {
+	inner wire.Conn
+	shape dialect.Shape
+	tap   wire.Tap // sees everything; may be nil
+
+	open    sync.WaitGroup // exchanges under way
+	pending int            // how many they are
+
+	mu      sync.Mutex
+	came    *sync.Cond
+	probing bool
+	queue   []heard
+	err     error // why the connection ended; nil: it has not
+}
+
+// heard is a message that came, or why an exchange failed.
+type heard struct {
+	msg []byte
+	err error
+}
+
+// NewConn puts a Conn in front of inner, in a dialect of that shape. tap sees all
+// messages in both directions.
+func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
+	c := &Conn{inner: inner, shape: shape, tap: tap}
+	c.came = sync.NewCond(&c.mu)
+	return c
+}
+
+// User is the connection for its user.
+func (c *Conn) User() wire.Conn {
+	if x, ok := c.inner.(wire.Exchanger); ok {
+		return &exchangingUser{user{c}, x}
+	}
+	return &user{c}
+}
+
+// A user is a Conn as its user has it.
+type user struct{ *Conn }
+
+// Recv returns the next message that is the user's.
+func (u *user) Recv() ([]byte, error) {
+	for {
+		msg, err := u.inner.Recv()
+		if err != nil {
+			u.ended(err)
+			return nil, err
+		}
+		if u.take(msg) {
+			continue
+		}
+		return msg, nil
+	}
+}
+
+// Send sends a message of the user.
+func (u *user) Send(msg []byte) error {
+	u.see(wire.Send, msg)
+	return u.inner.Send(msg)
+}
+
+func (u *user) Close() error { return u.inner.Close() }
+
+// CloseWith closes with a code, where the connection has such.
+func (u *user) CloseWith(code int, reason string) error {
+	if with, ok := u.inner.(wire.CloserWith); ok {
+		return with.CloseWith(code, reason)
+	}
+	return u.inner.Close()
+}
+
+// exchangingUser is a user of a connection on which a message is an exchange.
+type exchangingUser struct {
+	user
+	exchanger wire.Exchanger
+}
+
+// Exchange is that of the connection.
+func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
+	u.see(wire.Send, msg)
+	return u.exchanger.Exchange(ctx, msg, func(m []byte) {
+		u.see(wire.Recv, m)
+		recv(m)
+	})
+}
+
+// Listen reads the connection for nobody but probes, until it ends.
+func (c *Conn) Listen() {
+	for {
+		msg, err := c.inner.Recv()
+		if err != nil {
+			c.ended(err)
+			return
+		}
+		if !c.take(msg) {
+			c.refuse(msg)
+		}
+	}
+}
+
+// refuse answers a request of the peer, on a connection that nobody else uses.
+func (c *Conn) refuse(msg []byte) {
+	p := match.Parse(&c.shape, msg, false)
+	if p.Kind != wire.Request {
+		return
+	}
+	var o scan.Object
+	o.Text("jsonrpc", "2.0")
+	o.Add("id", p.ID)
+	var e scan.Object
+	e.Int("code", wire.CodeNoMethod)
+	e.Text("message", "nothing is answered while the peer is checked")
+	o.Add("error", e.End())
+	_ = c.inner.Send(o.End())
+}
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.inner.Close() }
+
+func (c *Conn) see(d wire.Direction, msg []byte) {
+	if c.tap != nil {
+		c.tap(d, msg)
+	}
+}
+
+// take notes a message, and reports whether it is a probe's and not the user's.
+func (c *Conn) take(msg []byte) bool {
+	c.see(wire.Recv, msg)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.probing {
+		return false
+	}
+	c.hear(heard{msg: bytes.Clone(msg)})
+	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+		return true
+	}
+	if _, batch := match.Elements(msg); batch {
+		return true
+	}
+	kind := match.Parse(&c.shape, msg, false).Kind
+	return kind != wire.Request && kind != wire.Notification
+}
+
+// queueMost bounds what is kept for a probe that does not get to it.
+const queueMost = 10_000
+
+// hear queues h. c.mu is held.
+func (c *Conn) hear(h heard) {
+	if len(c.queue) < queueMost {
+		c.queue = append(c.queue, h)
+	}
+	c.came.Broadcast()
+}
+
+func (c *Conn) ended(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+	}
+	c.came.Broadcast()
+}
+
+// Ended is why the connection ended; nil while it lasts.
+func (c *Conn) Ended() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// begin starts a probe: from now on answers are its.
+func (c *Conn) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.probing, c.queue = true, nil
+}
+
+// finish ends the probe. Its exchanges have been told to end.
+func (c *Conn) finish() {
+	c.open.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.probing, c.queue = false, nil
+}
+
+// errReplied says that an HTTP exchange has ended.
+var errReplied = errors.New("the reply holds no message that answers")
+
+// Say sends msg beside the user. ctx bounds an HTTP exchange, which goes on after Say
+// has returned; awaited says that its failure is told.
+func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
+	c.see(wire.Send, msg)
+	x, ok := c.inner.(wire.Exchanger)
+	if !ok {
+		return c.inner.Send(msg)
+	}
+	c.mu.Lock()
+	c.pending++
+	c.mu.Unlock()
+	c.open.Go(func() {
+		err := x.Exchange(ctx, msg, func(m []byte) {
+			c.see(wire.Recv, m)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.hear(heard{msg: bytes.Clone(m)})
+		})
+		if err == nil || !awaited {
+			err = errReplied
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.pending--
+		c.hear(heard{err: err})
+	})
+	return nil
+}
+
+// underway is how many exchanges have not ended.
+func (c *Conn) underway() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pending
+}
+
+// next returns the next message; its error is that of ctx, the connection's or the
+// exchange's.
+func (c *Conn) next(ctx context.Context) ([]byte, error) {
+	stop := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.came.Broadcast()
+	})
+	defer stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		switch {
+		case len(c.queue) > 0:
+			h := c.queue[0]
+			c.queue = c.queue[1:]
+			return h.msg, h.err
+		case c.err != nil:
+			return nil, c.err
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		}
+		c.came.Wait()
+	}
+}

@@ -1,0 +1,28 @@
+package probes_test
+
+import (
+	"testing"
+
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/validate/probes"
+)
+
+// TestTables: the tables of all dialects can be read, and no name stands twice.
+func TestTables(t *testing.T) {
+	for _, name := range all.Names() {
+		set, err := probes.For(name)
+		if err != nil {
+			t.Error(err)
+		}
+		if len(set) == 0 {
+			t.Errorf("%s has no probes", name)
+		}
+		seen := map[string]bool{}
+		for _, p := range set {
+			if seen[p.Name] {
+				t.Errorf("%s: %s stands twice", name, p.Name)
+			}
+			seen[p.Name] = true
+		}
+	}
+}

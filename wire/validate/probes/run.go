@@ -1,0 +1,270 @@
+package probes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+)
+
+// A Target is the peer that is probed.
+type Target struct {
+	// Shared is the connection that is there, after its greeting.
+	Shared *Conn
+	// Dial opens another one; greeted says that the greeting is made on it. close ends
+	// what belongs to it.
+	Dial func(ctx context.Context, greeted bool) (c *Conn, close func(), err error)
+	// Patience is how long an answer may take to come.
+	Patience time.Duration
+}
+
+// A Result is what came of a probe.
+type Result struct {
+	Broken   string // what came in place of what should have; "": it is as it should be
+	Sent     []byte // the message that was answered so
+	Got      []byte // the answer; nil: none came
+	Error    error  // why it could not be asked; nil: it was
+	Duration time.Duration
+}
+
+// counter makes ids that nobody else uses on the connection: they are far above
+// those that a client counts.
+var counter atomic.Int64
+
+func freshID() json.RawMessage {
+	return strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10)
+}
+
+// Run asks the peer what p says. vars are the values of further variables. It takes
+// no longer than the target's patience for each answer.
+func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMessage) Result {
+	started := time.Now()
+	r := &run{t: t, vars: maps.Clone(vars)}
+	if r.vars == nil {
+		r.vars = map[string]json.RawMessage{}
+	}
+	for _, name := range []string{"id", "id2", "id3"} {
+		r.vars[name] = freshID()
+	}
+	err := r.steps(ctx, p)
+	r.close()
+	var b *departure
+	switch {
+	case err == nil:
+	case errors.As(err, &b):
+		r.result.Broken = b.text
+	default:
+		r.result.Error = err
+	}
+	r.result.Duration = time.Since(started)
+	return r.result
+}
+
+// departure is an error that is a finding.
+type departure struct{ text string }
+
+func (b *departure) Error() string { return b.text }
+
+func brokenf(format string, args ...any) error { return &departure{fmt.Sprintf(format, args...)} }
+
+// A run is one probe under way.
+type run struct {
+	t      *Target
+	vars   map[string]json.RawMessage
+	conns  [2]*Conn
+	first  []byte // the message that was sent first
+	ends   []func()
+	result Result
+}
+
+func (r *run) steps(ctx context.Context, p *Probe) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !p.Own && !p.Bare {
+		r.conns[0] = r.t.Shared
+		r.t.Shared.begin()
+	}
+	for i := range p.Steps {
+		if err := r.step(ctx, p, &p.Steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close ends the connections that were opened.
+func (r *run) close() {
+	for _, c := range r.conns {
+		if c != nil {
+			c.finish()
+		}
+	}
+	for _, end := range r.ends {
+		end()
+	}
+}
+
+// conn is the connection of a step.
+func (r *run) conn(ctx context.Context, p *Probe, s *Step) (*Conn, error) {
+	if c := r.conns[s.On]; c != nil {
+		return c, nil
+	}
+	c, end, err := r.t.Dial(ctx, !p.Bare)
+	if end != nil {
+		r.ends = append(r.ends, end)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.begin()
+	r.conns[s.On] = c
+	return c, nil
+}
+
+func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
+	c, err := r.conn(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	if s.Send != "" {
+		msg := r.fill(s.Send)
+		r.result.Sent = msg
+		if r.first == nil {
+			r.first = msg
+		}
+		if err := c.Say(ctx, msg, s.Await != ""); err != nil {
+			if s.Ends {
+				return nil
+			}
+			return brokenf("it could not be sent: %s", why(err))
+		}
+	}
+	if s.Await == "" {
+		return nil
+	}
+	msg, err := r.await(ctx, c, s)
+	if err != nil || msg == nil {
+		return err
+	}
+	r.result.Got = msg
+	return r.holds(ctx, s, msg)
+}
+
+// fill puts the values of variables into a text that is sent.
+func (r *run) fill(text string) []byte {
+	for name, val := range r.vars {
+		text = strings.ReplaceAll(text, "${"+name+"}", string(val))
+	}
+	return []byte(text)
+}
+
+// await returns the message that a step waits for; nil where the connection has
+// ended, and may.
+func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
+	await, err := compile(s.Await, r.vars)
+	if err != nil {
+		return nil, err
+	}
+	never, err := compile(s.Never, r.vars)
+	if err != nil {
+		return nil, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, r.t.Patience)
+	defer cancel()
+	var last []byte
+	for {
+		msg, err := c.next(bounded)
+		if errors.Is(err, errReplied) && c.underway() > 0 {
+			continue
+		}
+		if err != nil {
+			return nil, r.nothing(ctx, bounded, s, last, err)
+		}
+		if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+			r.result.Got = msg
+			return nil, brokenf("what came is no JSON")
+		}
+		last = msg
+		if never != nil && truth(ctx, never, msg) {
+			r.result.Got, r.result.Sent = msg, r.first
+			return nil, brokenf("this came, which must not")
+		}
+		if truth(ctx, await, msg) {
+			return msg, nil
+		}
+	}
+}
+
+// nothing is what it means that no answer came; nil where that is as good.
+func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err error) error {
+	r.result.Got = last
+	instead := ""
+	if last != nil {
+		instead = "; the last to come was this"
+	}
+	var closed *wire.CloseError
+	over := errors.Is(err, io.EOF) || errors.As(err, &closed)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case over && s.Ends:
+		return nil
+	case bounded.Err() != nil:
+		return brokenf("no answer came within %v%s", r.t.Patience, instead)
+	case over:
+		return brokenf("%s, without an answer%s", why(err), instead)
+	}
+	return brokenf("%s%s", why(err), instead)
+}
+
+func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
+	if s.Holds != "" {
+		p, err := compile(s.Holds, r.vars)
+		if err != nil {
+			return err
+		}
+		if ok, err := p.Holds(ctx, msg); err != nil || !ok {
+			return brokenf("the answer is another")
+		}
+	}
+	for name, program := range s.Keep {
+		p, err := compile(program, r.vars)
+		if err != nil {
+			return err
+		}
+		r.vars[name] = json.RawMessage("null")
+		_ = p.Run(ctx, msg, func(out json.RawMessage) (bool, error) {
+			r.vars[name] = out
+			return false, nil
+		})
+	}
+	return nil
+}
+
+// truth is whether a program makes yes of msg. One that fails on it does not.
+func truth(ctx context.Context, p *jq.Program, msg []byte) bool {
+	ok, err := p.Holds(ctx, msg)
+	return err == nil && ok
+}
+
+// why is how the end of a connection is told.
+func why(err error) string {
+	var closed *wire.CloseError
+	switch {
+	case errors.Is(err, io.EOF):
+		return "the peer ended the connection"
+	case errors.As(err, &closed):
+		return closed.Error()
+	}
+	return err.Error()
+}
