@@ -33,7 +33,7 @@ function __rpcx_endpoints
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --against --allow --allow-origin --arg --argjson --artifact-host --connect-timeout --count --cursor --deny --description --diff --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --grep --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --unsubscribe --until --verb --wait -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --listening --output --record --report --schema --template --token -f -o --color --dialect --draft --errors --format --kind --log-level --on-tape-error --params-style
+set -g __rpcx_valued --against --allow --allow-origin --arg --argjson --artifact-host --connect-timeout --count --cursor --deny --description --diff --disable --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --grep --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --unsubscribe --until --verb --wait -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --listening --output --record --report --schema --template --token -f -o --color --dialect --draft --errors --format --kind --log-level --on-tape-error --params-style
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a eval -d 'evaluate code on the peer and print its value'
@@ -44,7 +44,7 @@ complete -c rpcx -n '__rpcx_at' -a serve -d 'answer calls: a server in any diale
 complete -c rpcx -n '__rpcx_at' -a record -d 'stand between two peers, pass everything on, and record it on a tape'
 complete -c rpcx -n '__rpcx_at' -a replay -d 'play a tape as a server or as a client, compare it, or look at it'
 complete -c rpcx -n '__rpcx_at' -a describe -d 'show what a peer offers'
-complete -c rpcx -n '__rpcx_at' -a validate -d 'hold values against a schema, and a catalog against an older one'
+complete -c rpcx -n '__rpcx_at' -a validate -d 'hold values, live peers and catalogs against what they promise'
 complete -c rpcx -n '__rpcx_at' -a job -d 'long work, whose result comes later'
 complete -c rpcx -n '__rpcx_at' -a plugin -d 'drive a Scriptling plugin, or be one'
 complete -c rpcx -n '__rpcx_at' -a help -d 'say what a command does, or tell about a topic'
@@ -595,11 +595,15 @@ complete -c rpcx -n '__rpcx_in describe' -l errors -x -a 'text json' -d 'failure
 complete -c rpcx -n '__rpcx_in describe' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in describe' -l help -s h -d 'show help'
 
+complete -c rpcx -n '__rpcx_at validate' -a '(__rpcx_endpoints)'
 complete -c rpcx -n '__rpcx_in validate' -l schema -r -F -d 'hold values against the schema in FILE[#PART]'
 complete -c rpcx -n '__rpcx_in validate' -l formats -d 'a format, such as date-time, is a condition'
 complete -c rpcx -n '__rpcx_in validate' -l draft -x -a '4 6 7 2019-09 2020-12' -d 'a schema that does not name its draft is of 4|6|7|2019-09|2020-12 (2020-12)'
 complete -c rpcx -n '__rpcx_in validate' -l against -x -d 'compare with the older catalog in CATALOG'
 complete -c rpcx -n '__rpcx_in validate' -l allow -x -d 'print breaking differences, and do not fail'
+complete -c rpcx -n '__rpcx_in validate' -l disable -x -d 'leave the rule or probe NAME out'
+complete -c rpcx -n '__rpcx_in validate' -l strict -d 'what should be and is not is a failure, too, not a warning'
+complete -c rpcx -n '__rpcx_in validate' -l intrusive -d 'make the probes that may disconnect or exhaust others, too'
 complete -c rpcx -n '__rpcx_in validate' -l report -r -F -d 'write a report for a CI system in the form tap|junit|json[=FILE]'
 complete -c rpcx -n '__rpcx_in validate' -l dialect -x -a 'jsonrpc jsonrpc1 introspect scriptling ro scomp hotrepl' -d 'speak DIALECT: jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, hotrepl'
 complete -c rpcx -n '__rpcx_in validate' -l subprotocol -x -d 'offer the WebSocket subprotocol NAME'
@@ -621,7 +625,7 @@ complete -c rpcx -n '__rpcx_in validate' -l resume -x -d 'go on with the session
 complete -c rpcx -n '__rpcx_in validate' -l no-environment -d 'leave environment.open and environment.close out'
 complete -c rpcx -n '__rpcx_in validate' -l shutdown-timeout -x -d 'wait DURATION for the answer to plugin.shutdown (1s)'
 complete -c rpcx -n '__rpcx_in validate' -l timeout -x -d 'give up after DURATION, whatever comes'
-complete -c rpcx -n '__rpcx_in validate' -l idle -x -d 'give up when nothing comes for DURATION; 0 bounds nothing (60s)'
+complete -c rpcx -n '__rpcx_in validate' -l idle -x -d 'wait DURATION for an answer of a live peer (5s)'
 complete -c rpcx -n '__rpcx_in validate' -l on -x -d 'answer the peer'\''s calls of NAME with a command, jq:EXPR, json:VALUE and more (rpcx help hooks)'
 complete -c rpcx -n '__rpcx_in validate' -l hooks -r -F -d 'answer with the executables of a directory, or the run members of a catalog'
 complete -c rpcx -n '__rpcx_in validate' -l on-open -x -d 'run ANSWER, a command or jq:EXPR, once for each connection, when it is open'
