@@ -1,22 +1,20 @@
 package dialect
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"rpcx/wire"
 )
 
 // Gather makes of r, a request of a method that streams, one whose items are its
 // result: an array of at most most bytes, which gathered returns with what Respond
-// returned. It is for who cannot be sent items one by one.
+// returned. It is for who cannot be sent items one by one; a hook that does not end is
+// ended as that of a call is.
 func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
-	var items [][]byte
+	items := []byte("[")
 	var failed error
-	size := 0
-	r.Stream = true
+	r.Stream, r.Whole = true, true
 	r.Emit = func(ev wire.Event) error {
 		switch {
 		case failed != nil:
@@ -28,11 +26,14 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 			if item == nil {
 				item = json.RawMessage("null")
 			}
-			if size += len(item) + 1; size > most {
+			if len(items)+len(item) > most {
 				failed = wire.NewError(wire.CodeServer, fmt.Sprintf("the items are longer than %d bytes in sum", most))
 				return failed
 			}
-			items = append(items, append([]byte(nil), item...))
+			if len(items) > 1 {
+				items = append(items, ',')
+			}
+			items = append(items, item...)
 		}
 		return nil
 	}
@@ -43,6 +44,6 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 		if err != nil {
 			return nil, err
 		}
-		return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]")), nil
+		return append(items, ']'), nil
 	}
 }

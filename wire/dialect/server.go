@@ -126,6 +126,7 @@ type Request struct {
 	ID           wire.ID         // nil for a notification
 	Notification bool
 	Stream       bool                   // the method streams: every output is an event
+	Whole        bool                   // a stream's items are awaited as one: it may take no longer than a call
 	Emit         func(wire.Event) error // never nil for a stream; may be nil elsewhere
 	Vars         map[string]string      // further RPCX_ variables for a command
 	// Input makes of params, checked, what a hook gets; nil: the params.

@@ -159,7 +159,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	case err == nil:
 		return last, nil
 	case errors.Is(context.Cause(ctx), errLate):
-		return nil, b.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
+		return nil, b.fail(c, r.Method, "out of time after %v", b.t.o.limit(r))
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.As(err, &rpc):
@@ -175,7 +175,7 @@ var errLate = errors.New("the hook is out of time")
 
 // bound returns ctx with the time limit for one hook.
 func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
-	if d := b.t.o.timeout(r.Stream); d > 0 {
+	if d := b.t.o.limit(r); d > 0 {
 		return context.WithTimeoutCause(ctx, d, errLate)
 	}
 	return context.WithCancel(ctx)

@@ -88,7 +88,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 // co-process lives on.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
-		return b.fail(c, r.Method, "out of time after %v", b.t.o.timeout(r.Stream))
+		return b.fail(c, r.Method, "out of time after %v", b.t.o.limit(r))
 	}
 	return ctx.Err()
 }

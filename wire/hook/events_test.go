@@ -135,6 +135,18 @@ func TestStreamsHaveNoTimeLimitOfTheirOwn(t *testing.T) {
 	if o.timeout(true) != 0 || o.timeout(false) != DefaultTimeout {
 		t.Error("defaults")
 	}
+	for _, c := range []struct {
+		r    dialect.Request
+		want time.Duration
+	}{
+		{dialect.Request{Stream: true}, 0},
+		{dialect.Request{Stream: true, Whole: true}, DefaultTimeout},
+		{dialect.Request{Stream: true, Notification: true}, DefaultTimeout},
+	} {
+		if got := o.limit(c.r); got != c.want {
+			t.Errorf("%+v: %v", c.r, got)
+		}
+	}
 	if o.Timeout = -1; o.timeout(false) != 0 {
 		t.Error("none")
 	}

@@ -35,7 +35,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case o.start != nil:
 		return fail("%v", o.start)
 	case o.ctx != nil && errors.Is(context.Cause(ctx), errLate):
-		return fail("out of time after %v", b.t.o.timeout(r.Stream))
+		return fail("out of time after %v", b.t.o.limit(r))
 	case o.ctx != nil:
 		return nil, o.ctx
 	case errors.Is(o.feed, errTooLong), errors.As(o.feed, new(notJSON)):

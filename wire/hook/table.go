@@ -213,6 +213,12 @@ func cut(s string, n int) string {
 	return s
 }
 
+// limit returns the bound for the answer to r, 0 for none. Only a stream whose items are
+// taken as they come may last.
+func (o Options) limit(r dialect.Request) time.Duration {
+	return o.timeout(r.Stream && !r.Whole && !r.Notification)
+}
+
 // timeout returns the bound for one answer, 0 for none.
 func (o Options) timeout(stream bool) time.Duration {
 	switch {
