@@ -143,8 +143,9 @@ func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.
 func (l *link) close() error { return l.end() }
 
 func (l *link) shutdown() error {
-	l.recording.ended(l.p)
+	note := l.recording.ended(l.p)
 	err := l.p.Close()
+	note()
 	for _, end := range l.ends {
 		err = errors.Join(err, end())
 	}

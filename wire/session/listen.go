@@ -142,8 +142,9 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 		<-p.Done()
 	}
 	err := p.Err()
-	rec.ended(p)
+	note := rec.ended(p)
 	_ = p.Close()
+	note()
 	if p.MostHeld() > muchHeld {
 		debug.FreeOSMemory() // what one client made us take is not kept when it goes
 	}

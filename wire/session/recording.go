@@ -44,11 +44,13 @@ func (r recording) failed(err error) {
 	}
 }
 
-// ended notes the end of p's connection.
-func (r recording) ended(p *peer.Peer) {
-	if r.to != nil && !r.lasts {
-		end(r.to, p)
+// ended sees who ended p's connection, before it is closed here. What it returns puts
+// the end on the tape, after what is still said in closing.
+func (r recording) ended(p *peer.Peer) (note func()) {
+	if r.to == nil || r.lasts {
+		return func() {}
 	}
+	return end(r.to, p)
 }
 
 // exchanged is what transport.Config.Exchanged is told; nil: nothing is recorded.
@@ -98,13 +100,15 @@ func both(first, second wire.Tap) wire.Tap {
 	}
 }
 
-// end notes the end of p's connection: by the far side where it has ended already.
-func end(rec *recorder.Conn, p *peer.Peer) {
+// end returns what notes the end of p's connection: by the far side where it has ended
+// already.
+func end(rec *recorder.Conn, p *peer.Peer) func() {
 	select {
 	case <-p.Done():
-		rec.Ended(wire.Recv, p.Err())
+		err := p.Err()
+		return func() { rec.Ended(wire.Recv, err) }
 	default:
-		rec.Ended(wire.Send, nil)
+		return func() { rec.Ended(wire.Send, nil) }
 	}
 }
 

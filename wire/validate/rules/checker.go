@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rpcx/wire/dialect"
@@ -29,6 +30,7 @@ type Checker struct {
 	shape    dialect.Shape
 	programs programs
 	conns    map[int]*connection
+	closed   *fifo[*connection] // those that were closed last
 	tape     *fifo[any]
 	schemas  *schemas
 	last     tape.Line // of the conversation, without its message
@@ -42,7 +44,8 @@ func New(set *Set, o Options) (*Checker, error) {
 		return nil, err
 	}
 	c := &Checker{
-		set: set, o: o, shape: shape, conns: map[int]*connection{}, tape: newFifo[any](mostKept),
+		set: set, o: o, shape: shape, tape: newFifo[any](mostKept),
+		conns: map[int]*connection{}, closed: newFifo[*connection](mostClosed),
 		schemas: newSchemas(set.Schemas), programs: programs{defs: set.Defs, compiled: map[string]*jq.Program{}},
 	}
 	for _, name := range o.Disable {
@@ -67,7 +70,7 @@ func New(set *Set, o Options) (*Checker, error) {
 // program that cannot be compiled.
 func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
-	k := c.connection(l.Conn)
+	k := c.connection(l)
 	switch l.Kind {
 	case tape.Opening:
 		return c.run(ctx, k, opening(l))
@@ -75,6 +78,7 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
 		return c.run(ctx, k, exchange(l))
 	case tape.Closing:
 		delete(c.conns, l.Conn)
+		c.closed.put(strconv.Itoa(l.Conn), k)
 		return c.run(ctx, k, k.end(l))
 	case tape.Message:
 		if l.Payload() == nil || l.Vars {
@@ -105,12 +109,19 @@ func (c *Checker) End(ctx context.Context) (found []Finding, err error) {
 	return found, nil
 }
 
-func (c *Checker) connection(n int) *connection {
-	k := c.conns[n]
-	if k == nil {
-		k = newConnection(n, c.tape)
-		c.conns[n] = k
+// connection is what is known of the connection of l. A closed one is still known:
+// what both sides said in closing may stand behind the close.
+func (c *Checker) connection(l *tape.Line) *connection {
+	if l.Kind != tape.Opening {
+		if k := c.conns[l.Conn]; k != nil {
+			return k
+		}
+		if k := c.closed.get(strconv.Itoa(l.Conn)); k != nil {
+			return k
+		}
 	}
+	k := newConnection(l.Conn, c.tape)
+	c.conns[l.Conn] = k
 	return k
 }
 

@@ -14,6 +14,7 @@ const (
 	mostKept    = 10_000   // keys
 	mostParams  = 64 << 10 // bytes of a request whose params are kept for its answer
 	mostShown   = 100      // requests in the view of an end
+	mostClosed  = 100      // connections that were closed
 )
 
 // A connection is what is known of one connection of a conversation.
