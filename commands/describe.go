@@ -76,8 +76,8 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 	return errors.Join(o.show(ctx, a, print, c, name), undescribed(c, name), request.Incomplete(a, c, name))
 }
 
-// undescribed is the failure of a description in which something is missing: of
-// the method of that name, with name "" of any.
+// undescribed returns the failure of a description in which something is missing:
+// of the method of that name, with name "" of any.
 func undescribed(c *catalog.Catalog, name string) error {
 	var lacks []string
 	for key, val := range scan.Members(scan.Get(c.Extra, catalog.Incomplete)) {

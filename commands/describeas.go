@@ -11,7 +11,7 @@ import (
 // describeForms are the values of describe --format.
 var describeForms = []string{"catalog", "openrpc", "jsonschema"}
 
-// describeAs is a catalog, or one method of it, in another form: an OpenRPC
+// describeAs returns a catalog, or one method of it, in another form: an OpenRPC
 // document, or a JSON Schema of the calls (for one method, of its params).
 func describeAs(form string, c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
 	switch {
@@ -33,7 +33,7 @@ func describeAs(form string, c *catalog.Catalog, m *catalog.Method) ([]byte, err
 
 const schemaDialect = `"https://json-schema.org/draft/2020-12/schema"`
 
-// paramsSchema is the schema of a method's params, with all that it refers to.
+// paramsSchema returns the schema of a method's params, with all that it refers to.
 func paramsSchema(c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
 	schema := []byte(m.Params)
 	if scan.Type(schema) != 'o' {
@@ -49,7 +49,7 @@ func paramsSchema(c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
 	return scan.Splice(schema, "$schema", []byte(schemaDialect)), err
 }
 
-// callsSchema is the schema of every call that c describes: an object with
+// callsSchema returns the schema of every call that c describes: an object with
 // method and params.
 func callsSchema(c *catalog.Catalog) ([]byte, error) {
 	var oneOf scan.Array
@@ -70,7 +70,7 @@ func callsSchema(c *catalog.Catalog) ([]byte, error) {
 	return o.End(), nil
 }
 
-// callSchema is the schema of a call of one method.
+// callSchema returns the schema of a call of one method.
 func callSchema(m *catalog.Method) []byte {
 	var properties, o scan.Object
 	properties.Add("method", scan.Pair("const", scan.AppendQuoted(nil, m.Name)))

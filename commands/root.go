@@ -125,9 +125,9 @@ var commandTable = []command{
 	{"plugin", plugin.Command},
 }
 
-// tree is the command tree, made anew for each run since the library keeps
-// state in it. Where words, the command line, begin with a command, the others
-// are left out: most of a tree is flags that this run has no use for.
+// tree returns the command tree, made anew for each run since the library keeps
+// state in it. Where words, the command line, begin with a command, the others are
+// left out: most of a tree is flags that this run has no use for.
 func tree(a *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
@@ -162,5 +162,5 @@ A dialect (see --dialect) and a framing (%s) may stand
 before it, as in header+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect)
 or a profile of config.toml, @ alone $RPCX_ENDPOINT.`
 
-// Tree is the command tree as data, for the manual and the completions.
+// Tree returns the command tree as data, for the manual and the completions.
 func Tree() cmdline.Doc { return cmdline.DocOf(tree(&env.Env{})) }

@@ -85,7 +85,7 @@ func (s *Flags) Save(ctx context.Context, a *env.Env, e endpoint.Endpoint, last 
 	return env.Cause(ctx, saver.Save(ctx, announced))
 }
 
-// withPort is an endpoint's host with its port.
+// withPort returns an endpoint's host with its port.
 func withPort(scheme, host string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host

@@ -34,7 +34,7 @@ type CommandLine struct {
 	all    func() *Command // makes the whole tree
 }
 
-// argv is the line for the library. Arguments never reach its parser as they
+// argv returns the line for the library. Arguments never reach its parser as they
 // are: they follow "--".
 func (l *CommandLine) argv() []string {
 	argv := append([]string{"rpcx"}, l.Path...)
@@ -75,7 +75,7 @@ func Parse(root *Command, words []string, common []Flag, all func() *Command) (*
 	return l, nil
 }
 
-// isFlag says that a word looks like a flag: -1 and ' -x' do not, -0 is one.
+// isFlag reports whether a word looks like a flag: -1 and ' -x' do not, -0 is one.
 func isFlag(word string) bool {
 	return word == "-0" || len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
 }
@@ -216,7 +216,7 @@ func (l *CommandLine) unknown(word string) error {
 	return f
 }
 
-// ownerOf is the first command below c, which is called path, that has a flag.
+// ownerOf returns the first command below c, which is called path, that has a flag.
 func ownerOf(c *Command, path, flag string) string {
 	for _, sub := range c.Commands {
 		name := path + " " + sub.Name

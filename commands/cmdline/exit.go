@@ -98,7 +98,7 @@ func Quiet(f *wire.Fault) bool {
 	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated || f.Kind == wire.HungUp
 }
 
-// ExitStatuses is the table as data, for the manual.
+// ExitStatuses returns the table as data, for the manual.
 func ExitStatuses() []StatusDoc {
 	var docs []StatusDoc
 	for _, s := range statuses {

@@ -40,7 +40,7 @@ func (d *Duration) String() string {
 	return max(time.Duration(*d), 0).String()
 }
 
-// Or is the duration, or what holds where none was given.
+// Or returns the duration, or what holds where none was given.
 func (d Duration) Or(usual time.Duration) time.Duration {
 	if d == 0 {
 		return usual

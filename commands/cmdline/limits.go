@@ -9,7 +9,7 @@ type Limit struct {
 	Then  string // what happens beyond it
 }
 
-// Limits is the table of all that a peer can draw out, for the manual.
+// Limits returns the table of all that a peer can draw out, for the manual.
 func Limits() []Limit {
 	return []Limit{
 		{"a connection, TLS and the upgrade included", "10s", "connect-timeout", "status 3"},

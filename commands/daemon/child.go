@@ -40,8 +40,8 @@ const (
 	logWidth = 500
 )
 
-// Main is the main function of a session process; it runs the command line that
-// the launching command sent. What it returns is the exit status.
+// Main returns the main function of a session process; it runs the command line
+// that the launching command sent. What it returns is the exit status.
 func Main(a *env.Env, run func(a *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {

@@ -39,7 +39,7 @@ func (a *Advice) Error() *wire.Error {
 	return e
 }
 
-// Unheeded is the fix of guidance that no failure followed, as an event; nil:
+// Unheeded returns the fix of guidance that no failure followed, as an event; nil:
 // there is none.
 func (a *Advice) Unheeded() *wire.Event {
 	if a == nil || a.told || a.fix == nil {

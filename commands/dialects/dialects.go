@@ -27,7 +27,7 @@ type row struct {
 	unknown func(c *catalog.Catalog, name string) []string
 }
 
-// rows is the table, in the order in which help lists the flags.
+// rows returns the table, in the order in which help lists the flags.
 func rows() []row { return []row{roRow, introspectRow, hotreplRow} }
 
 // Examples returns what the help of a command shows of single dialects. command is
@@ -72,7 +72,7 @@ func (all RequestFields) Flags() []cmdline.Flag {
 	return flags
 }
 
-// Given says whether any of the flags was.
+// Given reports whether any of the flags was.
 func (all RequestFields) Given() bool {
 	for _, f := range all {
 		if f.Given() {
@@ -104,8 +104,8 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 	return nil, *ev
 }
 
-// ModuleOf is the part of c that is the module of that name; nil where there is
-// none.
+// ModuleOf returns the part of c that is the module of that name; nil where there
+// is none.
 func ModuleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	for _, r := range rows() {
 		if r.module != nil {
@@ -115,7 +115,7 @@ func ModuleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	return nil
 }
 
-// ModulesOf are the modules of c, as a table shows them; nil: it has none.
+// ModulesOf returns the modules of c, as a table shows them; nil: it has none.
 func ModulesOf(c *catalog.Catalog) []format.Module {
 	for _, r := range rows() {
 		if r.modules != nil {
@@ -125,7 +125,7 @@ func ModulesOf(c *catalog.Catalog) []format.Module {
 	return nil
 }
 
-// ModuleNames are the names of the modules of c.
+// ModuleNames returns the names of the modules of c.
 func ModuleNames(c *catalog.Catalog) (names []string) {
 	for _, r := range rows() {
 		if r.names != nil {
@@ -135,8 +135,9 @@ func ModuleNames(c *catalog.Catalog) (names []string) {
 	return names
 }
 
-// UnknownModules are the modules of c whose schema the peer did not tell, of all
-// that it was asked for or, with name, of the one that this names or is a method of.
+// UnknownModules returns the modules of c whose schema the peer did not tell, of
+// all that it was asked for or, with name, of the one that this names or is a
+// method of.
 func UnknownModules(c *catalog.Catalog, name string) (names []string) {
 	for _, r := range rows() {
 		if r.unknown != nil {

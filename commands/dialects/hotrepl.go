@@ -51,7 +51,8 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []st
 	return nil
 }
 
-// Operation is what is asked of the evaluator; timeout is how long it may take.
+// Operation returns what is asked of the evaluator; timeout is how long it may
+// take.
 func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {
@@ -81,7 +82,7 @@ func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error)
 	return &g
 }
 
-// intMember is an object with one number.
+// intMember returns an object with one number.
 func intMember(name string, n int64) json.RawMessage {
 	var o scan.Object
 	o.Int(name, n)

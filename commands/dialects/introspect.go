@@ -50,7 +50,7 @@ func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *
 	return a, shown
 }
 
-// shortList is a dozen names at most.
+// shortList returns a dozen names at most.
 func shortList(names []string) string {
 	if len(names) > 12 {
 		return strings.Join(names[:12], ", ") + ", …"
@@ -74,7 +74,7 @@ func (g *guidance) text(key string) string {
 	return s
 }
 
-// available are the methods that the peer names, without the module, which some
+// available returns the methods that the peer names, without the module, which some
 // services put before each.
 func (g *guidance) available() []string {
 	var names, short []string
@@ -96,7 +96,7 @@ func (g *guidance) available() []string {
 	return names
 }
 
-// module is the module that it is about.
+// module returns the module that it is about.
 func (g *guidance) module() string {
 	if m := g.text("module"); m != "" {
 		return m
@@ -105,7 +105,7 @@ func (g *guidance) module() string {
 	return module
 }
 
-// wire is the wire's name of a method that the peer names: as m, ns.m or ns_m.
+// wire returns the wire's name of a method that the peer names: as m, ns.m or ns_m.
 func (g *guidance) wire(name string) string {
 	full := g.module() + "_" + name
 	switch {
@@ -119,7 +119,7 @@ func (g *guidance) wire(name string) string {
 	return full
 }
 
-// wanted is the method that was meant: the nearest of those that there are, as
+// wanted returns the method that was meant: the nearest of those that there are, as
 // we see it, else the one that the peer suggests; "" where neither is known.
 func (g *guidance) wanted() string {
 	if missing := g.text("method"); len(g.available()) > 0 {
@@ -137,7 +137,7 @@ func (g *guidance) wanted() string {
 	return ""
 }
 
-// fix is a command that helps: another call, or one that shows what there is.
+// fix returns a command that helps: another call, or one that shows what there is.
 func (g *guidance) fix(action string) (fix []string, hint string) {
 	if wanted := g.wanted(); wanted != "" && cmdline.IsSafeName(wanted) {
 		if wanted != g.method {
@@ -157,9 +157,9 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 	return g.line.ForCommand("describe", args), hint
 }
 
-// params are the words after the method: those that were given; with names that
-// are near to the method's own in their place, and with what the peer's example
-// has and they lack.
+// params returns the words after the method: those that were given; with names that
+// are near to the method's own in their place, and with what the peer's example has
+// and they lack.
 func (g *guidance) params(wanted string) []string {
 	given, example := g.line.Args[2:], g.get("example_params")
 	if scan.Type(example) != 'o' || len(example) > 4096 {
@@ -193,8 +193,8 @@ func (g *guidance) params(wanted string) []string {
 	return []string{string(whole.End())}
 }
 
-// typer is what is known of the params of a method, and their names: by the schema
-// that the guidance brings, else by the catalog.
+// typer returns what is known of the params of a method, and their names: by the
+// schema that the guidance brings, else by the catalog.
 func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	cat := g.cat
 	if schema := g.get("method_schema"); schema != nil {
@@ -211,8 +211,8 @@ func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	return typer, slices.DeleteFunc(slices.Clone(named.Properties()), func(name string) bool { return name == "method" })
 }
 
-// respelt is an object whose members that are none of names have the one that is
-// near, unless that is given, too.
+// respelt returns an object whose members that are none of names have the one that
+// is near, unless that is given, too.
 func respelt(object json.RawMessage, names []string) json.RawMessage {
 	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return scan.Get(object, name) != nil })
 	var b scan.Object
@@ -226,7 +226,7 @@ func respelt(object json.RawMessage, names []string) json.RawMessage {
 	return b.End()
 }
 
-// missing are the members of example that an object lacks, as one; nil: none.
+// missing returns the members of example that an object lacks, as one; nil: none.
 func missing(object, example json.RawMessage) json.RawMessage {
 	var b scan.Object
 	for key, val := range scan.Named(example) {

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// moduleOf is the part of c that is the module of that name; nil where there is
-// none.
+// moduleOf returns the part of c that is the module of that name; nil where there
+// is none.
 func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		if text, _ := scan.Text(scan.Get(val, "namespace")); text != name {
@@ -36,7 +36,7 @@ func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	return nil
 }
 
-// modulesOf are the modules of c, as a table shows them; nil: it has none.
+// modulesOf returns the modules of c, as a table shows them; nil: it has none.
 func modulesOf(c *catalog.Catalog) []format.Module {
 	methods := map[string][]string{}
 	for _, m := range c.Methods {
@@ -59,7 +59,7 @@ func modulesOf(c *catalog.Catalog) []format.Module {
 	return all
 }
 
-// moduleNames are the names of the modules of c.
+// moduleNames returns the names of the modules of c.
 func moduleNames(c *catalog.Catalog) (names []string) {
 	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		if name, ok := scan.Text(scan.Get(val, "namespace")); ok {
@@ -69,8 +69,9 @@ func moduleNames(c *catalog.Catalog) (names []string) {
 	return names
 }
 
-// unknownModules are the modules whose schema the peer did not tell, of all that it
-// was asked for or, with name, of the one that this names or is a method of.
+// unknownModules returns the modules whose schema the peer did not tell, of all
+// that it was asked for or, with name, of the one that this names or is a method
+// of.
 func unknownModules(c *catalog.Catalog, name string) (names []string) {
 	for val := range scan.Elements(scan.Get(c.Extra, "unknown")) {
 		module, _ := scan.Text(val)
@@ -81,7 +82,7 @@ func unknownModules(c *catalog.Catalog, name string) (names []string) {
 	return names
 }
 
-// moduleNamed is the module of a method's name.
+// moduleNamed returns the module of a method's name.
 func moduleNamed(method string) string {
 	module, _ := introspect.Split(introspect.WireName(method))
 	return module

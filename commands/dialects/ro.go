@@ -29,7 +29,7 @@ type roFields struct {
 	plain                       bool
 }
 
-// Given says whether one of the flags was.
+// Given reports whether one of the flags was.
 func (r *roFields) Given() bool { return *r != roFields{} }
 
 // Flags returns the flags anew.
@@ -46,7 +46,7 @@ func (r *roFields) Flags() []cmdline.Flag {
 	}
 }
 
-// Extra are the fields as an operation has them; nil where none was given. A
+// Extra returns the fields as an operation has them; nil where none was given. A
 // fresh answer is one of no cache over there, either.
 func (r *roFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error) {
 	cache := ""
@@ -70,7 +70,7 @@ func (r *roFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool
 	return json.Marshal(g)
 }
 
-// oneOf is a field that was given as text or as JSON.
+// oneOf returns a field that was given as text or as JSON.
 func oneOf(name, text, raw string) (json.RawMessage, error) {
 	switch {
 	case text != "" && raw != "":

@@ -107,7 +107,7 @@ func allTopics() []Topic {
 	return topics
 }
 
-// listing is the list of topics.
+// listing returns the list of topics.
 func listing() string {
 	var b strings.Builder
 	b.WriteString("Topics (rpcx help TOPIC)\n")
@@ -117,7 +117,7 @@ func listing() string {
 	return b.String()
 }
 
-// names are all words that help takes.
+// names returns all words that help takes.
 func names(root cmdline.Doc) []string {
 	var names []string
 	for _, c := range root.Commands {

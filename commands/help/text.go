@@ -15,7 +15,8 @@ func Print(w *os.File, l *cmdline.CommandLine) error {
 	return cmdline.Print(w, Text(strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), cmdline.DocOf(l.Cmd), l.Brief))
 }
 
-// Text is the help of the command called name; brief leaves out what few people need.
+// Text returns the help of the command called name; brief leaves out what few
+// people need.
 func Text(name string, d cmdline.Doc, brief bool) string {
 	var b strings.Builder
 	row(&b, "", name+": "+d.Usage, 0)
@@ -57,7 +58,8 @@ func usage(b *strings.Builder, name string, d cmdline.Doc) {
 	row(b, "usage:", name+" "+args+command, 7)
 }
 
-// firstSentences is the beginning of a paragraph: as many sentences as stand on three lines, but one at least.
+// firstSentences returns the beginning of a paragraph: as many sentences as stand
+// on three lines, but one at least.
 func firstSentences(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	end := 0
@@ -84,7 +86,7 @@ var popular = []string{
 
 const popularCount = 12
 
-// popularFlags are the flags that -h shows.
+// popularFlags returns the flags that -h shows.
 func popularFlags(flags []cmdline.FlagDoc) []cmdline.FlagDoc {
 	var shown []cmdline.FlagDoc
 	for _, name := range popular {
@@ -158,7 +160,7 @@ func flagGroup(b *strings.Builder, title string, flags []cmdline.FlagDoc) {
 	}
 }
 
-// flagForm is a flag as it is typed: "-q, --jq EXPR".
+// flagForm returns a flag as it is typed: "-q, --jq EXPR".
 func flagForm(f cmdline.FlagDoc) string {
 	form := "    --" + f.Names[0]
 	if len(f.Names) > 1 {
@@ -200,7 +202,7 @@ func whatElse(name string, d cmdline.Doc, brief bool) string {
 	return b.String()
 }
 
-// statuses is the topic of that name: the table of exit statuses.
+// statuses returns the topic of that name: the table of exit statuses.
 func statuses() string {
 	var b strings.Builder
 	for _, s := range cmdline.ExitStatuses() {
@@ -209,7 +211,7 @@ func statuses() string {
 	return b.String()
 }
 
-// limits is the topic of that name: what a peer could draw out.
+// limits returns the topic of that name: what a peer could draw out.
 func limits() string {
 	var b strings.Builder
 	for _, l := range cmdline.Limits() {

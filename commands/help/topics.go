@@ -29,7 +29,7 @@ type Topic struct {
 	Text    string // Prose
 }
 
-// Page is the name of the topic's page of the manual, without its section.
+// Page returns the name of the topic's page of the manual, without its section.
 func (t Topic) Page() string { return "rpcx-" + t.Name }
 
 // Topics returns all topics, in the order in which they are listed.

@@ -23,14 +23,14 @@ const (
 	tapeFail     = "fail"
 )
 
-// Flags are those of every command whose conversation can be recorded.
+// Flags returns those of every command whose conversation can be recorded.
 func (r *Record) Flags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape, `FILE` (see rpcx-tape(5)); secrets are left out", &r.File),
 	}, r.sharedFlags()...)
 }
 
-// RecordFlags are those of `record`.
+// RecordFlags returns those of `record`.
 func (r *Record) RecordFlags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "output", "o", "write the tape to `FILE`", &r.File),

@@ -24,7 +24,7 @@ func ForClient(a *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is tap for the messages of one client of ours; "": there are none.
+// tapOf returns tap for the messages of one client of ours; "": there are none.
 func tapOf(a *env.Env, client string) wire.Tap {
 	heard := a.Heard
 	if !a.Common.Verbose && heard == nil {

@@ -75,7 +75,7 @@ const argumentsDescription = `ARGS are positional: each is JSON if it parses, el
 and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json, key@=FILE,
 key:@=FILE and key@on=NAME are by name.`
 
-// verbCommands are the commands of the table.
+// verbCommands returns the commands of the table.
 func verbCommands(a *env.Env) []*cmdline.Command {
 	var all []*cmdline.Command
 	for _, v := range verbs {
@@ -142,8 +142,8 @@ func (v verb) run(ctx context.Context, a *env.Env, o *verbOptions) error {
 	return o.do(ctx, a, e, pc, print)
 }
 
-// missing is the first of the fixed words that is not given; "" where all are. A
-// value may be empty.
+// missing returns the first of the fixed words that is not given; "" where all are.
+// A value may be empty.
 func (v verb) missing(rest []string) string {
 	for i, word := range v.words {
 		if i >= len(rest) || rest[i] == "" && word != "VALUE" {
@@ -153,12 +153,12 @@ func (v verb) missing(rest []string) string {
 	return ""
 }
 
-// lasts says that objects of a plugin there outlive this command.
+// lasts reports whether objects of a plugin there outlive this command.
 func lasts(e endpoint.Endpoint) bool {
 	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
 }
 
-// noSession is what is said to who wants an object where none can be.
+// noSession returns what is said to who wants an object where none can be.
 func noSession(a *env.Env, e endpoint.Endpoint) error {
 	f := a.Line.Usage("an object lives as long as its connection, and this command would have a new one")
 	f.Hint = "open a session and use its @NAME"
@@ -210,7 +210,7 @@ func (v verb) call(ctx context.Context, words []string, values bool) (operation,
 	return pc, nil
 }
 
-// params are those of the wire, with plain arguments.
+// params returns those of the wire, with plain arguments.
 func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
 	keys := map[string][]string{"function.call": {"name"}, "object.new": {"class"}}[v.method]
 	if v.object {
@@ -226,7 +226,8 @@ func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
 	return o.End()
 }
 
-// objectID is the id in REF: of a reference, of a JSON string, else REF itself.
+// objectID returns the id in REF: of a reference, of a JSON string, else REF
+// itself.
 func objectID(ref string) string {
 	val := []byte(strings.TrimSpace(ref))
 	if scan.Valid(val, wire.DefaultMaxDepth) != nil {

@@ -127,8 +127,8 @@ func (s *step) checkOn(named map[string]bool) error {
 	return nil
 }
 
-// maker is the step that made the object that s is about; ok is false where that
-// is a reference.
+// maker returns the step that made the object that s is about; ok is false where
+// that is a reference.
 func (s *step) maker() (name string, ok bool) {
 	if name, ok = scan.Text(s.on); ok {
 		return name, true
@@ -136,7 +136,7 @@ func (s *step) maker() (name string, ok bool) {
 	return soleText(s.on, "$step")
 }
 
-// isReference says that val is a reference as plugin new prints it.
+// isReference reports whether val is a reference as plugin new prints it.
 func isReference(val []byte) bool {
 	_, ok := scan.Text(scan.Get(scan.Get(val, "$remote"), "id"))
 	return ok
@@ -222,7 +222,7 @@ func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 	}, nil
 }
 
-// object is the id of the object that a step is about.
+// object returns the id of the object that a step is about.
 func (s *step) object(results map[string]json.RawMessage) (string, error) {
 	ref := s.on
 	name, isStep := s.maker()
@@ -257,7 +257,7 @@ func (s *step) replace(b, val []byte, pointer string, result func(name string) (
 	})
 }
 
-// soleText is the text of the member key, where it is obj's only one.
+// soleText returns the text of the member key, where it is obj's only one.
 func soleText(obj []byte, key string) (string, bool) {
 	if scan.Count(obj) != 1 {
 		return "", false

@@ -132,7 +132,7 @@ func (l *labelled) Next(ctx context.Context) (wire.Message, error) {
 	return m, err
 }
 
-// Waiting says whether a message waits.
+// Waiting reports whether a message waits.
 func (l *labelled) Waiting() bool {
 	w, ok := l.Stream.(request.Waiter)
 	return ok && w.Waiting()

@@ -65,7 +65,7 @@ func (h *history) Len() int {
 	return len(h.lines)
 }
 
-// At is the line that was typed so many lines before the latest.
+// At returns the line that was typed so many lines before the latest.
 func (h *history) At(i int) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +97,7 @@ func (h *history) keep(line string) {
 	_ = f.Close()
 }
 
-// holdsSecret says that some word of a line is one that is not to be shown.
+// holdsSecret reports whether some word of a line is one that is not to be shown.
 func holdsSecret(line string) bool {
 	words, _, err := params.Split(line)
 	return err != nil || slices.ContainsFunc(words, func(w string) bool { return params.Shown(w) != w })

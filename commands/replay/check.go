@@ -195,7 +195,7 @@ func replace(name string, b []byte) error {
 	return nil
 }
 
-// marshal is v as JSON, with <, > and & as they are.
+// marshal returns v as JSON, with <, > and & as they are.
 func marshal(v any) (string, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

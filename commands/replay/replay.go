@@ -137,7 +137,7 @@ func run(ctx context.Context, a *env.Env, o *replayOptions) error {
 	return o.check(ctx, a, tapes, po, rules)
 }
 
-// tapes are the tapes, and what stands after "--".
+// tapes returns the tapes, and what stands after "--".
 func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
 	tapes = a.Line.Args
 	if d := a.Line.Dash; d >= 0 {
@@ -172,7 +172,7 @@ func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
 	return tapes, command, nil
 }
 
-// player is how the tape is played, and what counts when it is compared.
+// player returns how the tape is played, and what counts when it is compared.
 func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rules, error) {
 	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}}
 	if o.idle > 0 {

@@ -27,7 +27,7 @@ type View struct {
 // viewForms are the values of --format.
 var viewForms = []string{"html", "har"}
 
-// Flags are those of the views.
+// Flags returns those of the views.
 func (v *View) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(groupView, "show", "", "print the conversation: two lanes, calls nested in the calls that they answer", &v.show),
@@ -40,7 +40,7 @@ func (v *View) Flags() []cmdline.Flag {
 // Wanted reports whether the tape is to be looked at.
 func (v *View) Wanted() bool { return v.show || v.form != "" }
 
-// way is what the view is asked for with; "" where it is not.
+// way returns what the view is asked for with; "" where it is not.
 func (v *View) way() string {
 	if v.show {
 		return "show"
@@ -112,7 +112,7 @@ func (v *View) options(a *env.Env) (tapeview.Options, error) {
 	return o, nil
 }
 
-// width is that of the terminal; elsewhere what COLUMNS says.
+// width returns that of the terminal; elsewhere what COLUMNS says.
 func width(a *env.Env) int {
 	if a.Stdout.Width > 0 {
 		return a.Stdout.Width

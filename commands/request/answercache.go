@@ -44,7 +44,7 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For is where the answer to op may be; nil where none is kept.
+// For returns where the answer to op may be; nil where none is kept.
 func (c *CacheFlags) For(ctx context.Context, a *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
@@ -82,7 +82,7 @@ func answers(ctx context.Context, a *env.Env, e endpoint.Endpoint, conn *options
 	return AnswersOf(e, cfg), err
 }
 
-// AnswersOf are the answers of e by a connection of that kind: asked by whoever
+// AnswersOf returns the answers of e by a connection of that kind: asked by whoever
 // its headers, its certificate and the endpoint name, and verified as it says.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string

@@ -79,7 +79,7 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 	return scan.ArrayOf(items...), nil
 }
 
-// abandoned is the error of a call; its stream, if it goes on, is ended.
+// abandoned returns the error of a call; its stream, if it goes on, is ended.
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {

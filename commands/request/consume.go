@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// SomeFailed is the outcome where some calls of many were answered with errors,
-// which have been shown.
+// SomeFailed returns the outcome where some calls of many were answered with
+// errors, which have been shown.
 func SomeFailed() error {
 	return wire.NewFault(wire.RPCError, "some calls of the batch failed", nil)
 }
@@ -145,12 +145,12 @@ func (c *Consumer) promised(ctx context.Context, ev wire.Event) error {
 	return nil
 }
 
-// opens says that m is but the answer that opens a stream.
+// opens reports whether m is but the answer that opens a stream.
 func (c *Consumer) opens(m wire.Message) bool {
 	return (c.Stream || !c.Many) && !c.Watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
-// event is what a user sees of m. What --select chose is data, whatever it is.
+// event returns what a user sees of m. What --select chose is data, whatever it is.
 func (c *Consumer) event(m wire.Message) (wire.Event, error) {
 	if c.Choose && m.Raw != nil {
 		return wire.Event{Kind: wire.Data, Data: m.Raw}, nil
@@ -158,7 +158,7 @@ func (c *Consumer) event(m wire.Message) (wire.Event, error) {
 	return c.conv.Event(m)
 }
 
-// failure is an error event, in answer to id: expected, or the outcome.
+// failure returns an error event, in answer to id: expected, or the outcome.
 func (c *Consumer) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {
@@ -202,13 +202,13 @@ func (c *Consumer) Waited(err error) error {
 	return c.Read(st)
 }
 
-// waitFor is the operation that waits for a job which a call has begun.
+// waitFor returns the operation that waits for a job which a call has begun.
 func waitFor(job string) dialect.Op {
 	return dialect.Op{Kind: dialect.JobWait, Job: job, Extra: json.RawMessage(`{"bare":true}`)}
 }
 
-// startedJob is the job that an event says was begun by the call that it answers;
-// "" for none.
+// startedJob returns the job that an event says was begun by the call that it
+// answers; "" for none.
 func startedJob(m wire.Message, ev wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""

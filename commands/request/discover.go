@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// NoMethod is the usage Fault for a method, or a module, that c does not have.
+// NoMethod returns the usage Fault for a method, or a module, that c does not have.
 func NoMethod(a *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
 	SuggestName(a, f, all.Named(c.Dialect).OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
@@ -121,8 +121,8 @@ func keptCatalog(a *env.Env, e endpoint.Endpoint, c *options.Connection, err err
 	return kept, nil
 }
 
-// Incomplete is the outcome of a command that has shown c, or a part of it, where
-// the peer does not tell what it takes; nil where it does.
+// Incomplete returns the outcome of a command that has shown c, or a part of it,
+// where the peer does not tell what it takes; nil where it does.
 func Incomplete(a *env.Env, c *catalog.Catalog, name string) error {
 	names := dialects.UnknownModules(c, name)
 	if len(names) == 0 {

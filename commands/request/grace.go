@@ -74,9 +74,9 @@ func (c *Consumer) finish() error {
 	return c.grace.outcome
 }
 
-// unkept is the outcome of a call whose answer was a promise of results, and whose
-// exchange has ended before they came: over plain HTTP there is nowhere for them to
-// come.
+// unkept returns the outcome of a call whose answer was a promise of results, and
+// whose exchange has ended before they came: over plain HTTP there is nowhere for
+// them to come.
 func (c *Consumer) unkept(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).DeferredResults {

@@ -108,8 +108,8 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing is the catalog by which the method is typed: the one given, else what the
-// peer tells. r.Endpoint becomes the one with the dialect that is spoken.
+// typing returns the catalog by which the method is typed: the one given, else what
+// the peer tells. r.Endpoint becomes the one with the dialect that is spoken.
 func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	r.Endpoint.Dialect = conv.Dialect()
 	if r.Catalog != nil || !r.Endpoint.Spec().TypedParams {

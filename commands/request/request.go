@@ -82,7 +82,7 @@ func (r *Request) Do(ctx context.Context) error {
 	return err
 }
 
-// Opened says whether there was a connection.
+// Opened reports whether there was a connection.
 func (r *Request) Opened() bool { return r.opened }
 
 // prepare returns what makes the operation once the connection is there; nil where

@@ -71,7 +71,7 @@ func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	return false
 }
 
-// retryAfter is how long the server asked to wait; 0 where it did not.
+// retryAfter returns how long the server asked to wait; 0 where it did not.
 func retryAfter(f *wire.Fault) time.Duration {
 	if f.HTTP == nil {
 		return 0
@@ -103,7 +103,7 @@ func untilReached(a *env.Env, d *env.Deadline, attempt func() error) error {
 	}
 }
 
-// waitEnd is when --wait is over.
+// waitEnd returns when --wait is over.
 func waitEnd(a *env.Env) time.Time {
 	limit, _ := a.Line.Cmd.Value("wait").(time.Duration)
 	return a.Started.Add(limit)

@@ -31,7 +31,7 @@ func noteTypos(a *env.Env, method string, names []schema.Undescribed) {
 	}
 }
 
-// Misspelt is the warning about a parameter that is not described; "" if no
+// Misspelt returns the warning about a parameter that is not described; "" if no
 // described name is near.
 func Misspelt(method string, n schema.Undescribed) string {
 	if n.Nearest == "" {

@@ -59,12 +59,12 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 	return flags
 }
 
-// Silent says that nothing was given that could answer.
+// Silent reports whether nothing was given that could answer.
 func (o *Options) Silent() bool {
 	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.runtime == ""
 }
 
-// Session are the options of the listener.
+// Session returns the options of the listener.
 func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (session.Options, error) {
 	so, err := options.ForSession(ctx, a, &o.Conn, &o.Hooks)
 	if err != nil {
@@ -96,7 +96,7 @@ func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (s
 	return so, err
 }
 
-// described is the catalog that we tell where no --catalog is given: that of
+// described returns the catalog that we tell where no --catalog is given: that of
 // --hooks FILE, else one of the names that hooks answer.
 func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.Hooks.Catalog()

@@ -24,7 +24,7 @@ type RecordOptions struct {
 	public  bool
 }
 
-// Flags are the command's.
+// Flags returns the command's.
 func (o *RecordOptions) Flags(a *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "to", "", "pass everything on to `ENDPOINT`", &o.To),

@@ -35,7 +35,7 @@ type finding struct {
 	warning  bool   // it does not make the check fail
 }
 
-// JSON is the finding as stdout has it.
+// JSON returns the finding as stdout has it.
 func (f finding) JSON() []byte {
 	var o scan.Object
 	o.Text("source", f.source)
@@ -61,7 +61,7 @@ func (f finding) JSON() []byte {
 	return o.End()
 }
 
-// place is where it is, for people.
+// place returns where it is, for people.
 func (f finding) place() string {
 	var words []string
 	if f.line > 0 {
@@ -81,7 +81,7 @@ func (f finding) place() string {
 
 var inOld = map[string]string{"old": "(of the older catalog)"}
 
-// String is the finding for people, without its source.
+// String returns the finding for people, without its source.
 func (f finding) String() string {
 	s := f.message
 	if place := f.place(); place != "" {
@@ -146,7 +146,7 @@ func (r *outcome) print(f finding) error {
 	return cmdline.Print(os.Stdout, text+"\n")
 }
 
-// failure is the finding in a report.
+// failure returns the finding in a report.
 func (f finding) failure() report.Failure {
 	return report.Failure{Kind: f.rule, Message: f.String()}
 }
@@ -159,7 +159,7 @@ func (r *outcome) write(verdict error) error {
 	return verdict
 }
 
-// count is "1 value" or "2 values".
+// count returns "1 value" or "2 values".
 func count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -164,7 +164,7 @@ func (j *judge) open(ctx context.Context) (end func(), err error) {
 	return sync.OnceFunc(func() { _ = j.conv.Close(); done() }), nil
 }
 
-// wrapped are the options of a connection that probes use, too. got is that
+// wrapped returns the options of a connection that probes use, too. got is that
 // connection, once it is there; done ends its recording.
 func (j *judge) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Conn, done func()) {
 	so = j.session

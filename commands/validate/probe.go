@@ -71,7 +71,7 @@ func (j *judge) reopen(ctx context.Context, t *probes.Target, p *probes.Probe) e
 	return nil
 }
 
-// each are the variables of each time that a probe is made.
+// each returns the variables of each time that a probe is made.
 func (j *judge) each(p *probes.Probe) []map[string]json.RawMessage {
 	if p.For == "" {
 		return []map[string]json.RawMessage{nil}
@@ -144,7 +144,7 @@ func (s *skips) add(name, why string) {
 // mostShown bounds what a finding shows of a message.
 const mostShown = 400
 
-// brief is a message on one line, shortened.
+// brief returns a message on one line, shortened.
 func brief(msg []byte) string {
 	return format.Cut(format.CleanLine(string(msg)), mostShown)
 }

@@ -121,8 +121,8 @@ func run(ctx context.Context, a *env.Env, o *validateOptions) error {
 	return unclear(a, a.Line.Args[0])
 }
 
-// unclear is the usage Fault for an argument of which it is not said what it is to
-// be held against.
+// unclear returns the usage Fault for an argument of which it is not said what it
+// is to be held against.
 func unclear(a *env.Env, arg string) error {
 	f := a.Line.Usage("it is not said what %s is to be held against", arg)
 	f.Hint = "--schema FILE holds values against a schema, --against FILE compares with an older catalog"

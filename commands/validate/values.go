@@ -92,7 +92,7 @@ func input(ctx context.Context, file string) (in io.ReadCloser, name string, err
 	return f, file, nil
 }
 
-// ofSchema is what a schema found, as a finding.
+// ofSchema returns what a schema found, as a finding.
 func ofSchema(source string, line int, f schema.Finding) finding {
 	return finding{
 		source: source, line: line, rule: f.Rule, section: f.Schema, pointer: f.Pointer, whole: true,
@@ -100,7 +100,7 @@ func ofSchema(source string, line int, f schema.Finding) finding {
 	}
 }
 
-// branches are the alternatives of a oneOf or anyOf as JSON, the nearest first.
+// branches returns the alternatives of a oneOf or anyOf as JSON, the nearest first.
 func branches(all []schema.Branch) []byte {
 	var list scan.Array
 	for _, b := range all {

@@ -75,7 +75,7 @@ func casesOf(source string, c *catalog.Catalog) *methodCases {
 	return m
 }
 
-// of is the case of a method; one that is gone gets its own, too.
+// of returns the case of a method; one that is gone gets its own, too.
 func (m *methodCases) of(method string) *report.Case {
 	c := m.named[method]
 	if c == nil {
@@ -86,7 +86,7 @@ func (m *methodCases) of(method string) *report.Case {
 	return c
 }
 
-// ofVersions is a difference as a finding.
+// ofVersions returns a difference as a finding.
 func ofVersions(source string, d versions.Difference) finding {
 	f := finding{source: source, rule: d.Kind, level: string(d.Class), method: d.Method, pointer: d.Pointer, whole: true, message: d.Message}
 	if d.In == "old" {
@@ -123,7 +123,7 @@ func (r *outcome) sumVersions(found []versions.Difference, breaking int, now, ag
 	return nil
 }
 
-// offered is what the peer offers that is named, or what the file says.
+// offered returns what the peer offers that is named, or what the file says.
 func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (*catalog.Catalog, error) {
 	if !isPeer(arg) {
 		return loadCatalog(arg)

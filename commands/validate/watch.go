@@ -51,7 +51,7 @@ func newWatch(j *judge) (*watch, error) {
 	return w, err
 }
 
-// names are those of the rules.
+// names returns those of the rules.
 func (w *watch) names() (all []string) {
 	if w.set == nil {
 		return nil
@@ -144,7 +144,7 @@ func (w *watch) rule(j *judge, r *rules.Rule) error {
 	return nil
 }
 
-// us is the side that is not judged.
+// us returns the side that is not judged.
 func (j *judge) us() string {
 	if j.o.role == "client" {
 		return "server"
@@ -152,7 +152,7 @@ func (j *judge) us() string {
 	return "client"
 }
 
-// ofRule is a broken rule as a finding.
+// ofRule returns a broken rule as a finding.
 func (j *judge) ofRule(f rules.Finding, warning bool) finding {
 	dir := "recv"
 	if f.From == j.us() {

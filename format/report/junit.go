@@ -75,7 +75,7 @@ func junitOf(s Suite) junitSuite {
 	return out
 }
 
-// junitCaseOf is one case. Readers sort cases into a tree by classname, so a
+// junitCaseOf returns one case. Readers sort cases into a tree by classname, so a
 // case that has no class gets the name of its suite.
 func junitCaseOf(suite string, c Case) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: junitTime(c.Duration), Stdout: c.Stdout}
@@ -118,5 +118,5 @@ func junitTotal(t Totals) junitTotals {
 	return junitTotals{Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: junitTime(t.Duration)}
 }
 
-// junitTime is a duration in seconds.
+// junitTime returns a duration in seconds.
 func junitTime(d time.Duration) string { return fmt.Sprintf("%.6f", d.Seconds()) }

@@ -105,19 +105,19 @@ func okWord(ok bool) string {
 	return "not ok"
 }
 
-// description is a name as TAP wants it in a test point: on one line, with the
+// description returns a name as TAP wants it in a test point: on one line, with the
 // characters escaped that would begin a directive.
 func description(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(oneLine(name))
 }
 
-// oneLine is text that may come from a peer, without line breaks and without
+// oneLine returns text that may come from a peer, without line breaks and without
 // what a terminal would obey.
 func oneLine(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(format.CleanLine(text), "\r", " "))
 }
 
-// quoted is text as a JSON string. Control characters and the separators that
+// quoted returns text as a JSON string. Control characters and the separators that
 // YAML counts among the line breaks are escaped in it.
 func quoted(text string) string {
 	b, _ := json.Marshal(text) // a string can always be written

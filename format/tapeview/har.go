@@ -92,8 +92,8 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *chooser) er
 	}
 }
 
-// conn is the connection of that number. One that nothing was said of is to the
-// endpoint that the tape's header names.
+// conn returns the connection of that number. One that nothing was said of is to
+// the endpoint that the tape's header names.
 func (h *harBuilder) conn(number int) *harConn {
 	c := h.conns[number]
 	if c == nil {
@@ -167,7 +167,7 @@ func (h *harBuilder) upgrade(row *Row) {
 	}
 }
 
-// nearest is the message that was sent nearest to a time; -1: there is none.
+// nearest returns the message that was sent nearest to a time; -1: there is none.
 func (c *harConn) nearest(start time.Duration) int {
 	best := -1
 	for i, b := range c.waiting {
@@ -260,8 +260,8 @@ func isHTTP(endpoint string) bool {
 	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")
 }
 
-// harURL is the URL in an endpoint, without the dialect and framing before it; ""
-// where it has none. A Unix socket gets a name that no host can have.
+// harURL returns the URL in an endpoint, without the dialect and framing before it;
+// "" where it has none. A Unix socket gets a name that no host can have.
 func harURL(endpoint string) string {
 	for {
 		prefix, rest, ok := strings.Cut(endpoint, "+")

@@ -66,7 +66,7 @@ func (e *harEntry) finish(started time.Time) harOut {
 	return out
 }
 
-// assumed is the exchange that must have been, where the tape has only the
+// assumed returns the exchange that must have been, where the tape has only the
 // messages.
 func (e *harEntry) assumed() *tape.HTTP {
 	if e.socket {
@@ -114,8 +114,8 @@ func (e *harEntry) responseOut() harResponse {
 	return r
 }
 
-// timings are the parts of the entry's time. The connecting includes TLS, as the
-// specification wants it; what the tape does not tell is -1.
+// timings returns the parts of the entry's time. The connecting includes TLS, as
+// the specification wants it; what the tape does not tell is -1.
 func (e *harEntry) timings() harTimings {
 	t := harTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -176,7 +176,7 @@ func harPairs(headers [][2]string) []harPair {
 	return pairs
 }
 
-// harQuery are the parts of a URL's query, in their order.
+// harQuery returns the parts of a URL's query, in their order.
 func harQuery(address string) []harPair {
 	pairs := []harPair{}
 	_, query, _ := strings.Cut(address, "?")
@@ -190,7 +190,7 @@ func harQuery(address string) []harPair {
 	return pairs
 }
 
-// unescaped is a part of a query as it was meant; as it stands where it is
+// unescaped returns a part of a query as it was meant; as it stands where it is
 // broken.
 func unescaped(s string) string {
 	if u, err := url.QueryUnescape(s); err == nil {
@@ -208,7 +208,7 @@ func contentType(headers [][2]string) string {
 	return "application/json"
 }
 
-// remoteHost is an address without its port.
+// remoteHost returns an address without its port.
 func remoteHost(address string) string {
 	u := url.URL{Host: address}
 	return u.Hostname()

@@ -46,7 +46,7 @@ func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	return err
 }
 
-// page is the page but for its data.
+// page returns the page but for its data.
 func page() string {
 	return strings.NewReplacer(
 		"{{style}}", hashSource(pageCSS), "{{script}}", hashSource(pageJS),
@@ -54,7 +54,7 @@ func page() string {
 	).Replace(pageHTML)
 }
 
-// hashSource is how a Content-Security-Policy names an inline script or style.
+// hashSource returns how a Content-Security-Policy names an inline script or style.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -160,8 +160,8 @@ func pageRowOf(row *Row) pageRow {
 	return p
 }
 
-// pageBrief is what stands beside a message's name, no longer than a row of the
-// page is wide.
+// pageBrief returns what stands beside a message's name, no longer than a row of
+// the page is wide.
 func pageBrief(row *Row) string {
 	const most = 160
 	runes := []rune(brief(row))
@@ -171,7 +171,7 @@ func pageBrief(row *Row) string {
 	return string(runes)
 }
 
-// httpFacts are the lines that the page shows of an HTTP exchange.
+// httpFacts returns the lines that the page shows of an HTTP exchange.
 func httpFacts(h *tape.HTTP) [][2]string {
 	facts := [][2]string{}
 	add := func(name, value string) {
@@ -198,8 +198,8 @@ func httpFacts(h *tape.HTTP) [][2]string {
 	return facts
 }
 
-// redactHeader is the value of a header line, unless its name says that it is a
-// secret.
+// redactHeader returns the value of a header line, unless its name says that it is
+// a secret.
 func redactHeader(header [2]string) string {
 	if redact.SecretName(header[0]) {
 		return tape.Redacted

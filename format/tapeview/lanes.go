@@ -152,7 +152,7 @@ func (p *printer) pad(n int) { _, _ = p.w.WriteString(strings.Repeat(" ", max(n,
 
 func (p *printer) end() { _ = p.w.WriteByte('\n') }
 
-// compact is JSON on one line, cut where it is longer than a line can be.
+// compact returns JSON on one line, cut where it is longer than a line can be.
 func compact(val []byte) string {
 	if len(val) > briefMost {
 		val = val[:briefMost]
@@ -160,7 +160,7 @@ func compact(val []byte) string {
 	return strings.ToValidUTF8(string(scan.Compact(nil, val)), "")
 }
 
-// errorText is an error for people: its code, its message, and what else it
+// errorText returns an error for people: its code, its message, and what else it
 // holds.
 func errorText(err []byte) string {
 	if scan.Type(err) != 'o' {
@@ -185,7 +185,7 @@ func errorText(err []byte) string {
 	return format.CleanLine(strings.Join(parts, " "))
 }
 
-// shortTime is a duration in at most three digits and a unit.
+// shortTime returns a duration in at most three digits and a unit.
 func shortTime(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

@@ -112,7 +112,7 @@ func (r *reader) message(row Row, msg []byte) Row {
 	return row
 }
 
-// notJSON is what crossed the wire and was no JSON: as text, or where it is no
+// notJSON returns what crossed the wire and was no JSON: as text, or where it is no
 // text as the beginning of its bytes in hexadecimal digits.
 func notJSON(b []byte) []byte {
 	if utf8.Valid(b) {
@@ -169,5 +169,5 @@ func httpText(h *tape.HTTP) string {
 	return text
 }
 
-// seconds is a time of a tape, which writes seconds.
+// seconds returns a time of a tape, which writes seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

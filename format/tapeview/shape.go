@@ -80,13 +80,13 @@ func membersOf(obj []byte) fields {
 
 func (f fields) has(name string) bool { return f[name] != nil }
 
-// text is the string in a member; "" where it is none.
+// text returns the string in a member; "" where it is none.
 func (f fields) text(name string) string {
 	s, _ := scan.Text(f[name])
 	return s
 }
 
-// given is a member that is not null.
+// given returns a member that is not null.
 func (f fields) given(name string) json.RawMessage {
 	if v := f[name]; scan.Type(v) != '0' {
 		return v
@@ -94,7 +94,7 @@ func (f fields) given(name string) json.RawMessage {
 	return nil
 }
 
-// asked is a request or a notification of JSON-RPC, or an item: a notification
+// asked returns a request or a notification of JSON-RPC, or an item: a notification
 // whose params name a stream.
 func (f fields) asked() shape {
 	s := shape{kind: Call, name: f.text("method"), id: f.given("id"), body: f["params"]}
@@ -206,7 +206,7 @@ func qmpShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// idOr is an id that may be left out: calls without one are answered in order,
+// idOr returns an id that may be left out: calls without one are answered in order,
 // so that at most one of them waits.
 func idOr(id []byte) []byte {
 	if id == nil {
@@ -215,7 +215,7 @@ func idOr(id []byte) []byte {
 	return id
 }
 
-// streamNamed is the stream that the result of a call names: a string or a
+// streamNamed returns the stream that the result of a call names: a string or a
 // number, or what an object calls its subscription. "": none.
 func streamNamed(result []byte) string {
 	switch scan.Type(result) {

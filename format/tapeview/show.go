@@ -124,7 +124,7 @@ func (p *printer) message(row *Row) {
 	p.line(row, arrow, color, mark, name(row), text)
 }
 
-// name is what stands first in a message's text.
+// name returns what stands first in a message's text.
 func name(row *Row) string {
 	if row.Kind == Greeting && row.Name == "" {
 		return "greeting"
@@ -135,7 +135,7 @@ func name(row *Row) string {
 // briefMost is how many bytes of a body are looked at for one line.
 const briefMost = 4 << 10
 
-// brief is a body on one line, or what stands in its place.
+// brief returns a body on one line, or what stands in its place.
 func brief(row *Row) string {
 	switch {
 	case row.Kind == Broken && row.Raw == nil: // the tape says only what it must be like

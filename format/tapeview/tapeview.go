@@ -49,7 +49,7 @@ const (
 
 var kindNames = [...]string{"call", "notification", "answer", "item", "greeting", "broken", "open", "close", "http", "note"}
 
-// String is the kind in lower case, as the page calls it.
+// String returns the kind in lower case, as the page calls it.
 func (k Kind) String() string { return kindNames[k] }
 
 // isMessage reports whether a row of this kind crossed the wire.

@@ -142,7 +142,7 @@ func (t *thread) remember(key string, c openCall) {
 
 func callKey(dir wire.Direction, id string) string { return dir.String() + " call " + id }
 
-// streamKey is the key of a stream whose items come in direction dir.
+// streamKey returns the key of a stream whose items come in direction dir.
 func streamKey(dir wire.Direction, stream string) string { return dir.String() + " stream " + stream }
 
 func other(dir wire.Direction) wire.Direction {

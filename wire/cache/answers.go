@@ -20,10 +20,10 @@ type Answer struct {
 	MaxAge time.Duration   // how long after At it may be used
 }
 
-// Age is the time since the answer came.
+// Age returns the time since the answer came.
 func (a *Answer) Age() time.Duration { return time.Since(a.At) }
 
-// Message is the answer as it came.
+// Message returns the answer as it came.
 func (a *Answer) Message() wire.Message {
 	return wire.Message{Kind: wire.Response, Final: true, Raw: a.Raw, Body: scan.Get(a.Raw, "result")}
 }
@@ -53,7 +53,7 @@ func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 // Key returns the key of the answer to what was asked.
 func (s Source) Key(asked json.RawMessage) string { return digest(s.Of, string(asked)) }
 
-// answerFile is where the answer of a key is kept.
+// answerFile returns where the answer of a key is kept.
 func answerFile(key string) (string, error) {
 	d, err := dir()
 	return filepath.Join(d, "answers", key+".json"), err

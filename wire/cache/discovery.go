@@ -49,7 +49,7 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 	return c
 }
 
-// discoveryFile is the file for one endpoint; "" where there is none, and for
+// discoveryFile returns the file for one endpoint; "" where there is none, and for
 // what is no endpoint of its own. Its name is a hash: the endpoint may hold
 // secrets. Who shows an identity may be told of more; which one it is does not
 // count, since tokens are new each time.

@@ -28,7 +28,7 @@ type Endpoint struct {
 	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
 }
 
-// String is the endpoint as it may be shown: redacted.
+// String returns the endpoint as it may be shown: redacted.
 func (e Endpoint) String() string {
 	switch {
 	case e.Demo != "":
@@ -54,7 +54,7 @@ func (e Endpoint) String() string {
 // before another process was asked.
 func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 
-// CodecOptions are what e and the limits of a connection say to its codec.
+// CodecOptions returns what e and the limits of a connection say to its codec.
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	return dialect.CodecOptions{
 		MaxDepth: limits.MaxDepth, Framing: e.Framing, OneWay: e.IsHTTP(),

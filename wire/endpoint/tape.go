@@ -28,7 +28,7 @@ func (e *Endpoint) tape(file string) error {
 	return nil
 }
 
-// tapeDialect is the dialect that the header of the tape in file names.
+// tapeDialect returns the dialect that the header of the tape in file names.
 func tapeDialect(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {

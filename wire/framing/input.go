@@ -70,7 +70,7 @@ func (in *input) more() error {
 	return in.err
 }
 
-// cutOff is the end of an input inside a message; detail says where.
+// cutOff returns the end of an input inside a message; detail says where.
 func (in *input) cutOff(detail string, args ...any) error {
 	detail = fmt.Sprintf(detail, args...)
 	if in.whole {

@@ -50,7 +50,7 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	return entries, c, nil
 }
 
-// beside is a with a relative command made one of the folder dir.
+// beside returns a with a relative command made one of the folder dir.
 func (a Answer) beside(dir string) Answer {
 	command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
 	if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
@@ -131,10 +131,10 @@ func Trusted(what, path string) error {
 	return f
 }
 
-// trustedOwner tells whether a file's owner is us or root. When we are root,
+// trustedOwner reports whether a file's owner is us or root. When we are root,
 // which would otherwise run what any user has put somewhere, the owner of the
-// folder that the file is in will do, too: who owns a folder decides what is in
-// it, and root was pointed there.
+// folder that the file is in will do, too: who owns a folder decides what is in it,
+// and root was pointed there.
 func trustedOwner(path string, info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
 	uid := os.Geteuid()

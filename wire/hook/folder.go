@@ -123,7 +123,7 @@ func (d *folder) take(file string) error {
 	return Trusted("hooks", at)
 }
 
-// answered is the name that a file answers.
+// answered returns the name that a file answers.
 func answered(file string) string {
 	if ext := path.Ext(file); slices.Contains(extensions, ext) && path.Base(file) != ext {
 		return strings.TrimSuffix(file, ext)
@@ -131,7 +131,7 @@ func answered(file string) string {
 	return file
 }
 
-// describe is the catalog of the descriptions that lie beside the hooks; nil
+// describe returns the catalog of the descriptions that lie beside the hooks; nil
 // where there are none.
 func (d *folder) describe() (*catalog.Catalog, error) {
 	c := &catalog.Catalog{Catalog: 1}

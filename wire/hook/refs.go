@@ -51,7 +51,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 
 const refDepth = 1000
 
-// rewrite is val, which stands in file, with every $ref leading into the defs.
+// rewrite returns val, which stands in file, with every $ref leading into the defs.
 func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	if t := scan.Type(val); t != 'o' && t != 'a' {
 		return val, nil
@@ -66,8 +66,8 @@ func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	})
 }
 
-// target is where a $ref leads that stands in file, when the file that it names
-// is a definition.
+// target returns where a $ref leads that stands in file, when the file that it
+// names is a definition.
 func (r *refs) target(ref, file string) (string, error) {
 	name, fragment, _ := strings.Cut(ref, "#")
 	if fragment != "" && fragment[0] != '/' {

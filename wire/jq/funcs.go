@@ -49,10 +49,10 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	return nil
 }
 
-// inner is the name under which gojq has f: one for each number of arguments.
+// inner returns the name under which gojq has f: one for each number of arguments.
 func (f Func) inner() string { return "__rpcx_" + f.Name + "_" + strconv.Itoa(f.Arity) }
 
-// function is f as a function of gojq with the run's handle as its first
+// function returns f as a function of gojq with the run's handle as its first
 // argument.
 func (p *Program) function(f Func) gojq.CompilerOption {
 	return gojq.WithFunction(f.inner(), f.Arity+1, f.Arity+1, func(input any, args []any) any {

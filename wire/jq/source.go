@@ -80,7 +80,7 @@ func (s *source) find(v any) []byte {
 	return nil
 }
 
-// encode is the compact JSON of v: what stood in the input as it stood there,
+// encode returns the compact JSON of v: what stood in the input as it stood there,
 // objects that the program made with their keys sorted.
 func (s *source) encode(v any) (json.RawMessage, error) { return s.append(nil, v) }
 

@@ -28,7 +28,7 @@ func Decode(in json.RawMessage) (any, error) {
 	return d.all()
 }
 
-// Encode is the compact JSON of v, which is what Decode or a program returned
+// Encode returns the compact JSON of v, which is what Decode or a program returned
 // or an int, int64 or float64. Keys are sorted; <, > and & stay as they are.
 func Encode(v any) (json.RawMessage, error) { return (&source{}).encode(v) }
 

@@ -221,7 +221,7 @@ func (p *Peer) OneAnswer() bool {
 	return ok && c.OneAnswer()
 }
 
-// OneShot says that the connection is one exchange of the far side's.
+// OneShot reports whether the connection is one exchange of the far side's.
 func (p *Peer) OneShot() bool { return p.oneShot }
 
 // Name returns Options.Name.

@@ -24,7 +24,7 @@ type file struct {
 	lines    map[string]int // of "profile.NAME.KEY"
 }
 
-// filePath is where the file would be; "" where nothing says so.
+// filePath returns where the file would be; "" where nothing says so.
 func filePath() string {
 	dir := XDG("XDG_CONFIG_HOME", ".config")
 	if dir == "" {
@@ -33,8 +33,8 @@ func filePath() string {
 	return filepath.Join(dir, "config.toml")
 }
 
-// XDG is our folder in the one that an XDG variable names, else in one below the
-// home folder; "" where nothing says so.
+// XDG returns our folder in the one that an XDG variable names, else in one below
+// the home folder; "" where nothing says so.
 func XDG(variable string, below ...string) string {
 	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) { // unset, or of no worth as XDG has it
@@ -118,7 +118,8 @@ func (f *file) parse(b []byte) error {
 	return nil
 }
 
-// table is what the file has of a profile; nil where there is none of that name.
+// table returns what the file has of a profile; nil where there is none of that
+// name.
 func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
@@ -139,7 +140,7 @@ func (f *file) table(name string) (map[string]any, error) {
 	return table, nil
 }
 
-// syntax is an error of reading the file in our words.
+// syntax returns an error of reading the file in our words.
 func (f *file) syntax(err error) error {
 	var at *toml.Error
 	if errors.As(err, &at) && at.Line > 0 {
@@ -156,7 +157,7 @@ func places(b []byte) map[string]int {
 	return toml.Strange(b, &nothing)
 }
 
-// where is the place of a key of the file, or of one of a profile.
+// where returns the place of a key of the file, or of one of a profile.
 func (f *file) where(key ...string) string {
 	path := strings.Join(key, ".")
 	if _, ok := f.profiles[key[0]]; ok || len(key) > 1 {
@@ -168,7 +169,7 @@ func (f *file) where(key ...string) string {
 	return f.path + ": " + path
 }
 
-// line is that of a key, or of the first one below it; 0: not known.
+// line returns that of a key, or of the first one below it; 0: not known.
 func (f *file) line(path string) int {
 	line := f.lines[path]
 	for key, n := range f.lines {

@@ -28,7 +28,7 @@ type Setting struct {
 	filled bool     // a variable was filled in: the values are not to be shown
 }
 
-// Keys are what a profile may have, endpoint included.
+// Keys returns what a profile may have, endpoint included.
 func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
 
 // Find reads the profile of that name. It is nil where there is no file or no
@@ -61,7 +61,7 @@ func Find(name string) (*Profile, error) {
 	return p, nil
 }
 
-// Names are the profiles that there are.
+// Names returns the profiles that there are.
 func Names() ([]string, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -70,7 +70,7 @@ func Names() ([]string, error) {
 	return slices.Sorted(maps.Keys(f.profiles)), nil
 }
 
-// Setting is what a key is set to; nil where it is not.
+// Setting returns what a key is set to; nil where it is not.
 func (p *Profile) Setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {
@@ -80,7 +80,7 @@ func (p *Profile) Setting(key string) *Setting {
 	return nil
 }
 
-// Fault is what is wrong with a value, with its place before it. Where a
+// Fault returns what is wrong with a value, with its place before it. Where a
 // variable was filled in, err is not shown: its words may be a secret.
 func (s Setting) Fault(err error) error {
 	f := wire.AsFault(err)

@@ -55,7 +55,7 @@ func (f *file) setting(name, key string, val any) (Setting, error) {
 	return s, nil
 }
 
-// plain is a value as a flag would have it.
+// plain returns a value as a flag would have it.
 func plain(val any, k kind) (string, error) {
 	switch v := val.(type) {
 	case bool:

@@ -207,7 +207,7 @@ func (a *Array) EndOrNil() []byte {
 	return a.End()
 }
 
-// ArrayOf is an array of the values that are given.
+// ArrayOf returns an array of the values that are given.
 func ArrayOf[V ~[]byte](vals ...V) []byte {
 	var a Array
 	for _, val := range vals {
@@ -216,7 +216,7 @@ func ArrayOf[V ~[]byte](vals ...V) []byte {
 	return a.End()
 }
 
-// TextsOf is an array of strings.
+// TextsOf returns an array of strings.
 func TextsOf(texts []string) []byte {
 	var a Array
 	for _, text := range texts {

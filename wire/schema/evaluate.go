@@ -117,7 +117,7 @@ func composite(s *jsonschema.Schema) bool {
 		s.PrefixItems != nil || s.AdditionalItems != nil || s.Contains != nil
 }
 
-// failure is the answer that v breaks a rule of s by itself.
+// failure returns the answer that v breaks a rule of s by itself.
 func (e *evaluation) failure(s *jsonschema.Schema, v *value, k jsonschema.ErrorKind) answer {
 	return answer{verdict: fails, weight: 1, err: &jsonschema.ValidationError{
 		SchemaURL: s.Location, InstanceLocation: v.path(), ErrorKind: k,

@@ -81,7 +81,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Validator, error)
 	return &Validator{name, s}, nil
 }
 
-// bare is a document without the keywords at its root, where the root is a
+// bare returns a document without the keywords at its root, where the root is a
 // catalog or another document around schemas and no schema itself.
 func bare(doc any) any {
 	if !isAround(doc, "catalog", "openrpc", "openapi", "asyncapi") {
@@ -212,5 +212,5 @@ func fileError(err error) error {
 	return fmt.Errorf("the schema is not usable: %w", shortError(err))
 }
 
-// inFolder is an address of the compiler as the user knows it.
+// inFolder returns an address of the compiler as the user knows it.
 func inFolder(address string) string { return strings.TrimPrefix(address, folderBase) }

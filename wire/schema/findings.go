@@ -105,7 +105,7 @@ func finding(e *jsonschema.ValidationError) Finding {
 	return Finding{Pointer: pointerOf(e.InstanceLocation), Rule: rule(e), Schema: schemaPlace(e.SchemaURL), Message: say(e)}
 }
 
-// alternatives is the finding of a oneOf or anyOf of which nothing fits.
+// alternatives returns the finding of a oneOf or anyOf of which nothing fits.
 func alternatives(e *jsonschema.ValidationError) Finding {
 	f := finding(e)
 	depth := len(e.InstanceLocation)
@@ -136,7 +136,7 @@ func alternatives(e *jsonschema.ValidationError) Finding {
 	return f
 }
 
-// title is a branch as a sentence names it.
+// title returns a branch as a sentence names it.
 func (b Branch) title() string {
 	if b.Name == "" {
 		return "number " + strconv.Itoa(b.Number)
@@ -144,8 +144,8 @@ func (b Branch) title() string {
 	return "number " + strconv.Itoa(b.Number) + " (" + brief(b.Name) + ")"
 }
 
-// why is the first finding of a branch, with its place seen from the value that
-// the alternatives are for.
+// why returns the first finding of a branch, with its place seen from the value
+// that the alternatives are for.
 func (b Branch) why(at string) string {
 	if len(b.Findings) == 0 {
 		return "it does not fit"
@@ -157,7 +157,8 @@ func (b Branch) why(at string) string {
 	return "the value " + first.Message
 }
 
-// wrongKind is 1 for an alternative that wants another type of value altogether.
+// wrongKind returns 1 for an alternative that wants another type of value
+// altogether.
 func wrongKind(b Branch, at string) int {
 	if slices.ContainsFunc(b.Findings, func(f Finding) bool { return f.Pointer == at && f.Rule == "type" }) {
 		return 1
@@ -183,7 +184,7 @@ func deepest(e *jsonschema.ValidationError) int {
 	return depth
 }
 
-// branchNumber is the place of an alternative in the schema: what follows the
+// branchNumber returns the place of an alternative in the schema: what follows the
 // keyword in its address.
 func branchNumber(of, e *jsonschema.ValidationError, i int) int {
 	_, rest, _ := strings.Cut(strings.TrimPrefix(e.SchemaURL, of.SchemaURL), "Of/")
@@ -194,7 +195,7 @@ func branchNumber(of, e *jsonschema.ValidationError, i int) int {
 	return i + 1
 }
 
-// branchName is what a $ref calls an alternative.
+// branchName returns what a $ref calls an alternative.
 func branchName(e *jsonschema.ValidationError) string {
 	k, ok := e.ErrorKind.(*kind.Reference)
 	if !ok && len(e.Causes) == 1 {
@@ -214,7 +215,7 @@ func branchName(e *jsonschema.ValidationError) string {
 	return name
 }
 
-// schemaPlace is the library's address of a schema as the user knows it.
+// schemaPlace returns the library's address of a schema as the user knows it.
 func schemaPlace(address string) string {
 	file, fragment, _ := strings.Cut(address, "#")
 	if p, ok := unescapeFragment(fragment); ok {

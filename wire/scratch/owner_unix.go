@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// ours says that path is a folder which this user alone can enter, and no link.
+// ours reports whether path is a folder which this user alone can enter, and no
+// link.
 func ours(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {

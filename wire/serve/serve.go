@@ -113,7 +113,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	return r
 }
 
-// isOneShot tells whether the connection of c is one exchange.
+// isOneShot reports whether the connection of c is one exchange.
 func isOneShot(c dialect.Caller) bool {
 	o, ok := c.(interface{ OneShot() bool })
 	return ok && o.OneShot()

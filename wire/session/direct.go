@@ -114,7 +114,7 @@ func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, e
 	}
 }
 
-// isLost says that err is the end of a connection.
+// isLost reports whether err is the end of a connection.
 func isLost(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Closed
@@ -196,7 +196,7 @@ func (d *Direct) Done() <-chan struct{} {
 	return d.done
 }
 
-// Pending is how many calls of ours and how many requests of the far side are
+// Pending returns how many calls of ours and how many requests of the far side are
 // under way; ok is false while there is no connection.
 func (d *Direct) Pending() (calls, requests int, ok bool) {
 	l := d.current()

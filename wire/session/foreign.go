@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// openSocket is the conversation behind e.Socket, with functions of ours.
+// openSocket returns the conversation behind e.Socket, with functions of ours.
 func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err

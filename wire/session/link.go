@@ -75,7 +75,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// noteReceived is a tap that notes that the far side says something.
+// noteReceived returns a tap that notes that the far side says something.
 func (l *link) noteReceived(next wire.Tap) wire.Tap {
 	return func(dir wire.Direction, msg []byte) {
 		if dir == wire.Recv {
@@ -105,8 +105,8 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// withEvent is m, which came over l, with what a user sees of it, where only the
-// codec of a former link can tell.
+// withEvent returns m, which came over l, with what a user sees of it, where only
+// the codec of a former link can tell.
 func (l *link) withEvent(m wire.Message) wire.Message {
 	if m.Event != nil || !l.replaced.Load() {
 		return m

@@ -73,8 +73,8 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	return s, nil
 }
 
-// Endpoint is where it listens, as a client writes it, with the dialect and the
-// framing; "" for stdio.
+// Endpoint returns where it listens, as a client writes it, with the dialect and
+// the framing; "" for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
 	if at == "" {
@@ -229,5 +229,5 @@ func (s *Server) Reload() bool {
 	return ok
 }
 
-// HookFailure is the first failure of a hook, nil when there was none.
+// HookFailure returns the first failure of a hook, nil when there was none.
 func (s *Server) HookFailure() error { return s.side.Failure() }

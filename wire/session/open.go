@@ -98,8 +98,8 @@ func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	return nil
 }
 
-// introduction is what a greeting says of us: the hooks with exact names, as the
-// catalog describes them, but for those that are function values only.
+// introduction returns what a greeting says of us: the hooks with exact names, as
+// the catalog describes them, but for those that are function values only.
 func (d *Direct) introduction() dialect.HandshakeOptions {
 	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {

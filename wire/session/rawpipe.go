@@ -167,7 +167,8 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
-// addPending says that an answer may come, unless Finish waits for those that are owed.
+// addPending reports whether an answer may come, unless Finish waits for those that
+// are owed.
 func (r *rawPipe) addPending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,7 +213,7 @@ func (r *rawPipe) isDraining() bool {
 	return r.draining
 }
 
-// has says whether r has the far side's request with that id.
+// has reports whether r has the far side's request with that id.
 func (r *rawPipe) has(id wire.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -50,8 +50,8 @@ func redialled(e endpoint.Endpoint) error {
 	return nil
 }
 
-// fullJitter is a pause between two attempts, of which there are no regular ones:
-// many clients of one server must not come back together.
+// fullJitter returns a pause between two attempts, of which there are no regular
+// ones: many clients of one server must not come back together.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
 // redialLoop makes the connection again whenever it ends, until that fails for good or
@@ -86,7 +86,7 @@ type redialer struct {
 	most  time.Duration // of the last pause: it doubles
 }
 
-// pause is the time until the next attempt.
+// pause returns the time until the next attempt.
 func (k *redialer) pause() time.Duration {
 	k.most = min(max(2*k.most, firstPause), longestPause)
 	return k.d.jitter(k.most)
@@ -174,7 +174,7 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// gaveUp is the failure after the last attempt.
+// gaveUp returns the failure after the last attempt.
 func gaveUp(limit time.Duration, why, last error) error {
 	msg := fmt.Sprintf("%v, and within %v (--reconnect-for) there was no other", orEnded(why), limit)
 	if last != nil {
@@ -185,7 +185,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 	return wire.NewFault(wire.Closed, msg, last)
 }
 
-// orEnded is why a connection ended, also where that was in good order.
+// orEnded returns why a connection ended, also where that was in good order.
 func orEnded(why error) error {
 	if why == nil {
 		return wire.NewFault(wire.Closed, "the far side ended the connection", nil)
@@ -193,10 +193,10 @@ func orEnded(why error) error {
 	return why
 }
 
-// transient says that a connection that ended with err is worth making again.
+// transient reports whether a connection that ended with err is worth making again.
 func transient(err error) bool { return err == nil || isLost(err) }
 
-// isPermanent says that dialling again would fail in the same way.
+// isPermanent reports whether dialling again would fail in the same way.
 func isPermanent(err error) bool {
 	f := wire.AsFault(err)
 	if f == nil {

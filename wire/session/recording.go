@@ -29,7 +29,7 @@ func (o Options) record(open tape.Open, server bool) recording {
 	return recording{to: o.Record.Conn(open, server)}
 }
 
-// tap is next with the messages recorded, too.
+// tap returns next with the messages recorded, too.
 func (r recording) tap(next wire.Tap) wire.Tap {
 	if r.to == nil {
 		return next
@@ -53,7 +53,8 @@ func (r recording) ended(p *peer.Peer) (note func()) {
 	return end(r.to, p)
 }
 
-// exchanged is what transport.Config.Exchanged is told; nil: nothing is recorded.
+// exchanged returns what transport.Config.Exchanged is told; nil: nothing is
+// recorded.
 func (r recording) exchanged() func(transport.Exchange) {
 	if r.to == nil {
 		return nil
@@ -61,7 +62,7 @@ func (r recording) exchanged() func(transport.Exchange) {
 	return func(x transport.Exchange) { r.to.HTTP(httpOf(x, r.to.Elapsed())) }
 }
 
-// httpOf is x as a tape has it. now is the time since the tape's start.
+// httpOf returns x as a tape has it. now is the time since the tape's start.
 func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	h := tape.HTTP{
 		Method: x.Request.Method, URL: transport.RedactURL(x.Request.URL), Proto: x.Request.Proto, Request: headerLines(x.Request.Header), Remote: x.Remote,
@@ -76,7 +77,7 @@ func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	return h
 }
 
-// headerLines are the lines of a header, by name, without their secrets.
+// headerLines returns the lines of a header, by name, without their secrets.
 func headerLines(header http.Header) (lines [][2]string) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
@@ -89,7 +90,7 @@ func headerLines(header http.Header) (lines [][2]string) {
 	return lines
 }
 
-// both is a tap that is two; the second may be nil.
+// both returns a tap that is two; the second may be nil.
 func both(first, second wire.Tap) wire.Tap {
 	if second == nil {
 		return first

@@ -27,7 +27,7 @@ func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	return endpoint.Parse(text, dialect)
 }
 
-// named is the session that is called name, else the profile.
+// named returns the session that is called name, else the profile.
 func named(name, dialect string) (endpoint.Endpoint, error) {
 	path, err := rundir.Find(name)
 	if err != nil {
@@ -46,7 +46,7 @@ func named(name, dialect string) (endpoint.Endpoint, error) {
 	return profiled(p, dialect)
 }
 
-// profiled is the endpoint of a profile. A dialect that is given goes before
+// profiled returns the endpoint of a profile. A dialect that is given goes before
 // the profile's own.
 func profiled(p *profile.Profile, dialect string) (endpoint.Endpoint, error) {
 	text := p.Endpoint.Values[0]

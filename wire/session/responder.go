@@ -108,7 +108,7 @@ func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	return out
 }
 
-// newRuntime is what evaluates code here; nil where nothing does.
+// newRuntime returns what evaluates code here; nil where nothing does.
 func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil
@@ -119,7 +119,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
 
-// Accept is the peer's handler for a connection.
+// Accept returns the peer's handler for a connection.
 func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	return &responderHandler{Handler: s.server.Accept(c), responder: s, caller: c}
 }
@@ -161,10 +161,10 @@ func (s *responder) Opened(c dialect.Caller) {
 	}
 }
 
-// answers says whether a hook answers method.
+// answers reports whether a hook answers method.
 func (s *responder) answers(method string) bool { return s.table.Match(s.spec.ForHooks(method)) }
 
-// parks says whether calls of method wait in the inbox.
+// parks reports whether calls of method wait in the inbox.
 func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.ForHooks(method)) }
 
 // talkBack gives the hooks of one connection the way back to it: its endpoint,
@@ -199,14 +199,14 @@ func (o hookOwner) SuspendHook(hook string) func() { return o.suspend(hook) }
 // ClientGone means nothing to a connection.
 func (hookOwner) ClientGone(*relay.Process) {}
 
-// EndReason is nil: streams end with their connection.
+// EndReason returns nil: streams end with their connection.
 func (hookOwner) EndReason() error { return nil }
 
 // StreamFailed means nothing to a connection.
 func (hookOwner) StreamFailed(error) {}
 
-// spoken is the dialect of what hooks talk back to: that of the connection, or of
-// the one that another process of ours has.
+// spoken returns the dialect of what hooks talk back to: that of the connection, or
+// of the one that another process of ours has.
 func (s *responder) spoken(c dialect.Caller) string {
 	if r, ok := s.upstream(c).(interface{ Dialect() string }); ok {
 		return r.Dialect()
@@ -232,7 +232,7 @@ func (s *responder) noteFailure(err error) {
 	}
 }
 
-// Failure is the first failure of a hook, as a Fault of kind Helper.
+// Failure returns the first failure of a hook, as a Fault of kind Helper.
 func (s *responder) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -81,13 +81,13 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	}
 }
 
-// onlyLooks says that nothing is sent for op.
+// onlyLooks reports whether nothing is sent for op.
 func (d *Direct) onlyLooks(op dialect.Op) bool {
 	follows := d.endpoint.Spec().Follows
 	return op.Kind == dialect.Watch || follows != nil && follows(op)
 }
 
-// takePreopened is the stream of op, where it was opened together with l.
+// takePreopened returns the stream of op, where it was opened together with l.
 func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,7 +99,7 @@ func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	return st
 }
 
-// disconnected says that st ended because its connection did.
+// disconnected reports whether st ended because its connection did.
 func disconnected(st dialect.Stream) bool {
 	s, ok := st.(interface{ Severed() bool })
 	return ok && s.Severed()
@@ -134,7 +134,7 @@ func (s *resubscription) reopen(l *link) {
 	}
 }
 
-// Next is that of the stream on one link after the other, with a gap between.
+// Next returns that of the stream on one link after the other, with a gap between.
 func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	if s.hasHeld {
 		s.hasHeld = false
@@ -165,7 +165,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// message is what comes before m, or m.
+// message returns what comes before m, or m.
 func (s *resubscription) message(m wire.Message) wire.Message {
 	m = s.from.withEvent(m)
 	gap := s.gap && m.Err == nil // that it was refused says more
@@ -177,7 +177,7 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 	return LossGap()
 }
 
-// LossGap is what a stream brings where a connection was lost.
+// LossGap returns what a stream brings where a connection was lost.
 func LossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and made again",
@@ -218,7 +218,7 @@ func (s *resubscription) Waiting() bool {
 	return waiting(s.read)
 }
 
-// waiting says that st knows that a message waits in it.
+// waiting reports whether st knows that a message waits in it.
 func waiting(st dialect.Stream) bool {
 	w, ok := st.(interface{ Waiting() bool })
 	return ok && w.Waiting()

@@ -36,7 +36,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	return s, err
 }
 
-// Endpoint is where it listens, as a client writes it; "" for stdio.
+// Endpoint returns where it listens, as a client writes it; "" for stdio.
 func (s *TapeServer) Endpoint() string {
 	return (&Server{endpoint: s.endpoint, listener: s.listener}).Endpoint()
 }

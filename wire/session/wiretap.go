@@ -62,7 +62,8 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	return t, nil
 }
 
-// framingOf is the name of the framing of an endpoint that is a stream of bytes.
+// framingOf returns the name of the framing of an endpoint that is a stream of
+// bytes.
 func framingOf(e endpoint.Endpoint) string {
 	for _, name := range []string{e.Framing, e.Spec().Framing} {
 		if name != "" {
@@ -72,13 +73,13 @@ func framingOf(e endpoint.Endpoint) string {
 	return framing.Names()[0]
 }
 
-// Endpoint is where it listens, as a client writes it; "" for stdio.
+// Endpoint returns where it listens, as a client writes it; "" for stdio.
 func (t *Wiretap) Endpoint() string {
 	s := Server{endpoint: t.listen, listener: t.listener}
 	return s.Endpoint()
 }
 
-// alone says that there is one connection at most.
+// alone reports whether there is one connection at most.
 func (t *Wiretap) alone() bool {
 	return t.listen.Address.Scheme == "stdio" || t.listen.Address.Scheme == "ipc"
 }

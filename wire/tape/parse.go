@@ -231,7 +231,7 @@ func (l *Line) setBind(val []byte) error {
 	return nil
 }
 
-// isName says that s can follow a "$" in a jq program.
+// isName reports whether s can follow a "$" in a jq program.
 func isName(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'

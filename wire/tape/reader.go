@@ -47,7 +47,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return t, nil
 }
 
-// Header is the tape's first line.
+// Header returns the tape's first line.
 func (t *Reader) Header() Header { return t.header }
 
 // Next returns the next line, which is valid until the following Next; io.EOF
@@ -74,7 +74,7 @@ func (t *Reader) Next() (*Line, error) {
 	return &t.line, nil
 }
 
-// Span is where the line that Next returned stands in the file: its offset and
+// Span returns where the line that Next returned stands in the file: its offset and
 // its length, both in bytes.
 func (t *Reader) Span() (offset int64, length int) { return t.offset - int64(t.last), t.last }
 
@@ -139,13 +139,13 @@ func (t *Reader) readFault(err error) error {
 	return wire.NewFault(wire.IO, "reading the tape "+t.name+": "+err.Error(), err)
 }
 
-// ended says that nothing follows what was read.
+// ended reports whether nothing follows what was read.
 func (t *Reader) ended() bool {
 	_, err := t.r.Peek(1)
 	return err == io.EOF
 }
 
-// isCut says that b is the beginning of a JSON object, and no more.
+// isCut reports whether b is the beginning of a JSON object, and no more.
 func isCut(b []byte) bool {
 	var e *scan.Error
 	err := scan.Valid(b, depth)

@@ -43,7 +43,7 @@ const (
 
 var kindNames = [...]string{"message", "open", "close", "http", "note"}
 
-// String is the kind in lower case.
+// String returns the kind in lower case.
 func (k Kind) String() string { return kindNames[k] }
 
 // A Line is one line of a tape after its header. Which members count depends on
@@ -79,7 +79,7 @@ type Binding struct {
 	Value string // the jq program whose first output is the value
 }
 
-// Payload is what crossed the wire, as JSON or not; nil where only Match says
+// Payload returns what crossed the wire, as JSON or not; nil where only Match says
 // what it is like.
 func (l *Line) Payload() []byte {
 	if l.Msg != nil {

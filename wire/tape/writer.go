@@ -97,7 +97,7 @@ func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
 	t.added(now)
 }
 
-// onOneLine says that the JSON text b can stand in a line as it is.
+// onOneLine reports whether the JSON text b can stand in a line as it is.
 func onOneLine(b []byte) bool {
 	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
 		return false
@@ -105,7 +105,8 @@ func onOneLine(b []byte) bool {
 	return printable(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// printable says that b is ASCII without control characters, many bytes at a time.
+// printable reports whether b is ASCII without control characters, many bytes at a
+// time.
 func printable(b []byte) bool {
 	const (
 		blanks = 0x2020202020202020
@@ -148,7 +149,7 @@ func (t *Writer) Add(l Line) {
 	}
 }
 
-// Elapsed is the time since the tape's start.
+// Elapsed returns the time since the tape's start.
 func (t *Writer) Elapsed() time.Duration {
 	if t.o.Now == nil {
 		return time.Since(t.start)

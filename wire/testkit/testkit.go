@@ -26,8 +26,8 @@ func Expect(t *testing.T, what, got, want string) {
 	}
 }
 
-// Failed is an error as tests compare it: "failed " with the kind of the Fault, or
-// "failed: " with the text of another error.
+// Failed returns an error as tests compare it: "failed " with the kind of the
+// Fault, or "failed: " with the text of another error.
 func Failed(err error) string {
 	if f := wire.AsFault(err); f != nil {
 		return "failed " + string(f.Kind)

@@ -15,7 +15,7 @@ type Error struct {
 	Text string
 }
 
-// Error is the text without the line.
+// Error returns the text without the line.
 func (e *Error) Error() string { return e.Text }
 
 // Decode reads b into to. A key that to has no place for is an error; so is

@@ -91,7 +91,8 @@ func (m *measured) got(i httptrace.GotConnInfo) {
 	})
 }
 
-// RedactURL is u as it may be shown: without userinfo and the values of its query.
+// RedactURL returns u as it may be shown: without userinfo and the values of its
+// query.
 func RedactURL(u *url.URL) string {
 	c := *u
 	c.User = nil

@@ -66,8 +66,8 @@ var nobodyThere = map[int]bool{
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
 }
 
-// refusal is the Fault of a POST that was answered with a status and no message:
-// Auth, Unreachable, or, where the server was there and failed, RPCError.
+// refusal returns the Fault of a POST that was answered with a status and no
+// message: Auth, Unreachable, or, where the server was there and failed, RPCError.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
 	f := httpFault(h.where+" answered", resp, body)
@@ -93,7 +93,7 @@ func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 
 const refusalPatience = time.Second
 
-// broken is what became of a reply that had begun: a Fault as it is, and all
+// broken returns what became of a reply that had begun: a Fault as it is, and all
 // else the end of the connection that carried it.
 func (h *httpConn) broken(err error) error {
 	if err == nil || wire.AsFault(err) != nil {

@@ -108,7 +108,7 @@ func (d *httpDialer) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// origin is scheme, host and port of u, by which redirects and pages are told
+// origin returns scheme, host and port of u, by which redirects and pages are told
 // apart.
 func origin(u *url.URL) string {
 	port := u.Port()
@@ -118,7 +118,7 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// redirected is the Fault of an answer that sends us to another address, which
+// redirected returns the Fault of an answer that sends us to another address, which
 // it names.
 func (d *httpDialer) redirected(resp *http.Response) error {
 	to := "nowhere"

@@ -118,9 +118,9 @@ func openly(scheme string) string {
 	return "demand a token (--token @FILE) or client certificates (--cacert FILE), or say --public"
 }
 
-// ownOrigins are the origins that a page of this very listener would have: its
-// bound address where that is loopback, and the name in LISTEN. What Host says
-// is no part of it, as anybody can say anything there.
+// ownOrigins returns the origins that a page of this very listener would have: its
+// bound address where that is loopback, and the name in LISTEN. What Host says is
+// no part of it, as anybody can say anything there.
 func ownOrigins(scheme, name string, bound net.Addr) []string {
 	web := strings.Replace(scheme, "ws", "http", 1)
 	at, port, _ := net.SplitHostPort(bound.String())

@@ -31,7 +31,7 @@ func Specs() []dialect.Spec {
 	}
 }
 
-// Default is the name of the dialect of an endpoint that names none.
+// Default returns the name of the dialect of an endpoint that names none.
 func Default() string { return Specs()[0].Name }
 
 // Find returns the row of a name; false where there is none.

@@ -87,7 +87,7 @@ func refusal(kind, code, message string) *wire.Error {
 	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: &no}
 }
 
-// refusedMessage is a message that is refused unread; it has no id to answer.
+// refusedMessage returns a message that is refused unread; it has no id to answer.
 func refusedMessage(raw []byte, kind, code, message string) wire.Message {
 	return wire.Message{Kind: wire.Notification, Raw: raw, Err: refusal(kind, code, message)}
 }

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error is the message. An envelope is an error so that the server's functions
+// Error returns the message. An envelope is an error so that the server's functions
 // can return it.
 func (e envelope) Error() string { return e.message }
 
@@ -218,7 +218,7 @@ func (s *server) commandDone(r *running, name string, output, files json.RawMess
 	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).duration(r.begun).end())
 }
 
-// commandFailed is a command_result whose status is failed; the page has no
+// commandFailed returns a command_result whose status is failed; the page has no
 // other message for it.
 func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
 	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).duration(begun).end()

@@ -78,7 +78,7 @@ func (l *limits) take(given json.RawMessage) {
 	}
 }
 
-// handshake is the first message to a client, which it gets unasked.
+// handshake returns the first message to a client, which it gets unasked.
 func (c *config) handshake() json.RawMessage {
 	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
 	cancellation, evaluators := "cooperative", []string{c.evaluator.name}

@@ -224,8 +224,8 @@ func truncated(raw []byte) string {
 	return said
 }
 
-// evictedFault is the Fault of kind Conflict with which the connection ends when
-// the host gives it to another client (session_evicted).
+// evictedFault returns the Fault of kind Conflict with which the connection ends
+// when the host gives it to another client (session_evicted).
 func evictedFault(raw []byte) error {
 	why, _ := scan.Text(scan.Get(raw, "reason"))
 	by, _ := scan.Text(scan.Get(scan.Get(raw, "by"), "clientName"))

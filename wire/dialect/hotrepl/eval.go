@@ -152,7 +152,7 @@ func (s *server) evalFailed(r *running, e envelope) {
 	r.h.send(build(typeEvalError).id(r.msg.ID).raw("error", e.json()).end())
 }
 
-// cancelledEval is the error of an eval that was cancelled before it ran.
+// cancelledEval returns the error of an eval that was cancelled before it ran.
 func cancelledEval(r *running) envelope { return evalError(r.ctx, r.ctx.Err(), 0) }
 
 // reset answers a reset: queued evals are cancelled and subscriptions ended

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event is what a user sees of m. What has no place in an event stays in its
+// Event returns what a user sees of m. What has no place in an event stays in its
 // Extra. A job that was accepted, or runs, is progress with its Job.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	switch {
@@ -53,7 +53,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	return ev, nil
 }
 
-// other is the event of a message that nobody asked for.
+// other returns the event of a message that nobody asked for.
 func other(m wire.Message) wire.Event {
 	if m.Method == typeReload {
 		return reloadEvent(m.Raw)

@@ -157,7 +157,7 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asksNothing is the usage Fault of a host that would send what only clients
+// asksNothing returns the usage Fault of a host that would send what only clients
 // send: nothing would ever answer it.
 func asksNothing() error {
 	return wire.NewFault(wire.Usage, "a hotrepl host asks nothing of its client", nil)

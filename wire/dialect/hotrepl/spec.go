@@ -15,7 +15,7 @@ var (
 	probes string
 )
 
-// Spec is this dialect's row in the table of dialects.
+// Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:         "hotrepl",
@@ -36,8 +36,8 @@ func Spec() dialect.Spec {
 	}
 }
 
-// Shape is what a tape needs to know of HotRepl's messages: all have a type, and
-// what the host sends with an id answers the request that has it.
+// Shape returns what a tape needs to know of HotRepl's messages: all have a type,
+// and what the host sends with an id answers the request that has it.
 func Shape() dialect.Shape {
 	return dialect.Shape{
 		Method: "type", ID: "id", Typed: true, Mute: []string{"cancel"},

@@ -227,8 +227,8 @@ func refersTo(schemas, name string) bool {
 	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")
 }
 
-// quotedRef is how a $ref to the definition of that name begins in JSON: without its
-// last quote, as a pointer may go on from there.
+// quotedRef returns how a $ref to the definition of that name begins in JSON:
+// without its last quote, as a pointer may go on from there.
 func quotedRef(name string) string {
 	return strings.TrimSuffix(string(scan.AppendQuoted(nil, "#/$defs/"+name)), `"`)
 }

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// Shape is what a tape needs to know of this dialect's messages. Every call
+// Shape returns what a tape needs to know of this dialect's messages. Every call
 // answers with the id of its subscription, unless its result is an object.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)

@@ -185,7 +185,7 @@ func goesOn(ev wire.Event) bool {
 	return ev.Err != nil && string(scan.Get(ev.Err.JSON(), "recoverable")) == "true"
 }
 
-// form is how the catalog wants the items of a stream.
+// form returns how the catalog wants the items of a stream.
 func (h *handler) form(method string) catalog.StreamForm {
 	if c := h.server.b.Catalog(); c != nil {
 		if m := c.Method(method); m != nil && m.Stream != nil {
@@ -245,7 +245,7 @@ func subscriptionIn(params json.RawMessage) []byte {
 	return nil
 }
 
-// newID is a stream's id, which nobody guesses, as a StreamForm has it. An
+// newID returns a stream's id, which nobody guesses, as a StreamForm has it. An
 // integer is one that every client can read: below 2^53.
 func newID(form string) wire.ID {
 	var b [16]byte

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Shape is what a tape needs to know of the messages of version v. The values
+// Shape returns what a tape needs to know of the messages of version v. The values
 // that are made up are those of the conventions that are built on JSON-RPC:
 // subscriptions (go-ethereum and others), progress tokens and cancelled requests
 // (the Language Server Protocol, the Model Context Protocol).

@@ -125,7 +125,7 @@ func dotted(name string) Address {
 	return Address{Method: name}
 }
 
-// parted is dotted without the exception for rpc.*.
+// parted returns dotted without the exception for rpc.*.
 func parted(name string) Address {
 	a := Address{Method: name}
 	parts := strings.Split(name, ".")

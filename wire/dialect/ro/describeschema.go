@@ -94,7 +94,8 @@ func fromList(val []byte) json.RawMessage {
 	return object(&props, required.EndOrNil())
 }
 
-// object is the schema of an object with these properties; required may be nil.
+// object returns the schema of an object with these properties; required may be
+// nil.
 func object(props *scan.Object, required []byte) json.RawMessage {
 	var o scan.Object
 	o.Text("type", "object")

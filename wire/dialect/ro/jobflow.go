@@ -167,8 +167,8 @@ func (w *waiter) lose(err error) {
 	}
 }
 
-// unfinished is why a job has no result: the end of what would have brought it is
-// no end of the job, and must not be taken for one.
+// unfinished returns why a job has no result: the end of what would have brought it
+// is no end of the job, and must not be taken for one.
 func unfinished(err error) error {
 	if err != io.EOF {
 		return err

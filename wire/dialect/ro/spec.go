@@ -12,7 +12,7 @@ import (
 //go:embed rules.toml
 var rules string
 
-// Spec is this dialect's row in the table of dialects.
+// Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:            "ro",
@@ -60,7 +60,7 @@ func resourceAndVerb(m *catalog.Method) (resource, verb string) {
 	return m.Name[:i], m.Name[i+1:]
 }
 
-// typedForm is a method as a user types it: PATH:VERB, with the target and the
+// typedForm returns a method as a user types it: PATH:VERB, with the target and the
 // parent that the method's hints give as examples.
 func typedForm(m *catalog.Method) string {
 	resource, verb := resourceAndVerb(m)

@@ -78,8 +78,8 @@ func (r *refs) answers(id string) (name string, ok bool) {
 	return name, ok
 }
 
-// unknownRef is the error that answers an invoke of a function reference that we
-// never handed out, or that was released.
+// unknownRef returns the error that answers an invoke of a function reference that
+// we never handed out, or that was released.
 func unknownRef(id string) *wire.Error {
 	return kindError(wire.CodeServer, kindRef, "unknown function reference: "+id)
 }

@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Subprotocols are what is offered on a WebSocket.
+// Subprotocols returns what is offered on a WebSocket.
 func Subprotocols() []string { return []string{subprotocol} }
 
 // codec is the state for one connection: JSON-RPC 2.0, whose methods and

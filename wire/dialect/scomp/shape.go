@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// Shape is what a tape needs to know of scomp's messages. Sessions and the ids of
-// function values are made up, each by the side whose they are.
+// Shape returns what a tape needs to know of scomp's messages. Sessions and the ids
+// of function values are made up, each by the side whose they are.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, []dialect.Place{

@@ -229,7 +229,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// Event is what a user sees of m.
+// Event returns what a user sees of m.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	if m.Kind == wire.Item && m.Method == methodLog {
 		return logEvent(m.Params), nil

@@ -83,7 +83,7 @@ func (e encoder) container(b []byte, kind, member string, val []byte, pointer st
 	return o.End(), nil
 }
 
-// below is a part's pointer; "" where nobody asks for it.
+// below returns a part's pointer; "" where nobody asks for it.
 func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""
@@ -97,8 +97,8 @@ func doubt(key, what string) error {
 	return f
 }
 
-// soleKey is the only key of an object, with its value; "" where it has none or
-// several.
+// soleKey returns the only key of an object, with its value; "" where it has none
+// or several.
 func soleKey(obj []byte) (string, []byte) {
 	for key, v := range scan.Members(obj) {
 		if len(key) == 0 || key[0] != '$' || scan.Count(obj) != 1 {

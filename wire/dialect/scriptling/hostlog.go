@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// logEvent is a host.log as an event: its key and value arguments are in extra,
-// by name where they are pairs.
+// logEvent returns a host.log as an event: its key and value arguments are in
+// extra, by name where they are pairs.
 func logEvent(params []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log}
 	level, _ := scan.Text(scan.Get(params, "level"))
@@ -31,7 +31,7 @@ func logEvent(params []byte) wire.Event {
 	return ev
 }
 
-// logLevel is a level as a user sees it: "warning" is warn, what is unknown is
+// logLevel returns a level as a user sees it: "warning" is warn, what is unknown is
 // info.
 func logLevel(said string) string {
 	level := strings.ToLower(said)

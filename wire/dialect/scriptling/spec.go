@@ -9,7 +9,7 @@ import (
 //go:embed rules.toml
 var rules string
 
-// Spec is this dialect's row in the table of dialects.
+// Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:  "scriptling",

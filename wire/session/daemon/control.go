@@ -58,7 +58,7 @@ func (c *Control) ask(ctx context.Context, method string, params json.RawMessage
 	return out, c.answered(ctx, bound, err)
 }
 
-// answered is err, or what it means.
+// answered returns err, or what it means.
 func (c *Control) answered(ctx, bound context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -74,16 +74,16 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 // Detach leaves the session as it is.
 func (c *Control) Detach() { _ = c.r.Close() }
 
-// Fingerprint is that of what the session was opened with, after Live.
+// Fingerprint returns that of what the session was opened with, after Live.
 func (c *Control) Fingerprint() string { return c.r.Hello().Fingerprint }
 
-// Version is that of the program that holds the session, after Live.
+// Version returns that of the program that holds the session, after Live.
 func (c *Control) Version() string { return c.r.Hello().Version }
 
 // endpoint.Endpoint is the session's endpoint, redacted, after Live.
 func (c *Control) Endpoint() string { return c.r.Hello().Endpoint }
 
-// Status is a Status as JSON.
+// Status returns a Status as JSON.
 func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 	return c.ended(c.ask(ctx, "status", nil))
 }
@@ -186,7 +186,7 @@ func List(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// statusAt is how the session at path is. One that ended meanwhile is none.
+// statusAt returns how the session at path is. One that ended meanwhile is none.
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()

@@ -103,7 +103,7 @@ func (b *inbox) reserve(id wire.ID) {
 	b.reserved[string(id)] = b.last
 }
 
-// number is that of a call that is parked now. The lock is held.
+// number returns that of a call that is parked now. The lock is held.
 func (b *inbox) number(id wire.ID) int64 {
 	n := b.reserved[string(id)]
 	if n == 0 {
@@ -219,7 +219,7 @@ func (b *inbox) reply(id int64, a parkedAnswer) error {
 	return nil
 }
 
-// find is the call with that id. The lock is held.
+// find returns the call with that id. The lock is held.
 func (b *inbox) find(id int64) *parked {
 	for _, p := range b.parked {
 		if p.id == id {
@@ -233,7 +233,7 @@ func nothingParked(id int64) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("no call %d waits in the inbox: it was answered, given up, or out of time", id), nil)
 }
 
-// counts are how many calls wait for somebody and how many are claimed.
+// counts returns how many calls wait for somebody and how many are claimed.
 func (b *inbox) counts() (waiting, claimed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -245,7 +245,7 @@ func (b *inbox) counts() (waiting, claimed int) {
 	return len(b.parked) - claimed, claimed
 }
 
-// line is the call as `session next` prints it.
+// line returns the call as `session next` prints it.
 func (p *parked) line() json.RawMessage {
 	return scan.JSON(struct {
 		ID     int64           `json:"id"`

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// methods are what a session answers on its socket beside what every socket
+// methods returns what a session answers on its socket beside what every socket
 // does.
 func (h *host) methods() map[string]relay.Method {
 	all := map[string]relay.Method{
@@ -41,7 +41,7 @@ func (h *host) SuspendHook(string) func() { return func() {} }
 // ClientGone gives back the calls that a process has claimed and not shown.
 func (h *host) ClientGone(s *relay.Process) { h.inbox.release(s) }
 
-// EndReason is what those hear who still wait for something when the session
+// EndReason returns what those hear who still wait for something when the session
 // ends; nil: it does not.
 func (h *host) EndReason() error {
 	switch {
@@ -56,7 +56,7 @@ func (h *host) EndReason() error {
 // StreamFailed keeps the failure as the last error of the session's status.
 func (h *host) StreamFailed(err error) { h.noteError(err) }
 
-// upstream is the connection, once the session is live.
+// upstream returns the connection, once the session is live.
 func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
 	select {
 	case <-h.live:
@@ -156,7 +156,7 @@ type Status struct {
 // stateSilent is the state of a session that does not say how it is.
 const stateSilent = "silent"
 
-// JSON is s as it is printed: of a silent session only what is known.
+// JSON returns s as it is printed: of a silent session only what is known.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
 		return scan.JSON(s)

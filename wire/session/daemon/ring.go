@@ -71,15 +71,15 @@ func (r *ring) end(err error) {
 	r.wake()
 }
 
-// bounds are the numbers of the oldest that is kept and of the newest.
+// bounds returns the numbers of the oldest that is kept and of the newest.
 func (r *ring) bounds() (first, last int64, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.first, r.first + int64(len(r.kept)) - 1, r.bytes
 }
 
-// after is the stream of what has a number above since: what is kept, then what
-// comes. Only what a Watch of method takes is in it.
+// after returns the stream of what has a number above since: what is kept, then
+// what comes. Only what a Watch of method takes is in it.
 func (r *ring) after(since int64, method string, event func(wire.Message) (wire.Event, error)) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
 		return nil, wire.Usagef("the session has come to event %d only: --since %d is beyond it", last, since)

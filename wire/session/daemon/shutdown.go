@@ -18,7 +18,7 @@ import (
 
 // How a session ends.
 
-// farEnded is why the far side has gone; nil: it has not, as far as is known.
+// farEnded returns why the far side has gone; nil: it has not, as far as is known.
 func (h *host) farEnded() error {
 	select {
 	case <-h.conv.Done():
@@ -31,8 +31,8 @@ func (h *host) farEnded() error {
 	return wire.NewFault(wire.Closed, "the far side has gone", nil)
 }
 
-// probation is gone, of a child that has said nothing yet after a moment in which
-// it could have failed: most that cannot do their work end at once.
+// probation returns gone, of a child that has said nothing yet after a moment in
+// which it could have failed: most that cannot do their work end at once.
 func (h *host) probation(ctx context.Context) error {
 	if len(h.e.Address.Command) > 0 && h.received.messages.Load() == 0 {
 		select {

@@ -24,7 +24,7 @@ type PeerBackend struct {
 	Codec dialect.Codec
 }
 
-// BackendOf is the speaker of a connection that a peer has.
+// BackendOf returns the speaker of a connection that a peer has.
 func BackendOf(c dialect.Caller) PeerBackend {
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
 		return PeerBackend{c, p.Codec()}
@@ -32,7 +32,7 @@ func BackendOf(c dialect.Caller) PeerBackend {
 	return PeerBackend{Caller: c}
 }
 
-// Event is what a user sees of m.
+// Event returns what a user sees of m.
 func (l PeerBackend) Event(m wire.Message) (wire.Event, error) {
 	if m.Event != nil {
 		return *m.Event, nil
@@ -61,7 +61,7 @@ func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return catalog.Received(describer.Describe(ctx, l.Caller))
 }
 
-// Typing is the catalog by which the params of method are typed; nil where the
+// Typing returns the catalog by which the params of method are typed; nil where the
 // dialect tells none.
 func (l PeerBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	typer, ok := l.Codec.(dialect.SchemaProvider)

@@ -52,10 +52,10 @@ func (r *Client) Leave() {
 	}
 }
 
-// Hello is what the process said of itself.
+// Hello returns what the process said of itself.
 func (r *Client) Hello() Hello { return r.hello }
 
-// PID is the id of the process; 0: not known.
+// PID returns the id of the process; 0: not known.
 func (r *Client) PID() int { return r.pid }
 
 // Done is closed when the connection to the process has ended.
@@ -124,7 +124,7 @@ func (f *ownFunctions) Close() error {
 	return f.inner.Close()
 }
 
-// Dialect is the far side's.
+// Dialect returns the far side's.
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
 func (r *Client) params(op dialect.Op) json.RawMessage {
@@ -174,7 +174,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 	return catalog.Received(catalog.Parse(raw))
 }
 
-// Event is what the other process saw of m.
+// Event returns what the other process saw of m.
 func (r *Client) Event(m wire.Message) (wire.Event, error) {
 	if m.Event == nil {
 		return wire.Event{}, wire.NewFault(wire.Protocol, "the conversation sent a message that is no event", nil)

@@ -99,7 +99,7 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	}
 }
 
-// fromSocket is what it means that something failed over the socket: what the
+// fromSocket returns what it means that something failed over the socket: what the
 // other process told, or that its own end came without a word.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
@@ -108,8 +108,8 @@ func fromSocket(err error) error {
 	return FromRPC(err)
 }
 
-// isLostSocket says that err is the end of the socket's own connection: not our
-// doing, and not the end of the connection behind it, of which we were told.
+// isLostSocket reports whether err is the end of the socket's own connection: not
+// our doing, and not the end of the connection behind it, of which we were told.
 func isLostSocket(err error) bool {
 	var told *wire.Error
 	f := wire.AsFault(err)

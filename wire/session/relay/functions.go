@@ -77,7 +77,7 @@ func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
 	return functionResponder{b.Backend.Bind(c), b.functions}
 }
 
-// Runtime is the Backend's, where it has one.
+// Runtime returns the Backend's, where it has one.
 func (b withFunctions) Runtime() dialect.Runtime {
 	if e, ok := b.Backend.(dialect.Evaluator); ok {
 		return e.Runtime()
@@ -85,7 +85,7 @@ func (b withFunctions) Runtime() dialect.Runtime {
 	return nil
 }
 
-// HostOptions is the Backend's, where it says one.
+// HostOptions returns the Backend's, where it says one.
 func (b withFunctions) HostOptions() dialect.HostOptions {
 	if h, ok := b.Backend.(dialect.HostConfigurer); ok {
 		return h.HostOptions()
@@ -93,7 +93,7 @@ func (b withFunctions) HostOptions() dialect.HostOptions {
 	return dialect.HostOptions{}
 }
 
-// Checked is the Backend's, where it has one.
+// Checked returns the Backend's, where it has one.
 func (b withFunctions) Checked(c dialect.Caller) dialect.Caller {
 	if k, ok := b.Backend.(dialect.CallChecker); ok {
 		return k.Checked(c)
@@ -101,7 +101,8 @@ func (b withFunctions) Checked(c dialect.Caller) dialect.Caller {
 	return c
 }
 
-// functionGone is what the far side gets when the process of a function has ended.
+// functionGone returns what the far side gets when the process of a function has
+// ended.
 func functionGone() error { return wire.NewError(wire.CodeServer, "the function is gone") }
 
 type functionResponder struct {

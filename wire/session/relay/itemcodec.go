@@ -44,12 +44,13 @@ func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	return p.withMessage(m.Raw)
 }
 
-// onlyData says that ev is its data, with a method or without, and nothing else.
+// onlyData reports whether ev is its data, with a method or without, and nothing
+// else.
 func onlyData(ev wire.Event) bool {
 	return ev.Kind == wire.Data && ev.ContentType == "" && ev.Seq == nil && ev.Time == nil && ev.Job == nil && ev.Source == nil && ev.Extra == nil
 }
 
-// within is where in raw data lies, if it is a part of that.
+// within returns where in raw data lies, if it is a part of that.
 func within(data, raw []byte) (at int, ok bool) {
 	if len(data) == 0 {
 		return 0, false
@@ -58,7 +59,7 @@ func within(data, raw []byte) (at int, ok bool) {
 	return at, at >= 0 && at+len(data) <= len(raw) && &raw[at] == &data[0]
 }
 
-// withMessage is the item as JSON, with raw as it stands where that fits on a
+// withMessage returns the item as JSON, with raw as it stands where that fits on a
 // line.
 func (p packed) withMessage(raw []byte) json.RawMessage {
 	o := scan.AppendObject(make([]byte, 0, 64+len(raw)))

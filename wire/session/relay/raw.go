@@ -55,7 +55,7 @@ type SharedPipe interface {
 	Context() context.Context
 }
 
-// RawMethods are the methods of raw traffic; join begins it for one process.
+// RawMethods returns the methods of raw traffic; join begins it for one process.
 func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	open := func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 		return openRaw(ctx, h, in, join)

@@ -138,8 +138,8 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
-// Attached is how many processes use the connection, but for h's. Who only looks
-// whether there is a session, or how it is, does not.
+// Attached returns how many processes use the connection, but for h's. Who only
+// looks whether there is a session, or how it is, does not.
 func (s *Socket) Attached(h *Process) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +176,8 @@ func (s *Socket) beginStream() (passed func(), ok bool) {
 // --jobs lets it make, and some.
 const socketInbound = 8192
 
-// socketPeer is either end of a connection to a socket. What crosses it are the
-// messages of another connection, wrapped: its limits are wider than theirs.
+// socketPeer returns either end of a connection to a socket. What crosses it are
+// the messages of another connection, wrapped: its limits are wider than theirs.
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
 	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth, AnyParams: true})
@@ -196,7 +196,7 @@ func (s *Socket) CancelStreams() {
 	s.settle(dialect.CancelTimeout)
 }
 
-// Meaning is what it means that a stream failed with err: it may have been the
+// Meaning returns what it means that a stream failed with err: it may have been the
 // end of the session that nobody else wanted.
 func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {

@@ -32,7 +32,7 @@ const (
 	maxExitReason  = 500
 )
 
-// readExitRecords are those in b that may still be of interest.
+// readExitRecords returns those in b that may still be of interest.
 func readExitRecords(b []byte) (all []exitRecord) {
 	_ = json.Unmarshal(b, &all) // what is no list is none
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
@@ -75,7 +75,7 @@ func writeExit(socket, why string) {
 	})
 }
 
-// exitAt is how the last session at socket ended; nil: nothing is known.
+// exitAt returns how the last session at socket ended; nil: nothing is known.
 func exitAt(socket string) *exitRecord {
 	file := profile.StateFile("ended")
 	if file == "" {

@@ -29,7 +29,8 @@ func CheckName(name string) error {
 	return f
 }
 
-// plain says that name has letters, digits, dots, dashes and underscores alone.
+// plain reports whether name has letters, digits, dots, dashes and underscores
+// alone.
 func plain(name string) bool {
 	for _, c := range []byte(name) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -40,7 +41,7 @@ func plain(name string) bool {
 	return true
 }
 
-// socketOf is the path of the session's socket in dir: by its name, else by a
+// socketOf returns the path of the session's socket in dir: by its name, else by a
 // hash of it where the path would be too long.
 func socketOf(dir, name string) string {
 	if path := filepath.Join(dir, PrefixSession+name); len(path) <= maxSocketPath {
@@ -106,7 +107,7 @@ func Gone(path, name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s is gone: its process was killed", name), cause)
 }
 
-// Ended is a session that was there a moment ago.
+// Ended returns a session that was there a moment ago.
 func Ended(name string, cause error) error {
 	if f := ExitFault(name, cause); f != nil {
 		return f
@@ -119,8 +120,8 @@ func Ended(name string, cause error) error {
 // done.
 const AnswerTimeout = 30 * time.Second
 
-// Silent is a session whose process, pid where that is known, lives and does not
-// answer.
+// Silent returns a session whose process, pid where that is known, lives and does
+// not answer.
 func Silent(name string, pid int, cause error) error {
 	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer within %v: its process is stopped, or hangs", name, AnswerTimeout), cause)
 	f.Hint = "end that process (rpcx session: " + name + ") if it is no use any more"
@@ -137,11 +138,11 @@ func Absent(message string, cause error) *wire.Fault {
 	return wire.NewFault(wire.Unreachable, message, errors.Join(errAbsent, cause))
 }
 
-// IsAbsent says that err is that a session is not there, so that its name is free
-// or will be in a moment.
+// IsAbsent reports whether err is that a session is not there, so that its name is
+// free or will be in a moment.
 func IsAbsent(err error) bool { return errors.Is(err, errAbsent) }
 
-// SessionNames are the names of the sessions that have a socket, but for those
+// SessionNames returns the names of the sessions that have a socket, but for those
 // whose names are hashed.
 func SessionNames() (names []string) {
 	dir, err := Existing()
@@ -154,7 +155,7 @@ func SessionNames() (names []string) {
 	return names
 }
 
-// IsGone says that a socket is there no more, or that nobody listens at it.
+// IsGone reports whether a socket is there no more, or that nobody listens at it.
 func IsGone(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || Refused(err)
 }

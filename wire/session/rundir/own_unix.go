@@ -51,8 +51,8 @@ const (
 	lockPause = 2 * time.Millisecond
 )
 
-// Refused says that nobody listens at a socket.
+// Refused reports whether nobody listens at a socket.
 func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// Crowded says that a socket has more connections waiting than it keeps.
+// Crowded reports whether a socket has more connections waiting than it keeps.
 func Crowded(err error) bool { return errors.Is(err, syscall.EAGAIN) }

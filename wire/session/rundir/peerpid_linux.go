@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// PeerPID is the process that listens at the other end of nc; 0: not known.
+// PeerPID returns the process that listens at the other end of nc; 0: not known.
 func PeerPID(nc net.Conn) (pid int) {
 	c, ok := nc.(syscall.Conn)
 	if !ok {

@@ -30,9 +30,9 @@ const (
 	PrefixHashed  = "h-"
 )
 
-// Make is the folder for sockets: below $XDG_RUNTIME_DIR, else, and where
-// the path of a socket would be too long, one of this user below the temporary
-// one. It is made where it is missing; it is 0700 and ours, or it is refused.
+// Make returns the folder for sockets: below $XDG_RUNTIME_DIR, else, and where the
+// path of a socket would be too long, one of this user below the temporary one. It
+// is made where it is missing; it is 0700 and ours, or it is refused.
 func Make() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -44,7 +44,7 @@ func Make() (string, error) {
 	return dir, checkOwn(dir)
 }
 
-// runtimePlace is where the folder for sockets is, or would be.
+// runtimePlace returns where the folder for sockets is, or would be.
 func runtimePlace() (string, error) {
 	mine := "rpcx-" + strconv.Itoa(os.Getuid())
 	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
@@ -68,7 +68,7 @@ func otherPlace(dir string) string {
 	return "somebody else has made it: set XDG_RUNTIME_DIR to a folder that is yours alone"
 }
 
-// Existing is the folder for sockets where there is one; "" where none is.
+// Existing returns the folder for sockets where there is one; "" where none is.
 func Existing() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -115,7 +115,7 @@ func Bind(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// dead says that nobody listens at path any more, though there is a socket:
+// dead reports whether nobody listens at path any more, though there is a socket:
 // whoever did was killed.
 func dead(path string) bool {
 	nc, err := net.Dial("unix", path)
@@ -135,7 +135,7 @@ func Sweep(dir string) {
 	}
 }
 
-// Sockets are the paths in dir whose names begin with one of the prefixes.
+// Sockets returns the paths in dir whose names begin with one of the prefixes.
 func Sockets(dir string, prefixes ...string) (paths []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

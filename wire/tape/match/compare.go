@@ -38,7 +38,7 @@ func (r *Rules) Compare(method string, want, got []byte, values *Values) []Diffe
 	})
 }
 
-// covered says that pointer, or something around it, is in set.
+// covered reports whether pointer, or something around it, is in set.
 func covered(set map[string]bool, pointer string) bool {
 	for {
 		if set[pointer] {
@@ -82,7 +82,7 @@ func (c *comparison) compare(want, got []byte) {
 	c.differ(want, got)
 }
 
-// carried says that got is what want became in this conversation.
+// carried reports whether got is what want became in this conversation.
 func (c *comparison) carried(want, got []byte) bool {
 	live, ok := c.values.live(want)
 	return ok && scan.Equal(live, got)
@@ -143,7 +143,7 @@ func (c *comparison) objects(want, got []byte) {
 	}
 }
 
-// last is the value of a member that may stand several times: the last counts.
+// last returns the value of a member that may stand several times: the last counts.
 // first is its first value.
 func last(obj []byte, name string, first []byte) []byte {
 	if bytes.Count(obj, []byte(`"`+name+`"`)) < 2 {

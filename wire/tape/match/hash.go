@@ -9,9 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Hash is the same for messages that Compare may find equal, as far as that can be
-// said without knowing the other: made-up values count for nothing, nor does the
-// order of members and the spelling of numbers and strings. Times and what the
+// Hash returns the same for messages that Compare may find equal, as far as that
+// can be said without knowing the other: made-up values count for nothing, nor does
+// the order of members and the spelling of numbers and strings. Times and what the
 // user's programs select do count, so that equal hashes are only a short cut.
 func (r *Rules) Hash(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method}

@@ -26,7 +26,7 @@ func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ignore: ignore, seed: maphash.MakeSeed()}
 }
 
-// Shape is that of the dialect.
+// Shape returns that of the dialect.
 func (r *Rules) Shape() *dialect.Shape { return &r.shape }
 
 // A place is a dialect.Place, taken apart.
@@ -43,7 +43,7 @@ func places(from []dialect.Place) []place {
 	return all
 }
 
-// at says whether one of all is where path leads in a message of method.
+// at reports whether one of all is where path leads in a message of method.
 func at(all []place, method string, path []string) bool {
 	for _, p := range all {
 		if matchPath(p.path, path) && matchName(p.method, method) {

@@ -27,12 +27,13 @@ func (v *Values) live(recorded []byte) ([]byte, bool) {
 	return to, ok
 }
 
-// opens says that want, at path of an answer, is a stream that it opens.
+// opens reports whether want, at path of an answer, is a stream that it opens.
 func (v *Values) opens(path []string, want []byte) bool {
 	return v != nil && len(path) == 1 && path[0] == "result" && v.Streams[string(want)]
 }
 
-// StreamOf is the stream that an item belongs to, a JSON text; nil: msg is none.
+// StreamOf returns the stream that an item belongs to, a JSON text; nil: msg is
+// none.
 func (r *Rules) StreamOf(msg []byte) []byte {
 	if len(r.shape.Streams) == 0 {
 		return nil
@@ -129,9 +130,9 @@ func (l *learner) scalar(kind byte, want, got []byte) {
 	l.values.Set(want, got)
 }
 
-// looksMadeUp says that a JSON string may be an id: it has a digit in it, or is
-// longer than a word. A plain word that differs ("shipped") is no id, and must not
-// be put in place of the same word elsewhere.
+// looksMadeUp reports whether a JSON string may be an id: it has a digit in it, or
+// is longer than a word. A plain word that differs ("shipped") is no id, and must
+// not be put in place of the same word elsewhere.
 func looksMadeUp(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }

@@ -17,8 +17,8 @@ var (
 	atWord        = "at" // as in createdAt; not alone
 )
 
-// varying says that want and got, values of the same member, are both times or
-// both durations: they differ in every conversation.
+// varying reports whether want and got, values of the same member, are both times
+// or both durations: they differ in every conversation.
 func varying(name string, want, got []byte) bool {
 	kind := scan.Type(want)
 	if kind != scan.Type(got) || kind != 'n' && kind != 's' {
@@ -76,7 +76,7 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
-// isTime says that a JSON string is a time of RFC 3339, or as HTTP has it.
+// isTime reports whether a JSON string is a time of RFC 3339, or as HTTP has it.
 func isTime(val []byte) bool {
 	text, _ := scan.Text(val)
 	if len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 {

@@ -116,7 +116,8 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	return time.Nanosecond, false
 }
 
-// pause is how long the recorded server took for entry i after what came before it.
+// pause returns how long the recorded server took for entry i after what came
+// before it.
 func (k *checking) pause(i int32) time.Duration {
 	if i < 1 {
 		return 0

@@ -117,7 +117,7 @@ func fill(b, val []byte, name string, set map[string]json.RawMessage) (out []byt
 	return append(b, val...), missing
 }
 
-// truth says whether msg makes program true.
+// truth reports whether msg makes program true.
 func truth(program string, msg []byte, vars map[string]json.RawMessage) bool {
 	p, err := jq.Compile(program, jq.Options{Vars: vars})
 	if err != nil {
@@ -181,7 +181,7 @@ func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
 	return append(b, val...)
 }
 
-// like says whether msg is what entry i, which people wrote on, stands for.
+// like reports whether msg is what entry i, which people wrote on, stands for.
 func (p *play) like(i int32, msg []byte) bool {
 	line := p.track.Hand(int(i))
 	switch {

@@ -16,8 +16,8 @@ func (p *play) hold(i int32) {
 	}
 }
 
-// ready says that nothing that was recorded before the answer i has still to come,
-// its request apart.
+// ready reports whether nothing that was recorded before the answer i has still to
+// come, its request apart.
 func (p *play) ready(i int32) bool {
 	e := &p.track.Entries[i]
 	for call := range p.asked {
@@ -35,7 +35,7 @@ func (p *play) ready(i int32) bool {
 	return p.seen[e.Need] > 0 || p.skipped(e.Need)
 }
 
-// root is the entry that brought about entry i of the other side: that itself,
+// root returns the entry that brought about entry i of the other side: that itself,
 // unless it answers a call of ours which some earlier one brought about.
 func (p *play) root(i int32) int32 {
 	entries := p.track.Entries
@@ -45,8 +45,8 @@ func (p *play) root(i int32) int32 {
 	return i
 }
 
-// skipped says that entry i of the other side, which has not come, is not waited
-// for: something later has come.
+// skipped reports whether entry i of the other side, which has not come, is not
+// waited for: something later has come.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
 // sendHeld sends an answer that was held and can be sent now.
@@ -71,8 +71,8 @@ func (e *engine) sendHeld() bool {
 	return false
 }
 
-// inReach says that a cursor is about to come to entry i, after what stands before
-// it.
+// inReach reports whether a cursor is about to come to entry i, after what stands
+// before it.
 func (e *engine) inReach(p *play, i int32) bool {
 	for _, k := range e.cursors {
 		if k.p != p || k.next > i {

@@ -61,7 +61,7 @@ func findings(line int, method string, all []match.Difference) []Finding {
 	return found
 }
 
-// String is the finding in words, without the name of the tape.
+// String returns the finding in words, without the name of the tape.
 func (f Finding) String() string {
 	where := f.Method
 	if f.Line > 0 {
@@ -87,7 +87,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s is %s in place of %s", where, pointerText(f.Pointer), short(f.Got), short(f.Want))
 }
 
-// short is a value, cut.
+// short returns a value, cut.
 func short(v json.RawMessage) string {
 	const most = 120
 	switch {

@@ -131,7 +131,7 @@ func (k *pairing) keep(i int32, msg []byte) {
 	}
 }
 
-// differences are those of what came for entry i.
+// differences returns those of what came for entry i.
 func (k *pairing) differences(i int32, got []byte) []Finding {
 	p := k.p
 	line, method := int(p.track.Entries[i].Line), p.track.Method(int(i))
@@ -156,7 +156,8 @@ func (k *pairing) differences(i int32, got []byte) []Finding {
 	return all
 }
 
-// awaited is the first entry of the other side that has not come; None: all have.
+// awaited returns the first entry of the other side that has not come; None: all
+// have.
 func (k *pairing) awaited() int32 {
 	entries := k.p.track.Entries
 	for ; k.first < len(entries); k.first++ {
@@ -167,7 +168,7 @@ func (k *pairing) awaited() int32 {
 	return transcript.None
 }
 
-// result is what was found, in the tape's order.
+// result returns what was found, in the tape's order.
 func (k *pairing) result() *Result {
 	r := &Result{Live: map[int][]Finding{}}
 	p := k.p
@@ -203,7 +204,7 @@ func (k *pairing) result() *Result {
 	return r
 }
 
-// jsonOf is msg as a JSON value.
+// jsonOf returns msg as a JSON value.
 func jsonOf(msg []byte) json.RawMessage {
 	if json.Valid(msg) {
 		return msg

@@ -171,7 +171,7 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 	return best, differences
 }
 
-// nearestMethod is the name on the tape that is most like method; "": none is.
+// nearestMethod returns the name on the tape that is most like method; "": none is.
 func (p *play) nearestMethod(method string) string {
 	var names []string
 	for name := range p.index.byMethod {
@@ -224,8 +224,8 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	return msg, nil
 }
 
-// versioned is msg, which people wrote, with the member that says the version of
-// JSON-RPC, where the dialect has it and they left it out.
+// versioned returns msg, which people wrote, with the member that says the version
+// of JSON-RPC, where the dialect has it and they left it out.
 func (p *play) versioned(msg []byte) []byte {
 	const version = `"jsonrpc":"2.0"`
 	if !strings.Contains(p.rules.Shape().Error, version) || scan.Get(msg, "jsonrpc") != nil {

@@ -161,7 +161,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// nextTheirs is the first entry of the other side, answers apart, that has not
+// nextTheirs returns the first entry of the other side, answers apart, that has not
 // come.
 func (p *play) nextTheirs() int32 {
 	for i := range p.track.Entries {
@@ -190,7 +190,8 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// withID is a recorded message with the id of a live one: ids are never compared.
+// withID returns a recorded message with the id of a live one: ids are never
+// compared.
 func (p *play) withID(want, got []byte) []byte {
 	member := p.rules.Shape().ID
 	if id := scan.Get(got, member); id != nil && scan.Get(want, member) != nil {
@@ -221,7 +222,8 @@ func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	return 0, last
 }
 
-// deaf says that no more comes over any connection of a conversation of its own.
+// deaf reports whether no more comes over any connection of a conversation of its
+// own.
 func (e *engine) deaf() bool {
 	for c := range e.conns {
 		if !c.ended {
@@ -231,7 +233,7 @@ func (e *engine) deaf() bool {
 	return len(e.conns) > 0
 }
 
-// recordedGap is the time between an answer and its request on the tape.
+// recordedGap returns the time between an answer and its request on the tape.
 func (p *play) recordedGap(i int32) time.Duration {
 	answer, err := p.track.Line(int(i))
 	if err != nil {

@@ -115,7 +115,7 @@ func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	return c
 }
 
-// splitName is the name of the tape of connection n: orders-2.tape for
+// splitName returns the name of the tape of connection n: orders-2.tape for
 // orders.tape.
 func splitName(file string, n int) string {
 	ext := filepath.Ext(file)
@@ -155,7 +155,7 @@ func (c *Conn) Message(d wire.Direction, msg []byte) {
 	}
 }
 
-// seen is d as the client of the connection sees it.
+// seen returns d as the client of the connection sees it.
 func (c *Conn) seen(d wire.Direction) wire.Direction {
 	if c.server {
 		return 1 - d
@@ -170,7 +170,7 @@ func (c *Conn) Note(text string) {
 	}
 }
 
-// Elapsed is the time since the start of the tape.
+// Elapsed returns the time since the start of the tape.
 func (c *Conn) Elapsed() time.Duration {
 	if c.w == nil {
 		return 0

@@ -66,8 +66,8 @@ func (r *redactor) look(msg []byte) (found, isJSON bool) {
 // name looks at the name of a member.
 func (r *redactor) name(name []byte) { r.found = r.found || len(name) > 0 && r.secret(name) }
 
-// holdsScheme says that Bearer or Basic and a blank stand in text, with b as their
-// first letter.
+// holdsScheme reports whether Bearer or Basic and a blank stand in text, with b as
+// their first letter.
 func holdsScheme(text []byte, b byte) bool {
 	for {
 		i := bytes.IndexByte(text, b)
@@ -80,7 +80,7 @@ func holdsScheme(text []byte, b byte) bool {
 	}
 }
 
-// secret says that the value of a member of this name is.
+// secret reports whether the value of a member of this name is.
 func (r *redactor) secret(name []byte) bool {
 	if k := r.last.next; k != nil && k.name == string(name) {
 		r.last = k
@@ -107,8 +107,8 @@ const (
 // programTime bounds what a user's program may take for one message.
 const programTime = time.Second
 
-// chosen is msg without what the user's programs select. Where one fails nothing of
-// the message is kept.
+// chosen returns msg without what the user's programs select. Where one fails
+// nothing of the message is kept.
 func (r *redactor) chosen(msg []byte) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()

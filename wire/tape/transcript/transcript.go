@@ -63,7 +63,7 @@ type Entry struct {
 	Hand     bool      // people wrote on it: see Track.Hand
 }
 
-// Batched says that the entry is an element of a batch.
+// Batched reports whether the entry is an element of a batch.
 func (e *Entry) Batched() bool { return e.elem != None }
 
 // Shapes says how the messages of a dialect are told apart, "" being the usual
@@ -167,8 +167,8 @@ func (t *Transcript) Close() error {
 	return t.close()
 }
 
-// Method is the name that the message of entry i has, or the one that it answers;
-// "": none.
+// Method returns the name that the message of entry i has, or the one that it
+// answers; "": none.
 func (t *Track) Method(i int) string {
 	e := &t.Entries[i]
 	if e.Kind == wire.Response && e.Own != None {
@@ -177,7 +177,7 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.method]
 }
 
-// Hand is the line of entry i where people wrote on it, else nil.
+// Hand returns the line of entry i where people wrote on it, else nil.
 func (t *Track) Hand(i int) *tape.Line { return t.hand[int32(i)] }
 
 // Message reads the message of entry i, as JSON or not; nil where the line holds
@@ -213,8 +213,8 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 	return line, line.ParseLine(b)
 }
 
-// Of is the transcript that the track is part of.
+// Of returns the transcript that the track is part of.
 func (t *Track) Of() *Transcript { return t.of }
 
-// Empty is a track of t with nothing on it.
+// Empty returns a track of t with nothing on it.
 func Empty(t *Transcript) *Track { return &Track{of: t} }

@@ -9,7 +9,8 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Bytes is a wire.Framing that frames nothing: its connections are for Pass alone.
+// Bytes returns a wire.Framing that frames nothing: its connections are for Pass
+// alone.
 func Bytes(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	return &byteConn{rwc: rwc, o: o}
 }

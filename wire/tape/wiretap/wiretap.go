@@ -110,7 +110,8 @@ func closeAs(c wire.Conn, err error) {
 	_ = c.Close()
 }
 
-// sendable says that a WebSocket close code may be sent (RFC 6455, section 7.4).
+// sendable reports whether a WebSocket close code may be sent (RFC 6455, section
+// 7.4).
 func sendable(code int) bool {
 	return code >= 1000 && code < 5000 && code != 1004 && code != 1005 && code != 1006 && code != 1015
 }
@@ -138,7 +139,7 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	}
 }
 
-// sendError is why the other side takes nothing more.
+// sendError returns why the other side takes nothing more.
 func sendError(err error) error {
 	var closed *wire.CloseError
 	if errors.As(err, &closed) {

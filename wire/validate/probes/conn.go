@@ -44,7 +44,7 @@ func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 	return c
 }
 
-// User is the connection for its user.
+// User returns the connection for its user.
 func (c *Conn) User() wire.Conn {
 	if x, ok := c.inner.(wire.Exchanger); ok {
 		return &exchangingUser{user{c}, x}
@@ -92,7 +92,7 @@ type exchangingUser struct {
 	exchanger wire.Exchanger
 }
 
-// Exchange is that of the connection.
+// Exchange returns that of the connection.
 func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	u.see(wire.Send, msg)
 	return u.exchanger.Exchange(ctx, msg, func(m []byte) {
@@ -179,7 +179,7 @@ func (c *Conn) ended(err error) {
 	c.came.Broadcast()
 }
 
-// Ended is why the connection ended; nil while it lasts.
+// Ended returns why the connection ended; nil while it lasts.
 func (c *Conn) Ended() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,7 +233,7 @@ func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	return nil
 }
 
-// underway is how many exchanges have not ended.
+// underway returns how many exchanges have not ended.
 func (c *Conn) underway() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -114,7 +114,7 @@ func (r *run) close() {
 	}
 }
 
-// conn is the connection of a step.
+// conn returns the connection of a step.
 func (r *run) conn(ctx context.Context, p *Probe, s *Step) (*Conn, error) {
 	if c := r.conns[s.On]; c != nil {
 		return c, nil
@@ -205,7 +205,7 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	}
 }
 
-// nothing is what it means that no answer came; nil where that is as good.
+// nothing returns what it means that no answer came; nil where that is as good.
 func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err error) error {
 	r.result.Got = last
 	instead := ""
@@ -257,7 +257,7 @@ func truth(ctx context.Context, p *jq.Program, msg []byte) bool {
 	return err == nil && ok
 }
 
-// why is how the end of a connection is told.
+// why returns how the end of a connection is told.
 func why(err error) string {
 	var closed *wire.CloseError
 	switch {

@@ -113,7 +113,7 @@ func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s
 	return c.finding(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": firstLine(bad)}))
 }
 
-// with is m with other members, and without those that are only for the check.
+// with returns m with other members, and without those that are only for the check.
 func with(m, other map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, val := range m {
@@ -127,7 +127,7 @@ func with(m, other map[string]any) map[string]any {
 	return all
 }
 
-// firstLine is an error on one line.
+// firstLine returns an error on one line.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text

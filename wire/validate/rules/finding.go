@@ -63,7 +63,7 @@ func (c *Checker) finding(v *view, r *Rule, out any) []Finding {
 	return []Finding{f}
 }
 
-// pointer is a place as a JSON pointer: it is one, or a path as an array.
+// pointer returns a place as a JSON pointer: it is one, or a path as an array.
 func pointer(place any) string {
 	switch place := place.(type) {
 	case string:
@@ -107,7 +107,7 @@ func lookup(val any, pointer string) (any, bool) {
 // mostGot bounds what a finding shows of a value.
 const mostGot = 80
 
-// brief is a value on one line, shortened.
+// brief returns a value on one line, shortened.
 func brief(val any) string {
 	b, err := jq.Encode(val)
 	if err != nil {

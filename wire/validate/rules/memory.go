@@ -48,7 +48,7 @@ type call struct {
 	answers int
 }
 
-// view is what the program of a response sees of its request.
+// view returns what the program of a response sees of its request.
 func (c *call) view() map[string]any {
 	return map[string]any{"n": c.n, "t": c.at.Seconds(), "elem": c.elem, "method": c.method, "params": c.params, "answers": c.answers}
 }
@@ -91,7 +91,8 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	return &first
 }
 
-// unanswered is what the view of an end shows of the requests without an answer.
+// unanswered returns what the view of an end shows of the requests without an
+// answer.
 func (k *connection) unanswered(now time.Duration) []any {
 	var calls []*call
 	for _, side := range []string{client, server} {

@@ -36,7 +36,7 @@ func remembered(ctx context.Context, arg any) (string, *fifo[any]) {
 	return key, k.memory(key)
 }
 
-// memory is where key is kept.
+// memory returns where key is kept.
 func (k *connection) memory(key string) *fifo[any] {
 	if strings.HasPrefix(key, "tape/") {
 		return k.tape
@@ -64,7 +64,7 @@ type programs struct {
 // usual are the kinds that a program sees that names none.
 var usual = []string{kindRequest, kindNotification, kindResponse}
 
-// sees says that a program is to see v.
+// sees reports whether a program is to see v.
 func (w *When) sees(v *view) bool {
 	kinds := w.Kind
 	if len(kinds) == 0 {
@@ -76,7 +76,7 @@ func (w *When) sees(v *view) bool {
 		(len(w.Mentions) == 0 || v.mentions(w.Mentions))
 }
 
-// mentions says that the message's text holds one of words.
+// mentions reports whether the message's text holds one of words.
 func (v *view) mentions(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
@@ -103,8 +103,9 @@ func (p *programs) of(v *view) (*jq.Program, error) {
 	return prog, err
 }
 
-// source is the text of the chosen parts as one program. Each output is an array: the
-// number of the part, and what it yields; or that, null, and what went wrong in it.
+// source returns the text of the chosen parts as one program. Each output is an
+// array: the number of the part, and what it yields; or that, null, and what went
+// wrong in it.
 func (p *programs) source() string {
 	var b strings.Builder
 	b.WriteString(p.defs)

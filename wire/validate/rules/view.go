@@ -63,7 +63,7 @@ const (
 	server = "server"
 )
 
-// sender is the side that sent in direction d, as the client sees it.
+// sender returns the side that sent in direction d, as the client sees it.
 func sender(d wire.Direction) string {
 	if d == wire.Send {
 		return client
@@ -82,12 +82,12 @@ type view struct {
 	val    map[string]any
 }
 
-// base is what all views have.
+// base returns what all views have.
 func base(kind string, l *tape.Line) map[string]any {
 	return map[string]any{"kind": kind, "n": l.Number, "t": l.Time.Seconds(), "conn": l.Conn}
 }
 
-// message is the view of one message of k, whose requests are noted.
+// message returns the view of one message of k, whose requests are noted.
 func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem any) *view {
 	v := &view{line: l, raw: raw, from: sender(l.Dir)}
 	p := parsed{}
@@ -168,14 +168,14 @@ func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	return p
 }
 
-// opening is the view of the line that says how the connection was opened.
+// opening returns the view of the line that says how the connection was opened.
 func opening(l *tape.Line) *view {
 	v := &view{kind: kindOpen, line: l, val: base(kindOpen, l)}
 	v.val["endpoint"], v.val["subprotocol"], v.val["reconnect"] = l.Open.Endpoint, l.Open.Subprotocol, l.Open.Reconnect
 	return v
 }
 
-// exchange is the view of an HTTP exchange.
+// exchange returns the view of an HTTP exchange.
 func exchange(l *tape.Line) *view {
 	v := &view{kind: kindHTTP, line: l, val: base(kindHTTP, l)}
 	if b, err := scan.Marshal(l.HTTP); err == nil {
@@ -184,8 +184,8 @@ func exchange(l *tape.Line) *view {
 	return v
 }
 
-// end is the view of the end of k, of which l is the line, or the last line of the
-// tape where the end is not on it.
+// end returns the view of the end of k, of which l is the line, or the last line of
+// the tape where the end is not on it.
 func (k *connection) end(l *tape.Line) *view {
 	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)

@@ -101,8 +101,8 @@ func (r *reader) line() (line, error) {
 	return line{r.number, text}, nil
 }
 
-// end is the last value of the file, which may have no end of its own: a number,
-// or what is cut off.
+// end returns the last value of the file, which may have no end of its own: a
+// number, or what is cut off.
 func (r *reader) end() (value, error) {
 	if len(r.from) == 0 {
 		return value{}, io.EOF
@@ -115,7 +115,7 @@ func (r *reader) end() (value, error) {
 	return r.broken(errors.New("it is cut off")), nil
 }
 
-// broken is the value that began on the first of the lines so far, and goes on
+// broken returns the value that began on the first of the lines so far, and goes on
 // after it: with the next line where that begins a value by itself, as it does in
 // NDJSON; else with the next one that does.
 func (r *reader) broken(err error) value {
@@ -147,7 +147,7 @@ func (r *reader) goesOn() bool {
 	return bytes.IndexByte([]byte(" \t}]"), l.text[0]) >= 0
 }
 
-// reason is what is wrong, without the place: the line is told instead.
+// reason returns what is wrong, without the place: the line is told instead.
 func reason(err error) string {
 	var e *scan.Error
 	if errors.As(err, &e) {

@@ -63,8 +63,8 @@ func fault(file string, err error) *wire.Fault {
 	return wire.NewFault(wire.Usage, "--schema "+file+": "+text, err)
 }
 
-// ofMethod is the pointer to the params or the result of a method. The params of
-// OpenRPC are a list of parameters, of which a schema has to be made; it then
+// ofMethod returns the pointer to the params or the result of a method. The params
+// of OpenRPC are a list of parameters, of which a schema has to be made; it then
 // stands in the document that the returned folder has in place of the file.
 func ofMethod(folder fs.FS, name string, doc []byte, part string) (fs.FS, string, error) {
 	i := strings.LastIndexByte(part, '.')
@@ -95,7 +95,7 @@ func ofMethod(folder fs.FS, name string, doc []byte, part string) (fs.FS, string
 	return folder, pointer, nil
 }
 
-// find is the index of a method, and the method.
+// find returns the index of a method, and the method.
 func find(doc []byte, method string) (int, []byte, error) {
 	var names []string
 	methods := scan.ReadArray(scan.Get(doc, "methods"), wire.DefaultMaxDepth)
@@ -118,8 +118,8 @@ func find(doc []byte, method string) (int, []byte, error) {
 // madeMember is what the schema is called that is made of a list of parameters.
 const madeMember = "x-rpcx-params"
 
-// paramsSchema is one schema for the params of an OpenRPC method, by name or by
-// position. pointer is where the list stands in doc.
+// paramsSchema returns one schema for the params of an OpenRPC method, by name or
+// by position. pointer is where the list stands in doc.
 func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	properties, items := map[string]any{}, []any{}
 	required, least := []string{}, 0
@@ -143,7 +143,7 @@ func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	return b
 }
 
-// local is what a reference inside doc leads to; nil where that is nothing.
+// local returns what a reference inside doc leads to; nil where that is nothing.
 func local(doc []byte, ref string) []byte {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {

@@ -164,7 +164,8 @@ func sameType(a, b any) bool {
 	return x["type"] != nil && reflect.DeepEqual(x["type"], y["type"]) && len(constants(a)) == 0 && len(constants(b)) == 0
 }
 
-// index is the alternative that is the same as v, its remarks aside; -1: none is.
+// index returns the alternative that is the same as v, its remarks aside; -1: none
+// is.
 func index(all []any, v map[string]any) int {
 	for i, e := range all {
 		if reflect.DeepEqual(bareOf(asObject(e)), v) {
@@ -174,7 +175,7 @@ func index(all []any, v map[string]any) int {
 	return -1
 }
 
-// bareOf is a schema without what only people read.
+// bareOf returns a schema without what only people read.
 func bareOf(m map[string]any) map[string]any {
 	bare := maps.Clone(m)
 	for _, name := range remarks {
@@ -183,7 +184,7 @@ func bareOf(m map[string]any) map[string]any {
 	return bare
 }
 
-// form is an alternative as a sentence has it.
+// form returns an alternative as a sentence has it.
 func form(v any) string {
 	m := asObject(v)
 	for _, name := range []string{"title", "$ref"} {

@@ -166,14 +166,14 @@ func text(m map[string]any, name string) string {
 	return v
 }
 
-// union is the names of both objects, sorted.
+// union returns the names of both objects, sorted.
 func union(a, b map[string]any) []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// brief is a value as a sentence has it; nothing where there is none.
+// brief returns a value as a sentence has it; nothing where there is none.
 func brief(v any) string {
 	if v == nil {
 		return "nothing"

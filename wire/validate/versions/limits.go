@@ -79,7 +79,7 @@ func (l limit) compare(a, b bound) int {
 	return order
 }
 
-// of is the bound that a schema sets: the tighter one of two. In draft 4 the
+// of returns the bound that a schema sets: the tighter one of two. In draft 4 the
 // exclusive keyword is true or false and belongs to the other one.
 func (l limit) of(m map[string]any) bound {
 	b := boundOf(l.keyword, m[l.keyword], false)
@@ -96,7 +96,7 @@ func (l limit) of(m map[string]any) bound {
 	return b
 }
 
-// least is b, unless it says what holds anyway: that a length is at least 0.
+// least returns b, unless it says what holds anyway: that a length is at least 0.
 func (l limit) least(b bound) bound {
 	if l.lower && b.value != nil && b.value.Sign() <= 0 {
 		return bound{}
@@ -112,7 +112,8 @@ func boundOf(keyword string, v any, exclusive bool) bound {
 	return bound{value: rational(n.String()), keyword: keyword, exclusive: exclusive, text: n.String()}
 }
 
-// rational is a number exactly; near enough where it is absurdly long or large.
+// rational returns a number exactly; near enough where it is absurdly long or
+// large.
 func rational(s string) *big.Rat {
 	const most = 300
 	_, exponent, _ := strings.Cut(strings.ToLower(s), "e")
@@ -128,7 +129,7 @@ func rational(s string) *big.Rat {
 	return new(big.Rat)
 }
 
-// String is the bound as a sentence has it.
+// String returns the bound as a sentence has it.
 func (b bound) String() string {
 	switch {
 	case b.value == nil:

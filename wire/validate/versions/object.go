@@ -146,8 +146,8 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	}
 }
 
-// elements are the schemas of the elements with places of their own, that of all
-// others, and the keyword of the former: prefixItems, or before 2020-12 items.
+// elements returns the schemas of the elements with places of their own, that of
+// all others, and the keyword of the former: prefixItems, or before 2020-12 items.
 func elements(m map[string]any) (places []any, others any, keyword string) {
 	if prefix := list(m, "prefixItems"); prefix != nil {
 		return prefix, m["items"], "prefixItems"

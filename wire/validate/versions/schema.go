@@ -155,7 +155,7 @@ func lookup(doc any, pointer string) (any, bool) {
 // nothing is the schema that no value fits.
 var nothing = map[string]any{"not": map[string]any{}}
 
-// asObject is a schema as an object.
+// asObject returns a schema as an object.
 func asObject(v any) map[string]any {
 	if v == false {
 		return nothing
@@ -180,7 +180,7 @@ func isAnything(m map[string]any) bool {
 	return true
 }
 
-// sketch is what a schema wants, in a word or two.
+// sketch returns what a schema wants, in a word or two.
 func sketch(m map[string]any) string {
 	switch t := typesOf(m); t {
 	case anyType:

@@ -43,8 +43,8 @@ func (t typeSet) String() string {
 	return strings.Join(names, " or ")
 }
 
-// typesOf are the types that a schema allows, by its type or by the values that it
-// lists.
+// typesOf returns the types that a schema allows, by its type or by the values that
+// it lists.
 func typesOf(m map[string]any) typeSet {
 	switch t := m["type"].(type) {
 	case string:
@@ -118,7 +118,7 @@ func (c *comparison) types(x node) bool {
 	return a&b != 0
 }
 
-// enumOf are the values that a schema lists, by enum or const.
+// enumOf returns the values that a schema lists, by enum or const.
 func enumOf(m map[string]any) ([]any, bool) {
 	if v, ok := m["const"]; ok {
 		return []any{v}, true

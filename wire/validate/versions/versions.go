@@ -66,7 +66,7 @@ func Compare(before, now *catalog.Catalog) ([]Difference, error) {
 
 var classes = []Class{Breaking, Compatible, Documentation}
 
-// decoded is a catalog as maps and lists, whose numbers keep their digits.
+// decoded returns a catalog as maps and lists, whose numbers keep their digits.
 func decoded(c *catalog.Catalog) (map[string]any, error) {
 	raw, err := c.Marshal()
 	if err != nil {
@@ -90,7 +90,7 @@ type comparison struct {
 // A place is a part of both catalogs: where it is in each.
 type place struct{ old, now string }
 
-// at is the place of a member or element of p.
+// at returns the place of a member or element of p.
 func (p place) at(tokens ...string) place {
 	for _, t := range tokens {
 		t = "/" + escape(t)
