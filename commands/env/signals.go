@@ -11,13 +11,29 @@ import (
 	"rpcx/wire"
 )
 
-// The limits of leaving. Together they stay below three seconds, even with a child
-// that ignores everything: first the peer is told, then the connection is closed.
+// The limits of leaving: first the peer is told, then the connection is closed.
 const (
 	WordLimit     = time.Second     // to tell the peer
 	StepLimit     = time.Second     // for a child to end: its stdin closed, then asked, then forced
-	FarewellLimit = 2 * time.Second // for a command of our own, and for printing what has come
+	FarewellLimit = 2 * time.Second // for a command of our own, and for hooks that still answer
 )
+
+// The same where a deadline or a signal has ended what was going on, counted from
+// there. Even with a child that ignores everything, and hooks that do, all of it stays
+// below a second.
+const (
+	hurriedWord  = 200 * time.Millisecond
+	hurriedClose = 400 * time.Millisecond
+	hurriedPrint = 600 * time.Millisecond // for printing what has come
+)
+
+// Hurried returns a context that ends when nobody waits any longer for a connection to
+// be closed in good order: a moment after ctx.
+func Hurried(ctx context.Context) context.Context {
+	hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(hurriedClose, cancel) })
+	return hurry
+}
 
 // Signals returns a context that the first SIGINT or SIGTERM ends, with a Fault
 // as its cause; the second ends the process at once. A write to a closed pipe
@@ -75,16 +91,23 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// WithFarewell returns a context that ends FarewellLimit after ctx does, for
-// printing what has come by then.
+// WithFarewell returns a context that ends a moment after ctx does, for printing what
+// has come by then.
 func WithFarewell(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(FarewellLimit, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedPrint, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// Farewell returns a context that outlives ctx by WordLimit, for telling the peer
-// that we leave.
+// Farewell returns a context for telling the peer that we leave: it lasts for WordLimit,
+// and outlives ctx by a moment only.
 func Farewell(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), WordLimit)
+	return Outlive(ctx, WordLimit)
+}
+
+// Outlive returns a context that lasts for d, and outlives ctx by a moment only.
+func Outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedWord, cancel) })
+	return out, func() { stop(); cancel() }
 }

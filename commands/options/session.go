@@ -48,6 +48,6 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 		Cache: c.cache(),
 		Tap:   tap(a),
 		Note:  func(n peer.Note) { note(n, "") },
-		Hurry: a.Signal,
+		Hurry: env.Hurried(a.Signal),
 	}, err
 }

@@ -42,7 +42,7 @@ func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endp
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing(ctx, conv, &c.Hooks, err)) }()
+	defer func() { err = errors.Join(err, closing(cl.Ctx, conv, &c.Hooks, err)) }()
 	cl.Touch()
 	return work(conv)
 }
@@ -51,7 +51,7 @@ func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endp
 // the failure of a hook where it counts: if the peer answered with an error, which
 // the hook may have caused, or always with --strict-hooks.
 func closing(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
-	settle, cancel := context.WithTimeout(ctx, env.FarewellLimit)
+	settle, cancel := env.Outlive(ctx, env.FarewellLimit)
 	conv.Settle(settle)
 	cancel()
 	if f := wire.AsFault(conv.Close()); f != nil && f.Kind == wire.Expectation {

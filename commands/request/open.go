@@ -109,7 +109,7 @@ func open(ctx context.Context, a *env.Env, e endpoint.Endpoint, c *options.Clien
 	if err := c.Handshake.Apply(&e, &o); err != nil {
 		return nil, err
 	}
-	o.Reached = a.Reached
+	o.Reached, o.Hurry = a.Reached, env.Hurried(ctx)
 	if o.Record, err = c.Record.Open(a, e.String(), e.Dialect, false); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (b *ConnectionHooks) keep(p *transport.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		b.wg.Go(func() { p.End(grace) })
+		b.wg.Go(func() { p.EndWithin(b.t.o.Hurry, grace) })
 		return
 	}
 	if b.background = append(b.background, p); len(b.background) == 1 {

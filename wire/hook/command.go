@@ -67,7 +67,7 @@ func (o *outcome) readAll(stdout io.Reader) error {
 // ends or feed fails, and then it has been ended with its process group. Whom a
 // command leaves behind that ends by itself goes on, until Close.
 func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
-	p, err := startShell(command, env)
+	p, err := startShell(b.t.o.Hurry, command, env)
 	if err != nil {
 		o.start = err
 		return
@@ -113,7 +113,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 // force ends p with its group and makes readers of its pipes come to an end. It
 // returns nil, for the channel that need not be waited for any more.
 func (p *process) force() <-chan struct{} {
-	p.End(grace)
+	p.EndWithin(p.patience, grace)
 	if over(p.Done()) {
 		p.hurry()
 	} else {

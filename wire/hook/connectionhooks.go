@@ -208,7 +208,7 @@ func (b *ConnectionHooks) Close() error {
 		b.wg.Go(func() { co.Stop(nil) })
 	}
 	for _, p := range background {
-		b.wg.Go(func() { p.End(grace) })
+		b.wg.Go(func() { p.EndWithin(b.t.o.Hurry, grace) })
 	}
 	b.cancel()
 	done := make(chan struct{})

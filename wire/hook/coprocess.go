@@ -103,7 +103,7 @@ func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co, err := b.living(a); co != nil || err != nil {
 		return co, err
 	}
-	t, err := startLineProcess(a.Text, b.environ(b.newID(), nil), b.t.newTail())
+	t, err := startLineProcess(b.t.o.Hurry, a.Text, b.environ(b.newID(), nil), b.t.newTail())
 	if err != nil {
 		return nil, err
 	}

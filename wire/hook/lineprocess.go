@@ -8,6 +8,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"rpcx/wire/transport"
 )
 
 // leaveTime is for a process to go by itself when its stdin is closed.
@@ -35,11 +37,11 @@ func StartLineProcess(command string, stderr io.Writer) (*LineProcess, error) {
 			stderr.Write(lines)
 		}
 	}}
-	return startLineProcess(command, inherited(), t)
+	return startLineProcess(nil, command, inherited(), t)
 }
 
-func startLineProcess(command string, env []string, stderr *tail) (*LineProcess, error) {
-	p, err := startShell(command, env)
+func startLineProcess(patience context.Context, command string, env []string, stderr *tail) (*LineProcess, error) {
+	p, err := startShell(patience, command, env)
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +141,16 @@ func (t *LineProcess) Stop(last []byte) {
 	t.leaving = true
 	t.mu.Unlock()
 	if len(last) > 0 {
-		stop, end := context.WithTimeout(context.Background(), leaveTime)
+		stop, end := transport.Within(t.p.patience, leaveTime, 0)
 		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // who takes the second has written the first
 		end()
 	}
 	t.p.stdin.Close()
+	patience, cancel := transport.Within(t.p.patience, leaveTime, 0)
+	defer cancel()
 	select {
 	case <-t.p.Done():
-	case <-time.After(leaveTime):
-		t.p.End(grace)
+	case <-patience.Done():
+		t.p.EndWithin(t.p.patience, grace)
 	}
 }

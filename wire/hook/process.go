@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -22,14 +23,15 @@ const (
 // A process is sh with a command, in a process group of its own.
 type process struct {
 	*transport.Process
-	stdin, stdout, stderr *os.File // our ends
+	stdin, stdout, stderr *os.File        // our ends
+	patience              context.Context // Options.Hurry
 }
 
-// startShell starts sh -c command.
-func startShell(command string, env []string) (*process, error) {
+// startShell starts sh -c command. patience may be nil.
+func startShell(patience context.Context, command string, env []string) (*process, error) {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = env
-	p := &process{}
+	p := &process{patience: patience}
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {

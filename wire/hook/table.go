@@ -36,6 +36,9 @@ type Options struct {
 	Timeout time.Duration
 	Dialect string // RPCX_DIALECT; "": unset
 	Session string // RPCX_SESSION; "": unset
+	// Hurry ends when nobody waits any longer for the end of hooks: a command that is to
+	// end has transport.HurriedGrace then, and is forced. nil: never.
+	Hurry context.Context
 	// Stderr gets whole lines of what commands write to their stderr, as they
 	// come. May be nil.
 	Stderr io.Writer

@@ -44,21 +44,10 @@ func (p *Peer) shutDown(code int, reason string) error {
 	p.enterLocked(closing)
 	p.mu.Unlock()
 	p.cancel()
-	p.settle(p.patience(), p.quietLocked)
-	p.settle(p.patience(), func() bool { return !p.outbox.running })
+	p.settle(p.o.CloseTimeout, p.quietLocked)
+	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 	p.xcancel()
 	return p.hangUp(code, reason)
-}
-
-// hurryBound is what each step of Close may take in a hurry.
-const hurryBound = 200 * time.Millisecond
-
-// patience returns what a step of Close may take.
-func (p *Peer) patience() time.Duration {
-	if p.o.Hurry != nil && p.o.Hurry.Err() != nil {
-		return min(p.o.CloseTimeout, hurryBound)
-	}
-	return p.o.CloseTimeout
 }
 
 // leave runs the dialect's goodbye.
@@ -73,7 +62,7 @@ func (p *Peer) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), p.o.CloseTimeout)
 	defer cancel()
 	if p.o.Hurry != nil {
-		defer context.AfterFunc(p.o.Hurry, func() { time.AfterFunc(hurryBound, cancel) })()
+		defer context.AfterFunc(p.o.Hurry, cancel)()
 	}
 	_ = l.Shutdown(ctx, p) // the far side may be past hearing it
 }
@@ -88,11 +77,18 @@ func (p *Peer) enterLocked(s state) {
 	p.outbox.room.pass()
 }
 
+// hurriedStep is what each step of Close may take when Options.Hurry has ended: enough to
+// write what is there.
+const hurriedStep = 50 * time.Millisecond
+
 // settle waits until ok holds, which is called with the mutex held: at most for d,
-// and no longer than until the connection has ended.
+// and no longer than until the connection has ended, or Options.Hurry.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
+	if p.o.Hurry != nil {
+		defer context.AfterFunc(p.o.Hurry, func() { time.AfterFunc(hurriedStep, cancel) })()
+	}
 	_ = p.until(ctx, ok)
 }
 

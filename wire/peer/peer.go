@@ -68,8 +68,8 @@ type Options struct {
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 means 2 s.
 	CloseTimeout time.Duration
-	// Hurry ends when whoever waits for Close has lost patience: each of its steps
-	// then takes a fifth of a second at most. nil: never.
+	// Hurry ends when whoever waits for Close has lost patience: its steps are
+	// not waited for any longer then. nil: never.
 	Hurry context.Context
 	// Client says that the far side is a server: what it sends that is neither
 	// request nor response is not answered. It is an event, which watches, Incoming

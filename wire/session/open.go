@@ -134,7 +134,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.codec != nil { // what it has to say is known
 		cfg.Warn = nil
 	}
-	cfg.Exchanged, cfg.Whole = d.exchanged, true
+	cfg.Exchanged, cfg.Whole, cfg.Hurry = d.exchanged, true, d.o.Hurry
 	conn, err := transport.Dial(ctx, d.endpoint.Address, cfg)
 	return conn, nil, err
 }

@@ -43,7 +43,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	}
 	s.upstream = func(c dialect.Caller) relay.Backend { return relay.BackendOf(c) }
 	ho := o.Hook
-	ho.Dialect = spec.Name
+	ho.Dialect, ho.Hurry = spec.Name, o.Hurry
 	next := ho.OnFailure
 	ho.OnFailure = func(method string, err error) {
 		s.noteFailure(err)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -121,35 +122,59 @@ func (p *Process) LeftBehind() bool {
 	return p.exited() && !p.gone && p.groupLives() && !groupIsDead(p.Pid())
 }
 
+// HurriedGrace is what a child has to end once nobody waits for it any longer.
+const HurriedGrace = 150 * time.Millisecond
+
 // End asks the whole group to end (SIGTERM), and after grace makes it (SIGKILL).
 // It returns when nobody of it is left, at the latest a second after the
 // SIGKILL. After the child's own exit it does the same for whom it left behind.
-func (p *Process) End(grace time.Duration) {
+func (p *Process) End(grace time.Duration) { p.EndWithin(nil, grace) }
+
+// EndWithin is End with a grace that is over HurriedGrace after hurry has ended, which may
+// be nil.
+func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	p.Signal(syscall.SIGTERM)
-	if p.waitGroup(grace) {
+	ctx, cancel := Within(hurry, grace, HurriedGrace)
+	defer cancel()
+	if p.waitGroup(ctx) {
 		return
 	}
 	p.Signal(syscall.SIGKILL)
 	p.waitFor(time.Second) // longer only for what no signal ends
 }
 
-// waitGroup waits until nobody of the group is left, at most d. The system
-// tells only of the child itself; for its own children we have to look, and
-// longer at each time that they are still there.
-func (p *Process) waitGroup(d time.Duration) bool {
-	deadline := time.Now().Add(d)
-	if !p.waitFor(d) {
-		return false
+// Within returns a context that ends after d, or after extra once hurry, which may be nil,
+// has ended.
+func Within(hurry context.Context, d, extra time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	if hurry == nil {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(hurry, func() { time.AfterFunc(extra, cancel) })
+	return ctx, func() { stop(); cancel() }
+}
+
+// waitGroup waits until nobody of the group is left, no longer than until ctx ends.
+// The system tells only of the child itself; for its own children we have to look,
+// and longer at each time that they are still there.
+func (p *Process) waitGroup(ctx context.Context) bool {
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		if !p.exited() {
+			return false
+		}
 	}
 	const settle = 8 * time.Millisecond // whoever reaps mostly has done it by then
 	for pause := time.Millisecond; !p.gone && p.groupLives(); pause = min(2*pause, 32*time.Millisecond) {
 		if pause >= settle && groupIsDead(p.Pid()) {
 			return true
 		}
-		if time.Now().Add(pause).After(deadline) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
 			return false
 		}
-		time.Sleep(pause)
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"slices"
@@ -105,8 +106,13 @@ func (p *stderrPump) settle(d time.Duration) {
 }
 
 // close ends the copying, after what is there has been read.
-func (p *stderrPump) close(d time.Duration) {
+func (p *stderrPump) close(hurry context.Context, d time.Duration) {
 	p.settle(stderrPatience)
 	p.r.Close()
-	p.settle(d) // the writer may be slow
+	patience, cancel := Within(hurry, d, stderrPatience)
+	defer cancel()
+	select {
+	case <-p.done:
+	case <-patience.Done(): // the writer may be slow
+	}
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -36,7 +37,8 @@ type childStream struct {
 	childPipes
 	p       *Process
 	stderr  *stderrPump
-	timeout time.Duration // of each step of Close
+	timeout time.Duration   // of each step of Close
+	hurry   context.Context // Config.Hurry
 
 	mu      sync.Mutex // guards the deadlines of in and out
 	closing chan struct{}
@@ -49,9 +51,9 @@ type childStream struct {
 	inClosed          atomic.Bool // by CloseWrite
 }
 
-func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, timeout time.Duration) *childStream {
+func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c Config) *childStream {
 	s := &childStream{
-		childPipes: pipes, p: p, stderr: stderr, timeout: timeout,
+		childPipes: pipes, p: p, stderr: stderr, timeout: c.closeTimeout(), hurry: c.Hurry,
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go s.watch()
@@ -220,9 +222,14 @@ func (s *childStream) close() {
 		io.Copy(io.Discard, s.out) // a child that cannot write does not end
 		close(drained)
 	}()
-	s.p.waitFor(s.timeout)
-	s.p.End(s.timeout)
-	s.stderr.close(s.timeout)
+	patience, cancel := Within(s.hurry, s.timeout, 0)
+	defer cancel()
+	select {
+	case <-s.p.Done():
+	case <-patience.Done():
+	}
+	s.p.EndWithin(s.hurry, s.timeout)
+	s.stderr.close(s.hurry, s.timeout)
 	s.out.Close()
 	<-drained
 }

@@ -67,10 +67,10 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c Config) 
 	p, err := StartProcess(cmd)
 	stderr.Close()
 	if err != nil {
-		pump.close(0)
+		pump.close(nil, 0)
 		return nil, err
 	}
-	return newChildStream(p, pipes, pump, c.closeTimeout()), nil
+	return newChildStream(p, pipes, pump, c), nil
 }
 
 func noDescriptors(err error) *wire.Fault {

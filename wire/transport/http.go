@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"rpcx/wire"
 )
@@ -92,9 +91,11 @@ func (h *httpConn) Close() error {
 		h.mu.Unlock()
 		done := make(chan struct{})
 		go func() { h.going.Wait(); close(done) }()
+		patience, cancel := Within(h.c.Hurry, h.c.closeTimeout(), 0)
+		defer cancel()
 		select {
 		case <-done:
-		case <-time.After(h.c.closeTimeout()):
+		case <-patience.Done():
 		}
 		h.http.CloseIdleConnections()
 	})

@@ -22,7 +22,7 @@ const lingerPatience = 10 * time.Millisecond
 
 // goodbyePatience is how long Close tries to say goodbye to a far side that
 // takes nothing more: package tls would try for 5 s.
-const goodbyePatience = 500 * time.Millisecond
+const goodbyePatience = 200 * time.Millisecond
 
 // dialStream connects over tcp, tls or a Unix socket.
 func dialStream(ctx context.Context, a Address, c Config) (wire.Conn, error) {

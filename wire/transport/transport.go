@@ -27,6 +27,10 @@ type Config struct {
 	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
 	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 means none for ws and Go's own for tcp; a usage error elsewhere
 	CloseTimeout   time.Duration // bound of each step of Close; 0 means 2 s
+	// Hurry ends when whoever waits for Close has lost patience: no step of Close is
+	// waited for then, and a child has a moment (HurriedGrace) between being asked to end
+	// and being made to. nil: never.
+	Hurry context.Context
 
 	// Stderr gets what a child writes to its stderr, as it comes; where it has a
 	// method Flush(), that is called at the end. May be nil.

@@ -36,7 +36,8 @@ type wsConn struct {
 	net    *wsNet
 	max    int
 	binary wire.Binary
-	limit  time.Duration // of each step of Close
+	limit  time.Duration   // of each step of Close
+	hurry  context.Context // Config.Hurry
 
 	buf  []byte // of Recv alone
 	last int    // the length of the message before
@@ -52,7 +53,7 @@ type wsConn struct {
 // under it.
 func newWS(ws *websocket.Conn, n *wsNet, c Config) *wsConn {
 	w := &wsConn{
-		ws: ws, net: n, binary: c.Binary, limit: c.closeTimeout(),
+		ws: ws, net: n, binary: c.Binary, limit: c.closeTimeout(), hurry: c.Hurry,
 		max: c.Options.WithDefaults().MaxMessage,
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
@@ -209,12 +210,16 @@ func (w *wsConn) CloseWith(code int, reason string) error {
 	return nil
 }
 
+// stuckPatience is how long a library is waited for whose connection was closed under it.
+const stuckPatience = 150 * time.Millisecond
+
 // bye is bounded by closing the connection under the library: its own close
 // waits 5 seconds for a silent far side. Should even that not help (a reader
 // that is stuck in what OnIdle called), the library is left behind.
 func (w *wsConn) bye(code websocket.StatusCode, reason string) {
-	cut := time.AfterFunc(w.limit, func() { w.net.Conn.Close() })
-	defer cut.Stop()
+	patience, cancel := Within(w.hurry, w.limit, 0)
+	defer cancel()
+	defer context.AfterFunc(patience, func() { w.net.Conn.Close() })()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -227,7 +232,11 @@ func (w *wsConn) bye(code websocket.StatusCode, reason string) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(w.limit + time.Second/2):
+	case <-patience.Done():
+		select {
+		case <-done:
+		case <-time.After(stuckPatience):
+		}
 	}
 }
 
