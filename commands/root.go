@@ -90,6 +90,7 @@ func run(a *env.Env, words []string) (err error) {
 	}
 	ctx, stop := env.Signals(context.Background(), a.Out.Restore, a.HungUp)
 	defer stop()
+	defer a.BoundOutput(ctx)()
 	ctx, a.Fail = context.WithCancelCause(ctx)
 	a.Signal = ctx
 	err = cmdline.Execute(ctx, root, a.Line)

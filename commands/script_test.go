@@ -49,12 +49,14 @@ func TestMain(m *testing.M) {
 }
 
 // thenNothing is status, if all that the program has started has come to its end,
-// but for what waits for stdin or for keys, which nothing wakes.
+// but for what waits for stdin, for keys, or for a reader of stdout, which nothing
+// wakes.
 func thenNothing(status int) int {
 	var err error
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
 		err = goleak.Find(
 			goleak.IgnoreAnyFunction("rpcx/commands/env.readAll"),
+			goleak.IgnoreAnyFunction("rpcx/commands/env.(*patient).Write.func1"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen.func1"),
 			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it lingers for half a second

@@ -99,7 +99,9 @@ func (a *Env) Detect(args []string) {
 	color := early(args, "--color", "auto")
 	a.Stdout = format.Detect(os.Stdout, color, os.Getenv)
 	a.Stderr = format.Detect(os.Stderr, color, os.Getenv)
-	a.Console = format.NewConsole(os.Stderr, format.ConsoleOptions{Screen: a.Stderr, JSON: JSONErrors(args)})
+	a.Out.stdout.init(os.Stdout)
+	a.Out.stderr.init(os.Stderr)
+	a.Console = format.NewConsole(&a.Out.stderr, format.ConsoleOptions{Screen: a.Stderr, JSON: JSONErrors(args)})
 }
 
 // JSONErrors reports whether failures are printed as JSON, by --errors or

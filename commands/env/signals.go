@@ -24,7 +24,7 @@ const (
 const (
 	hurriedWord  = 200 * time.Millisecond
 	hurriedClose = 400 * time.Millisecond
-	hurriedPrint = 600 * time.Millisecond // for printing what has come
+	hurriedPrint = 400 * time.Millisecond // for printing what has come
 )
 
 // Hurried returns a context that ends when nobody waits any longer for a connection to

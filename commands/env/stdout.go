@@ -1,23 +1,98 @@
 package env
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"rpcx/format"
 )
 
 // terminalOut writes data to stdout; while there is a prompt, above its line.
-type terminalOut struct{ Prompt atomic.Pointer[format.Prompt] }
+type terminalOut struct {
+	Prompt atomic.Pointer[format.Prompt]
+	stdout patient
+	stderr patient
+}
 
 func (s *terminalOut) Write(b []byte) (int, error) {
 	if p := s.Prompt.Load(); p != nil {
 		return p.Write(b)
 	}
-	return os.Stdout.Write(b)
+	return s.stdout.Write(b)
+}
+
+// A patient writer waits for a reader that does not read for as long as anybody waits
+// for the program to end: a write to a full pipe, or to a terminal that was stopped,
+// cannot be called back.
+type patient struct {
+	f    *os.File
+	over chan struct{} // closed when nobody waits any longer; nil: writes are never held up
+	once sync.Once
+	why  error // after over: what ended the waiting
+}
+
+// lastWrite is what a write may take once nobody waits any longer.
+const lastWrite = 50 * time.Millisecond
+
+func (p *patient) init(f *os.File) {
+	p.f = f
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		p.over = make(chan struct{})
+	}
+}
+
+// Write implements io.Writer. A write that was given up is left behind, with b.
+func (p *patient) Write(b []byte) (int, error) {
+	if p.over == nil {
+		return p.f.Write(b)
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	written := make(chan result, 1)
+	go func() {
+		n, err := p.f.Write(b)
+		written <- result{n, err}
+	}()
+	select {
+	case r := <-written:
+		return r.n, r.err
+	case <-p.over:
+	}
+	select {
+	case r := <-written:
+		return r.n, r.err
+	case <-time.After(lastWrite):
+		return 0, p.why
+	}
+}
+
+func (p *patient) giveUp(why error) {
+	p.once.Do(func() {
+		p.why = why
+		if p.over != nil {
+			close(p.over)
+		}
+	})
+}
+
+// BoundOutput gives up writes to stdout and stderr which are still held up a moment
+// after ctx has ended. stop undoes that, before ctx ends.
+func (a *Env) BoundOutput(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		why := context.Cause(ctx)
+		time.AfterFunc(hurriedPrint, func() {
+			a.Out.stdout.giveUp(why)
+			a.Out.stderr.giveUp(why)
+		})
+	})
 }
 
 // brokenStdout reports whether err is that stdout itself is a pipe without a reader.

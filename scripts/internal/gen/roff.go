@@ -104,7 +104,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) 
 	for _, s := range statuses {
 		p.line(".TP\n\\fB%d\\fR %s\n%s", s.Code, literal(s.Name), literal(s.Meaning))
 	}
-	p.line(".SH LIMITS\n%s", inline("What the peer could draw out, what bounds it, and what happens then. `--timeout` and signals end all of it."))
+	p.line(".SH LIMITS\n%s", inline("What the peer could draw out, what bounds it, and what happens then. `--timeout` and signals end all of it within a second."))
 	for _, l := range cmdline.Limits() {
 		bound := literal(l.Bound)
 		if l.Flag != "" {
