@@ -114,7 +114,7 @@ func TestStdioListener(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			inW, inR := rawPair(t, kind)
 			outW, outR := rawPair(t, kind)
-			l := listening(t, "stdio:", Config{Stdin: inR, Stdout: outW})
+			l := listening(t, "stdio:", Config{Stdio: Stdio{Stdin: inR, Stdout: outW}})
 			if l.Endpoint() != "" {
 				t.Errorf("it is reached at %q", l.Endpoint())
 			}
@@ -177,7 +177,7 @@ func mustNumber(t *testing.T, f *os.File) int {
 func TestStdioHalfClose(t *testing.T) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	c := dialed(t, "stdio:", Config{Stdin: inR, Stdout: outW})
+	c := dialed(t, "stdio:", Config{Stdio: Stdio{Stdin: inR, Stdout: outW}})
 	go inW.Close()
 	if _, err := c.Recv(); err != io.EOF {
 		t.Fatalf("stdin ended: %v", err)
@@ -199,7 +199,7 @@ func TestStdioHalfClose(t *testing.T) {
 func TestStdioListenerClosedBeforeAccept(t *testing.T) {
 	inW, inR := rawPair(t, "pipe")
 	outW, outR := rawPair(t, "pipe")
-	l := listening(t, "stdio:", Config{Stdin: inR, Stdout: outW})
+	l := listening(t, "stdio:", Config{Stdio: Stdio{Stdin: inR, Stdout: outW}})
 	l.Close()
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept: %v", err)

@@ -43,15 +43,19 @@ type Config struct {
 	// Exchanged is told of each HTTP exchange of what is dialled, when the head of its
 	// response has come. It is called by any goroutine, and keeps nothing. May be nil.
 	Exchanged func(Exchange)
-	// Stdin and Stdout are ours, for stdio. nil means os.Stdin and os.Stdout.
-	Stdin  io.ReadCloser
-	Stdout io.WriteCloser
+	Stdio
 
 	// Listeners only.
 	AllowOrigin []string // exact Origins that may connect (http, ws), "*" for all; none without
 	Token       string   // the bearer token demanded (http, ws); "" demands none
 	Public      bool     // a listener that is not loopback needs no token and no client certificate
 	NoPosts     bool     // only WebSockets are taken (http, ws): what is spoken needs both directions
+}
+
+// Stdio is our own stdin and stdout, for stdio. nil means os.Stdin and os.Stdout.
+type Stdio struct {
+	Stdin  io.ReadCloser
+	Stdout io.WriteCloser
 }
 
 // TLS names the files that TLS is set up with.
