@@ -11,6 +11,8 @@ import (
 var (
 	//go:embed rules.toml
 	rules string
+	//go:embed schemas.json
+	schemas string
 	//go:embed probes.toml
 	probes string
 )
@@ -20,6 +22,7 @@ func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:         "hotrepl",
 		Rules:        rules,
+		Schemas:      schemas,
 		NewCodec:     func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
 		Shape:        Shape,
 		Probes:       probes,

@@ -53,11 +53,16 @@ func (c *call) view() map[string]any {
 	return map[string]any{"n": c.n, "t": c.at.Seconds(), "elem": c.elem, "method": c.method, "params": c.params, "answers": c.answers}
 }
 
-// ask notes the request in v.
-func (k *connection) ask(v *view, id string, elem any) {
+// ask notes the request in v. Where messages are typed, the params are the message.
+func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	c := &call{n: v.line.Number, at: v.line.Time, from: v.from, method: v.method, id: v.val["id"], elem: elem}
-	if len(v.raw) <= mostParams {
-		c.params = v.val["msg"].(map[string]any)["params"]
+	msg, _ := v.val["msg"].(map[string]any)
+	switch {
+	case len(v.raw) > mostParams:
+	case typed:
+		c.params = msg
+	default:
+		c.params = msg["params"]
 	}
 	open := k.asked[v.from]
 	v.val["busy"] = open.get(id) != nil // the id is that of another request without an answer

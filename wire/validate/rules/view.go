@@ -30,8 +30,9 @@ import (
 //	method    the method of a request or notification; of a response that of its request; else null
 //	busy      of a request: its id is that of another one without an answer
 //	request   of a response, the request that it answers: n, t, elem, method, params
-//	          (null where it was answered before, or is huge), answers (how often it
-//	          was answered before); else null
+//	          (null where it was answered before, or is huge; where messages have a
+//	          type, all of the request, also later), answers (how often it was answered
+//	          before); else null
 //	parts     of a batch, its messages
 //
 // and the rest:
@@ -116,7 +117,7 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 	}
 	switch v.kind {
 	case kindRequest:
-		k.ask(v, p.id, elem)
+		k.ask(v, p.id, elem, s.Typed)
 	case kindResponse:
 		if c := k.answer(v.from, p.id, s.Typed); c != nil {
 			v.val["request"] = c.view()

@@ -1,0 +1,81 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/wire/tape"
+	"rpcx/wire/validate/rules"
+)
+
+// Each message of HotRepl's page fits its schema; without a member that it must have,
+// and with one that there is not, it does not, and the finding names its section.
+func TestMessageSchemas(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "dialect", "hotrepl", "testdata", "examples.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := map[string]map[string]any{}
+	if err := json.Unmarshal(b, &examples); err != nil {
+		t.Fatal(err)
+	}
+	s := set(t, "hotrepl")
+	count := 0
+	for name, example := range examples {
+		if example["type"] != name {
+			continue // a type that messages share
+		}
+		count++
+		if got := schemaFindings(t, s, example); got != nil {
+			t.Errorf("%s: %s", name, text(got))
+		}
+		example["strange"] = 1
+		bad := [][]rules.Finding{schemaFindings(t, s, example)}
+		delete(example, "strange")
+		for member, val := range example {
+			if member != "type" && member != "id" && required(t, s, name, member) {
+				delete(example, member)
+				bad = append(bad, schemaFindings(t, s, example))
+				example[member] = val
+			}
+		}
+		for _, found := range bad {
+			if len(found) != 1 || found[0].Section != name {
+				t.Errorf("%s is made wrong, and found is:\n%s", name, text(found))
+			}
+		}
+	}
+	if count != 29 {
+		t.Errorf("there are %d types, the page has 29", count)
+	}
+}
+
+func required(t *testing.T, s *rules.Set, name, member string) bool {
+	t.Helper()
+	schemas := map[string]struct{ Required []string }{}
+	if err := json.Unmarshal([]byte(s.Schemas), &schemas); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Contains(schemas[name].Required, member)
+}
+
+// schemaFindings is what the rule schema finds in a message.
+func schemaFindings(t *testing.T, s *rules.Set, msg any) (found []rules.Finding) {
+	t.Helper()
+	b, err := json.Marshal(msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := tape.Line{Kind: tape.Message, Msg: b}
+	lines := `{"tape":1,"dialect":"hotrepl"}` + "\n" + string(line.Append(nil))
+	for _, f := range check(t, s, "t", strings.NewReader(lines)) {
+		if f.Rule.Name == "schema" {
+			found = append(found, f)
+		}
+	}
+	return found
+}
