@@ -16,7 +16,7 @@ import (
 // ConsoleOptions say what a Console's writer is.
 type ConsoleOptions struct {
 	Screen
-	JSON bool // --errors json: failures are JSON objects
+	JSON bool // --errors json: every line is one JSON object
 }
 
 // A Console is stderr: progress, guidance, log lines, warnings, traces and
@@ -126,7 +126,7 @@ func (c *Console) Progress(ev wire.Event) {
 	defer c.mu.Unlock()
 	fraction, err := strconv.ParseFloat(string(ev.Fraction), 64)
 	known := err == nil && fraction >= 0
-	if !c.o.Terminal || c.o.Dumb {
+	if !c.o.Terminal || c.o.Dumb || c.o.JSON {
 		c.progressRow(ev, known, fraction)
 		return
 	}
@@ -167,11 +167,10 @@ func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	}
 	c.last = now
 	if c.o.JSON {
-		var what, row scan.Object
+		var what scan.Object
 		what.SomeText("message", ev.Message)
 		what.Add("fraction", ev.Fraction)
-		row.Add("progress", what.End())
-		c.write(string(row.End()) + "\n")
+		c.write(row("progress", what.End()))
 		return
 	}
 	text := CleanLine(ev.Message)
@@ -207,6 +206,10 @@ func (c *Console) clear() {
 
 // Guidance shows what the peer advises. Its fix is quoted for sh, never run.
 func (c *Console) Guidance(ev wire.Event) {
+	if c.o.JSON {
+		c.row("guidance", eventRow(ev))
+		return
+	}
 	parts := []string{}
 	for _, s := range []string{ev.Topic, ev.Message, ev.Action} {
 		if s != "" {
@@ -225,9 +228,15 @@ func (c *Console) Log(ev wire.Event) {
 	switch level {
 	case "stdout": // what code printed, line by line as it did
 		for line := range strings.Lines(ev.Message) {
-			c.Child([]byte(strings.TrimSuffix(line, "\n")))
+			c.Child(FromPeer, []byte(strings.TrimSuffix(line, "\n")))
 		}
 		return
+	}
+	if c.o.JSON {
+		c.row("log", eventRow(ev))
+		return
+	}
+	switch level {
 	case "":
 		level = "log"
 	case "error", "fatal", "critical", "panic", "emergency", "alert":
@@ -254,14 +263,40 @@ func pairs(extra json.RawMessage) string {
 }
 
 // Warn shows a warning of ours.
-func (c *Console) Warn(text string) { c.line(colorWarn, "rpcx: warning: ", text) }
+func (c *Console) Warn(text string) {
+	if c.o.JSON {
+		c.row("warning", scan.JSON(text))
+		return
+	}
+	c.line(colorWarn, "rpcx: warning: ", text)
+}
 
 // Note shows a line of ours that is neither a warning nor a failure.
-func (c *Console) Note(text string) { c.line("", "rpcx: ", text) }
+func (c *Console) Note(text string) {
+	if c.o.JSON {
+		c.row("note", scan.JSON(text))
+		return
+	}
+	c.line("", "rpcx: ", text)
+}
 
-// Child passes on a line of a child's stderr, without its end: as it is, made
-// safe on a terminal. Its bytes are not kept.
-func (c *Console) Child(line []byte) {
+// Whose lines Child passes on.
+const (
+	FromPeer = "peer" // the child that is the peer, or what its code printed
+	FromHook = "hook"
+	FromJQ   = "jq" // debug and stderr of a jq program
+)
+
+// Child passes on a line that a program has written to its stderr, without its end: as
+// it is, made safe on a terminal. from says whose it is. Its bytes are not kept.
+func (c *Console) Child(from string, line []byte) {
+	if c.o.JSON {
+		var what scan.Object
+		what.Text("from", from)
+		what.Text("text", string(line))
+		c.row("stderr", what.End())
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()

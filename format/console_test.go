@@ -113,7 +113,7 @@ func TestLines(t *testing.T) {
 		c.Event(wire.Event{Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "away"})
 		c.Warn("look out")
 		c.Note("serving")
-		c.Child([]byte("\x1b[31mred\x1b[0m"))
+		c.Child(FromPeer, []byte("\x1b[31mred\x1b[0m"))
 		c.Event(wire.Event{Kind: wire.Progress, Message: "half", Fraction: json.RawMessage("0.5")})
 	}
 	plain := `warn: disk\u001b[31m full now
@@ -180,7 +180,7 @@ func TestProgress(t *testing.T) {
 
 func TestLineWriter(t *testing.T) {
 	var out bytes.Buffer
-	w := NewConsole(&out, ConsoleOptions{}).Writer()
+	w := NewConsole(&out, ConsoleOptions{}).Writer(FromPeer)
 	for _, piece := range []string{"a", "b\nc\r\n", "", "\nd"} {
 		fmt.Fprint(w, piece)
 	}

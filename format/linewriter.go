@@ -3,13 +3,14 @@ package format
 import "bytes"
 
 // Writer returns a writer whose lines are shown as Child shows them, for
-// programs' stderr that arrives in pieces. A last line without its end is shown
+// programs' stderr that arrives in pieces; from says whose it is. A last line without its end is shown
 // with Flush.
-func (c *Console) Writer() *LineWriter { return &LineWriter{console: c} }
+func (c *Console) Writer(from string) *LineWriter { return &LineWriter{console: c, from: from} }
 
 // A LineWriter hands whole lines to a Console.
 type LineWriter struct {
 	console *Console
+	from    string
 	rest    []byte
 }
 
@@ -24,7 +25,7 @@ func (l *LineWriter) Write(b []byte) (int, error) {
 		if i < 0 {
 			break
 		}
-		l.console.Child(append(l.rest, bytes.TrimSuffix(b[:i], []byte("\r"))...))
+		l.console.Child(l.from, append(l.rest, bytes.TrimSuffix(b[:i], []byte("\r"))...))
 		l.rest, b = l.rest[:0], b[i+1:]
 	}
 	if l.rest = append(l.rest, b...); len(l.rest) > maxLine {
@@ -36,7 +37,7 @@ func (l *LineWriter) Write(b []byte) (int, error) {
 // Flush shows what has come of a line.
 func (l *LineWriter) Flush() {
 	if len(l.rest) > 0 {
-		l.console.Child(l.rest)
+		l.console.Child(l.from, l.rest)
 		l.rest = l.rest[:0]
 	}
 }

@@ -18,7 +18,7 @@ var errorForms = []string{"text", "json"}
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.Verbose),
-		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: failures on stderr as one line of text (the default) or one JSON object", &c.errors, errorForms),
+		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: what stands on stderr is lines of text (the default), or each a JSON object", &c.errors, errorForms),
 		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", &c.color, []string{"auto", "always", "never"}),
 	}
 }

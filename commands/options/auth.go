@@ -48,7 +48,7 @@ func readHeaders(given []string) (http.Header, error) {
 // output as bearer token. Its failure is a Fault of kind Auth.
 func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
 	var out bytes.Buffer
-	says := stderr.Writer()
+	says := stderr.Writer("token-command")
 	defer says.Flush()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.StepLimit

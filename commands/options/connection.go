@@ -8,6 +8,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/dialect/all"
@@ -50,13 +51,13 @@ func (c *Connection) cache() cache.Use {
 // transport is told. The profile adds its headers to those given.
 func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.Config, error) {
 	cfg := transport.Config{
-		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: a.Console.Child},
+		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: func(line []byte) { a.Console.Child(format.FromPeer, line) }},
 		Subprotocols:   c.subprotocols,
 		TLS:            transport.TLS{CACert: c.cacert, Cert: c.cert, Key: c.key, Insecure: c.insecure},
 		ConnectTimeout: time.Duration(c.connect),
 		Ping:           time.Duration(c.ping),
 		CloseTimeout:   env.StepLimit,
-		Stderr:         a.Console.Writer(),
+		Stderr:         a.Console.Writer(format.FromPeer),
 		Warn:           a.Console.Warn,
 	}
 	if c.Noise >= 0 {

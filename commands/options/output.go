@@ -88,7 +88,7 @@ func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options)
 	if o.expectCount >= 0 {
 		more.ExpectCount = &o.expectCount
 	}
-	more.Debug = a.Console.Writer()
+	more.Debug = a.Console.Writer(format.FromJQ)
 	if a.Stderr.Terminal { // what a pipe or a file gets may end up on the same terminal
 		more.BeforeWrite = a.Console.Clear
 	}

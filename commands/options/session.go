@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rpcx/commands/env"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
@@ -43,7 +44,7 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 		Hooks:     entries,
 		Hook: hook.Options{
 			Jobs: int(h.jobs), Timeout: time.Duration(h.timeout),
-			Stderr: a.Console.Writer(), Warn: a.Console.Warn, OnOpen: onOpen,
+			Stderr: a.Console.Writer(format.FromHook), Warn: a.Console.Warn, OnOpen: onOpen,
 		},
 		Cache: c.cache(),
 		Tap:   tap(a),
