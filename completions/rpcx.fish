@@ -121,7 +121,7 @@ complete -c rpcx -n '__rpcx_in call' -l record -r -F -d 'record the conversation
 complete -c rpcx -n '__rpcx_in call' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in call' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in call' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in call' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in call' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in call' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in call' -l help -s h -d 'show help'
 
@@ -180,7 +180,7 @@ complete -c rpcx -n '__rpcx_in eval' -l record -r -F -d 'record the conversation
 complete -c rpcx -n '__rpcx_in eval' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in eval' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in eval' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in eval' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in eval' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in eval' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in eval' -l help -s h -d 'show help'
 
@@ -256,7 +256,7 @@ complete -c rpcx -n '__rpcx_in subscribe' -l record -r -F -d 'record the convers
 complete -c rpcx -n '__rpcx_in subscribe' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in subscribe' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in subscribe' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in subscribe' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in subscribe' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in subscribe' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in subscribe' -l help -s h -d 'show help'
 
@@ -318,7 +318,7 @@ complete -c rpcx -n '__rpcx_in connect' -l record -r -F -d 'record the conversat
 complete -c rpcx -n '__rpcx_in connect' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in connect' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in connect' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in connect' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in connect' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in connect' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in connect' -l help -s h -d 'show help'
 
@@ -349,7 +349,7 @@ complete -c rpcx -n '__rpcx_in session list' -l expect-error -x -d 'demand an er
 complete -c rpcx -n '__rpcx_in session list' -l expect-count -x -d 'demand exactly N values'
 complete -c rpcx -n '__rpcx_in session list' -l timeout -x -d 'give up after DURATION, whatever comes'
 complete -c rpcx -n '__rpcx_in session list' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in session list' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in session list' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in session list' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in session list' -l help -s h -d 'show help'
 
@@ -371,7 +371,7 @@ complete -c rpcx -n '__rpcx_in session status' -l expect-error -x -d 'demand an 
 complete -c rpcx -n '__rpcx_in session status' -l expect-count -x -d 'demand exactly N values'
 complete -c rpcx -n '__rpcx_in session status' -l timeout -x -d 'give up after DURATION, whatever comes'
 complete -c rpcx -n '__rpcx_in session status' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in session status' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in session status' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in session status' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in session status' -l help -s h -d 'show help'
 
@@ -393,14 +393,14 @@ complete -c rpcx -n '__rpcx_in session log' -l expect-error -x -d 'demand an err
 complete -c rpcx -n '__rpcx_in session log' -l expect-count -x -d 'demand exactly N values'
 complete -c rpcx -n '__rpcx_in session log' -l timeout -x -d 'give up after DURATION, whatever comes'
 complete -c rpcx -n '__rpcx_in session log' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in session log' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in session log' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in session log' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in session log' -l help -s h -d 'show help'
 
 complete -c rpcx -n '__rpcx_in session close' -l all -d 'end every session of this user; takes no NAME'
 complete -c rpcx -n '__rpcx_in session close' -l timeout -x -d 'give up after DURATION, whatever comes'
 complete -c rpcx -n '__rpcx_in session close' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in session close' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in session close' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in session close' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in session close' -l help -s h -d 'show help'
 
@@ -425,19 +425,19 @@ complete -c rpcx -n '__rpcx_in session next' -l expect-error -x -d 'demand an er
 complete -c rpcx -n '__rpcx_in session next' -l expect-count -x -d 'demand exactly N values'
 complete -c rpcx -n '__rpcx_in session next' -l timeout -x -d 'give up after DURATION, whatever comes'
 complete -c rpcx -n '__rpcx_in session next' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in session next' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in session next' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in session next' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in session next' -l help -s h -d 'show help'
 
 complete -c rpcx -n '__rpcx_in session reply' -l timeout -x -d 'give up after DURATION, whatever comes'
 complete -c rpcx -n '__rpcx_in session reply' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in session reply' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in session reply' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in session reply' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in session reply' -l help -s h -d 'show help'
 
 complete -c rpcx -n '__rpcx_in session reject' -l timeout -x -d 'give up after DURATION, whatever comes'
 complete -c rpcx -n '__rpcx_in session reject' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in session reject' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in session reject' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in session reject' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in session reject' -l help -s h -d 'show help'
 
@@ -470,7 +470,7 @@ complete -c rpcx -n '__rpcx_in serve' -l record -r -F -d 'record the conversatio
 complete -c rpcx -n '__rpcx_in serve' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in serve' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in serve' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in serve' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in serve' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in serve' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in serve' -l help -s h -d 'show help'
 
@@ -499,7 +499,7 @@ complete -c rpcx -n '__rpcx_in record' -l refresh -d 'ask the peer anew what it 
 complete -c rpcx -n '__rpcx_in record' -l no-cache -d 'ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)'
 complete -c rpcx -n '__rpcx_in record' -l token-command -x -d 'send the first line that COMMAND prints as bearer token'
 complete -c rpcx -n '__rpcx_in record' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in record' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in record' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in record' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in record' -l help -s h -d 'show help'
 
@@ -537,7 +537,7 @@ complete -c rpcx -n '__rpcx_in replay' -l refresh -d 'ask the peer anew what it 
 complete -c rpcx -n '__rpcx_in replay' -l no-cache -d 'ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)'
 complete -c rpcx -n '__rpcx_in replay' -l token-command -x -d 'send the first line that COMMAND prints as bearer token'
 complete -c rpcx -n '__rpcx_in replay' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in replay' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in replay' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in replay' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in replay' -l help -s h -d 'show help'
 
@@ -591,7 +591,7 @@ complete -c rpcx -n '__rpcx_in describe' -l record -r -F -d 'record the conversa
 complete -c rpcx -n '__rpcx_in describe' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in describe' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in describe' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in describe' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in describe' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in describe' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in describe' -l help -s h -d 'show help'
 
@@ -636,7 +636,7 @@ complete -c rpcx -n '__rpcx_in validate' -l record -r -F -d 'record the conversa
 complete -c rpcx -n '__rpcx_in validate' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in validate' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in validate' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in validate' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in validate' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in validate' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in validate' -l help -s h -d 'show help'
 
@@ -712,7 +712,7 @@ complete -c rpcx -n '__rpcx_in job run' -l record -r -F -d 'record the conversat
 complete -c rpcx -n '__rpcx_in job run' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in job run' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in job run' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in job run' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in job run' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in job run' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in job run' -l retry -x -d 'make the call again, up to N times, when it failed and may be made again: the peer says retryable, or HTTP 429 or 503'
 complete -c rpcx -n '__rpcx_in job run' -l retry-unsafe -d 'with --retry: also after a POST that was answered 502 or 504, or cut off, which may have been done'
@@ -778,7 +778,7 @@ complete -c rpcx -n '__rpcx_in job start' -l record -r -F -d 'record the convers
 complete -c rpcx -n '__rpcx_in job start' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in job start' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in job start' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in job start' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in job start' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in job start' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in job start' -l retry -x -d 'make the call again, up to N times, when it failed and may be made again: the peer says retryable, or HTTP 429 or 503'
 complete -c rpcx -n '__rpcx_in job start' -l retry-unsafe -d 'with --retry: also after a POST that was answered 502 or 504, or cut off, which may have been done'
@@ -836,7 +836,7 @@ complete -c rpcx -n '__rpcx_in job status' -l record -r -F -d 'record the conver
 complete -c rpcx -n '__rpcx_in job status' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in job status' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in job status' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in job status' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in job status' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in job status' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in job status' -l help -s h -d 'show help'
 
@@ -892,7 +892,7 @@ complete -c rpcx -n '__rpcx_in job wait' -l record -r -F -d 'record the conversa
 complete -c rpcx -n '__rpcx_in job wait' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in job wait' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in job wait' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in job wait' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in job wait' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in job wait' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in job wait' -l help -s h -d 'show help'
 
@@ -944,7 +944,7 @@ complete -c rpcx -n '__rpcx_in job cancel' -l record -r -F -d 'record the conver
 complete -c rpcx -n '__rpcx_in job cancel' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in job cancel' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in job cancel' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in job cancel' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in job cancel' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in job cancel' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in job cancel' -l help -s h -d 'show help'
 
@@ -998,7 +998,7 @@ complete -c rpcx -n '__rpcx_in job list' -l record -r -F -d 'record the conversa
 complete -c rpcx -n '__rpcx_in job list' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in job list' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in job list' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in job list' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in job list' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in job list' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in job list' -l help -s h -d 'show help'
 
@@ -1059,7 +1059,7 @@ complete -c rpcx -n '__rpcx_in plugin call' -l record -r -F -d 'record the conve
 complete -c rpcx -n '__rpcx_in plugin call' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin call' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin call' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin call' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin call' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin call' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin call' -l help -s h -d 'show help'
 
@@ -1109,7 +1109,7 @@ complete -c rpcx -n '__rpcx_in plugin new' -l record -r -F -d 'record the conver
 complete -c rpcx -n '__rpcx_in plugin new' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin new' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin new' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin new' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin new' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin new' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin new' -l help -s h -d 'show help'
 
@@ -1159,7 +1159,7 @@ complete -c rpcx -n '__rpcx_in plugin method' -l record -r -F -d 'record the con
 complete -c rpcx -n '__rpcx_in plugin method' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin method' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin method' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin method' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin method' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin method' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin method' -l help -s h -d 'show help'
 
@@ -1209,7 +1209,7 @@ complete -c rpcx -n '__rpcx_in plugin get' -l record -r -F -d 'record the conver
 complete -c rpcx -n '__rpcx_in plugin get' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin get' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin get' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin get' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin get' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin get' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin get' -l help -s h -d 'show help'
 
@@ -1259,7 +1259,7 @@ complete -c rpcx -n '__rpcx_in plugin set' -l record -r -F -d 'record the conver
 complete -c rpcx -n '__rpcx_in plugin set' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin set' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin set' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin set' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin set' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin set' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin set' -l help -s h -d 'show help'
 
@@ -1309,7 +1309,7 @@ complete -c rpcx -n '__rpcx_in plugin destroy' -l record -r -F -d 'record the co
 complete -c rpcx -n '__rpcx_in plugin destroy' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin destroy' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin destroy' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin destroy' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin destroy' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin destroy' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin destroy' -l help -s h -d 'show help'
 
@@ -1359,7 +1359,7 @@ complete -c rpcx -n '__rpcx_in plugin describe' -l record -r -F -d 'record the c
 complete -c rpcx -n '__rpcx_in plugin describe' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin describe' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin describe' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin describe' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin describe' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin describe' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin describe' -l help -s h -d 'show help'
 
@@ -1408,7 +1408,7 @@ complete -c rpcx -n '__rpcx_in plugin run' -l record -r -F -d 'record the conver
 complete -c rpcx -n '__rpcx_in plugin run' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin run' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin run' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin run' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin run' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin run' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin run' -l help -s h -d 'show help'
 
@@ -1441,12 +1441,12 @@ complete -c rpcx -n '__rpcx_in plugin serve' -l record -r -F -d 'record the conv
 complete -c rpcx -n '__rpcx_in plugin serve' -l redact -x -d 'leave out what the jq program JQ selects of a message, too, such as .params.card'
 complete -c rpcx -n '__rpcx_in plugin serve' -l on-tape-error -x -a 'fail continue' -d 'when the tape cannot be written, fail|continue: end with status 8 (the default), or go on without'
 complete -c rpcx -n '__rpcx_in plugin serve' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in plugin serve' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in plugin serve' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in plugin serve' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in plugin serve' -l help -s h -d 'show help'
 
 complete -c rpcx -n '__rpcx_in help' -l json -d 'print JSON'
 complete -c rpcx -n '__rpcx_in help' -l verbose -s v -d 'trace messages on stderr, with direction and time, redacted'
-complete -c rpcx -n '__rpcx_in help' -l errors -x -a 'text json' -d 'failures on stderr as one line of text (the default) or one JSON object'
+complete -c rpcx -n '__rpcx_in help' -l errors -x -a 'text json' -d 'what stands on stderr is lines of text (the default), or each a JSON object'
 complete -c rpcx -n '__rpcx_in help' -l color -x -a 'auto always never' -d 'colour on terminals alone (the default), everywhere or nowhere'
 complete -c rpcx -n '__rpcx_in help' -l help -s h -d 'show help'
