@@ -1,9 +1,7 @@
 package format
 
 import (
-	"encoding/json"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,28 +28,6 @@ type Console struct {
 	last time.Time
 	rows bool // the last line is not ours: progress is told in lines of its own
 	from int  // the least level of log lines that are shown, in LogLevels
-}
-
-// LogLevels are the levels that a peer's log lines may have, the least first.
-var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
-
-// LogLevel sets from which level on log lines are shown; "" is info. Until it is
-// called all are. A line of a level that is unknown is always shown.
-func (c *Console) LogLevel(level string) {
-	if level == "" {
-		level = "info"
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.from = slices.Index(LogLevels, level)
-}
-
-// hides reports whether log lines of a level are not to be shown.
-func (c *Console) hides(level string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.Index(LogLevels, level)
-	return i >= 0 && i < c.from
 }
 
 // NewConsole returns a Console that writes to w.
@@ -88,35 +64,6 @@ const (
 	colorFaint = "\x1b[2m"
 	colorTitle = "\x1b[1m"
 )
-
-// Event shows an event that is for people: progress, guidance, a log line, a
-// gap. It says whether it was one.
-func (c *Console) Event(ev wire.Event) bool {
-	switch ev.Kind {
-	case wire.Progress:
-		c.Progress(ev)
-	case wire.Guidance:
-		c.Guidance(ev)
-	case wire.Log:
-		c.Log(ev)
-	case wire.Gap:
-		c.Warn(missed(ev))
-	default:
-		return false
-	}
-	return true
-}
-
-func missed(ev wire.Event) string {
-	text := "items may have been missed"
-	if ev.Missed >= 0 {
-		text = strconv.FormatInt(ev.Missed, 10) + " items were missed"
-	}
-	if ev.Message != "" {
-		text += ": " + ev.Message
-	}
-	return text
-}
 
 // Progress draws a bar, or the message where no fraction is known, on the last
 // line of a terminal; elsewhere it writes a line now and then. The bar goes before
@@ -202,64 +149,6 @@ func (c *Console) clear() {
 		c.write("\r\x1b[K")
 		c.bar = false
 	}
-}
-
-// Guidance shows what the peer advises. Its fix is quoted for sh, never run.
-func (c *Console) Guidance(ev wire.Event) {
-	if c.o.JSON {
-		c.row("guidance", eventRow(ev))
-		return
-	}
-	parts := []string{}
-	for _, s := range []string{ev.Topic, ev.Message, ev.Action} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	c.line(colorTitle, "guidance: ", withFix(strings.Join(parts, ": "), ev.Fix))
-}
-
-// Log shows a log line of the peer.
-func (c *Console) Log(ev wire.Event) {
-	level, color := strings.ToLower(ev.Level), ""
-	if c.hides(level) {
-		return
-	}
-	switch level {
-	case "stdout": // what code printed, line by line as it did
-		for line := range strings.Lines(ev.Message) {
-			c.Child(FromPeer, []byte(strings.TrimSuffix(line, "\n")))
-		}
-		return
-	}
-	if c.o.JSON {
-		c.row("log", eventRow(ev))
-		return
-	}
-	switch level {
-	case "":
-		level = "log"
-	case "error", "fatal", "critical", "panic", "emergency", "alert":
-		color = colorError
-	case "warn", "warning":
-		color = colorWarn
-	case "debug", "trace":
-		color = colorFaint
-	}
-	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
-}
-
-// pairs returns what a log line has beside its message, as key=value.
-func pairs(extra json.RawMessage) string {
-	var b strings.Builder
-	for key, val := range scan.Members(extra) {
-		text, isText := scan.Text(val)
-		if !isText || strings.ContainsAny(text, " \"=") || text == "" {
-			text = string(scan.Compact(nil, val))
-		}
-		b.WriteString(" " + scan.Key(key) + "=" + text)
-	}
-	return b.String()
 }
 
 // Warn shows a warning of ours.

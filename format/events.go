@@ -1,0 +1,148 @@
+package format
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// How a Console shows what the peer tells: events that are for people, and the rows of --errors json.
+
+// LogLevels are the levels that a peer's log lines may have, the least first.
+var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
+
+// LogLevel sets from which level on log lines are shown; "" is info. Until it is
+// called all are. A line of a level that is unknown is always shown.
+func (c *Console) LogLevel(level string) {
+	if level == "" {
+		level = "info"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.from = slices.Index(LogLevels, level)
+}
+
+// hides reports whether log lines of a level are not to be shown.
+func (c *Console) hides(level string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(LogLevels, level)
+	return i >= 0 && i < c.from
+}
+
+// Event shows an event that is for people: progress, guidance, a log line, a
+// gap. It says whether it was one.
+func (c *Console) Event(ev wire.Event) bool {
+	switch ev.Kind {
+	case wire.Progress:
+		c.Progress(ev)
+	case wire.Guidance:
+		c.Guidance(ev)
+	case wire.Log:
+		c.Log(ev)
+	case wire.Gap:
+		c.Warn(missed(ev))
+	default:
+		return false
+	}
+	return true
+}
+
+func missed(ev wire.Event) string {
+	text := "items may have been missed"
+	if ev.Missed >= 0 {
+		text = strconv.FormatInt(ev.Missed, 10) + " items were missed"
+	}
+	if ev.Message != "" {
+		text += ": " + ev.Message
+	}
+	return text
+}
+
+// Guidance shows what the peer advises. Its fix is quoted for sh, never run.
+func (c *Console) Guidance(ev wire.Event) {
+	if c.o.JSON {
+		c.row("guidance", eventRow(ev))
+		return
+	}
+	parts := []string{}
+	for _, s := range []string{ev.Topic, ev.Message, ev.Action} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	c.line(colorTitle, "guidance: ", withFix(strings.Join(parts, ": "), ev.Fix))
+}
+
+// Log shows a log line of the peer.
+func (c *Console) Log(ev wire.Event) {
+	level, color := strings.ToLower(ev.Level), ""
+	if c.hides(level) {
+		return
+	}
+	switch level {
+	case "stdout": // what code printed, line by line as it did
+		for line := range strings.Lines(ev.Message) {
+			c.Child(FromPeer, []byte(strings.TrimSuffix(line, "\n")))
+		}
+		return
+	}
+	if c.o.JSON {
+		c.row("log", eventRow(ev))
+		return
+	}
+	switch level {
+	case "":
+		level = "log"
+	case "error", "fatal", "critical", "panic", "emergency", "alert":
+		color = colorError
+	case "warn", "warning":
+		color = colorWarn
+	case "debug", "trace":
+		color = colorFaint
+	}
+	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
+}
+
+// pairs returns what a log line has beside its message, as key=value.
+func pairs(extra json.RawMessage) string {
+	var b strings.Builder
+	for key, val := range scan.Members(extra) {
+		text, isText := scan.Text(val)
+		if !isText || strings.ContainsAny(text, " \"=") || text == "" {
+			text = string(scan.Compact(nil, val))
+		}
+		b.WriteString(" " + scan.Key(key) + "=" + text)
+	}
+	return b.String()
+}
+
+// row is a line of stderr as --errors json has it: an object of one member, which says what kind of line it is.
+func row(name string, val json.RawMessage) string {
+	var o scan.Object
+	o.Add(name, val)
+	return string(o.End()) + "\n"
+}
+
+// row writes a line as JSON. A terminal gets no escapes that are in it.
+func (c *Console) row(name string, val json.RawMessage) {
+	line := row(name, val)
+	if c.o.Terminal {
+		line = string(look{escape: true}.append(nil, []byte(line[:len(line)-1]))) + "\n"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	c.write(line)
+}
+
+// eventRow is an event without its kind, which the member that holds it says.
+func eventRow(ev wire.Event) json.RawMessage {
+	var o scan.Object
+	o.Members(ev.AppendJSON(nil), "event")
+	return o.End()
+}
