@@ -7,6 +7,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/request"
 	"rpcx/commands/server"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -33,7 +34,8 @@ RPCX_ENDPOINT set to the bound endpoint; when it ends, the server does, with its
 
 LISTEN is an endpoint, with 0 as port for a free one: ws://127.0.0.1:0/,
 http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0, unix:PATH, wss, https and tls (with --cert
-and --key), or stdio: where rpcx is the child. Flags stand before --.`
+and --key), stdio: where rpcx is the child, or dial+ before a transport: rpcx connects then,
+and serves until that connection ends. Flags stand before --.`
 
 func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
@@ -44,8 +46,11 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
-	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc") {
+	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Turned == endpoint.Dial) {
 		return a.Line.Usage("%s: has no endpoint that a command could call", scheme)
+	}
+	if err := o.CheckTurned(a.Line, e); err != nil {
+		return err
 	}
 	if (o.Frame > 0 || o.Files != "") && !e.Spec().LiveEval {
 		return a.Line.Usage("--frame and --artifacts: %s has neither", e.Dialect)
@@ -57,14 +62,17 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if so.Record, err = o.Record.Open(a, e.String(), e.Dialect, true); err != nil {
 		return err
 	}
-	s, err := session.Listen(ctx, e, so)
-	if err != nil {
+	var s *session.Server
+	if err := request.WaitReached(ctx, a, func() (err error) {
+		s, err = session.Listen(ctx, e, so)
+		return err
+	}); err != nil {
 		return err
 	}
 	if o.Silent() && !e.Spec().LiveEval { // an evaluator has commands of its own
 		a.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
-	return server.Run(ctx, a, s, command, o.Listening, o.Hooks.Strict)
+	return server.Run(ctx, a, s, command, o.Conn.Listen.File, o.Hooks.Strict)
 }
 
 // serveCommandLine returns the command that stands after "--"; nil if there is

@@ -7,6 +7,14 @@ import "bytes"
 // with Flush.
 func (c *Console) Writer(from string) *LineWriter { return &LineWriter{console: c, from: from} }
 
+// Line shows a line of ours for programs, as it stands.
+func (c *Console) Line(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	c.write(text + "\n")
+}
+
 // A LineWriter hands whole lines to a Console.
 type LineWriter struct {
 	console *Console

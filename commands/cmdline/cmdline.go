@@ -25,13 +25,21 @@ type CommandLine struct {
 	Path         []string // the command's words
 	Flags        []string // each with its value: --name=value
 	Args         []string
-	Dash         int // how many arguments stood before "--"; -1: there was none
+	Dash         int      // how many arguments stood before "--"; -1: there was none
+	Beside       []string // what stood after "--" where that is a command that connects to us
 	WantsHelp    bool
 	Brief        bool // one screen of help is wanted: -h
 	WantsVersion bool
 
 	common []Flag          // those that may stand before the command
 	all    func() *Command // makes the whole tree
+}
+
+// TakeBeside takes what stands after "--" off the arguments, as a command.
+func (l *CommandLine) TakeBeside() {
+	if l.Dash >= 0 && l.Dash <= len(l.Args) {
+		l.Args, l.Beside, l.Dash = l.Args[:l.Dash:l.Dash], l.Args[l.Dash:], -1
+	}
 }
 
 // argv returns the line for the library. Arguments never reach its parser as they

@@ -59,6 +59,13 @@ func (c *Deadline) Touch() {
 	}
 }
 
+// Pause stops the idle timer until the next Touch.
+func (c *Deadline) Pause() {
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+}
+
 // Stop ends the timers and Ctx.
 func (c *Deadline) Stop() {
 	for _, t := range []*time.Timer{c.whole, c.idle} {

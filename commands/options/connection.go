@@ -31,6 +31,7 @@ type Connection struct {
 	MaxMessage   cmdline.Size
 	token        string
 	tokened      bool // the token command is where our authority comes from
+	Listen       Listening
 	Noise        int64
 	Refresh      bool
 	NoCache      bool
@@ -77,7 +78,7 @@ func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.
 // Flags makes the flags of a client.
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
-	return append(c.SharedFlags(),
+	return append(append(c.SharedFlags(), c.Listen.Flags()...),
 		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.Noise),
 		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line), with header+ before each message", &c.headers),
 		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),

@@ -38,6 +38,9 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 	}
 	note := noter(a)
 	cfg, err := TransportConfig(ctx, a, c)
+	if err == nil {
+		cfg, err = c.Listen.Access(cfg)
+	}
 	return session.Options{
 		Offers: offers, Functions: h.Functions,
 		Transport: cfg,
@@ -50,5 +53,6 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 		Tap:   tap(a),
 		Note:  func(n peer.Note) { note(n, "") },
 		Hurry: env.Hurried(a.Signal),
+		Await: c.Await(a),
 	}, err
 }

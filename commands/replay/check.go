@@ -21,7 +21,6 @@ import (
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/player"
 	"rpcx/wire/tape/transcript"
-	"rpcx/wire/transport"
 )
 
 // A run is one tape that is played to a peer.
@@ -37,9 +36,13 @@ type played struct {
 // their order.
 func (o *replayOptions) check(ctx context.Context, a *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	cfg, err := options.TransportConfig(ctx, a, &o.conn)
+	if err == nil {
+		cfg, err = o.conn.Listen.Access(cfg)
+	}
 	if err != nil {
 		return err
 	}
+	so := session.Options{Transport: cfg, Await: o.conn.Await(a)}
 	all := make([]*played, len(files))
 	slots := make(chan struct{}, max(o.jobs, 1))
 	var wg sync.WaitGroup
@@ -55,7 +58,7 @@ func (o *replayOptions) check(ctx context.Context, a *env.Env, files []string, p
 				return
 			}
 			begin := time.Now()
-			p.found, p.err = o.one(ctx, a, file, po, rules, cfg)
+			p.found, p.err = o.one(ctx, a, file, po, rules, so)
 			p.took = time.Since(begin)
 		})
 	}
@@ -123,7 +126,7 @@ func broken(all []*played) (n int) {
 }
 
 // one plays one tape, each of its connections on a fresh one.
-func (o *replayOptions) one(ctx context.Context, a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, cfg transport.Config) ([]player.Finding, error) {
+func (o *replayOptions) one(ctx context.Context, a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]player.Finding, error) {
 	t, err := open(a, file, rules)
 	if err != nil {
 		return nil, err
@@ -139,7 +142,7 @@ func (o *replayOptions) one(ctx context.Context, a *env.Env, file string, po pla
 	var found []player.Finding
 	var results []*player.Result
 	for n := range t.Tracks {
-		r, err := connection(ctx, t, n, e, po, cfg)
+		r, err := connection(ctx, t, n, e, po, so)
 		if r != nil {
 			found = append(found, r.Findings...)
 			results = append(results, r)
@@ -155,8 +158,8 @@ func (o *replayOptions) one(ctx context.Context, a *env.Env, file string, po pla
 }
 
 // connection plays one connection of a tape.
-func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, cfg transport.Config) (*player.Result, error) {
-	conn, closeAll, err := session.DialMessages(ctx, e, session.Options{Transport: cfg})
+func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) (*player.Result, error) {
+	conn, closeAll, err := session.DialMessages(ctx, e, so)
 	if err != nil {
 		return nil, err
 	}

@@ -36,15 +36,7 @@ type replayOptions struct {
 	update bool
 	report report.Target
 	jobs   int64
-	access access
 	view   View
-}
-
-// access says who may connect to a listener.
-type access struct {
-	origins []string
-	token   string
-	public  bool
 }
 
 // The groups of flags.
@@ -104,9 +96,6 @@ func (o *replayOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.Bool(groupCompare, "update", "", "write what came to the tapes, in place of what differs", &o.update),
 		cmdline.Generic(groupCompare, "report", "write a report in the form `tap|junit|json[=FILE]`, each tape a test", &o.report),
 		cmdline.Number(groupCompare, "jobs", "play `N` tapes at once (1)", 1, &o.jobs),
-		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.access.origins),
-		cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.access.token),
-		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.access.public),
 	}
 	flags = append(flags, o.view.Flags()...)
 	flags = append(flags, o.conn.Flags()...)
@@ -139,6 +128,13 @@ func run(ctx context.Context, a *env.Env, o *replayOptions) error {
 
 // tapes returns the tapes, and what stands after "--".
 func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
+	if awaits(o.to) {
+		a.Line.TakeBeside()
+	} else if o.listen == "" {
+		if err := options.CheckListening(a.Line, endpoint.Endpoint{}); err != nil {
+			return nil, nil, err
+		}
+	}
 	tapes = a.Line.Args
 	if d := a.Line.Dash; d >= 0 {
 		tapes, command = tapes[:d], tapes[d:]
@@ -162,14 +158,20 @@ func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
 		return nil, nil, a.Line.Usage("several tapes go with --to alone")
 	case o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0):
 		return nil, nil, a.Line.Usage("--update, --report, --jobs and --idle go with --to")
-	case o.listen == "" && (o.strict || a.Line.Has("allow-origin") || o.access.token != "" || o.access.public):
-		return nil, nil, a.Line.Usage("--strict, --token, --allow-origin and --public go with --listen")
+	case o.listen == "" && o.strict:
+		return nil, nil, a.Line.Usage("--strict goes with --listen")
 	case o.listen == "" && command != nil:
 		return nil, nil, a.Line.Usage("-- COMMAND goes with --listen")
 	case a.Line.Dash >= 0 && len(command) == 0:
 		return nil, nil, a.Line.Usage("a command is missing after --")
 	}
 	return tapes, command, nil
+}
+
+// awaits reports whether the peer at an endpoint connects to us.
+func awaits(to string) bool {
+	e, err := session.ParseEndpoint(to, "")
+	return err == nil && e.Turned == endpoint.Accept
 }
 
 // player returns how the tape is played, and what counts when it is compared.

@@ -43,14 +43,15 @@ func (o *replayOptions) serve(ctx context.Context, a *env.Env, file string, po p
 	if err != nil {
 		return err
 	}
-	if cfg, err = server.Access(cfg, o.access.origins, o.access.token, o.access.public); err != nil {
+	if cfg, err = o.conn.Listen.Access(cfg); err != nil {
 		return err
 	}
+	cfg.Header = nil
 	s, err := session.ListenTape(ctx, e, session.Options{Transport: cfg}, p)
 	if err != nil {
 		return err
 	}
-	if err := server.Serve(ctx, s, command); err != nil {
+	if err := server.Serve(ctx, s, command, o.conn.Listen.File); err != nil {
 		return err
 	}
 	return found.fault()

@@ -35,6 +35,9 @@ func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.E
 func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
 	defer cl.Stop()
 	defer a.BoundOutput(cl.Ctx)()
+	if e.Turned == endpoint.Accept {
+		cl.Pause() // who connects takes the time that --wait and --connect-timeout give
+	}
 	var conv session.Conversation
 	err = untilReached(a, cl, func() (err error) {
 		conv, err = open(cl.Ctx, a, e, c, cat, raw)

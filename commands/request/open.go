@@ -31,6 +31,13 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoin
 		return endpoint.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
+	if err == nil && a.Line.Cmd.Name != "serve" {
+		if e.Turned == endpoint.Accept {
+			a.Line.TakeBeside()
+			args = a.Line.Args
+		}
+		err = options.CheckListening(a.Line, e)
+	}
 	if err == nil && e.Profile != nil {
 		err = options.ApplyProfile(a, e.Profile)
 	}

@@ -18,20 +18,16 @@ import (
 
 // Options are the flags of serve.
 type Options struct {
-	Conn      options.Connection
-	Hooks     options.Hooks
-	Catalog   string
-	allow     []string
-	deny      []string
-	origins   []string
-	token     string
-	public    bool
-	runtime   string
-	Listening string // the file that says where; "": none
-	inflight  int64
-	Frame     cmdline.Duration
-	Files     string
-	Record    options.Record
+	Conn     options.Connection
+	Hooks    options.Hooks
+	Catalog  string
+	allow    []string
+	deny     []string
+	runtime  string
+	inflight int64
+	Frame    cmdline.Duration
+	Files    string
+	Record   options.Record
 }
 
 // Flags makes the flags, which store into o and a.
@@ -46,13 +42,9 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
-			cmdline.Text(cmdline.GroupListen, "listening", "", "write the line that says where to `FILE`, not to stdout", &o.Listening),
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "have at most `N` requests of a connection in flight, and then read no further (1088)", 1, &o.inflight),
-			cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
-			cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.token),
-			cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.public),
 		},
-		o.Conn.SharedFlags(), o.Record.Flags(), a.Common.Flags(),
+		o.Conn.Flags(), o.Record.Flags(), a.Common.Flags(),
 	} {
 		flags = append(flags, group...)
 	}
@@ -91,9 +83,7 @@ func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (s
 	}
 	t := &so.Transport
 	t.Options.NoiseLimit, t.Options.Strict = 0, true
-	t.AllowOrigin, t.Public = o.origins, o.public
-	t.Token, err = readToken(o.token)
-	return so, err
+	return so, nil
 }
 
 // described returns the catalog that we tell where no --catalog is given: that of
@@ -116,25 +106,4 @@ func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.C
 		}
 	}
 	return c, nil
-}
-
-// readToken reads --token @FILE. A token on the command line would be seen by
-// every user of the machine.
-func readToken(given string) (string, error) {
-	if given == "" {
-		return "", nil
-	}
-	file, ok := strings.CutPrefix(given, "@")
-	if !ok {
-		return "", wire.NewFault(wire.Usage, "--token takes @FILE, so that the token is not on a command line", nil)
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return "", wire.NewFault(wire.Usage, "--token: "+err.Error(), err)
-	}
-	token := strings.TrimSpace(string(b))
-	if token == "" {
-		return "", wire.NewFault(wire.Usage, "--token: "+file+" is empty", nil)
-	}
-	return token, nil
 }

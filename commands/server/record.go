@@ -11,26 +11,19 @@ import (
 	"rpcx/wire/endpoint"
 
 	"rpcx/wire/session"
-	"rpcx/wire/transport"
 )
 
 // RecordOptions are what `record` was given.
 type RecordOptions struct {
-	Conn    options.Connection
-	Record  options.Record
-	To      string
-	origins []string
-	token   string
-	public  bool
+	Conn   options.Connection
+	Record options.Record
+	To     string
 }
 
 // Flags returns the command's.
 func (o *RecordOptions) Flags(a *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "to", "", "pass everything on to `ENDPOINT`", &o.To),
-		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &o.origins),
-		cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &o.token),
-		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &o.public),
 	}
 	flags = append(flags, o.Record.RecordFlags()...)
 	flags = append(flags, o.Conn.Flags()...)
@@ -43,11 +36,12 @@ func RunRecord(ctx context.Context, a *env.Env, o *RecordOptions, listen, to end
 	if err != nil {
 		return err
 	}
-	bind, err := Access(conn, o.origins, o.token, o.public)
-	if err != nil {
+	if conn, err = o.Conn.Listen.Access(conn); err != nil {
 		return err
 	}
-	so := session.Options{Transport: conn}
+	bind := conn
+	bind.Header = nil
+	so := session.Options{Transport: conn, Await: o.Conn.Await(a)}
 	so.Hook.Warn = a.Console.Warn
 	if so.Record, err = o.Record.Open(a, to.String(), to.Dialect, true); err != nil {
 		return err
@@ -56,7 +50,7 @@ func RunRecord(ctx context.Context, a *env.Env, o *RecordOptions, listen, to end
 	if err != nil {
 		return err
 	}
-	return Serve(ctx, t, command)
+	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
 // A Listener is bound, and serves whoever connects.
@@ -67,8 +61,8 @@ type Listener interface {
 }
 
 // Serve serves until the end: of the command, of stdio, or by a signal. It says where
-// the listener is bound. The end of a child that stands behind stdio is ours.
-func Serve(ctx context.Context, t Listener, command []string) (err error) {
+// the listener is bound, in the file listening; "": on stdout. The end of a child that stands behind stdio is ours.
+func Serve(ctx context.Context, t Listener, command []string, listening string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := make(chan error, 1)
@@ -79,7 +73,7 @@ func Serve(ctx context.Context, t Listener, command []string) (err error) {
 		}
 	}()
 	if at := t.Endpoint(); at != "" {
-		if err := tellWhere(at, "", command == nil); err != nil {
+		if err := tellWhere(at, listening, command == nil); err != nil {
 			return err
 		}
 	}
@@ -100,12 +94,4 @@ func childStatus(err error) error {
 		return wire.NewFault(wire.Closed, closed.Error(), closed)
 	}
 	return nil
-}
-
-// Access adds to a listener's configuration who may connect.
-func Access(c transport.Config, origins []string, token string, public bool) (transport.Config, error) {
-	c.Header, c.AllowOrigin, c.Public = nil, origins, public
-	var err error
-	c.Token, err = readToken(token)
-	return c, err
 }

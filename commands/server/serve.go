@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
-	"rpcx/wire"
-	"rpcx/wire/scan"
+	"rpcx/commands/options"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 )
@@ -44,33 +42,12 @@ func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, l
 // tellWhere says at which endpoint we listen: in file, where there is one, else on
 // stdout if that is ours.
 func tellWhere(at, file string, ours bool) error {
-	line := string(scan.Pair("listening", scan.AppendQuoted(nil, at))) + "\n"
+	line := options.Where(at) + "\n"
 	switch {
 	case file != "":
-		return writeWhole(file, line)
+		return options.WriteWhole(file, line)
 	case ours:
 		return cmdline.Print(os.Stdout, line)
-	}
-	return nil
-}
-
-// writeWhole makes file what holds text, so that who reads it never sees a part.
-func writeWhole(file, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".listening")
-	if err == nil {
-		_, err = f.WriteString(text)
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err == nil {
-			err = os.Rename(f.Name(), file)
-		}
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}
-	if err != nil {
-		return wire.NewFault(wire.IO, "--listening: "+err.Error(), err)
 	}
 	return nil
 }

@@ -5,30 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
 	"rpcx/wire/session"
 )
-
-// TestToken: a token is in a file, never on the command line.
-func TestToken(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(" secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := readToken("@" + file); got != "secret" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := readToken(""); got != "" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	for _, bad := range []string{"secret", "@" + os.DevNull, "@" + file + ".gone"} {
-		if _, err := readToken(bad); wire.AsFault(err) == nil {
-			t.Errorf("%q is taken", bad)
-		}
-	}
-}
 
 // TestCatalogOfHooks: without a catalog the names that hooks answer are told, their
 // patterns are not.

@@ -16,6 +16,7 @@ import (
 type Endpoint struct {
 	Dialect string            // a row of the table of dialects
 	Framing string            // "" means the transport's own
+	Turned  string            // Accept or Dial, where the other side connects than usual; "" elsewhere
 	Address transport.Address // of a transport; zero for the two below
 	Demo    string            // the name of an embedded server; "" elsewhere
 	Tape    string            // the file of a tape that is played; "" elsewhere
@@ -27,6 +28,15 @@ type Endpoint struct {
 	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out
 	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
 }
+
+// What stands before the transport where it is not the client that connects.
+const (
+	Accept = "accept" // of an endpoint that is called: its peer connects to us
+	Dial   = "dial"   // of one that is served: we connect to who calls
+)
+
+// turnable are the transports that can be connected from either side.
+var turnable = []string{"tcp", "tls", "unix", "ws", "wss", "ws+unix"}
 
 // String returns the endpoint as it may be shown: redacted.
 func (e Endpoint) String() string {
@@ -41,6 +51,15 @@ func (e Endpoint) String() string {
 		return "conversation:" + e.Socket
 	}
 	s := e.Address.String()
+	if e.Turned != "" {
+		s = e.Turned + "+" + s
+	}
+	return e.Prefixed(s)
+}
+
+// Prefixed returns an address with the dialect and the framing of e before it, as an
+// endpoint has them.
+func (e Endpoint) Prefixed(s string) string {
 	if e.Framing != "" {
 		s = e.Framing + "+" + s
 	}

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Parse takes an endpoint apart: `[dialect+][framing+]transport:…`. dialect is
+// Parse takes an endpoint apart: `[dialect+][framing+][accept+|dial+]transport:…`. dialect is
 // what --dialect says, "" when it was not given. Errors are usage Faults. A name
 // (@NAME) is none of these: session.ParseEndpoint finds what it stands for.
 func Parse(text, dialect string) (Endpoint, error) {
@@ -48,10 +48,14 @@ func prefixes(text string) (e Endpoint, rest string) {
 			word = name
 		}
 		switch _, isFraming := framing.ByName(word); {
+		case e.Turned != "":
+			return e, rest
 		case err == nil && e.Dialect == "" && e.Framing == "":
 			e.Dialect = word
 		case isFraming && e.Framing == "":
 			e.Framing = word
+		case word == Accept || word == Dial:
+			e.Turned = word
 		default:
 			return e, rest
 		}
@@ -62,6 +66,9 @@ func prefixes(text string) (e Endpoint, rest string) {
 // target reads what follows the prefixes.
 func (e *Endpoint) target(rest string) error {
 	scheme, after, _ := strings.Cut(rest, ":")
+	if e.Turned != "" && slices.Contains(schemes, scheme) && !slices.Contains(turnable, scheme) {
+		return wire.Usagef("%s+ goes before %s, not before %s:", e.Turned, strings.Join(turnable, ", "), scheme)
+	}
 	switch scheme {
 	case "demo":
 		return e.demo(after)
@@ -153,9 +160,9 @@ var aliases = map[string]string{
 }
 
 // Prefixes lists the words that may stand before a transport: dialects, framings,
-// and other names for these.
+// other names for these, and who connects.
 func Prefixes() []string {
-	words := append(all.Names(), framing.Names()...)
+	words := append(append(all.Names(), framing.Names()...), Accept, Dial)
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
 		if !slices.Contains(words, alias) {
 			words = append(words, alias)
@@ -165,7 +172,7 @@ func Prefixes() []string {
 }
 
 // schemes are what a transport may be called, for the words to one that is not.
-var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape"}
+var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape", "conversation"}
 
 // byteTransports take a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}

@@ -83,6 +83,7 @@ type Options struct {
 	Reached   *relay.Client   // the connection that Reach made to the process that holds the conversation; nil: Open makes one
 	Shared    *Shared         // where several processes use the conversation; nil elsewhere
 	First     *dialect.Op     // what Open will ask for first; where nothing is sent for it, it sees what comes at once, too; nil: unknown
+	Await     *Await          // of a peer that connects to us; nil: nobody is told where
 	Reconnect *Reconnect      // nil: a connection that is lost is the end
 }
 

@@ -33,6 +33,8 @@ type Direct struct {
 	done      chan struct{}  // closed when all is over; with Options.Reconnect alone
 	once      sync.Once
 
+	awaiting awaiting // of a peer that connects to us
+
 	links
 }
 
@@ -41,6 +43,7 @@ func (d *Direct) start(ctx context.Context) error {
 	l, err := d.newLink(ctx)
 	if err != nil {
 		d.cancel()
+		d.awaiting.end()
 		_ = d.responder.Close()
 		return err
 	}
@@ -238,6 +241,7 @@ func (d *Direct) Close() error {
 			err = l.close()
 		}
 		d.redialing.Wait()
+		d.awaiting.end()
 		_ = d.responder.Close()
 	})
 	return err

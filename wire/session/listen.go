@@ -13,7 +13,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
@@ -43,17 +42,17 @@ type Server struct {
 	clients   atomic.Int64    // that have come
 	budget    *peer.Budget    // of all of them
 	exchanges *peer.Exchanges // where each is a POST
-	alone     bool            // one connection is all there will ever be (stdio)
+	alone     bool            // one connection is all there will ever be (stdio, dial+)
 	fault     error
 	posted    recording // of all POSTs, where they are recorded
 }
 
 // Listen binds e and returns when a client could connect.
 func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error) {
-	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
-		return nil, wire.Usagef("%s cannot be listened on", e)
+	if err := canListen(e); err != nil {
+		return nil, err
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes), exchanges: peer.NewExchanges(), alone: e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes), exchanges: peer.NewExchanges(), alone: e.Turned == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
@@ -63,7 +62,11 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	}
 	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
 	cfg.NoPosts = e.Spec().Duplex
-	if err == nil {
+	switch {
+	case err != nil:
+	case e.Turned == endpoint.Dial:
+		s.listener, err = dialOut(ctx, e, cfg)
+	default:
 		s.listener, err = transport.Listen(ctx, e.Address, cfg)
 	}
 	if err != nil {
@@ -80,17 +83,11 @@ func (s *Server) Endpoint() string {
 	if at == "" {
 		return ""
 	}
-	if s.endpoint.Framing != "" {
-		at = s.endpoint.Framing + "+" + at
-	}
-	if s.endpoint.Dialect != all.Default() {
-		at = s.endpoint.Dialect + "+" + at
-	}
-	return at
+	return s.endpoint.Prefixed(at)
 }
 
-// Serve answers until Close; on stdio until its one connection ends, whose
-// failure it then returns.
+// Serve answers until Close; on stdio, and where we dialled,
+// until its one connection ends, whose failure it then returns.
 func (s *Server) Serve() error {
 	for {
 		conn, err := s.listener.Accept()

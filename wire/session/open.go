@@ -135,7 +135,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 		cfg.Warn = nil
 	}
 	cfg.Exchanged, cfg.Whole, cfg.Hurry = d.exchanged, true, d.o.Hurry
-	conn, err := transport.Dial(ctx, d.endpoint.Address, cfg)
+	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
 	return conn, nil, err
 }
 

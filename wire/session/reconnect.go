@@ -86,8 +86,12 @@ type redialer struct {
 	most  time.Duration // of the last pause: it doubles
 }
 
-// pause returns the time until the next attempt.
+// pause returns the time until the next attempt; none where the peer connects to us, and
+// must not find nobody.
 func (k *redialer) pause() time.Duration {
+	if k.d.endpoint.Turned == endpoint.Accept {
+		return 0
+	}
 	k.most = min(max(2*k.most, firstPause), longestPause)
 	return k.d.jitter(k.most)
 }

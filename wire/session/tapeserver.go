@@ -24,8 +24,11 @@ type TapeServer struct {
 
 // ListenTape binds e for p to play on.
 func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.Server) (*TapeServer, error) {
-	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
-		return nil, wire.Usagef("%s cannot be listened on", e)
+	if err := canListen(e); err != nil {
+		return nil, err
+	}
+	if e.Turned != "" {
+		return nil, wire.Usagef("%s: a tape is played to who connects", e)
 	}
 	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
 	if err != nil {
@@ -85,7 +88,11 @@ func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wir
 		if cerr != nil {
 			return nil, nil, cerr
 		}
-		conn, err = transport.Dial(ctx, e.Address, cfg)
+		w := &awaiting{}
+		ends = append(ends, func() error { w.end(); return nil })
+		if conn, err = w.dial(ctx, &e, o, cfg); err != nil {
+			w.end()
+		}
 	}
 	if err == nil && o.Wrap != nil {
 		conn = o.Wrap(conn)

@@ -23,6 +23,8 @@ type Wiretap struct {
 	framing    wire.Framing // of both sides, where they are bytes; nil: messages are passed on
 	dialling   transport.Config
 
+	awaiting awaiting // of a peer that connects to us
+
 	mu    sync.Mutex
 	open  map[wire.Conn]bool
 	posts *wiretap.Posts // what comes by POST
@@ -35,8 +37,11 @@ type Wiretap struct {
 // of's Transport is how that is dialled, listening how listen is bound; of's Record
 // must be set.
 func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, listening transport.Config) (*Wiretap, error) {
-	if listen.Demo != "" || listen.Tape != "" || listen.Socket != "" {
-		return nil, wire.Usagef("%s cannot be listened on", listen)
+	if err := canListen(listen); err != nil {
+		return nil, err
+	}
+	if listen.Turned != "" {
+		return nil, wire.Usagef("%s: who is recorded connects to us", listen)
 	}
 	if to.Socket != "" {
 		return nil, wire.Usagef("%s is connected already: what it says is recorded where it is opened, with --record", to)
@@ -143,7 +148,7 @@ func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() 
 	}
 	cfg := t.dialling
 	cfg.Exchanged = rec.exchanged()
-	conn, err := transport.Dial(ctx, t.to.Address, cfg)
+	conn, err := t.awaiting.dial(ctx, &t.to, t.options, cfg)
 	return conn, nil, err
 }
 
@@ -213,5 +218,6 @@ func (t *Wiretap) Close() error {
 	}
 	closing.Wait()
 	t.wg.Wait()
+	t.awaiting.end()
 	return err
 }

@@ -98,7 +98,8 @@ func (c Config) keepAlive() net.KeepAliveConfig {
 // A netStream is a net.Conn with errors of ours and an orderly Close.
 type netStream struct {
 	net.Conn
-	insist bool // a TLS alert about our certificate may come instead of the first bytes
+	first  []byte // what was read before Read was called
+	insist bool   // a TLS alert about our certificate may come instead of the first bytes
 	closed atomic.Bool
 	deaf   atomic.Bool // after CloseRead
 }
@@ -110,6 +111,11 @@ func newNetStream(conn net.Conn) *netStream {
 
 // Read reads what the far side sends.
 func (s *netStream) Read(b []byte) (int, error) {
+	if len(s.first) > 0 {
+		n := copy(b, s.first)
+		s.first = s.first[n:]
+		return n, nil
+	}
 	n, err := s.Conn.Read(b)
 	switch {
 	case err == nil:

@@ -84,16 +84,21 @@ func (s *streamListener) Endpoint() string { return s.endpoint }
 
 // Accept returns the next connection.
 func (s *streamListener) Accept() (wire.Conn, error) {
+	conn, err := s.next()
+	if err != nil {
+		return nil, err
+	}
+	return s.c.frame(newNetStream(conn))
+}
+
+// next returns the next connection that is past its handshake.
+func (s *streamListener) next() (net.Conn, error) {
 	if s.tls == nil {
-		conn, err := s.accept()
-		if err != nil {
-			return nil, err
-		}
-		return s.c.frame(newNetStream(conn))
+		return s.accept()
 	}
 	select {
 	case conn := <-s.ready:
-		return s.c.frame(newNetStream(conn))
+		return conn, nil
 	case <-s.closed:
 		return nil, net.ErrClosed
 	}

@@ -1,0 +1,162 @@
+package options
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
+)
+
+// Listening are the flags that say who may connect to us, and who is told where.
+type Listening struct {
+	origins []string
+	token   string
+	public  bool
+	File    string // that says where; "": none
+}
+
+// Flags makes the flags, which store into l.
+func (l *Listening) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &l.origins),
+		cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &l.token),
+		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &l.public),
+		cmdline.Text(cmdline.GroupListen, "listening", "", "write the line that says where we listen to `FILE`", &l.File),
+	}
+}
+
+// listeningFlags are those of Listening.
+var listeningFlags = []string{"allow-origin", "token", "public", "listening"}
+
+// CheckListening refuses the flags of Listening where nobody connects to us.
+func CheckListening(l *cmdline.CommandLine, e endpoint.Endpoint) error {
+	for _, flag := range listeningFlags {
+		if l.Has(flag) && e.Turned != endpoint.Accept {
+			f := l.Usage("--%s is for who listens", flag)
+			f.Hint = "accept+ before the endpoint's transport has its peer connect to us"
+			return f
+		}
+	}
+	return nil
+}
+
+// Access adds to a listener's configuration who may connect.
+func (l *Listening) Access(c transport.Config) (transport.Config, error) {
+	c.AllowOrigin, c.Public = l.origins, l.public
+	var err error
+	c.Token, err = readToken(l.token)
+	return c, err
+}
+
+// readToken reads --token @FILE. A token on the command line would be seen by
+// every user of the machine.
+func readToken(given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	file, ok := strings.CutPrefix(given, "@")
+	if !ok {
+		return "", wire.NewFault(wire.Usage, "--token takes @FILE, so that the token is not on a command line", nil)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", wire.NewFault(wire.Usage, "--token: "+err.Error(), err)
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" {
+		return "", wire.NewFault(wire.Usage, "--token: "+file+" is empty", nil)
+	}
+	return token, nil
+}
+
+// Where returns the line that says where a listener is bound, without its end.
+func Where(at string) string {
+	return string(scan.Pair("listening", scan.AppendQuoted(nil, at)))
+}
+
+// WriteWhole makes file what holds text, so that who reads it never sees a part.
+func WriteWhole(file, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".listening")
+	if err == nil {
+		_, err = f.WriteString(text)
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err == nil {
+			err = os.Rename(f.Name(), file)
+		}
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}
+	if err != nil {
+		return wire.NewFault(wire.IO, "--listening: "+err.Error(), err)
+	}
+	return nil
+}
+
+// Await says how long a peer is awaited that connects to us, and tells where: in the
+// file of --listening, else on stderr. The command after -- is run then.
+func (c *Connection) Await(a *env.Env) *session.Await {
+	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
+		if c.Listen.File == "" {
+			a.Console.Line(Where(at))
+		} else if err := WriteWhole(c.Listen.File, Where(at)+"\n"); err != nil {
+			return nil, err
+		}
+		if len(a.Line.Beside) == 0 {
+			return nil, nil
+		}
+		return runDialler(a, at, giveUp)
+	}}
+}
+
+// runDialler runs the command that connects to at, in whose words {port} stands for
+// the port. What it prints goes to stderr. stop ends it with its process group.
+func runDialler(a *env.Env, at string, giveUp func(error)) (stop func(), err error) {
+	words := make([]string, len(a.Line.Beside))
+	for i, w := range a.Line.Beside {
+		words[i] = strings.ReplaceAll(w, "{port}", portOf(at))
+	}
+	says := a.Console.Writer()
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.StepLimit
+	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+at)
+	p, err := transport.StartProcess(cmd)
+	if err != nil {
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := p.Wait()
+		says.Flush()
+		if err != nil { // else what it left behind may still connect
+			giveUp(wire.NewFault(wire.Unreachable, fmt.Sprintf("%s did not connect: %v", words[0], err), err))
+		}
+	}()
+	return func() {
+		p.End(env.FarewellLimit)
+		<-ended
+	}, nil
+}
+
+// portOf returns the port of an endpoint; "" where it has none.
+func portOf(at string) string {
+	e, err := endpoint.Parse(at, "")
+	if err != nil {
+		return ""
+	}
+	host := e.Address.Host
+	return host[strings.LastIndexByte(host, ':')+1:]
+}

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/transport"
+)
+
+// An Await is how a peer is awaited that connects to us (accept+).
+type Await struct {
+	// For is how long it is waited for the first connection; 0: as long as connecting
+	// may take.
+	For time.Duration
+	// Bound is told once where the peer is to connect, before it can be missed. stop is
+	// called at the end of the conversation, and may be nil; giveUp ends the waiting
+	// with an error.
+	Bound func(at string, giveUp func(error)) (stop func(), err error)
+}
+
+// An awaiting waits for the connections of one endpoint, one at a time.
+type awaiting struct {
+	mu    sync.Mutex
+	bound bool
+	stop  func()
+}
+
+// defaultAwait is how long a peer is awaited where nobody says otherwise.
+const defaultAwait = 10 * time.Second
+
+// dial connects to e as cfg says, or waits for e's peer to connect to us. A second
+// time it waits where the first connection came in, and as long as ctx lets it.
+func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
+	switch {
+	case e.Turned == endpoint.Dial:
+		return nil, wire.Usagef("%s: dial+ is for who serves: a client dials without being told", e)
+	case e.Turned == "":
+		return transport.Dial(ctx, e.Address, cfg)
+	case len(cfg.Header) > 0:
+		return nil, wire.Usagef("%s: who is connected to sends no headers (--header, --token-command)", e)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	if !w.bound {
+		limit := o.Await.limit(cfg)
+		late := time.AfterFunc(limit, func() {
+			giveUp(wire.NewFault(wire.Unreachable, "nobody connected within "+limit.String(), nil))
+		})
+		defer late.Stop()
+	}
+	conn, err := transport.Await(ctx, e.Address, cfg, func(at string) error {
+		if w.bound {
+			return nil
+		}
+		w.bound = true
+		here, err := transport.Parse(at)
+		if err != nil {
+			return err
+		}
+		e.Address = here
+		if o.Await != nil && o.Await.Bound != nil {
+			w.stop, err = o.Await.Bound(e.Prefixed(at), giveUp)
+		}
+		return err
+	})
+	if cause := wire.AsFault(context.Cause(ctx)); err != nil && ctx.Err() != nil && cause != nil {
+		err = cause
+	}
+	return conn, err
+}
+
+func (a *Await) limit(cfg transport.Config) time.Duration {
+	switch {
+	case a != nil && a.For > 0:
+		return a.For
+	case cfg.ConnectTimeout > 0:
+		return cfg.ConnectTimeout
+	}
+	return defaultAwait
+}
+
+// end ends what Bound began.
+func (w *awaiting) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		w.stop()
+		w.stop = nil
+	}
+}
+
+// canListen refuses endpoints on which nobody can listen.
+func canListen(e endpoint.Endpoint) error {
+	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
+		return wire.Usagef("%s cannot be listened on", e)
+	}
+	if e.Turned == endpoint.Accept {
+		f := wire.Usagef("%s: accept+ is for a client whose peer connects to it", e)
+		f.Hint = "a listener is connected to without being told: leave accept+ out"
+		return f
+	}
+	return nil
+}
+
+// An outgoing is a listener whose one connection we have made.
+type outgoing struct {
+	conn   chan wire.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+// dialOut connects to who will call us.
+func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
+	cfg.Strict = false // we know whom we called
+	conn, err := transport.Dial(ctx, e.Address, cfg)
+	if err != nil {
+		return nil, err
+	}
+	d := &outgoing{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
+	d.conn <- conn
+	return d, nil
+}
+
+// Accept returns the connection, and then waits for Close.
+func (d *outgoing) Accept() (wire.Conn, error) {
+	select {
+	case c := <-d.conn:
+		return c, nil
+	case <-d.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Endpoint is "": nobody can connect.
+func (d *outgoing) Endpoint() string { return "" }
+
+// Close ends the listener, and the connection if nobody has taken it.
+func (d *outgoing) Close() error {
+	d.once.Do(func() { close(d.closed) })
+	select {
+	case c := <-d.conn:
+		return c.Close()
+	default:
+		return nil
+	}
+}
