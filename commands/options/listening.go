@@ -128,7 +128,7 @@ func runDialler(a *env.Env, at string, giveUp func(error)) (stop func(), err err
 	for i, w := range a.Line.Beside {
 		words[i] = strings.ReplaceAll(w, "{port}", portOf(at))
 	}
-	says := a.Console.Writer()
+	says := a.Console.Writer(words[0])
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.StepLimit
 	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+at)
