@@ -115,7 +115,7 @@ _rpcx() {
 }
 
 _rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:hotrepl demo:introspect demo:orders demo:ro demo:scomp demo:scriptling'
-_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ line+ header+ nul+ seq+ netstring+ varint+ concat+ lsp+'
+_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ line+ header+ nul+ seq+ netstring+ varint+ concat+ accept+ dial+ lsp+'
 
 # Sets what the command with the path $1 has.
 _rpcx_command() {
@@ -126,19 +126,19 @@ _rpcx_command() {
 		;;
 	'call')
 		subs='' endpoint='yes'
-		flags='--method --grace --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --cache --retry --retry-unsafe --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--method --grace --notify --batch --jobs --unordered --raw-request --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --cache --retry --retry-unsafe --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'eval')
 		subs='' endpoint='yes'
-		flags='--complete --cursor --reset --file --dry-run --retry --retry-unsafe --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--complete --cursor --reset --file --dry-run --retry --retry-unsafe --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'subscribe')
 		subs='' endpoint='yes'
-		flags='--count --until --for --select --method --since --unsubscribe --grace --every --on-change --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--count --until --for --select --method --since --unsubscribe --grace --every --on-change --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'connect')
 		subs='' endpoint='yes'
-		flags='--catalog --no-check --session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--catalog --no-check --session --ensure --idle-exit --subscribe --inbox-timeout --inbox-default --reconnect --reconnect-for --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'session')
 		subs='list status log close next reply reject' endpoint=''
@@ -174,23 +174,23 @@ _rpcx_command() {
 		;;
 	'serve')
 		subs='' endpoint='yes'
-		flags='--on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --frame --artifacts --allow --deny --listening --max-inflight --allow-origin --token --public --dialect --subprotocol --cacert --cert --key --ping --max-message --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --runtime --frame --artifacts --allow --deny --max-inflight --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'record')
 		subs='' endpoint='yes'
-		flags='--to --allow-origin --token --public --output --split --redact --on-tape-error --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --verbose --errors --color --help'
+		flags='--to --output --split --redact --on-tape-error --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --verbose --errors --color --help'
 		;;
 	'replay')
 		subs='' endpoint=''
-		flags='--listen --to --diff --strict --speed --set --ignore --idle --update --report --jobs --allow-origin --token --public --show --format --jq --grep --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --verbose --errors --color --help'
+		flags='--listen --to --diff --strict --speed --set --ignore --idle --update --report --jobs --show --format --jq --grep --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --verbose --errors --color --help'
 		;;
 	'describe')
 		subs='' endpoint='yes'
-		flags='--json --format --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--json --format --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'validate')
 		subs='' endpoint='yes'
-		flags='--schema --formats --draft --against --allow --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--schema --formats --draft --against --allow --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job')
 		subs='run start status wait cancel list' endpoint=''
@@ -198,27 +198,27 @@ _rpcx_command() {
 		;;
 	'job run')
 		subs='' endpoint='yes'
-		flags='--save --artifact-root --artifact-host --max-artifact --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --retry --retry-unsafe --help'
+		flags='--save --artifact-root --artifact-host --max-artifact --catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --retry --retry-unsafe --help'
 		;;
 	'job start')
 		subs='' endpoint='yes'
-		flags='--catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --retry --retry-unsafe --help'
+		flags='--catalog --no-check --dry-run --params-style --resource --target --target-json --verb --subresource --parent --parent-json --plain --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --retry --retry-unsafe --help'
 		;;
 	'job status')
 		subs='' endpoint='yes'
-		flags='--save --artifact-root --artifact-host --max-artifact --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--save --artifact-root --artifact-host --max-artifact --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job wait')
 		subs='' endpoint='yes'
-		flags='--save --artifact-root --artifact-host --max-artifact --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--save --artifact-root --artifact-host --max-artifact --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job cancel')
 		subs='' endpoint='yes'
-		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job list')
 		subs='' endpoint='yes'
-		flags='--kind --limit --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--kind --limit --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin')
 		subs='call new method get set destroy describe run serve' endpoint=''
@@ -226,39 +226,39 @@ _rpcx_command() {
 		;;
 	'plugin call')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin new')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin method')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin get')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin set')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin destroy')
 		subs='' endpoint='yes'
-		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--values --dry-run --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin describe')
 		subs='' endpoint='yes'
-		flags='--json --as-catalog --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--json --as-catalog --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin run')
 		subs='' endpoint='yes'
-		flags='--file --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--file --log-level --no-environment --strict --shutdown-timeout --jq --raw-output --arg --argjson --template --output --events --raw --null --pretty --compact --expect --expect-any --expect-none --expect-error --expect-count --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'plugin serve')
 		subs='' endpoint=''
-		flags='--listen --name --lib-version --description --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --frame --artifacts --allow --deny --listening --max-inflight --allow-origin --token --public --cacert --cert --key --ping --max-message --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--listen --name --lib-version --description --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --catalog --frame --artifacts --allow --deny --max-inflight --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --token-command --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'help')
 		subs='' endpoint=''
