@@ -51,10 +51,11 @@ func (c *Console) Above(p *Prompt) func() {
 	}
 }
 
-// barEvery is how often a bar is drawn at most.
+// barEvery is the shortest time between two drawings of the bar.
 const barEvery = 50 * time.Millisecond
 
-// rowEvery is how often progress is told in a line of its own at most.
+// rowEvery is the shortest time between two lines of progress where there is no
+// terminal.
 const rowEvery = time.Second
 
 // Colours of stderr.
@@ -102,8 +103,8 @@ func (c *Console) Progress(ev wire.Event) {
 	c.bar = true
 }
 
-// progressRow tells progress in a line of its own, where there is no terminal: now
-// and then, so that what is over soon is told in none.
+// progressRow prints progress as a line of its own, for output that is no terminal:
+// a line now and then, and none for what is over soon.
 func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	now := time.Now()
 	if c.last.IsZero() {
@@ -151,7 +152,7 @@ func (c *Console) clear() {
 	}
 }
 
-// Warn shows a warning of ours.
+// Warn shows a warning of the program itself.
 func (c *Console) Warn(text string) {
 	if c.o.JSON {
 		c.row("warning", scan.JSON(text))
@@ -160,7 +161,7 @@ func (c *Console) Warn(text string) {
 	c.line(colorWarn, "rpcx: warning: ", text)
 }
 
-// Note shows a line of ours that is neither a warning nor a failure.
+// Note shows a line of the program itself that is neither a warning nor a failure.
 func (c *Console) Note(text string) {
 	if c.o.JSON {
 		c.row("note", scan.JSON(text))

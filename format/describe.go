@@ -64,7 +64,8 @@ func (l Listing) nameCells(m *catalog.Method) []string {
 	return []string{CleanLine(resource), CleanLine(verb)}
 }
 
-// hostWords are what a host says of itself beside what it offers (hotrepl).
+// hostWords are the members of a catalog's extra in which a host describes itself
+// (hotrepl).
 var hostWords = []string{"host", "evaluator", "limits"}
 
 // about lists what a peer says of itself beside its name.

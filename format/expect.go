@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// shown is how much of a value an unmet expectation quotes.
+// shown bounds, in bytes, how much of a value an unmet expectation quotes.
 const shown = 400
 
 // An expectation is one --expect, --expect-any or --expect-none.
@@ -97,7 +97,7 @@ func (j *judge) rpcError(e *wire.Error) error {
 	return err
 }
 
-// whole judges what is known only at the end.
+// whole checks the expectations that can only be judged at the end.
 func (j *judge) whole(items int64) error {
 	for _, e := range j.expectations {
 		if e.flag == "--expect-any" && !e.met {

@@ -44,7 +44,8 @@ var sequences = map[string]string{
 	pasteBegins: pasteBegins, pasteEnds: pasteEnds,
 }
 
-// longestSequence is where waiting for the end of one is over.
+// longestSequence bounds, in bytes, an escape sequence of a key: what is longer is
+// passed on unread.
 const longestSequence = 16
 
 func (k *keys) Read(b []byte) (int, error) {

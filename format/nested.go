@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// nestedMost is how deep parameters inside parameters are listed: schemas may go
-// in circles.
+// nestedMost bounds the depth at which parameters inside parameters are listed:
+// schemas may refer to themselves.
 const nestedMost = 3
 
-// rowsMost bounds what is listed of one method.
+// rowsMost bounds the rows that are listed for one method.
 const rowsMost = 500
 
 // inside lists what an object holds, under the dotted names that a command line

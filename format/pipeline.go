@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Stats are what a Pipeline has printed.
+// Stats count what a Pipeline has printed.
 type Stats struct {
 	Items int64 // data events of which something was printed
 	Lines int64

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// look is how a value is laid out. The zero look leaves it as it is.
+// look says how a value is laid out. The zero look leaves it as it is.
 type look struct {
 	indent bool // jq's way: two blanks a level
 	color  bool

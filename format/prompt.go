@@ -50,7 +50,7 @@ type PromptHistory interface {
 	At(i int) string
 }
 
-// longestLine is how many characters may be typed; a paste may be longer.
+// longestLine bounds, in characters, a line that is typed; a paste may be longer.
 const longestLine = 4096
 
 // Interactive reports whether a prompt can be shown: both are terminals, and
@@ -151,7 +151,7 @@ func (p *Prompt) suspend() {
 	p.take()
 }
 
-// stopWithin is how long a process may take to notice that it was stopped.
+// stopWithin is the time that a process gets to notice that it was stopped.
 const stopWithin = 100 * time.Millisecond
 
 // resume takes the terminal over again after somebody has stopped us.
@@ -177,8 +177,8 @@ func (p *Prompt) take() {
 	_, _ = p.edit.Write(nil)
 }
 
-// Restore gives the terminal its modes back and nothing else, whoever is writing
-// to it: there is no time left.
+// Restore gives the terminal its modes back and does nothing else, even while
+// another goroutine writes to it: it runs just before the process ends.
 func (p *Prompt) Restore() { _ = term.Restore(int(p.in.Fd()), p.before) }
 
 // Close gives the terminal back as it was. It may be called twice, and from any

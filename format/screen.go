@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A Screen is what a stream leads to.
+// A Screen is the terminal, if any, that a stream leads to.
 type Screen struct {
 	Terminal bool
 	Dumb     bool // a terminal without cursor movement: no bars

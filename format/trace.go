@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// traced is how much of a message -v shows.
+// traced bounds, in bytes, how much of a message -v shows.
 const traced = 2 << 10
 
 // Trace shows a message for -v: its direction (> sent, < received), the time

@@ -35,7 +35,7 @@ type Error struct {
 	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as it came, whole; nil for ours
 }
 
-// NewError returns an error of ours.
+// NewError returns an error that we answer with.
 func NewError(code int, message string) *Error {
 	return &Error{Code: strconv.AppendInt(nil, int64(code), 10), Message: message}
 }
@@ -131,7 +131,7 @@ func (e *CloseError) Error() string {
 // Unwrap returns the cause.
 func (e *CloseError) Unwrap() error { return e.Err }
 
-// A Child is how a child process ended.
+// A Child describes how a child process ended.
 type Child struct {
 	Command string   `json:"command,omitempty"` // the program, without its arguments
 	Exit    int      `json:"exit"`              // its exit status; -1 when a signal ended it

@@ -26,8 +26,8 @@ var eventNames = [...]string{"data", "progress", "guidance", "log", "error", "do
 // String returns the word that users see.
 func (k EventKind) String() string { return eventNames[k] }
 
-// MissedUnknown is the Missed of a Gap whose events nobody can count, as they were
-// sent while there was no connection. It is shown as null.
+// MissedUnknown is the Missed of a Gap whose events cannot be counted, because they
+// were sent while there was no connection. It is shown as null.
 const MissedUnknown = -1
 
 // An Event is one piece of an answer as the user sees it, in one shape for every

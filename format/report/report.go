@@ -39,7 +39,7 @@ type Failure struct {
 	Detail  string // more lines, or ""
 }
 
-// A status is what became of a case, in the words of the JSON form.
+// A status is the outcome of a case, in the words of the JSON form.
 type status string
 
 const (

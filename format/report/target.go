@@ -25,7 +25,7 @@ type Target struct {
 	File string // "": standard output
 }
 
-// Usage is how the value of --report is written, for help texts.
+// Usage is the syntax of the value of --report, for help texts.
 const Usage = "tap|junit|json[=FILE]"
 
 // Parse reads the value of --report, FORM or FORM=FILE. A FILE of - is standard

@@ -19,7 +19,7 @@ type fold struct {
 // folds are the runs that are not over, in the order of their first items.
 type folds struct{ runs []*fold }
 
-// foldsMost is how many streams are folded at once.
+// foldsMost bounds the number of streams that are folded at once.
 const foldsMost = 100
 
 // add puts an item into the run of its stream; false where there are too many

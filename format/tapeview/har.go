@@ -57,7 +57,7 @@ type harBuilder struct {
 	conns   map[int]*harConn
 }
 
-// A harConn is what is known of one connection.
+// A harConn collects what the tape says about one connection.
 type harConn struct {
 	socket  *harEntry         // the WebSocket that the connection is; nil: none
 	waiting []harBody         // sent messages that no exchange was found for yet

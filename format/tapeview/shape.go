@@ -9,10 +9,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A shape is what one JSON object says of itself: whether it asks or answers,
-// and by which id. It is found from the members alone, since on a tape there is
-// no connection whose state could be asked. The members of JSON-RPC 1 and 2 are
-// looked for first; then those of the dialects that have others.
+// A shape is the role of one JSON object in its protocol: whether it asks or
+// answers, and by which id. It is found from the members alone, since a tape has no
+// connection whose state could be asked. The members of JSON-RPC 1 and 2 are looked
+// for first; then those of the dialects that have others.
 type shape struct {
 	kind   Kind
 	name   string

@@ -92,7 +92,7 @@ func (p *printer) row(row *Row) {
 	}
 }
 
-// event prints what is no message, in the middle of both lanes.
+// event prints a row that is no message in the middle of both lanes.
 func (p *printer) event(row *Row) {
 	color := colorFaint
 	if row.Failed {
@@ -132,7 +132,7 @@ func name(row *Row) string {
 	return format.CleanLine(row.Name)
 }
 
-// briefMost is how many bytes of a body are looked at for one line.
+// briefMost bounds how many bytes of a body are read for one line.
 const briefMost = 4 << 10
 
 // brief returns a body on one line, or what stands in its place.

@@ -16,7 +16,7 @@ const (
 	Notify Kind = "notify"
 )
 
-// A Catalog is what a peer offers.
+// A Catalog describes what a peer offers.
 type Catalog struct {
 	Schema    string                     `json:"$schema,omitempty"` // for editors
 	Catalog   int                        `json:"catalog"`           // always 1

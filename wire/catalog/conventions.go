@@ -1,7 +1,8 @@
 package catalog
 
-// Conventions are what a dialect's catalogs mean beyond what they say. A
-// dialect's Spec has them; the zero value is what most dialects mean.
+// Conventions say how the catalogs of a dialect are to be read where that differs
+// from most dialects. They are part of a dialect's Spec; the zero value is the
+// usual reading.
 type Conventions struct {
 	CallsStream      bool // every method streams: the example of one is a `call`, not a `subscribe`
 	WrappedParams    bool // params may also be sent as the one element of an array

@@ -19,7 +19,7 @@ type sampler struct {
 // samplesMost bounds the values inside a value that is made.
 const samplesMost = 200
 
-// inner is of for what stands inside, which may be a reference.
+// inner calls of for a schema inside another one; it may be a reference.
 func (s *sampler) inner(schema json.RawMessage, depth int) json.RawMessage {
 	if s.left < 0 {
 		return json.RawMessage("null")
@@ -114,8 +114,8 @@ func exampleString(schema json.RawMessage) json.RawMessage {
 	return scan.AppendQuoted(nil, text)
 }
 
-// array has what stands at each place, else one element, or as many as there must
-// be.
+// array returns an array with the elements that the schema gives places to, else
+// one element, or as many as it demands.
 func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 	items := scan.List(scan.Get(schema, "prefixItems"))
 	item := scan.Get(schema, "items")

@@ -112,8 +112,8 @@ func StripRun(c *Catalog) {
 // schemaMembers are the members under which there are schemas.
 var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
 
-// stripExtra is strip for what had no place in the catalog: the schemas
-// had one, so what is called so here is none.
+// stripExtra is strip for members that have no place in a catalog: its schemas have
+// one, so a member here that is called like a schema is none.
 func stripExtra(raw json.RawMessage) json.RawMessage {
 	list, ok := members(raw)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// headerMost is how many bytes of header lines a message may have.
+// headerMost bounds the bytes of a message's header lines.
 const headerMost = 16 << 10
 
 // Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines, of

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-// lengthMost is how many digits the length of a netstring may have.
+// lengthMost bounds the digits of a netstring's length.
 const lengthMost = 10
 
 // Netstring returns the framing of netstrings: a length in decimal digits without

@@ -109,8 +109,8 @@ type judge struct {
 	scalars bool // a value that is neither object nor array is a message too, for the dialect to answer
 }
 
-// last judges what is left when the input has ended with err. After a
-// connection that broke only what is whole is a message.
+// last judges what is left when the input has ended with err. If the connection
+// broke, only what is whole is a message.
 func (j *judge) last(rest []byte, err error) ([]byte, error) {
 	if err == io.EOF && j.in.whole && opens(scan.Trim(rest)) {
 		if bad, _ := scan.Valid(rest, wire.DefaultMaxDepth).(*scan.Error); bad != nil && bad.Cut {

@@ -62,8 +62,8 @@ func (s *nulSource) next() ([]byte, error) {
 	}
 }
 
-// nulEnd finds the end of what win begins with, of which seen bytes hold none:
-// a NUL, or for what is no message the end of its line.
+// nulEnd finds the end of what win begins with: a NUL, or for a line that is no
+// message its line feed. The first seen bytes are known to hold none.
 func nulEnd(win []byte, seen int) int {
 	end := bytes.IndexByte(win[seen:], 0)
 	if !opens(win) {
@@ -81,8 +81,8 @@ func nulEnd(win []byte, seen int) int {
 	return seen + end
 }
 
-// part returns how much of b is to be judged: all, or where that can be no
-// message the first line, which is noise; a message may stand behind it.
+// part returns how much of b is to be judged: all of it, or only its first line
+// where that line is noise and a message may follow it.
 func (s *nulSource) part(b []byte) int {
 	whole := scan.Trim(b)
 	if len(whole) == 0 || opens(whole) && (!s.tolerated() || plausible(whole)) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A wrap is how a framing writes a message.
+// A wrap describes how a framing writes a message.
 type wrap struct {
 	prepare func(msg []byte) ([]byte, error)  // nil: as it is
 	head    func(dst []byte, size int) []byte // appends what stands before a message; nil: nothing

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// garbageShown is how much of a line that is no message is waited for where such
-// lines are not tolerated.
+// garbageShown bounds how many bytes of a line that is no message are awaited, to
+// quote them, where such lines are not tolerated.
 const garbageShown = 80
 
 // A sizedSource reads messages whose length stands before them. A message is an

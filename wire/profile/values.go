@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// A kind is what a key takes.
+// A kind is the type of a key's value.
 type kind int
 
 const (
@@ -22,7 +22,8 @@ const (
 	lines // strings, or one, of which @FILE is a file
 )
 
-// keys are what a profile may have. All but endpoint are flags.
+// keys are the keys that a profile may have. All but endpoint are named as flags
+// are.
 var keys = map[string]kind{
 	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "no-environment": yesNo,

@@ -7,7 +7,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// collected is what the keywords of one schema say about one value.
+// collected gathers what the keywords of one schema say about one value.
 type collected struct {
 	e      *evaluation
 	s      *jsonschema.Schema

@@ -92,7 +92,7 @@ func (d *describer) member(v *value, known *described) {
 // stepsAtOnce bounds how many schemas are followed that apply to one part.
 const stepsAtOnce = 64
 
-// described is what schemas say about the members of an object.
+// described lists the members of an object that schemas describe.
 type described struct {
 	schemas []located
 	names   []string

@@ -129,7 +129,7 @@ func (m *method) event(ctx context.Context, ev wire.Event) error {
 	return m.fits(ctx, "/result", "an event", ev.Data)
 }
 
-// An unfitError is what a hook said against the catalog's schema.
+// An unfitError means that the output of a hook does not fit the catalog's schema.
 type unfitError struct {
 	method, what string
 	why          error

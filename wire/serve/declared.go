@@ -29,7 +29,8 @@ func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	return &checkedCaller{peerCaller: p, declares: d, warn: b.o.Warn}
 }
 
-// A peerCaller is what the engine's Caller can do beside.
+// A peerCaller lists the further methods of the engine's Caller that a
+// checkedCaller passes on.
 type peerCaller interface {
 	dialect.Caller
 	CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error)

@@ -12,7 +12,8 @@ import (
 	"rpcx/wire/hook"
 )
 
-// RuntimeOptions are what a runtime may use. The zero value is usable.
+// RuntimeOptions are the parts of a connection that a runtime may use. The zero
+// value is usable.
 type RuntimeOptions struct {
 	Stderr io.Writer         // gets whole lines of a co-process's stderr; may be nil
 	Warn   func(line string) // gets one line of what a user should know; may be nil
@@ -21,8 +22,8 @@ type RuntimeOptions struct {
 // RuntimeWords are the ways to evaluate code, as --runtime names them.
 const RuntimeWords = "jq, or co:COMMAND"
 
-// NewRuntime returns what evaluates code: "jq" in this process, "co:COMMAND" a
-// co-process. Errors are usage Faults.
+// NewRuntime returns a runtime that evaluates code: in this process for "jq", in a
+// co-process for "co:COMMAND". Errors are usage Faults.
 func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -40,8 +41,8 @@ func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
 	return newCo(command, o), nil
 }
 
-// invokeFailed returns what an evaluation ends with that let the error of an
-// invoke pass.
+// invokeFailed returns the error of an evaluation in which the error of an invoke
+// was not caught.
 func invokeFailed(name string, err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cancelTime is how long a co-process has to answer an eval that it was asked
-// to end. After that the answer is dropped when it comes.
+// cancelTime is how long a co-process may take to answer an eval that was
+// cancelled; a later answer is dropped.
 const cancelTime = 2 * time.Second
 
 // coRuntime evaluates code in a co-process, by the lines that the manual shows
@@ -168,8 +168,8 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living returns the co-process, which is started where there is none, and
-// hears of session next.
+// living returns the running co-process, which is started if there is none; session
+// is the one that it is told of next.
 func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

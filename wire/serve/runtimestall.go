@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/hook"
 )
 
-// stallTime is how long a co-process may say nothing at all, after it has not
-// ended an eval that it was asked to end, while others wait for an answer.
+// stallTime bounds the silence of a co-process that has not ended a cancelled eval
+// while others wait for an answer: then it is ended.
 const stallTime = 10 * time.Second
 
 // watch warns that t did not end an eval that it was asked to end, and has it

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options are what a backend answers with.
+// Options are the parts that a backend answers with.
 type Options struct {
 	Catalog *catalog.Catalog // nil: nothing is described or checked
 	Hooks   *hook.Table      // nil: nothing is answered
@@ -63,8 +63,8 @@ type backend struct {
 	methods map[string]*method
 }
 
-// Catalog returns what the far side is told: no run members, nothing that is
-// denied.
+// Catalog returns the catalog that the peer is told: without run members and
+// without denied methods.
 func (b *backend) Catalog() *catalog.Catalog { return b.told() }
 
 // Runtime returns what evaluates code; nil where nothing does.
@@ -126,9 +126,10 @@ type responder struct {
 	client string                // what it is called in warnings; "": it is the only one
 }
 
-// Kind says how name is answered. What the policy denies has a kind, so that it
-// is refused and not unknown; but what is only left out of the allowed, and has
-// no hook, is for the dialect to know (the end of a stream, say).
+// Kind says how name is answered. A method that the policy denies has a kind, so
+// that it is refused instead of being unknown. One that is not among those allowed,
+// and has no hook, is left to the dialect: it may be a method of its own, such as
+// the end of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	o := r.b.o
 	match := o.Hooks != nil && o.Hooks.Match(name)

@@ -20,8 +20,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Conversation is what commands hold: a connection of their own, or one that
-// another process of ours has.
+// A Conversation is a connection as commands use it: one of this process, or one
+// that another process of rpcx holds.
 type Conversation interface {
 	// Open starts op; its answer is a stream, of one message for most calls.
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
@@ -52,7 +52,7 @@ type Conversation interface {
 	Close() error
 }
 
-// Options are what Open and Listen need beside the endpoint.
+// Options configure Open and Listen.
 type Options struct {
 	Transport transport.Config // Framing is set by Open
 	Hooks     []hook.Entry
@@ -97,5 +97,5 @@ type Shared struct {
 
 const defaultGreeting = 15 * time.Second
 
-// NoiseLimit is how many lines that are no messages a child may print.
+// NoiseLimit bounds the lines that are no messages and that a child may print.
 const NoiseLimit = 100

@@ -54,7 +54,8 @@ func (d *Direct) start(ctx context.Context) error {
 	return nil
 }
 
-// live returns the link, and waits while there is none, or none but old.
+// live returns the current link. It waits while there is none, or while the current
+// one is still old.
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

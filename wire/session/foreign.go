@@ -12,7 +12,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// openSocket returns the conversation behind e.Socket, with functions of ours.
+// openSocket returns the conversation behind e.Socket, to which the functions of
+// this process are added.
 func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err
@@ -33,8 +34,8 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 	return r, err
 }
 
-// onlyFunctions refuses hooks that no function of ours is answered by: others
-// belong to the connection, and that is not ours.
+// onlyFunctions refuses hooks that answer none of our functions: other hooks belong
+// to the connection, which another process holds.
 func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	for _, h := range o.Hooks {
 		if !o.Functions[h.Pattern] {
@@ -48,7 +49,7 @@ func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	return nil
 }
 
-// answerFunctions makes the side that answers functions of ours.
+// answerFunctions makes the side that answers the functions of this process.
 func answerFunctions(r *relay.Client, e endpoint.Endpoint, o Options) error {
 	e.Dialect = all.Default() // of the socket
 	s, err := newResponder(e.Spec(), e, o, false)

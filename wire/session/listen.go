@@ -18,12 +18,12 @@ import (
 	"rpcx/wire/transport"
 )
 
-// heldBytes is how much of all answers may wait until clients read them, beyond the
-// little that each client may always have.
+// heldBytes bounds the answers to all clients that wait to be read, beyond a small
+// share that each client always has.
 const heldBytes = 256 << 20
 
-// muchHeld is how much must have waited for one client for its memory to be given
-// back to the system at once when it goes.
+// muchHeld is the size from which the memory of a client's unread answers is given
+// back to the system at once when the client goes.
 const muchHeld = 32 << 20
 
 // A Server is a bound listener, whose connections are answered by hooks and a
@@ -171,7 +171,8 @@ func (s *Server) clientName(conn wire.Conn) string {
 	return "client " + strconv.FormatInt(n, 10)
 }
 
-// finishPatience is how long Finish waits for notifications that have come.
+// finishPatience bounds how long Finish waits for notifications that were received
+// to be handled.
 const finishPatience = 60 * time.Second
 
 // Finish waits until the connections that were made so far are accepted and what

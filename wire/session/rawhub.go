@@ -8,7 +8,7 @@ import (
 	"rpcx/wire"
 )
 
-// A rawHub gives what comes in to whoever wants the traffic itself.
+// A rawHub hands the traffic that comes in to the commands that want it raw.
 type rawHub struct {
 	d        *Direct
 	lossy    bool                 // nobody is waited for: a pipe that is too slow ends
@@ -86,7 +86,8 @@ func (h *rawHub) claim(ids []wire.ID) error {
 	return nil
 }
 
-// disconnected says that a link was lost: nobody waits for answers there any more.
+// disconnected notes that a link was lost: answers to its requests are no longer
+// expected.
 func (h *rawHub) disconnected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

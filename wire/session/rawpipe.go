@@ -31,7 +31,7 @@ type rawPipe struct {
 	pending      sync.WaitGroup
 }
 
-// rawQueueBytes is how much may wait to be printed before the reader stops.
+// rawQueueBytes bounds what waits to be printed before the reader stops.
 const rawQueueBytes = 8 << 20
 
 // push queues m, which came over l, and says whether there is still somebody who
@@ -67,8 +67,8 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	return true
 }
 
-// reject answers what this pipe has taken of l and nobody answered. The lock is
-// held.
+// reject answers the requests of l that this pipe took and that were not answered.
+// The lock is held.
 func (r *rawPipe) reject(l *link) {
 	var ids []wire.ID
 	for id := range r.openRequests {

@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Reconnect has a connection that was lost made again, by dialling and
-// greeting. Subscriptions and watches go on over the new one, with a wire.Gap
-// event first: nobody knows what was missed. Calls that were pending fail, as
-// they may have had their effect; what is opened meanwhile waits.
+// A Reconnect dials and greets again when a connection was lost. Subscriptions and
+// watches go on over the new connection, after a wire.Gap event: what was missed
+// cannot be known. Pending calls fail, as they may have had their effect; what is
+// opened meanwhile waits.
 type Reconnect struct {
-	// For is how long after a loss it is tried; then the conversation ends with a
-	// Fault of kind Closed. 0 means 5 min, less than 0 without end.
+	// For bounds how long after a loss it is tried; then the conversation ends with
+	// a Fault of kind Closed. 0 means 5 min, less than 0 without end.
 	For time.Duration
 	// Lost is told why a connection ended, and Back how long after its loss there
 	// is a new one. Both may be nil.
@@ -96,9 +96,9 @@ func (k *redialer) pause() time.Duration {
 	return k.d.jitter(k.most)
 }
 
-// redial makes the next link after l and opens on it what is to go on. A
-// connection on which nothing came was none: what accepts and hangs up does not
-// keep us for ever.
+// redial makes the link that follows l and opens on it what is to go on. A
+// connection on which nothing was received counts as a failed attempt, so that a
+// server that accepts and hangs up is not dialled for ever.
 func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
 	lasted := time.Since(l.born) >= steady
@@ -213,8 +213,8 @@ func isPermanent(err error) bool {
 	return true
 }
 
-// reopenStreams opens on l what is to go on, in the order in which it was opened, before
-// anybody else can use l.
+// reopenStreams opens on l, before it is used for anything else, the streams that
+// go on, in the order in which they were first opened.
 func (d *Direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

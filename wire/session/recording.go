@@ -44,8 +44,9 @@ func (r recording) failed(err error) {
 	}
 }
 
-// ended sees who ended p's connection, before it is closed here. What it returns puts
-// the end on the tape, after what is still said in closing.
+// ended notes which side ended p's connection, before it is closed here. The
+// function that it returns writes that end to the tape, after what is still said in
+// closing.
 func (r recording) ended(p *peer.Peer) (note func()) {
 	if r.to == nil || r.lasts {
 		return func() {}
@@ -101,8 +102,8 @@ func both(first, second wire.Tap) wire.Tap {
 	}
 }
 
-// end returns what notes the end of p's connection: by the far side where it has ended
-// already.
+// end returns a function that notes the end of p's connection, as the peer's if it
+// has ended already.
 func end(rec *recorder.Conn, p *peer.Peer) func() {
 	select {
 	case <-p.Done():

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// A responder is what answers the far side: hooks and, as a server, a catalog,
-// behind the dialect's server. One side serves all connections of a listener.
+// A responder answers the far side: by hooks and, as a server, by a catalog, behind
+// the dialect's server. One responder serves all connections of a listener.
 type responder struct {
 	spec     dialect.Spec
 	endpoint endpoint.Endpoint
@@ -34,8 +34,8 @@ type responder struct {
 	failed  error
 }
 
-// newResponder makes the answering side. serving says that we are the server: the
-// catalog is told to whoever asks.
+// newResponder makes the answering side. serving: we are the server, and describe
+// ourselves to clients.
 func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
 	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, opening: map[dialect.Caller]func(){}, funcs: &relay.Functions{}}
 	if o.Shared != nil {
@@ -145,7 +145,8 @@ func (s *responder) onBind(c dialect.Caller, open func()) {
 	s.opening[c] = open
 }
 
-// takeOpening returns what onBind was given for c, once; nil after that.
+// takeOpening returns the function that onBind was given for c, the first time; nil
+// after that.
 func (s *responder) takeOpening(c dialect.Caller) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,8 +206,8 @@ func (hookOwner) EndReason() error { return nil }
 // StreamFailed means nothing to a connection.
 func (hookOwner) StreamFailed(error) {}
 
-// spoken returns the dialect of what hooks talk back to: that of the connection, or
-// of the one that another process of ours has.
+// spoken returns the dialect in which hooks talk back: that of the connection, also
+// where another process holds it.
 func (s *responder) spoken(c dialect.Caller) string {
 	if r, ok := s.upstream(c).(interface{ Dialect() string }); ok {
 		return r.Dialect()

@@ -60,9 +60,9 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 	}
 }
 
-// preopen opens, on a new link that nobody else has yet, the watches that go on
-// there, or, on the first, the one that will be asked for. A greeting is nothing
-// to those that take all that comes.
+// preopen opens watches on a new link before it is used for anything else: those
+// that go on there or, on the first link, the one that is about to be asked for. A
+// watch of everything does not see the greeting.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
@@ -165,7 +165,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// message returns what comes before m, or m.
+// message returns the message that has to come before m, if there is one, else m.
 func (s *resubscription) message(m wire.Message) wire.Message {
 	m = s.from.withEvent(m)
 	gap := s.gap && m.Err == nil // that it was refused says more
@@ -177,7 +177,7 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 	return LossGap()
 }
 
-// LossGap returns what a stream brings where a connection was lost.
+// LossGap returns the gap event that a stream yields after its connection was lost.
 func LossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and made again",
@@ -224,7 +224,7 @@ func waiting(st dialect.Stream) bool {
 	return ok && w.Waiting()
 }
 
-// Cancel tells the far side, if there is one, that nobody wants the rest.
+// Cancel ends the stream at the far side, if there is a connection.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
 	s.d.unregister(s)

@@ -72,8 +72,9 @@ func (s *TapeServer) Serve(ctx context.Context) error {
 // Close ends the listener. The connections end with Serve's context.
 func (s *TapeServer) Close() error { return s.listener.Close() }
 
-// DialMessages connects to e for whoever speaks in messages: no greeting is made,
-// and nothing is answered. close ends what belongs to it beside the connection.
+// DialMessages connects to e for a caller that works with whole messages, such as
+// replay: no greeting is made, and nothing is answered. close ends what belongs to
+// the connection beside itself.
 func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wire.Conn, closeAll func(), err error) {
 	var ends []func() error
 	switch {

@@ -9,7 +9,7 @@ import (
 	lib "github.com/pelletier/go-toml/v2"
 )
 
-// An Error is what is wrong with a text.
+// An Error describes what is wrong with a text.
 type Error struct {
 	Line int // 0: not known
 	Text string

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Control is what a command asks of a session itself, not of its far side.
+// A Control asks a session about itself, rather than its far side.
 type Control struct {
 	jobs []string // see EndedJobs
 	r    *relay.Client
@@ -153,7 +153,7 @@ func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
 	return err
 }
 
-// listBound is how long a session may take to say how it is.
+// listBound bounds how long a session may take to report its status.
 const listBound = 2 * time.Second
 
 // List asks every session of this user how it is. What sessions that were killed

@@ -59,7 +59,7 @@ type host struct {
 	lastErr string // the last failure, for its status
 }
 
-// lifetime is how far a session has come: it is opened, live, and over.
+// lifetime is the stage of a session's life: it is opened, live, and over.
 type lifetime struct {
 	abandon context.CancelCauseFunc // ends the opening
 	live    chan struct{}           // closed when the opening is over, also when it failed
@@ -70,10 +70,10 @@ type lifetime struct {
 	ended   atomic.Bool
 }
 
-// Host opens a session and keeps it until it is closed, ctx ends, nobody has used
-// it for long, its socket is gone, or the far side is. A Conflict says that its
-// name is taken. It returns why the session ended; nil when it was closed. Who
-// asks for the session later is told, too.
+// Host opens a session and keeps it until it is closed, ctx ends, no command has
+// used it for long, its socket is removed, or the far side ends. A Conflict means
+// that its name is taken. It returns why the session ended, nil when it was closed;
+// commands that ask for the session later are told that, too.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), started: time.Now(),

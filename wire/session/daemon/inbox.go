@@ -28,7 +28,7 @@ type inbox struct {
 	more     chan struct{}    // closed when a call can be claimed; nil: nobody waits
 }
 
-// inboxMost is how many calls are parked at most.
+// inboxMost bounds the calls that are parked at once.
 const inboxMost = 1024
 
 // parked is one call.
@@ -149,9 +149,10 @@ func (p *parked) release() {
 	}
 }
 
-// claim waits for a call of method (of any, where that is "") that nobody has,
-// and gives the oldest to the process of h. It is given back when that process
-// goes before it has shown the call (took), later when the lease is over.
+// claim waits for a call of method (of any method where that is "") that no other
+// process has claimed, and gives the oldest to the process of h. The claim ends
+// when that process goes before it has shown the call (took), later when the lease
+// is over.
 func (b *inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
 	for {
 		b.mu.Lock()
@@ -206,7 +207,7 @@ func (b *inbox) release(h *relay.Process) {
 	b.wake()
 }
 
-// reply answers the call with that id, whoever has claimed it.
+// reply answers the call with that id, whichever process has claimed it.
 func (b *inbox) reply(id int64, a parkedAnswer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -233,7 +234,7 @@ func nothingParked(id int64) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("no call %d waits in the inbox: it was answered, given up, or out of time", id), nil)
 }
 
-// counts returns how many calls wait for somebody and how many are claimed.
+// counts returns how many calls are waiting to be claimed and how many are claimed.
 func (b *inbox) counts() (waiting, claimed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// inboxRequest are the params of what is asked of the inbox.
+// inboxRequest holds the params of the inbox's methods.
 type inboxRequest struct {
 	ID      int64           `json:"id,omitempty"`
 	Method  string          `json:"method,omitempty"`

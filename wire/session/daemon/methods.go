@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// methods returns what a session answers on its socket beside what every socket
-// does.
+// methods returns the methods of a session's socket beside those that every socket
+// has.
 func (h *host) methods() map[string]relay.Method {
 	all := map[string]relay.Method{
 		"hello":        h.hello,
@@ -132,7 +132,8 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	}), nil
 }
 
-// Status is what `session status` prints, and in short `session list`.
+// Status describes a session as `session status` prints it, and in short `session
+// list`.
 type Status struct {
 	Name          string        `json:"name"`
 	Endpoint      string        `json:"endpoint"`

@@ -38,8 +38,8 @@ type kept struct {
 
 func newRing() *ring { return &ring{most: ringBytes, count: ringCount, first: 1} }
 
-// add keeps m, which is nobody else's, and drops the oldest where there is no
-// room.
+// add keeps m, which the ring then owns, and drops the oldest messages if there is
+// no room.
 func (r *ring) add(m wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

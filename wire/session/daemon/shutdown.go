@@ -69,7 +69,7 @@ func (h *host) watch(ctx context.Context, file os.FileInfo) error {
 	}
 }
 
-// watchEvery is how often a session looks whether it is still wanted.
+// watchEvery is the interval at which a session checks whether it is still wanted.
 const watchEvery = 200 * time.Millisecond
 
 // shutdown ends the session: it can be found no more, the far side is told, and then
@@ -100,8 +100,8 @@ func (h *host) shutdown(file os.FileInfo) {
 	h.sock.CloseAfter(words)
 }
 
-// slowDrainTimeout is how long commands may take, when the far side has gone, to read
-// what it said before.
+// slowDrainTimeout bounds how long commands may take, after the far side has gone,
+// to read what it said before.
 const slowDrainTimeout = 10 * time.Second
 
 // unsubscribe ends the session's subscriptions.
@@ -113,7 +113,8 @@ func (h *host) unsubscribe() {
 	leaving.Wait()
 }
 
-// close begins the end; whoever asked sees it by the end of its connection.
+// close begins the end of the session; the command that asked for it sees its
+// connection end.
 func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
 	running := h.runningJobs()
 	h.once.Do(func() { close(h.closing) })

@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A Backend is what a socket offers to other processes: the far side of a
-// connection.
+// A Backend is the connection that a socket offers to other processes.
 type Backend interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	Notify(ctx context.Context, op dialect.Op) error

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Client is a Conversation that another process of ours holds, reached over its
+// Client is a Conversation that another process of rpcx holds, reached over its
 // socket.
 type Client struct {
 	p     *peer.Peer
@@ -81,21 +81,23 @@ type FunctionAnswerer interface {
 	Close() error
 }
 
-// AnswerBy has a answer functions of ours.
+// AnswerBy sets what answers the functions of this process.
 func (r *Client) AnswerBy(a FunctionAnswerer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.functions = a
 }
 
-// answerer answers functions of ours; nil where there are none.
+// answerer returns what answers the functions of this process; nil where it has
+// none.
 func (r *Client) answerer() FunctionAnswerer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.functions
 }
 
-// ownFunctions answers what the other process asks of us: functions of ours.
+// ownFunctions answers the requests of the other process: calls of functions of
+// this one.
 type ownFunctions struct {
 	r *Client
 	c dialect.Caller

@@ -49,8 +49,8 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, nil
 }
 
-// dialUnix connects to the socket. One that is not there any more is said to be
-// gone, and what is left of it is removed.
+// dialUnix connects to the socket. If it is gone it says so, and removes what is
+// left of it.
 func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	for {
 		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
@@ -99,8 +99,8 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	}
 }
 
-// fromSocket returns what it means that something failed over the socket: what the
-// other process told, or that its own end came without a word.
+// fromSocket returns the meaning of a failure over the socket: the failure that the
+// other process reported, or that the process ended without a word.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
 		return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Err: err}

@@ -45,7 +45,8 @@ func (c crossing) failure() error {
 	return c.Fault
 }
 
-// FaultJSON and FaultFrom take a failure from one process of ours to another.
+// FaultJSON encodes a failure for another process of rpcx, where FaultFrom decodes
+// it.
 func FaultJSON(err error) json.RawMessage { return scan.JSON(cross(err)) }
 
 // FaultFrom makes the failure again.

@@ -101,8 +101,8 @@ func (b withFunctions) Checked(c dialect.Caller) dialect.Caller {
 	return c
 }
 
-// functionGone returns what the far side gets when the process of a function has
-// ended.
+// functionGone returns the error that the far side gets when the process that had
+// the function has ended.
 func functionGone() error { return wire.NewError(wire.CodeServer, "the function is gone") }
 
 type functionResponder struct {

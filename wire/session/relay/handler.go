@@ -143,8 +143,8 @@ func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMes
 	return nil, h.socket.Upstream.Notify(ctx, op)
 }
 
-// openOp runs an operation and passes its messages on until it ends or nobody
-// wants it.
+// openOp runs an operation and passes its messages on until it ends or is
+// cancelled.
 func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	op, hook, err := h.readOp(in)
 	if err != nil {

@@ -25,10 +25,10 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Socket offers one connection to other processes of ours: a hook finds it in
-// its RPCX_ENDPOINT, and a session is one. It speaks JSON-RPC 2.0, a line a
-// message; its methods are the Conversation's: hello, open (a stream, ended by
-// cancel), notify, describe and typing, and what a session has beside.
+// A Socket offers one connection to other processes of rpcx: a hook finds it in its
+// RPCX_ENDPOINT, and a session is one. It speaks JSON-RPC 2.0, a line a message;
+// its methods are the Conversation's: hello, open (a stream, ended by cancel),
+// notify, describe and typing, and those that a session adds.
 type Socket struct {
 	*Functions
 	ServerOptions
@@ -67,7 +67,7 @@ type Owner interface {
 	StreamFailed(err error)
 }
 
-// ListenForHooks binds a socket that nobody else can reach, for the hooks of far.
+// ListenForHooks binds a private socket for the hooks of far.
 func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpoint, own Owner) (*Socket, error) {
 	dir, err := rundir.Make()
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Socket) serve() {
 	}
 }
 
-// acceptPause is how long nobody is let in when that has failed.
+// acceptPause is the pause after an Accept that failed.
 const acceptPause = 20 * time.Millisecond
 
 func (s *Socket) converse(nc net.Conn) {
@@ -138,8 +138,8 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
-// Attached returns how many processes use the connection, but for h's. Who only
-// looks whether there is a session, or how it is, does not.
+// Attached returns how many processes other than h's use the connection. A process
+// that only asks for the status does not count.
 func (s *Socket) Attached(h *Process) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +172,8 @@ func (s *Socket) beginStream() (passed func(), ok bool) {
 	return s.streams.Done, true
 }
 
-// socketInbound is how many requests of one process may be under way: as many as
-// --jobs lets it make, and some.
+// socketInbound bounds the requests of one process that are under way: somewhat
+// more than --jobs can make.
 const socketInbound = 8192
 
 // socketPeer returns either end of a connection to a socket. What crosses it are
@@ -196,8 +196,8 @@ func (s *Socket) CancelStreams() {
 	s.settle(dialect.CancelTimeout)
 }
 
-// Meaning returns what it means that a stream failed with err: it may have been the
-// end of the session that nobody else wanted.
+// Meaning returns the error to report for a stream that failed with err: that may
+// have been the end of the session instead.
 func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return cmp.Or(s.Owner.EndReason(), err)
@@ -219,8 +219,8 @@ func (s *Socket) settle(d time.Duration) {
 	}
 }
 
-// DrainTimeout is how long Close waits for answers to get through, which came
-// before the connection ended.
+// DrainTimeout bounds how long Close waits for answers that came before the
+// connection ended to get through.
 const DrainTimeout = 500 * time.Millisecond
 
 // Close removes the socket, ends all that came through it and waits for that,

@@ -15,10 +15,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An exitRecord is how a session ended that nobody closed. The last few are kept in
-// one file, so that the next command can say why: the session's process has nobody
-// to tell it. What a session of that name left before is forgotten when it lives
-// again.
+// An exitRecord says why a session ended that no command closed. The last few are
+// kept in one file, so that the next command can tell the user: the session's
+// process had no one to tell. The record of a name is dropped when a session of
+// that name starts.
 type exitRecord struct {
 	Socket string    `json:"socket"`
 	At     time.Time `json:"at"`
@@ -53,7 +53,8 @@ func ForgetExit(socket string) {
 	}
 }
 
-// writeExit puts why in the place of what is kept of socket; "" is nothing.
+// writeExit records why the session at socket ended and drops its former record; ""
+// only drops that.
 func writeExit(socket, why string) {
 	file := profile.StateFile("ended")
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {

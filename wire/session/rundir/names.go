@@ -16,10 +16,10 @@ import (
 	"rpcx/wire/profile"
 )
 
-// nameMost is how long the name of a session may be.
+// nameMost bounds the length of a session's name.
 const nameMost = 64
 
-// CheckName refuses what is no name of a session (rpcx-sessions(7)).
+// CheckName refuses names that a session cannot have (rpcx-sessions(7)).
 func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= nameMost && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
@@ -115,9 +115,9 @@ func Ended(name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s has ended", name), cause)
 }
 
-// AnswerTimeout is how long another process of ours may take to answer what it can
-// answer at once, and to say hello: one that is connecting says it when it is
-// done.
+// AnswerTimeout bounds how long another process of rpcx may take for an answer that
+// needs no peer, and for its hello: a session that is still connecting says hello
+// when it is connected.
 const AnswerTimeout = 30 * time.Second
 
 // Silent returns a session whose process, pid where that is known, lives and does

@@ -31,9 +31,9 @@ func checkOwn(dir string) error {
 	return nil
 }
 
-// lockFile waits until nobody else holds the lock on f, and takes it. It is given
-// up when f is closed. Who holds it does so for a moment: a process that was
-// stopped just then is not waited for without end.
+// lockFile waits for the lock on f and takes it. It gives up when f is closed. The
+// lock is only held for a moment, but its holder may be a process that was stopped
+// just then, so the wait has an end.
 func lockFile(f *os.File) error {
 	for end := time.Now().Add(lockBound); ; time.Sleep(lockPause) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -115,8 +115,8 @@ func Bind(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// dead reports whether nobody listens at path any more, though there is a socket:
-// whoever did was killed.
+// dead reports whether the socket at path was left behind by a process that was
+// killed: nothing listens at it.
 func dead(path string) bool {
 	nc, err := net.Dial("unix", path)
 	if err == nil {
