@@ -3,6 +3,7 @@ package env
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"rpcx/wire"
@@ -15,8 +16,11 @@ type Deadline struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc
 	whole  *time.Timer
-	idle   *time.Timer
 	every  time.Duration
+
+	mu      sync.Mutex // guards idle and working
+	idle    *time.Timer
+	working int // hooks of ours
 }
 
 // NewDeadline starts both timers at once. A duration of zero or less bounds
@@ -30,26 +34,51 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 		})
 	}
 	if idle > 0 {
-		c.idle = time.AfterFunc(idle, func() {
-			c.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", idle), nil))
-		})
+		c.startIdle(idle)
 	}
 	return c
+}
+
+func (c *Deadline) startIdle(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle = time.AfterFunc(d, func() { c.idled(d) })
+}
+
+// idled is called when nothing has come for d.
+func (c *Deadline) idled(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.working > 0 { // the peer waits for us; when it has its answer, the time begins anew
+		c.idle.Reset(d)
+		return
+	}
+	c.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", d), nil))
+}
+
+// Working is told that a hook of ours begins (1) or ends (-1) to work on what the peer
+// wants. Meanwhile nothing more of the peer is waited for.
+func (c *Deadline) Working(change int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.working += change; change < 0 && c.every > 0 && c.idle != nil {
+		c.idle.Reset(c.every)
+	}
 }
 
 // UntilFirst bounds how long the first message may take to come, where no idle
 // time was given. What comes after it may take as long as it likes.
 func (c *Deadline) UntilFirst(d time.Duration) *Deadline {
 	if c.idle == nil && c.every == 0 { // less than 0: the user wants no bound
-		c.idle = time.AfterFunc(d, func() {
-			c.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", d), nil))
-		})
+		c.startIdle(d)
 	}
 	return c
 }
 
 // Touch restarts the idle timer because a message came.
 func (c *Deadline) Touch() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case c.idle == nil:
 	case c.every > 0:
@@ -68,6 +97,8 @@ func (c *Deadline) Pause() {
 
 // Stop ends the timers and Ctx.
 func (c *Deadline) Stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, t := range []*time.Timer{c.whole, c.idle} {
 		if t != nil {
 			t.Stop()

@@ -40,7 +40,7 @@ func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endp
 	}
 	var conv session.Conversation
 	err = untilReached(a, cl, func() (err error) {
-		conv, err = open(cl.Ctx, a, e, c, cat, raw)
+		conv, err = open(cl, a, e, c, cat, raw)
 		return err
 	})
 	if err != nil {

@@ -107,7 +107,8 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 
 // open connects with the flags of a client. raw asks for all the traffic, for
 // connect. A signal or timeout is returned in place of the error it caused.
-func open(ctx context.Context, a *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
+func open(cl *env.Deadline, a *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
+	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, a, &c.Conn, &c.Hooks)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func open(ctx context.Context, a *env.Env, e endpoint.Endpoint, c *options.Clien
 	if err := c.Handshake.Apply(&e, &o); err != nil {
 		return nil, err
 	}
-	o.Reached, o.Hurry = a.Reached, env.Hurried(ctx)
+	o.Reached, o.Hurry, o.Hook.Working = a.Reached, env.Hurried(ctx), cl.Working
 	if o.Record, err = c.Record.Open(a, e.String(), e.Dialect, false); err != nil {
 		return nil, err
 	}

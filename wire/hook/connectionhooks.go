@@ -75,6 +75,10 @@ func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.R
 		return nil, err
 	}
 	defer leave()
+	if w := b.t.o.Working; w != nil {
+		w(1)
+		defer w(-1)
+	}
 	r.Stream = r.Stream && r.Emit != nil
 	c := b.t.find(r.Method)
 	if c == nil {

@@ -36,6 +36,9 @@ type Options struct {
 	Timeout time.Duration
 	Dialect string // RPCX_DIALECT; "": unset
 	Session string // RPCX_SESSION; "": unset
+	// Working is told of each answer that a hook begins (1) and ends (-1) to work on, by
+	// several goroutines. May be nil.
+	Working func(change int)
 	// Hurry ends when nobody waits any longer for the end of hooks: a command that is to
 	// end has transport.HurriedGrace then, and is forced. nil: never.
 	Hurry context.Context
