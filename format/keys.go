@@ -44,8 +44,8 @@ var sequences = map[string]string{
 	pasteBegins: pasteBegins, pasteEnds: pasteEnds,
 }
 
-// longestSequence bounds, in bytes, an escape sequence of a key: what is longer is
-// passed on unread.
+// longestSequence bounds, in bytes, an escape sequence of a key; a longer one is
+// dropped.
 const longestSequence = 16
 
 func (k *keys) Read(b []byte) (int, error) {

@@ -22,8 +22,8 @@ const (
 	None               // neither
 )
 
-// Discovery returns where a codec keeps what it finds of the peer of e, dialled
-// with cfg. Its members are nil as far as nothing is read or kept.
+// Discovery returns the cache of what a codec finds out about the peer of e,
+// dialled with cfg. Its functions are nil where nothing is to be read or kept.
 func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.DiscoveryCache) {
 	file := discoveryFile(e, cfg)
 	if file == "" || use == None {

@@ -26,7 +26,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// An OpKind is what a user wants done.
+// An OpKind says what an operation does.
 type OpKind uint8
 
 // The operations. A codec answers wire.ErrUnsupported for those that its
@@ -130,8 +130,8 @@ type Stream interface {
 	Cancel(ctx context.Context) error
 }
 
-// CancelTimeout bounds how long the far side may take to hear that nobody wants
-// the rest of a stream.
+// CancelTimeout bounds how long telling the far side that a stream is cancelled may
+// take.
 const CancelTimeout = 2 * time.Second
 
 // CancelAnyway cancels st even where ctx has ended, within CancelTimeout.
@@ -160,16 +160,17 @@ type Notifier interface {
 	Tell(ev wire.Event)
 }
 
-// UnsolicitedStreams marks a Codec whose peer opens streams by itself: a finished
-// unknown stream must not be taken as the answer to the only pending call, unless
-// it came in that call's own exchange.
+// UnsolicitedStreams marks a Codec whose peer opens streams by itself: when a
+// stream that is not known ends, that must not be taken as the answer to the only
+// pending call, unless it came in that call's own exchange.
 type UnsolicitedStreams interface {
 	// UnsolicitedStreams does nothing.
 	UnsolicitedStreams()
 }
 
-// OpenEnded marks a Codec whose peers answer a Subscribe as they like, and send what
-// belongs to it unnamed: its answer tells nothing of how long it lasts.
+// OpenEnded marks a Codec whose peers may answer a Subscribe in any form and send
+// its items without naming a stream: the answer does not tell how long the
+// subscription lasts.
 type OpenEnded interface {
 	// OpenEnded does nothing.
 	OpenEnded()

@@ -15,7 +15,7 @@ type Greeter interface {
 	Greet(ctx context.Context, c Caller) error
 }
 
-// HandshakeOptions are what a greeting says about us.
+// HandshakeOptions say what a greeting tells the peer about us.
 type HandshakeOptions struct {
 	Offers *catalog.Catalog // the methods that we answer, by exact names; nil: the peer is told none
 	// Functions are the names of hooks that stand for function values: the peer
@@ -43,11 +43,11 @@ type Describer interface {
 	Describe(ctx context.Context, c Caller) (*catalog.Catalog, error)
 }
 
-// A Declarer is a codec whose far side declares in its greeting what it answers:
-// it need not be asked.
+// A Declarer is a Codec whose far side declares in its greeting which methods it
+// answers, so that it need not be asked.
 type Declarer interface {
-	// Declared is the catalog that describes method; nil where nothing was said of
-	// it. It is the same catalog as long as the declaration is.
+	// Declared returns the catalog that describes method; nil where the greeting
+	// did not mention it. It is the same catalog as long as the declaration is.
 	Declared(method string) *catalog.Catalog
 }
 
@@ -69,8 +69,8 @@ type DiscoveryCache struct {
 
 // A JobOwner is a Codec whose jobs end with their connection.
 type JobOwner interface {
-	// RunningJobs are the jobs that were started on this connection and are not
-	// known to be over, by name. Shutdown cancels them.
+	// RunningJobs returns the names of the jobs that were started on this
+	// connection and are not known to be over. Shutdown cancels them.
 	RunningJobs() []string
 }
 

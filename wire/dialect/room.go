@@ -12,7 +12,7 @@ type Room interface {
 	Free() bool
 }
 
-// roomKey is where a context has the room for the answer.
+// roomKey is the key of a context's Room.
 type roomKey struct{}
 
 // WithRoom returns ctx with the room that RoomOf returns.
@@ -20,8 +20,8 @@ func WithRoom(ctx context.Context, r Room) context.Context {
 	return context.WithValue(ctx, roomKey{}, r)
 }
 
-// RoomOf returns the room for the answer to the request that ctx is of; where
-// nobody has set one, one without bounds.
+// RoomOf returns the room for the answer to the request that ctx belongs to; an
+// unbounded one where none was set.
 func RoomOf(ctx context.Context) Room {
 	if r, ok := ctx.Value(roomKey{}).(Room); ok {
 		return r

@@ -43,12 +43,14 @@ type CallChecker interface {
 	Checked(c Caller) Caller
 }
 
-// A HostConfigurer is a Backend for dialects whose server has a clock or files.
+// A HostConfigurer is a Backend that has settings for dialects whose server has a
+// clock or files.
 type HostConfigurer interface {
 	HostOptions() HostOptions
 }
 
-// HostOptions configure such a server. The zero value is usable.
+// HostOptions are the settings of a server that simulates a host. The zero value is
+// usable.
 type HostOptions struct {
 	Frame     time.Duration // the length of a simulated frame; 0: the dialect's default
 	Artifacts string        // the folder in which hooks write files for clients; "": a temporary one
@@ -56,8 +58,8 @@ type HostOptions struct {
 	MaxMessage int // the connection's limit for a message, in bytes; 0: not known
 }
 
-// A Reloader is a Server that wants to know when its hooks and catalog were
-// loaded again.
+// A Reloader is a Server that has to know when its hooks and catalog were loaded
+// again.
 type Reloader interface {
 	Reload()
 }
@@ -96,7 +98,7 @@ type Evaluation struct {
 	Printed io.Writer
 }
 
-// An EvalError is a failure of the code that was evaluated.
+// An EvalError is a failure of the evaluated code.
 type EvalError struct {
 	Kind    string // "": the dialect chooses
 	Message string

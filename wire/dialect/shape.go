@@ -27,7 +27,7 @@ type Shape struct {
 	Varies []Place // versions and names of programs, measurements: not compared
 }
 
-// A Place is where a value stands in the messages of a dialect.
+// A Place says where a value stands in the messages of a dialect.
 type Place struct {
 	// Method is that of the request or notification; an answer has that of its
 	// request. A "*" at either end takes what is there. "": every one.

@@ -80,8 +80,8 @@ type Spec struct {
 	AnswerMaxAge  func(answer []byte) time.Duration                // how long an answer may be kept; 0: not at all
 }
 
-// CodecOptions are what the endpoint and the limits of a connection say to its
-// codec. The zero value is usable.
+// CodecOptions pass on to a codec what the endpoint and the limits of its
+// connection say. The zero value is usable.
 type CodecOptions struct {
 	MaxDepth int    // the greatest nesting that is read; 0: wire.DefaultMaxDepth
 	Framing  string // as the endpoint names it; "": its transport's own
@@ -105,7 +105,7 @@ const (
 	AnyJobs      // a job outlives its connection
 )
 
-// ForHooks returns what hooks and policies call a method of the wire.
+// ForHooks returns the name by which hooks and policies call a method of the wire.
 func (s Spec) ForHooks(method string) string {
 	if s.HookName == nil {
 		return method

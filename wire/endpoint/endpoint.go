@@ -69,11 +69,12 @@ func (e Endpoint) Prefixed(s string) string {
 	return s
 }
 
-// Spec returns what is known of e's dialect; nothing where that is not known
-// before another process was asked.
+// Spec returns the Spec of e's dialect; the zero Spec while the dialect is not
+// known, before another process was asked.
 func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 
-// CodecOptions returns what e and the limits of a connection say to its codec.
+// CodecOptions returns the options that e and the limits of a connection mean for
+// its codec.
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	return dialect.CodecOptions{
 		MaxDepth: limits.MaxDepth, Framing: e.Framing, OneWay: e.IsHTTP(),

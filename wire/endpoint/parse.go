@@ -171,7 +171,7 @@ func Prefixes() []string {
 	return words
 }
 
-// schemes are what a transport may be called, for the words to one that is not.
+// schemes are the names of transports that are suggested for a misspelt one.
 var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape", "conversation"}
 
 // byteTransports take a framing.

@@ -42,11 +42,11 @@ type calls struct {
 	greetings    []wire.Message // sent by the peer unprompted; at most greetingsMost
 }
 
-// greetingsMost is how many greetings are kept for those who watch for them
+// greetingsMost bounds the greetings that are kept for watches that are opened
 // later.
 const greetingsMost = 8
 
-// looseKey begins the key of a message of ours that has no id.
+// looseKey begins the keys of our messages that have no id.
 const looseKey = "\x00"
 
 // isLoose reports whether s is a message without an id.
@@ -145,13 +145,14 @@ func (c *calls) abandon(s *stream) {
 	c.abandoned[s.id] = s
 }
 
-// taken reports whether a request of ours may still be answered under id.
+// taken reports whether a response with this id may still come for a request of
+// ours.
 func (c *calls) taken(id wire.ID) bool {
 	return c.byID[string(id)] != nil || c.abandoned[string(id)] != nil
 }
 
-// onlyOpen returns the one call that waits and may be answered by a stream; any
-// of them if there are several, nil if there is none.
+// onlyOpen returns the one call that waits and may be answered by a stream; any of
+// them if there are several, nil if there is none.
 func (c *calls) onlyOpen() *stream {
 	for _, s := range c.byID {
 		if s.waiting && !s.oneAnswer {
@@ -187,7 +188,7 @@ func (c *calls) watchesFor(method string) bool {
 }
 
 // count returns how many calls, streams included, are under way. Watches of all
-// messages are none.
+// messages do not count.
 func (c *calls) count() int {
 	n := len(c.byID)
 	for _, s := range c.byToken {

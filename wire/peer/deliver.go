@@ -14,8 +14,8 @@ func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	p.change.pass() // the reader must not stop now
 }
 
-// forgetLocked takes s out of every table and ends it: after what is queued its
-// consumer gets err.
+// forgetLocked takes s out of every table and ends it: its consumer gets err after
+// the messages that are queued.
 func (p *Peer) forgetLocked(s *stream, err error) {
 	if s.ended {
 		return

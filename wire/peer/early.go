@@ -15,8 +15,9 @@ type earlyItems struct {
 	lost  map[string]int64 // stream → items that were not kept; at most recentMost streams
 }
 
-// keep copies m; false, and counted, if that would be more than limit bytes in all, or
-// if an item of its stream was not kept before: what is kept has no holes.
+// keep copies m. It refuses, and counts m, if more than limit bytes would be kept
+// in all, or if an item of its stream was refused before: what is kept of a stream
+// has no holes.
 func (e *earlyItems) keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + overhead
 	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
@@ -42,7 +43,7 @@ func (e *earlyItems) lose(stream string) {
 	e.lost[stream]++
 }
 
-// missing returns how many items of a stream were not kept, at least.
+// missing returns at least how many items of a stream were refused.
 func (e *earlyItems) missing(stream wire.ID) int64 {
 	return e.lost[string(stream)] + e.lost[otherStreams]
 }

@@ -51,9 +51,9 @@ func (p *Peer) read() {
 }
 
 // gone returns a channel that is closed when the far side, which sends no more,
-// does not read either; nil where nobody tells. Where that is known at once, what
-// was asked of us is given up first: nobody is to hear that a call of ours, which
-// an answer was waiting for, has failed.
+// does not read either; nil where that cannot be found out. If it is known at once,
+// the far side's requests are given up first: their handlers must not hear that a
+// call of ours failed and report that to it.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(interface{ Gone() <-chan struct{} })
 	if !ok || err != io.EOF {
@@ -70,7 +70,7 @@ func (p *Peer) gone(err error) <-chan struct{} {
 	return gone
 }
 
-// finalErrorLocked returns what Err says.
+// finalErrorLocked returns the error that Err reports.
 func (p *Peer) finalErrorLocked(err error) error {
 	switch {
 	case p.ours || err == io.EOF:
@@ -166,9 +166,9 @@ const (
 	probeNext  = 5 * time.Second
 )
 
-// probe finds out, until ctx ends, whether the far side is still there to read an
-// answer: where it has left, what is sent to it comes back refused, and the
-// connection's Gone tells.
+// probe keeps checking, until ctx ends, that the far side can still read an answer:
+// if it has left, what is sent to it is refused, and the connection's Gone is
+// closed.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	for wait := probeFirst; ; wait = probeNext {
 		select {
@@ -190,8 +190,8 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// watchFarEnd gives the connection up when, before ctx ends, the far side turns out
-// to be gone, while nobody reads that could see it.
+// watchFarEnd ends the connection when the far side turns out to be gone before ctx
+// ends. It is for times at which the reader does not read and so would not see it.
 func (p *Peer) watchFarEnd(ctx context.Context) {
 	c, ok := p.conn.(interface{ FarEnd() (silent, gone bool) })
 	if !ok {
@@ -233,9 +233,9 @@ func isBroken(err error) bool {
 	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
-// finishNews lets the handler see, within bounds, the notifications that came
-// before the far side was gone: whoever sends one need not wait for what comes
-// of it. Nobody would get the answers to requests, so their handlers are ended.
+// finishNews lets the handler take, within bounds, the notifications that came
+// before the far side went: a peer that notifies need not wait for the effect.
+// Requests cannot be answered any more, so their handlers are ended.
 func (p *Peer) finishNews() {
 	p.mu.Lock()
 	p.inflight.cancelAll()
@@ -243,7 +243,7 @@ func (p *Peer) finishNews() {
 	p.settle(p.o.Drain, func() bool { return !p.notifications.running })
 }
 
-// closeCode returns what a WebSocket is closed with after err.
+// closeCode returns the code and reason with which a WebSocket is closed after err.
 func closeCode(err error) (code int, reason string) {
 	f := wire.AsFault(err)
 	switch {

@@ -53,10 +53,11 @@ func (p *Peer) exchange(o outgoing) {
 	}
 }
 
-// answers reports whether nobody of ours waits for what comes of sending o.
+// answers reports whether o is an answer: no call of ours waits for the outcome of
+// sending it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether as many answers of ours are being posted as may be.
+// crowded reports whether the bound of answers that are posted at once is reached.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,12 +101,13 @@ func (p *Peer) exchanged(s *stream, err error) {
 	p.forgetLocked(s, err)
 }
 
-// Exchanges takes the answers to what we ask inside exchanges of the far side's,
-// each of which is a connection of its own (POSTs to our listener): the event
-// stream of one carries our request, another brings the answer. Those that share
-// it are the listener's.
+// Exchanges connects requests of ours with their answers where each exchange of the
+// far side is a connection of its own (POSTs to our listener): the event stream of
+// one carries our request, another POST brings the answer. The connections of a
+// listener share one.
 //
-// Its requests have ids that nobody guesses: only who was asked can answer.
+// Its requests have ids that cannot be guessed: only the peer that was asked can
+// answer.
 type Exchanges struct {
 	mu     sync.Mutex
 	owners map[string]*Peer // by the ids of their requests
@@ -125,7 +127,7 @@ func (x *Exchanges) newID(p *Peer) wire.ID {
 	return id
 }
 
-// take returns whose request has that id, once; nil: nobody's.
+// take returns the Peer whose request has that id, once; nil if there is none.
 func (x *Exchanges) take(id wire.ID) *Peer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -141,14 +143,14 @@ func (x *Exchanges) forget(p *Peer) {
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInside reports whether requests of ours go out inside the exchange that the
+// asksInside reports whether requests of ours go out inside the exchange that this
 // connection is, and are answered in another.
 func (p *Peer) asksInside() bool {
 	return p.oneShot && p.o.Exchanges != nil && !p.OneAnswer()
 }
 
-// insideLocked gives a request of ours the id by which its answer is found. What has
-// its id elsewhere cannot be asked inside an exchange.
+// insideLocked gives a request of ours the id by which Exchanges finds its answer.
+// A message whose id is not its member "id" cannot be sent inside an exchange.
 func (p *Peer) insideLocked(msg wire.Message) wire.Message {
 	if !p.asksInside() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
 		return msg

@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// errOurs is why calls fail that were open when we closed the connection.
+// errOurs is the error of calls that were open when we closed the connection.
 var errOurs = errors.New("the connection was closed here")
 
-// closedFault returns what a call gets when its connection has ended with err;
-// when says what it was doing, "" nothing.
+// closedFault returns the error of a call whose connection has ended with err; when
+// says what it was doing, "" nothing.
 func closedFault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {

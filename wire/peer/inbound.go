@@ -285,7 +285,7 @@ func (p *Peer) cancelledLocked(m *wire.Message) {
 	}
 }
 
-// panicText returns what a panic said and where it was, in a few lines.
+// panicText describes a panic in a few lines: its value and where it was.
 func panicText(v any) string {
 	lines := strings.Split(string(debug.Stack()), "\n")
 	for i, line := range lines { // the frames above are those of the recovery

@@ -32,7 +32,7 @@ type inflight struct {
 	toldBusy   bool // a note has said that requests are refused
 }
 
-// queueMost is how many requests of arrays wait before further ones are refused.
+// queueMost bounds the requests of arrays that wait; further ones are refused.
 const queueMost = 1 << 16
 
 func newInflight() inflight {
@@ -45,8 +45,8 @@ func (f *inflight) full(n, most int) bool {
 }
 
 // crowded reports whether the reader should stop until a request is done. It must
-// not while one that is open may end only by what is still to be read: a stream by
-// its unsubscribe, one that Incoming took by whatever its user waits for.
+// not stop while an open request may depend on what is still to be read: a stream
+// on its unsubscribe, a request that Incoming took on whatever its user waits for.
 func (f *inflight) crowded(most int) bool {
 	return (f.full(0, most) || f.bytes >= heldBytes || len(f.queue) > 0) && f.streams == 0 && len(f.taken) == 0
 }
@@ -216,8 +216,8 @@ func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.change.pass()
 }
 
-// Pending returns how many calls of ours, streams included, and how many
-// requests of the far side are under way.
+// Pending returns how many calls of ours, streams included, and how many requests
+// of the far side are under way.
 func (p *Peer) Pending() (ours, theirs int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,10 +15,10 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	}
 }
 
-// invalidLocked takes a message that is none. A broken answer fails its call; what a
-// client says gets an answer. What a server says gets one only where it has a method
-// and an id, and so waits for one: an error has neither, and answers never beget
-// answers.
+// invalidLocked takes a message that is malformed. A malformed answer fails its
+// call. A client's message gets an error response; a server's only if it has a
+// method and an id, and so waits for one: a malformed error has neither, and errors
+// must not be answered with errors.
 func (p *Peer) invalidLocked(m *wire.Message, g *group, in *stream, seen bool) {
 	asks := m.Method != "" && !m.Bare
 	what := "a malformed message came"
@@ -144,8 +144,8 @@ func (p *Peer) nameBareLocked(m *wire.Message) {
 	}
 }
 
-// bareLocked takes a server's event that is no message of the dialect as the
-// notification that it is to whoever knows its name. It reports whether it was taken.
+// bareLocked treats a server's event that is no message of the dialect as a
+// notification, if something watches for its name. It reports whether it was taken.
 func (p *Peer) bareLocked(m *wire.Message) bool {
 	if !m.Bare {
 		return false

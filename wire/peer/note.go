@@ -2,7 +2,7 @@ package peer
 
 import "rpcx/wire"
 
-// A NoteKind is what a Note is about.
+// A NoteKind is the subject of a Note.
 type NoteKind uint8
 
 // The kinds of note.

@@ -127,8 +127,8 @@ func restored(m *wire.Message, own wire.ID) *wire.Message {
 	return &c
 }
 
-// noMoreLocked returns why s cannot be answered now: why the connection has ended, where
-// that is known, else why.
+// noMoreLocked returns why s cannot be answered now: why the connection has ended,
+// if that is known, else why.
 func (p *Peer) noMoreLocked(s *stream, why error) error {
 	method := ""
 	if s != nil {

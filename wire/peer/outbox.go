@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// roomBytes is how much may wait to be sent before those who send wait.
+// roomBytes bounds what waits to be sent; senders wait while it is more.
 const roomBytes = 1 << 20
 
 // outbox is the part of a Peer that holds what waits to be sent.
@@ -58,7 +58,8 @@ func (b *outbox) written(batch []outgoing, n int) {
 // full reports whether those who send must wait.
 func (b *outbox) full() bool { return b.bytes > roomBytes }
 
-// grace is how long the reader may still tell why a write failed.
+// grace is how long a write that failed waits for the reader to report a better
+// reason.
 const grace = 500 * time.Millisecond
 
 // outgoing is a message that waits to be sent.
@@ -110,8 +111,9 @@ func (p *Peer) sendLocked(o outgoing) {
 	}
 }
 
-// write sends what is queued until nothing is. What others are about to send is
-// let in first, so that much leaves in one write; a sole message never waits.
+// write sends until nothing is queued. It first lets other goroutines queue what
+// they are about to send, so that much leaves in one write; a sole message never
+// waits.
 func (p *Peer) write() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -32,8 +32,7 @@ const (
 	defaultClose   = 2 * time.Second
 )
 
-// Options are what a Peer needs beside its connection. The zero value is
-// usable.
+// Options configure a Peer. The zero value is usable.
 type Options struct {
 	// Handler is called once, with the peer, before anything is read; what it
 	// sends comes first. It may return nil. Without a handler every request is
@@ -51,7 +50,7 @@ type Options struct {
 	// Budget bounds what this peer and others hold to be sent. nil: 16 MiB for this
 	// one alone.
 	Budget *Budget
-	// StreamBuffer is how many bytes of messages a stream queues before the
+	// StreamBuffer bounds, in bytes, the messages that a stream queues before the
 	// reader stops. 0 means 8 MiB.
 	StreamBuffer int
 	// Lossy has the reader never stop for a slow consumer: a Subscribe or Watch
@@ -68,14 +67,14 @@ type Options struct {
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 means 2 s.
 	CloseTimeout time.Duration
-	// Hurry ends when whoever waits for Close has lost patience: its steps are
-	// not waited for any longer then. nil: never.
+	// Hurry ends when the caller of Close has lost patience: each of its steps then
+	// takes a fifth of a second at most. nil: never.
 	Hurry context.Context
 	// Client says that the far side is a server: what it sends that is neither
 	// request nor response is not answered. It is an event, which watches, Incoming
 	// and, under its own name, the handler see. Else it is answered with an error.
 	Client bool
-	// Name is what the far side is called where the user is told of it, one of several;
+	// Name is how messages to the user call the far side where there are several;
 	// "": it is the only one.
 	Name string
 	// Tap sees every message. May be nil.
@@ -151,7 +150,7 @@ type link struct {
 	oneShot   bool           // conn takes the answers to the first message, and no more
 }
 
-// A lifetime is what the end of a peer is awaited and brought about with.
+// A lifetime holds what the end of a peer is awaited and brought about with.
 type lifetime struct {
 	ctx     context.Context // of handlers: ends when the peer begins to close
 	cancel  context.CancelFunc
@@ -164,7 +163,7 @@ type lifetime struct {
 	err     error          // what Err returns; read only after done
 }
 
-// An ending is how far the end of the connection has come, and why it ends.
+// An ending records how far the end of the connection has come, and why it ends.
 type ending struct {
 	state      state
 	ours       bool  // we closed the connection

@@ -91,7 +91,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	return b, err
 }
 
-// end ends what is not answered.
+// end fails the requests of the batch that are not answered.
 func (b *rawBatch) end(p *Peer, err error) {
 	for _, s := range b.sent {
 		p.forgetLocked(s, err)
@@ -127,7 +127,7 @@ func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
 // Waiting reports whether Next would return at once.
 func (b *rawBatch) Waiting() bool { return len(b.calls) == 0 || b.calls[0].Waiting() }
 
-// Cancel forgets what is not answered yet.
+// Cancel forgets the requests that are not answered yet.
 func (b *rawBatch) Cancel(ctx context.Context) error {
 	var err error
 	for _, s := range b.calls {

@@ -115,7 +115,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *group, in *stream) {
 	}
 }
 
-// responseLocked routes an answer to a call of ours.
+// responseLocked routes a response to the call of ours that it answers.
 func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
 	s := p.calls.byID[string(m.ID)]
 	if s == nil && noID(m.ID) {
@@ -199,7 +199,7 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// tooLateLocked drops the response to a call that nobody waits for. A stream that it
+// tooLateLocked drops the response to a call that was given up. A stream that it
 // opens is ended.
 func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	delete(p.calls.abandoned, s.id)
@@ -221,9 +221,9 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	}, false)
 }
 
-// itemLocked routes one piece of a stream: by the call that it names, by its exchange,
-// by its stream. What comes in the exchange of a call that goes on, and is of a
-// stream that nobody named, is that call's.
+// itemLocked routes one item of a stream: by the call that it names, by its
+// exchange, by its stream. An item of an unknown stream that comes in the exchange
+// of a call that goes on belongs to that call.
 func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 	if s := p.calls.byID[string(m.ID)]; len(m.ID) > 0 && s != nil {
 		if !m.Beside {
@@ -274,7 +274,7 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 	}
 }
 
-// unclaimedLocked takes what no call of ours wants.
+// unclaimedLocked takes a message that belongs to no call of ours.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
 	switch {
 	case m.Kind == wire.Item && m.Beside: // of no call; Incoming sees the message itself

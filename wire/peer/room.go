@@ -80,7 +80,7 @@ func (p *Peer) holdsTooMuchLocked(in *inbound) bool {
 	return true
 }
 
-// MostHeld returns how many bytes have waited to be sent at once at most.
+// MostHeld returns the largest number of bytes that have waited to be sent at once.
 func (p *Peer) MostHeld() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

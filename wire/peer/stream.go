@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// wakeBytes is how much may wait in a stream before its consumer is woken
-// although the connection has more at once.
+// wakeBytes is how much may wait in a stream before its consumer is woken even
+// though more can be read at once.
 const wakeBytes = 64 << 10
 
 // stream is one operation of ours and the messages that answer it. It is in the
@@ -36,7 +36,8 @@ type stream struct {
 	pos     int    // the next message in current
 }
 
-// A request is what a stream sent, and the ids under which its answers come.
+// A request holds the message that a stream sent, and the ids under which its
+// answers come.
 type request struct {
 	op        dialect.Op
 	id        string        // of the request; "": none
@@ -50,7 +51,8 @@ type request struct {
 	late      chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
 }
 
-// An exchanged is what a stream has of its exchange, over a wire.Exchanger.
+// An exchanged is the part of a stream that belongs to its exchange, over a
+// wire.Exchanger.
 type exchanged struct {
 	stop      context.CancelFunc // ends the exchange
 	answers   bool               // it carries an answer of ours, and is no call
@@ -59,7 +61,8 @@ type exchanged struct {
 	malformed string             // what came in it that was no message
 }
 
-// A fate is how a stream stands with its consumer, and how it ended.
+// A fate records which messages a stream's consumer missed, and how the stream
+// ended.
 type fate struct {
 	lost     int64 // messages that were dropped, and the consumer was not told
 	overfull bool  // it queues more than it should
@@ -101,9 +104,9 @@ func (s *stream) Severed() bool {
 	return s.cut
 }
 
-// due reports whether what is queued is worth handing over: it is much, or
-// nothing more is coming at once. Taking each message as it comes would have
-// reader and consumer fight for the lock.
+// due reports whether what is queued is worth handing over: it is much, or nothing
+// more can be read at once. If each message were taken as it comes, reader and
+// consumer would contend for the lock.
 func (s *stream) due() bool { return !s.dirty || s.size >= wakeBytes }
 
 // refill takes the next chunk, for which it waits. Messages that were queued

@@ -27,8 +27,7 @@ func ReadObject(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '{', '}', noObject)
 }
 
-// ReadArray is ReadObject for the elements of an array; their keys are
-// nil.
+// ReadArray is ReadObject for the elements of an array; their keys are nil.
 func ReadArray(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '[', ']', noArray)
 }
@@ -167,5 +166,5 @@ func (c *Cursor) fail(i int, bad fault) bool {
 	return false
 }
 
-// Err says what is wrong, an *Error; nil as long as nothing is.
+// Err returns what is wrong, as an *Error; nil if nothing is.
 func (c *Cursor) Err() error { return c.bad.at(c.i) }

@@ -8,7 +8,7 @@ package scan
 
 import "strconv"
 
-// An Error says where bytes stop being JSON, and what is wrong there.
+// An Error says where bytes stop being JSON, and why.
 type Error struct {
 	Offset int    // in the bytes that were given
 	What   string // lower case: "expected a colon after the key"
@@ -21,7 +21,7 @@ func (e *Error) Error() string {
 	return e.What + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// A fault is what is wrong at an offset, small enough for the hot path.
+// A fault is the reason why bytes are no JSON, small enough for the hot path.
 type fault uint8
 
 const (
@@ -112,8 +112,8 @@ func Value(b []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// Valid says whether b is exactly one JSON value, with blanks around it or none.
-// The error is an *Error.
+// Valid returns nil if b is exactly one JSON value, with or without blanks around
+// it.
 func Valid(b []byte, depth int) error {
 	i, bad := value(b, Skip(b, 0), depth)
 	if bad == none {

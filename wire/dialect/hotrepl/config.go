@@ -25,7 +25,7 @@ var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength
 
 const defaultFrame = 16 * time.Millisecond
 
-// config is what a host says of itself in its handshake, and its frame clock.
+// config holds what a host says about itself in its handshake, and its frame clock.
 type config struct {
 	host      struct{ Name, Version, Platform string }
 	evaluator struct {

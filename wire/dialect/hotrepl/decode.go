@@ -166,7 +166,7 @@ func failed(raw []byte) bool {
 	return status != "ok" || state == "failed" || state == "cancelled"
 }
 
-// malformedAnswer makes of an answer one that is none. It fails its call.
+// malformedAnswer turns an answer into a malformed one, which fails its call.
 func malformedAnswer(m *wire.Message, what string) {
 	m.Kind, m.Method = wire.Invalid, ""
 	m.Err = wire.NewError(wire.CodeInvalidRequest, what)

@@ -53,7 +53,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	return ev, nil
 }
 
-// other returns the event of a message that nobody asked for.
+// other returns the event of a message that belongs to no call.
 func other(m wire.Message) wire.Event {
 	if m.Method == typeReload {
 		return reloadEvent(m.Raw)

@@ -168,8 +168,8 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	return cat.Clone(), nil
 }
 
-// forgetCatalog drops what is known of the host's commands, which an
-// assembly_reload may have changed.
+// forgetCatalog drops the catalog of the host's commands, which an assembly_reload
+// may have changed.
 func (c *codec) forgetCatalog() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -56,10 +56,10 @@ type codec struct {
 	running map[string]bool             // jobs that were accepted and have not ended, by id
 }
 
-// maxSent bounds the messages of ours that are remembered until they are answered.
+// maxSent bounds the messages that are remembered until they are answered.
 const maxSent = 4096
 
-// sentRaw is what a user's own message will be answered with.
+// sentRaw records how a message of the user's own will be answered.
 type sentRaw struct {
 	watch bool // ticks
 	all   bool // their last one is the answer, not the first: their number is known
@@ -76,7 +76,7 @@ func NewCodec(o Options) dialect.Codec {
 	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
 }
 
-// UnsolicitedStreams says that answers come which nobody of ours asked for.
+// UnsolicitedStreams marks a dialect whose answers may come without a call of ours.
 func (c *codec) UnsolicitedStreams() {}
 
 // Encode writes op. A message that the host would refuse for its size is a usage
@@ -230,8 +230,8 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 	}
 }
 
-// Opened says that every answer is the only one: what a subscription brings are
-// items from the first on, and a job is asked for by requests of their own.
+// Opened reports that every answer is final: the values of a subscription come as
+// items that carry the request's own id.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
 // JoinBatch is for dialects that have batches.

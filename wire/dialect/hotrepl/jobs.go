@@ -43,7 +43,7 @@ func (s *server) start(r *running, m *catalog.Method) {
 	s.wg.Go(func() { s.runJob(j, id) })
 }
 
-// maxJobs is how many jobs are remembered.
+// maxJobs bounds the jobs that are remembered.
 const maxJobs = 1024
 
 // forgetJobs makes room for one more job by forgetting the one that ended first.

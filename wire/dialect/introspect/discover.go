@@ -16,14 +16,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// askBound is how long one discovery call may take: a service that cannot
-// describe itself must not hold up the user's call.
+// askBound bounds one discovery call: a service that cannot describe itself must
+// not hold up the user's call.
 const askBound = 15 * time.Second
 
-// askGrace is how long the end of a stream is awaited after an error event.
+// askGrace bounds how long the end of a stream is awaited after an error event.
 const askGrace = time.Second
 
-// discovery is what this connection knows about the service (sections 4 and 6.1
+// discovery holds what this connection knows about the service (sections 4 and 6.1
 // of the page), and which of it is new.
 type discovery struct {
 	kept dialect.DiscoveryCache

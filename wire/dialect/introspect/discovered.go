@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// discovered is what a service has told about itself, in the form in which the
+// discovered holds what a service has told about itself, in the form in which the
 // discovery cache stores it between runs.
 type discovered struct {
 	Format  int                        `json:"introspect"` // discoveredFormat

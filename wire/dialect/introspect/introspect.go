@@ -41,7 +41,7 @@ const itemMethod = "service_subscription"
 // caller, who knows the schema, has put in order).
 var paramStyles = []string{"wrapped", "object", "positional"}
 
-// Options are what a codec needs. The zero value is usable.
+// Options configure a codec. The zero value is usable.
 type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.

@@ -228,8 +228,8 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	}
 }
 
-// response reads an answer. One that is none is Invalid and Final: it fails its
-// call and is not answered.
+// response reads an answer. A malformed one is Invalid and Final: it fails its call
+// and is not answered.
 func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.strange[string(tight(f.id))] {
 		*m = invalid(raw, nil, "the id of a response is neither a string nor a number nor null")

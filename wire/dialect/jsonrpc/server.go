@@ -207,8 +207,8 @@ func (h *handler) isEnded(s *subscription) bool {
 	return s.ended
 }
 
-// unsubscribe ends a stream of this connection. mine is false for what is no
-// unsubscribe method of ours.
+// unsubscribe ends a stream of this connection. mine is false where method is not
+// one of our unsubscribe methods.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
 	for _, name := range subscribeNames(method) {
 		if kind, ok := h.r.Kind(name); ok && kind == catalog.Stream {

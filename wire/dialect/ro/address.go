@@ -76,7 +76,7 @@ func Parse(typed string) (Address, error) {
 	return a, nil
 }
 
-// cutLast is like strings.Cut, but cuts at the last sep.
+// cutLast is strings.Cut at the last sep.
 func cutLast(s string, sep byte) (before, after string, found bool) {
 	if i := strings.LastIndexByte(s, sep); i >= 0 {
 		return s[:i], s[i+1:], true

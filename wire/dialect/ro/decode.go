@@ -170,8 +170,8 @@ func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	}
 }
 
-// leave forgets a call that nobody reads any more, unless its results come
-// later: such a call is a job, whose state can still be asked for.
+// leave forgets a call that was given up, unless its results come later: such a
+// call is a job, whose state can still be asked for.
 func (c *codec) leave(id string) {
 	k := c.calls[id]
 	if k == nil || !k.deferred || k.kind != dialect.Call {

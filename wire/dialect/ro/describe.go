@@ -130,7 +130,7 @@ func (r *reader) info(val []byte) {
 	r.c.Info.Extra = rest.EndOrNil()
 }
 
-// entries is what the entries of a list describe.
+// entries says what the elements of a list describe.
 type entries int
 
 const (

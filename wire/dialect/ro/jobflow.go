@@ -176,8 +176,8 @@ func unfinished(err error) error {
 	return wire.NewFault(wire.Closed, "what would have told of the job has ended before the job has", nil)
 }
 
-// queueMost is how many unread messages a waiter holds; beyond it the oldest are
-// dropped.
+// queueMost bounds the unread messages that a waiter holds; beyond it the oldest
+// are dropped.
 const queueMost = 1024
 
 func (w *waiter) push(m wire.Message) {

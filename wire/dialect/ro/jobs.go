@@ -24,7 +24,7 @@ type job struct {
 	waits     []*waiter
 }
 
-// jobsMost is how many jobs a connection remembers.
+// jobsMost bounds the jobs that a connection remembers.
 const jobsMost = 256
 
 // jobs holds the jobs of a connection. Decode writes them, flows read them.
@@ -86,8 +86,8 @@ func (j *jobs) add(fresh *job) (dropped string) {
 	return dropped
 }
 
-// markRead records that a goroutine of ours reads the job's call, and returns a
-// copy of the job; false if there is none.
+// markRead records that a goroutine reads the job's call, and returns a copy of the
+// job; false if there is none.
 func (j *jobs) markRead(id string) (job, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -2,7 +2,8 @@ package ro
 
 import "strings"
 
-// recentMost is how many keys a recent remembers: a peer decides how many come.
+// recentMost bounds the keys that a recent remembers, as the peer decides how many
+// come.
 const recentMost = 128
 
 // recent is a set of the last recentMost keys that were added.

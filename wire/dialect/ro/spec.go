@@ -40,8 +40,8 @@ func Spec() dialect.Spec {
 	}
 }
 
-// subresources returns what a policy's RESOURCE:* stands for beside itself: all of
-// the resource's subresources.
+// subresources returns the further patterns that RESOURCE:* in a policy covers: all
+// of the resource's subresources.
 func subresources(pattern string) []string {
 	resource, all := strings.CutSuffix(pattern, ":*")
 	if !all || resource == "" || strings.ContainsAny(resource, ".*:") {

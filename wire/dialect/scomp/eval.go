@@ -55,7 +55,7 @@ func (h *handler) awaitHandshake(ctx context.Context) error {
 	}
 }
 
-// names returns what code can invoke: our bindings, then the client's.
+// names lists the names that code can invoke: our bindings, then the client's.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
 	ours := map[string]bool{}
@@ -70,7 +70,7 @@ func (h *handler) names() []string {
 	return names
 }
 
-// call invokes what evaluated code names: a function reference of the client, a
+// call invokes a name for evaluated code: a function reference of the client, a
 // binding of ours, or one of the client's.
 func (h *handler) call(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	_, ref := cutRef(name)

@@ -70,7 +70,7 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	return value.End()
 }
 
-// answers returns the hook that answers the function of ours with that id.
+// answers returns the hook behind the function of ours with that id.
 func (r *refs) answers(id string) (name string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Subprotocols returns what is offered on a WebSocket.
+// Subprotocols returns the subprotocols to offer on a WebSocket.
 func Subprotocols() []string { return []string{subprotocol} }
 
 // codec is the state for one connection: JSON-RPC 2.0, whose methods and
@@ -38,7 +38,7 @@ type codec struct {
 	greet greeting
 }
 
-// A role says who is the client: whoever sends the handshake.
+// A role says which side is the client: the one that sends the handshake.
 type role uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 )
 
 // Shape returns what a tape needs to know of scomp's messages. Sessions and the ids
-// of function values are made up, each by the side whose they are.
+// of function values are made up, each by the side that they belong to.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, []dialect.Place{

@@ -20,7 +20,7 @@ const Version = "1.0"
 
 const helloParams = `{"protocol":"` + Version + `","host":"scriptling","host_version":"rpcx","transports":["json"],"capabilities":["remote_objects"]}`
 
-// A greeting is what the handshake has told us, as a host.
+// A greeting holds what the handshake has told a host about its plugin.
 type greeting struct {
 	mu    sync.Mutex
 	hosts bool            // we sent a handshake, so we are the host and shut the plugin down

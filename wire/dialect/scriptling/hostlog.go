@@ -67,7 +67,7 @@ func named(args []byte) (obj json.RawMessage, ok bool) {
 	return o.End(), len(seen) > 0
 }
 
-// checkLog returns what is wrong with the params of a host.log.
+// checkLog returns an error that says what is wrong with the params of a host.log.
 func checkLog(params []byte) error {
 	if scan.Type(params) != 'o' {
 		return errors.New("host.log needs params")

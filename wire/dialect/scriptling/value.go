@@ -50,8 +50,8 @@ func (r ref) append(b []byte) []byte {
 	return o.End()
 }
 
-// plain appends the plain JSON of the transport Value val. An error says what is
-// wrong with it.
+// plain appends the plain JSON of the transport Value val. Its error says what is
+// wrong with val.
 func plain(b, val []byte) ([]byte, error) {
 	switch scan.Type(val) {
 	case '0':

@@ -28,7 +28,7 @@ type Target struct {
 	Patience time.Duration
 }
 
-// A Result is what came of a probe.
+// A Result is the outcome of a probe.
 type Result struct {
 	Broken   string // what came in place of what should have; "": it is as it should be
 	Sent     []byte // the message that was answered so
@@ -37,8 +37,8 @@ type Result struct {
 	Duration time.Duration
 }
 
-// counter makes ids that nobody else uses on the connection: they are far above
-// those that a client counts.
+// counter makes ids that are not used otherwise on the connection: they are far
+// above those that a client counts.
 var counter atomic.Int64
 
 func freshID() json.RawMessage {

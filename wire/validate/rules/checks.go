@@ -30,7 +30,7 @@ type schemas struct {
 	compiled *fifo[*compiled]
 }
 
-// A compiled is what came of a schema.
+// A compiled is the outcome of compiling a schema.
 type compiled struct {
 	schema *schema.Schema
 	err    error

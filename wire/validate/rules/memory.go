@@ -17,7 +17,7 @@ const (
 	mostClosed  = 100      // connections that were closed
 )
 
-// A connection is what is known of one connection of a conversation.
+// A connection holds what is known of one connection of a conversation.
 type connection struct {
 	number int
 	asked  map[string]*fifo[*call] // by the side that asked: what was not answered yet, by id

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions are what the programs of rules can call beside jq's own.
+// functions are those that the programs of rules can call beside jq's own.
 var functions = []jq.Func{
 	{Name: "kept", Arity: 1, Call: func(ctx context.Context, _ any, args []any) (any, error) {
 		key, of := remembered(ctx, args[0])
@@ -23,7 +23,7 @@ var functions = []jq.Func{
 	}},
 }
 
-// connectionKey is where the context of a run has the connection.
+// connectionKey is the key of the connection in a run's context.
 type connectionKey struct{}
 
 // remembered returns a key as text, and where it is kept.

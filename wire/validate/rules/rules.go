@@ -209,7 +209,8 @@ func (s *Set) check() error {
 	return nil
 }
 
-// compiles says what is wrong with one program of the set, or with what it is to see.
+// compiles returns an error that says what is wrong with one program of the set, or
+// with what it is to see.
 func (s *Set) compiles(program string, w When) error {
 	for _, k := range w.Kind {
 		if !slices.Contains(kinds, k) {

@@ -38,8 +38,8 @@ type line struct {
 	text   []byte
 }
 
-// retryMost is how many lines are looked at again where a value that began on the
-// line before them turned out to be broken.
+// retryMost bounds the lines that are read again where a value that began on an
+// earlier line turned out to be broken.
 const retryMost = 1000
 
 func newReader(r io.Reader) *reader { return &reader{in: bufio.NewReaderSize(r, 64<<10)} }

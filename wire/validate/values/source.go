@@ -115,7 +115,8 @@ func find(doc []byte, method string) (int, []byte, error) {
 	return 0, nil, fmt.Errorf("it has no method %s", method)
 }
 
-// madeMember is what the schema is called that is made of a list of parameters.
+// madeMember is the name of the schema that is made of an OpenRPC method's list of
+// parameters.
 const madeMember = "x-rpcx-params"
 
 // paramsSchema returns one schema for the params of an OpenRPC method, by name or

@@ -17,7 +17,7 @@ type Checker struct {
 	validator *schema.Validator
 }
 
-// A Result is what came of one value.
+// A Result is the outcome of checking one value.
 type Result struct {
 	File     string // as it was given; "-" is standard input
 	Line     int    // on which the value begins, from 1

@@ -112,7 +112,7 @@ func sameSignature(a, b map[string]any) bool {
 	return true
 }
 
-// A pair is what has one name in both lists; nil where it is in one alone.
+// A pair holds the entries of one name in two lists; nil where a list has none.
 type pair struct {
 	name     string
 	old, now map[string]any

@@ -26,7 +26,7 @@ var limits = []limit{
 	{"size", "maxProperties", "", false},
 }
 
-// A bound is what a limit says; the zero bound says nothing.
+// A bound is the value of a limit; the zero bound is no limit.
 type bound struct {
 	value     *big.Rat
 	keyword   string
