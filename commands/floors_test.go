@@ -51,6 +51,7 @@ var floors = []floor{
 	{"wire/validate/versions", []string{"wire/scan", "wire/catalog"}, nil},
 	{"wire/validate/values", []string{"wire", "wire/scan", "wire/catalog", "wire/schema"}, nil},
 	{"wire/validate/rules", []string{"wire", "wire/scan", "wire/catalog", "wire/toml", "wire/jq", "wire/schema", "wire/dialect", "wire/dialect/all", "wire/tape", "wire/tape/match"}, nil},
+	{"wire/validate/declared", []string{"wire", "wire/scan", "wire/catalog", "wire/schema"}, nil},
 	{"wire/validate/probes", []string{"wire", "wire/scan", "wire/toml", "wire/jq", "wire/dialect", "wire/dialect/all", "wire/tape/match", "wire/validate/rules"}, nil},
 	{"wire/session", []string{"wire", "wire/*"}, nil},
 	{"wire/session/daemon", []string{"wire", "wire/*"}, nil},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/commands/env"
@@ -20,6 +21,7 @@ import (
 	"rpcx/wire/session"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/recorder"
+	"rpcx/wire/validate/declared"
 	"rpcx/wire/validate/probes"
 )
 
@@ -37,6 +39,11 @@ type judge struct {
 	patience time.Duration
 	record   *recorder.Recorder // nil: nothing is recorded
 	watch    *watch
+
+	waiting  atomic.Pointer[env.Deadline] // starts anew with each message that comes
+	catalog  *catalog.Catalog             // what the peer offers; nil: it does not say
+	declared *declared.Checker            // of catalog
+	calls    []call                       // what is called: see tries
 
 	conv    *session.Direct                         // the conversation that is there
 	shared  *probes.Conn                            // its connection
@@ -83,6 +90,11 @@ func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error)
 	if j.shape, err = all.ShapeOf(e.Dialect); err != nil {
 		return nil, err
 	}
+	r.a.Heard = func() {
+		if cl := j.waiting.Load(); cl != nil {
+			cl.Touch()
+		}
+	}
 	c := &o.client
 	if j.session, err = options.ForSession(ctx, r.a, &c.Conn, &c.Hooks); err != nil {
 		return nil, err
@@ -100,6 +112,9 @@ func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error)
 	if j.record, err = c.Record.Open(r.a, e.String(), e.Dialect, true); err != nil {
 		return nil, err
 	}
+	if j.calls, err = o.given(); err != nil {
+		return nil, err
+	}
 	j.watch, err = newWatch(j)
 	return j, err
 }
@@ -110,10 +125,10 @@ func (j *judge) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := j.known(set); err != nil {
+	if err := j.known(set.Probes); err != nil {
 		return err
 	}
-	if len(set) == 0 {
+	if len(set.Probes) == 0 {
 		j.skipped.add("probes", j.endpoint.Dialect+" has none")
 	}
 	end, err := j.open(ctx)
@@ -123,7 +138,7 @@ func (j *judge) all(ctx context.Context) error {
 	err = j.shares(ctx, set)
 	end()
 	if err == nil {
-		err = j.probe(ctx, set, func(p *probes.Probe) bool { return p.Own || p.Bare })
+		err = j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return p.Own || p.Bare })
 	}
 	return errors.Join(err, j.watch.end(ctx, j))
 }
@@ -134,7 +149,7 @@ func (j *judge) known(set []probes.Probe) error {
 	for _, p := range set {
 		names = append(names, p.Name)
 	}
-	names = append(names, j.watch.names()...)
+	names = append(append(names, j.watch.names()...), declaredNames...)
 	for _, name := range j.o.disable {
 		if slices.Contains(names, name) {
 			continue
@@ -149,8 +164,14 @@ func (j *judge) known(set []probes.Probe) error {
 }
 
 // shares makes the checks that share a connection.
-func (j *judge) shares(ctx context.Context, set []probes.Probe) error {
-	return j.probe(ctx, set, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
+func (j *judge) shares(ctx context.Context, set *probes.Set) error {
+	if err := j.declares(ctx, set.Discovery); err != nil {
+		return err
+	}
+	if err := j.tries(ctx); err != nil {
+		return err
+	}
+	return j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
 }
 
 // open connects and greets. end says goodbye.

@@ -8,6 +8,8 @@
 //	versions.go   --against
 //	peer.go       a live peer: its connections
 //	probe.go      what it is asked
+//	declared.go   what it says of itself
+//	try.go        methods that are called
 //	watch.go      the rules that its messages are held against
 package validate
 
@@ -35,6 +37,9 @@ type validateOptions struct {
 	// Of a live peer.
 
 	role      string
+	try       []string
+	trust     bool
+	catalog   string
 	disable   []string
 	strict    bool
 	intrusive bool
@@ -89,6 +94,9 @@ func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.Enum(groupValues, "draft", "a schema that does not name its draft is of `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
 		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences, and do not fail", &o.allow, []string{"breaking"}),
+		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]` may be called, with bad params, too; what it returns is held against its schema", &o.try),
+		cmdline.Bool(groupPeer, "trust-hints", "", "call the methods, too, of which the peer says that they only read", &o.trust),
+		cmdline.Text(groupPeer, "catalog", "", "what the peer offers is in `FILE`: it need not say so, and what only reads there is called", &o.catalog),
 		cmdline.List(groupPeer, "disable", "", "leave the rule or probe `NAME` out", &o.disable),
 		cmdline.Bool(groupPeer, "strict", "", "what should be and is not is a failure, too, not a warning", &o.strict),
 		cmdline.Bool(groupPeer, "intrusive", "", "make the probes that may disconnect or exhaust others, too", &o.intrusive),

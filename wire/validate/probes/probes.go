@@ -5,6 +5,7 @@
 //	page = "JSON-RPC 2.0"          # what the sections are sections of
 //	base = "jsonrpc"               # the probes of that dialect are made, too
 //	except = ["batch"]             # but for these
+//	discovery = "rpc.discover"     # the method that describes a peer
 //
 //	[[probe]]
 //	name = "unknown-method"
@@ -24,6 +25,7 @@
 package probes
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -61,6 +63,7 @@ type Probe struct {
 // are numbers that nobody else on the connection uses for an id.
 type Step struct {
 	On    int               `toml:"on"`    // 1: on a second connection, which is opened beside the first
+	When  string            `toml:"when"`  // jq: the step is made only if this is true; "": always
 	Send  string            `toml:"send"`  // "": nothing
 	Await string            `toml:"await"` // jq: the first message that makes it true is the answer; "": none is awaited
 	Holds string            `toml:"holds"` // jq: what the answer must make true; "": that it has come is enough
@@ -69,12 +72,13 @@ type Step struct {
 	Keep  map[string]string `toml:"keep"`  // variables for later steps, by a jq program on the answer
 }
 
-// A set is the probes of a dialect.
-type set struct {
-	Page   string   `toml:"page"`
-	Base   string   `toml:"base"`
-	Except []string `toml:"except"`
-	Probes []Probe  `toml:"probe"`
+// A Set is the probes of a dialect.
+type Set struct {
+	Page      string   `toml:"page"`
+	Base      string   `toml:"base"`
+	Except    []string `toml:"except"`
+	Discovery string   `toml:"discovery"` // the method that describes a peer; "": that of the base, or none
+	Probes    []Probe  `toml:"probe"`
 }
 
 // fors are the values of Probe.For, with the variables that there are then.
@@ -84,13 +88,13 @@ var fors = map[string][]string{
 
 // For returns the probes of a dialect, in the order in which they are made: first
 // those that share a connection. A dialect may have none.
-func For(dialect string) ([]Probe, error) {
-	all, err := load(dialect)
+func For(dialect string) (*Set, error) {
+	s, err := load(dialect)
 	if err != nil {
 		return nil, fmt.Errorf("the probes of %s: %w", dialect, err)
 	}
-	slices.SortStableFunc(all, func(a, b Probe) int { return a.rank() - b.rank() })
-	return all, nil
+	slices.SortStableFunc(s.Probes, func(a, b Probe) int { return a.rank() - b.rank() })
+	return s, nil
 }
 
 func (p *Probe) rank() int {
@@ -103,13 +107,13 @@ func (p *Probe) rank() int {
 	return 0
 }
 
-func load(dialect string) ([]Probe, error) {
+func load(dialect string) (*Set, error) {
+	s := &Set{}
 	text := all.Named(dialect).Probes
 	if text == "" {
-		return nil, nil
+		return s, nil
 	}
-	var s set
-	if err := toml.Decode([]byte(text), &s); err != nil {
+	if err := toml.Decode([]byte(text), s); err != nil {
 		return nil, err
 	}
 	own := map[string]bool{}
@@ -122,14 +126,15 @@ func load(dialect string) ([]Probe, error) {
 		}
 	}
 	if s.Base == "" {
-		return s.Probes, nil
+		return s, nil
 	}
 	base, err := load(s.Base)
 	if err != nil {
 		return nil, err
 	}
-	base = slices.DeleteFunc(base, func(p Probe) bool { return own[p.Name] || slices.Contains(s.Except, p.Name) })
-	return append(s.Probes, base...), nil
+	s.Discovery = cmp.Or(s.Discovery, base.Discovery)
+	s.Probes = append(s.Probes, slices.DeleteFunc(base.Probes, func(p Probe) bool { return own[p.Name] || slices.Contains(s.Except, p.Name) })...)
+	return s, nil
 }
 
 // check refuses a probe that cannot work.
@@ -148,7 +153,7 @@ func (p *Probe) check() error {
 		vars[name] = json.RawMessage("1")
 	}
 	for _, s := range p.Steps {
-		for _, program := range []string{s.Await, s.Holds, s.Never} {
+		for _, program := range []string{s.When, s.Await, s.Holds, s.Never} {
 			if _, err := compile(program, vars); err != nil {
 				return err
 			}

@@ -12,13 +12,13 @@ func TestTables(t *testing.T) {
 	for _, name := range all.Names() {
 		set, err := probes.For(name)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		if len(set) == 0 {
+		if len(set.Probes) == 0 {
 			t.Errorf("%s has no probes", name)
 		}
 		seen := map[string]bool{}
-		for _, p := range set {
+		for _, p := range set.Probes {
 			if seen[p.Name] {
 				t.Errorf("%s: %s stands twice", name, p.Name)
 			}

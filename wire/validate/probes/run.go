@@ -132,6 +132,10 @@ func (r *run) conn(ctx context.Context, p *Probe, s *Step) (*Conn, error) {
 }
 
 func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
+	when, err := compile(s.When, r.vars)
+	if err != nil || when != nil && !truth(ctx, when, []byte("null")) {
+		return err
+	}
 	c, err := r.conn(ctx, p, s)
 	if err != nil {
 		return err

@@ -1,0 +1,129 @@
+package declared
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// mostExamples bounds how many examples of a catalog are looked at.
+const mostExamples = 5_000
+
+// Examples holds each example and default of the catalog's schemas against the
+// schema in which it stands, and the examples of methods (as OpenRPC has them)
+// against their params and results. It returns how many there were.
+func (k *Checker) Examples(ctx context.Context) (n int) {
+	for i := range k.catalog.Methods {
+		m := &k.catalog.Methods[i]
+		for _, place := range places(m, i) {
+			if k.schemas[place.pointer] != nil {
+				n += k.inside(ctx, m.Name, place.pointer, place.raw, mostExamples-n)
+			}
+		}
+		n += k.ofMethod(ctx, m, "/methods/"+strconv.Itoa(i))
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.catalog.Defs)) {
+		n += k.inside(ctx, "", "/$defs/"+scan.Escape(name), k.catalog.Defs[name], mostExamples-n)
+	}
+	return n
+}
+
+// The keywords below which further schemas stand.
+var (
+	oneSchema  = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "items", "additionalItems", "contains", "not", "if", "then", "else"}
+	manyByName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+	manyInList = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+)
+
+// inside looks at the examples of a schema and of those inside it.
+func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte, most int) (n int) {
+	if scan.Type(raw) != 'o' || k.seen[pointer] || most <= 0 || ctx.Err() != nil {
+		return 0
+	}
+	k.seen[pointer] = true
+	n += k.own(ctx, method, pointer, raw)
+	for _, key := range oneSchema {
+		if sub := scan.Get(raw, key); scan.Type(sub) == 'o' {
+			n += k.inside(ctx, method, pointer+"/"+key, sub, most-n)
+		}
+	}
+	for _, key := range manyByName {
+		for name, sub := range scan.Named(scan.Get(raw, key)) {
+			n += k.inside(ctx, method, pointer+"/"+key+"/"+scan.Escape(name), sub, most-n)
+		}
+	}
+	for _, key := range manyInList {
+		i := 0
+		for sub := range scan.Elements(scan.Get(raw, key)) {
+			n += k.inside(ctx, method, pointer+"/"+key+"/"+strconv.Itoa(i), sub, most-n)
+			i++
+		}
+	}
+	return n
+}
+
+// own looks at the examples of one schema.
+func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (n int) {
+	type example struct {
+		rule, at string
+		val      json.RawMessage
+	}
+	var all []example
+	if val := scan.Get(raw, "default"); val != nil {
+		all = append(all, example{DefaultFit, pointer + "/default", val})
+	}
+	if val := scan.Get(raw, "example"); val != nil {
+		all = append(all, example{ExampleFit, pointer + "/example", val})
+	}
+	if list := scan.Get(raw, "examples"); scan.Type(list) == 'a' {
+		i := 0
+		for val := range scan.Elements(list) {
+			all = append(all, example{ExampleFit, pointer + "/examples/" + strconv.Itoa(i), val})
+			i++
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	s := k.compile(method, pointer)
+	for _, x := range all {
+		if s != nil {
+			k.fits(ctx, s, x.rule, method, x.at, x.val)
+		}
+	}
+	return len(all)
+}
+
+// ofMethod looks at the examples of a method, which OpenRPC has: params by name and
+// a result.
+func (k *Checker) ofMethod(ctx context.Context, m *catalog.Method, at string) (n int) {
+	i := 0
+	for example := range scan.Elements(scan.Get(m.Extra, "examples")) {
+		here := at + "/extra/examples/" + strconv.Itoa(i)
+		i++
+		if list := scan.Get(example, "params"); scan.Type(list) == 'a' && m.Params != nil {
+			var named scan.Object
+			for p := range scan.Elements(list) {
+				if name, ok := scan.Text(scan.Get(p, "name")); ok {
+					named.Add(name, scan.Get(p, "value"))
+				}
+			}
+			if s := k.compile(m.Name, at+"/params"); s != nil {
+				k.fits(ctx, s, ExampleFit, m.Name, here+"/params", named.End())
+				n++
+			}
+		}
+		if val := scan.Get(scan.Get(example, "result"), "value"); val != nil && m.Result != nil {
+			if s := k.compile(m.Name, at+"/result"); s != nil {
+				k.fits(ctx, s, ExampleFit, m.Name, here+"/result/value", val)
+				n++
+			}
+		}
+	}
+	return n
+}
