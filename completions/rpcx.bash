@@ -190,7 +190,7 @@ _rpcx_command() {
 		;;
 	'validate')
 		subs='' endpoint='yes'
-		flags='--schema --formats --draft --against --allow --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--schema --formats --draft --against --allow --try --trust-hints --catalog --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job')
 		subs='run start status wait cancel list' endpoint=''
@@ -271,7 +271,7 @@ _rpcx_command() {
 _rpcx_value() {
 	kind='' choices=''
 	case $1 in
-	--against | --allow | --allow-origin | --arg | --argjson | --artifact-host | --connect-timeout | --count | --cursor | --deny | --description | --diff | --disable | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --grep | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --ignore | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-inflight | --max-message | --meta | --method | --name | --noise | --on | --on-open | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --redact | --resource | --resume | --retry | --runtime | --select | --session | --set | --shutdown-timeout | --since | --speed | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --to | --token-command | --unsubscribe | --until | --verb | --wait | -H | -q) kind=anything ;;
+	--against | --allow | --allow-origin | --arg | --argjson | --artifact-host | --connect-timeout | --count | --cursor | --deny | --description | --diff | --disable | --every | --expect | --expect-any | --expect-count | --expect-error | --expect-none | --for | --frame | --grace | --grep | --header | --hook-jobs | --hook-timeout | --idle | --idle-exit | --ignore | --inbox-default | --inbox-timeout | --jobs | --jq | --lease | --lib-version | --limit | --listen | --max-artifact | --max-inflight | --max-message | --meta | --method | --name | --noise | --on | --on-open | --parent | --parent-json | --ping | --raw-request | --reconnect-for | --redact | --resource | --resume | --retry | --runtime | --select | --session | --set | --shutdown-timeout | --since | --speed | --subprotocol | --subresource | --subscribe | --target | --target-json | --timeout | --to | --token-command | --try | --unsubscribe | --until | --verb | --wait | -H | -q) kind=anything ;;
 	--artifact-root | --artifacts | --save) kind=dirs ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --listening | --output | --record | --report | --schema | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
