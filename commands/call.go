@@ -167,8 +167,8 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	return nil
 }
 
-// operation makes what is sent: the message of --raw-request, or METHOD with its
-// params.
+// operation makes the operation to send: the message of --raw-request, or METHOD
+// with its params.
 func (o *callOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	if o.rawRequest != "" {
 		msg, err := rawRequest(ctx, o.rawRequest)

@@ -152,7 +152,7 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	return string(code), nil
 }
 
-// maxTrace is how many lines of a stack trace are shown at most.
+// maxTrace bounds the lines of a stack trace that are shown.
 const maxTrace = 100
 
 // withStack adds the class of error and the stack trace that a runtime reports to

@@ -181,7 +181,8 @@ func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
 	return c.Do(op)
 }
 
-// operation makes what is sent. With --dry-run it is shown as a plain call.
+// operation makes the operation to send. With --dry-run it is shown as a plain
+// call.
 func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op.Kind = v.kind
 	switch {

@@ -25,7 +25,7 @@ import (
 	"rpcx/wire/serve"
 )
 
-// An Outcome is how a run of the program came to its end.
+// An Outcome says how a run of the program ended.
 type Outcome struct {
 	Status int
 	fault  *wire.Fault // that decided the status; nil: none did
@@ -63,7 +63,7 @@ func Main(args []string) Outcome {
 	return Outcome{Status: st.Code, fault: f}
 }
 
-// run parses and executes. A panic is a defect of ours and says so.
+// run parses the words and executes them. A panic is reported as a defect of rpcx.
 func run(a *env.Env, words []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -150,8 +150,8 @@ func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Reques
 	return err
 }
 
-// operation makes what is sent; without arguments it has no method, and nothing is
-// sent.
+// operation makes the operation to send; without arguments it has no method, and
+// nothing is sent.
 func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
 	if op.Unsubscribe, op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {
@@ -199,8 +199,8 @@ func (o *subscribeOptions) limit() int64 {
 	return o.count
 }
 
-// watchOp returns what is taken of all messages that come in; nil if only the
-// answers to METHOD are.
+// watchOp returns the watch of all messages that --method and --select ask for; nil
+// if only the answers to METHOD are printed.
 func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && len(o.method) == 0 && o.since < 0 {
 		return nil

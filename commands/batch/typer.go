@@ -83,8 +83,8 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 // warningsMost bounds the warnings about misspelt parameters of one batch.
 const warningsMost = 100
 
-// fits checks params by what is known of a method, and returns those of which
-// nothing is known.
+// fits checks params by what is known of a method, and returns those that are not
+// described.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {

@@ -69,8 +69,8 @@ func Worst(err error) *wire.Fault {
 	return ToFault(err)
 }
 
-// ToFault makes a Fault of any error; one that is of no known kind is a defect of
-// ours.
+// ToFault makes a Fault of any error; one of an unknown kind is reported as a
+// defect of rpcx.
 func ToFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f

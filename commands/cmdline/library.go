@@ -45,8 +45,8 @@ func Execute(ctx context.Context, root *Command, l *CommandLine) error {
 	return root.Run(ctx, l.argv())
 }
 
-// shortest names a flag for the library's own help, which nobody sees: what it
-// would say there costs more than a call.
+// shortest is the form of a flag for the library's own help, which is never shown:
+// its usual form takes longer to make than a call.
 func shortest(f Flag) string { return f.Names()[0] }
 
 // Harden keeps the library from printing to stdout, from exiting, and from

@@ -181,8 +181,8 @@ func attach(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *
 	return c, cl, err
 }
 
-// attachLive is attach for what is asked of a live session's inbox: the session does
-// not end of idleness meanwhile.
+// attachLive is attach for requests to a live session's inbox: while they are
+// attached the session does not end for being idle.
 func attachLive(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
 	c, cl, err := attach(ctx, a, o)
 	if err != nil {

@@ -14,7 +14,8 @@ type movedFlag struct {
 	values int // how many words the flag took
 }
 
-// movedFlags are all of them. connect names the new form to whoever types the old.
+// movedFlags lists them all. connect names the new form to users who type the old
+// one.
 var movedFlags = []movedFlag{
 	{"list", []string{"list"}, 0},
 	{"status", []string{"status"}, 1},

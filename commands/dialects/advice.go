@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Advice is what the peer's guidance comes to on this command line. None of it
-// is ever run.
+// Advice is what a guidance event of the peer suggests for this command line. It is
+// shown and never run.
 type Advice struct {
 	Kind string
 	hint string

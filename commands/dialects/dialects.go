@@ -13,8 +13,7 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// A row is what one dialect adds to commands that are of all dialects. Each member
-// may be nil.
+// A row holds what one dialect adds to the commands. Each member may be nil.
 type row struct {
 	// examples are shown in the help of a command, by its words ("job run").
 	examples map[string][]cmdline.Example

@@ -19,7 +19,7 @@ var hotreplRow = row{examples: map[string][]cmdline.Example{
 	"job run":   {{Says: "A command of the demo that is a job", Command: "rpcx job run demo:hotrepl archive.export"}},
 }}
 
-// Evaluator are what a HotRepl host's evaluator can be asked beside a value.
+// Evaluator holds the flags for further requests to a HotRepl host's evaluator.
 type Evaluator struct {
 	complete bool
 	cursor   int64
@@ -51,8 +51,7 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []st
 	return nil
 }
 
-// Operation returns what is asked of the evaluator; timeout is how long it may
-// take.
+// Operation makes the operation to send; timeout bounds the evaluation.
 func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {
@@ -69,9 +68,9 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 	return op
 }
 
-// HostTimeout makes of the error of a host that was told how long an eval may
-// take, and has kept the time, the timeout that it is: whoever of the two is
-// first, the command ends in one way.
+// HostTimeout turns the timeout error of a host that was told the bound of an eval
+// into the Fault of --timeout, so that the command ends in the same way whether the
+// host or we notice first.
 func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.RPC == nil || f.RPC.Kind != "timeout" || timeout <= 0 || op.Method != "eval" || op.Extra == nil {
@@ -89,7 +88,7 @@ func intMember(name string, n int64) json.RawMessage {
 	return o.End()
 }
 
-// Watch are how code is watched.
+// Watch holds the flags that say how code is watched.
 type Watch struct {
 	every    int64
 	onChange bool

@@ -9,13 +9,13 @@ import (
 	"rpcx/wire"
 )
 
-// dieLimit is how long a signal to ourselves may take to arrive.
+// dieLimit bounds how long a signal to ourselves may take to arrive.
 const dieLimit = 50 * time.Millisecond
 
-// DieOf ends the process by the signal that f came of, so that whoever started it, a
-// shell's loop for one, sees a signal and not only a status. It returns where f came
-// of none, and where the process survives that signal: as process 1 of a container,
-// or where it was started with the signal ignored.
+// DieOf ends the process by the signal that caused f, so that its parent, a shell's
+// loop for one, sees a signal and not only a status. It returns if f was not caused
+// by a signal, or if the process survives it: as process 1 of a container, or if
+// the signal was ignored when it started.
 func DieOf(f *wire.Fault) {
 	s, ok := deadly(f.Kind)
 	if !ok {

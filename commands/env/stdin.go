@@ -35,8 +35,8 @@ func (r *interruptible) Read(b []byte) (int, error) {
 	return r.pipe.Read(b)
 }
 
-// readAll copies stdin into a pipe. It may outlive whoever reads that, since
-// nothing wakes a read of stdin.
+// readAll copies stdin into a pipe. It may outlive the pipe's reader, since a read
+// of stdin cannot be interrupted.
 func readAll(out *io.PipeWriter) {
 	_, err := io.Copy(out, os.Stdin)
 	out.CloseWithError(err)

@@ -37,7 +37,7 @@ func (h *Hooks) Flags() []cmdline.Flag {
 	}
 }
 
-// opening returns what --on-open runs; nil if nothing.
+// opening returns the hook of --on-open; nil if there is none.
 func (h *Hooks) opening() (*hook.Answer, error) {
 	if h.onOpen == "" {
 		return nil, nil
@@ -45,7 +45,7 @@ func (h *Hooks) opening() (*hook.Answer, error) {
 	return hook.ParseOnOpen(h.onOpen)
 }
 
-// entries returns what --on and then --hooks name, in that order: the first that
+// entries returns the hooks of --on and then --hooks, in that order: the first that
 // matches answers.
 func (h *Hooks) entries() ([]hook.Entry, error) {
 	var all []hook.Entry
@@ -75,8 +75,8 @@ func (h *Hooks) entries() ([]hook.Entry, error) {
 	return all, nil
 }
 
-// Catalog returns what the files of --hooks say of the methods that they answer;
-// nil if there are no files.
+// Catalog returns the descriptions in the files of --hooks; nil if there are no
+// files.
 func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	var all *catalog.Catalog
 	for _, path := range h.Files {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Output are the flags that say what is printed, and what is demanded of it.
+// Output holds the flags that say what is printed, and what is demanded of it.
 type Output struct {
 	Jq          string
 	rawStrings  bool

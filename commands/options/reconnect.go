@@ -24,8 +24,8 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 	}
 }
 
-// Options returns what a conversation is told; nil if it ends with its connection.
-// Each new connection gets a new token.
+// Options returns how a lost connection is made again; nil if the conversation ends
+// with its connection. Each new connection gets a new token.
 func (r *Reconnect) Options(a *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil

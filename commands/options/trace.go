@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/peer"
 )
 
-// tap returns what is shown each message, for -v and a.Heard; nil if neither wants
-// any.
+// tap returns a tap that sees each message, for -v and a.Heard; nil if neither
+// wants any.
 func tap(a *env.Env) wire.Tap { return tapOf(a, "") }
 
-// ForClient returns what a server makes of the traffic of each client, by its name:
-// what shows its messages, and what is told of them.
+// ForClient returns a function that makes, for each client of a server, the tap for
+// its messages and the receiver of its notes.
 func ForClient(a *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	note := noter(a)
 	return func(client string) (wire.Tap, func(peer.Note)) {
@@ -40,9 +40,9 @@ func tapOf(a *env.Env, client string) wire.Tap {
 	}
 }
 
-// noter returns what is told of the traffic. It warns, once for each text, of
-// requests that nothing answers; other notes are shown with -v alone. client is the
-// name of whom they are of, where there are several.
+// noter returns a receiver of notes. It warns, once for each text, of requests that
+// nothing answers; other notes are shown with -v alone. client is the name of the
+// client that they are about, where there are several.
 func noter(a *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
@@ -80,6 +80,6 @@ func noter(a *env.Env) func(n peer.Note, client string) {
 	}
 }
 
-// maxNotes is how many different warnings are shown of one peer at most, since a
-// peer can think of more.
+// maxNotes bounds the different warnings that are shown of one peer, since a peer
+// can cause any number.
 const maxNotes = 200

@@ -39,7 +39,7 @@ type Options struct {
 	Value    bool                              // params may be any JSON value: a single bare argument is the value whole
 }
 
-// A Result is what Parse made of the words.
+// A Result holds the params that Parse made of the words.
 type Result struct {
 	Params json.RawMessage   // nil: none were given
 	Funcs  map[string]string // JSON pointer inside Params, where null stands → name of the hook that answers
@@ -81,8 +81,8 @@ func WantStdin(args []string) bool {
 	})
 }
 
-// ReadsFiles reports whether some word stands for what is in a file, on stdin, or
-// in a function of ours.
+// ReadsFiles reports whether some word stands for the content of a file, for stdin,
+// or for a function of ours.
 func ReadsFiles(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		_, op, _ := splitKey(arg)

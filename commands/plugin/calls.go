@@ -84,7 +84,7 @@ func verbCommands(a *env.Env) []*cmdline.Command {
 	return all
 }
 
-// verbOptions are what one of them was given.
+// verbOptions are the flags of a verb.
 type verbOptions struct {
 	flags
 	values bool
@@ -158,7 +158,8 @@ func lasts(e endpoint.Endpoint) bool {
 	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
 }
 
-// noSession returns what is said to who wants an object where none can be.
+// noSession returns the usage Fault for a command that needs an object whose
+// connection would end with the command.
 func noSession(a *env.Env, e endpoint.Endpoint) error {
 	f := a.Line.Usage("an object lives as long as its connection, and this command would have a new one")
 	f.Hint = "open a session and use its @NAME"

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// describeOptions are what `plugin describe` was given.
+// describeOptions are the flags of `plugin describe`.
 type describeOptions struct {
 	flags
 	json    bool

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// runOptions are what `plugin run` was given.
+// runOptions are the flags of `plugin run`.
 type runOptions struct {
 	flags
 	file string

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// serveOptions are what `plugin serve` was given.
+// serveOptions are the flags of `plugin serve`.
 type serveOptions struct {
 	server.Options
 	listen      string

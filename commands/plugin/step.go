@@ -104,8 +104,8 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 	return nil
 }
 
-// checkOn refuses an object that is none, as far as that can be told before the
-// steps are made.
+// checkOn refuses a step's object that cannot be one, as far as that can be told
+// before the steps are made.
 func (s *step) checkOn(named map[string]bool) error {
 	if s.verb == "destroy" && s.name != "" { // "destroy": NAME says it all
 		if name, ok := s.maker(); s.on != nil && (!ok || name != s.name) {

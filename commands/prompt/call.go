@@ -67,7 +67,8 @@ func (p *prompt) call(text string) {
 	}()
 }
 
-// operation makes what is sent. cat becomes the catalog that typed the params.
+// operation makes the operation to send. cat becomes the catalog that typed the
+// params.
 func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
 	ctx, e := c.deadline.Ctx, p.Endpoint
 	e.Dialect = p.Conv.Dialect()

@@ -53,7 +53,7 @@ func openHistory() *history {
 	return h
 }
 
-// rewrite puts what is remembered in the place of the file.
+// rewrite replaces the file by the lines that are remembered.
 func (h *history) rewrite() {
 	_ = cache.Write(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), time.Time{})
 }

@@ -13,8 +13,8 @@ import (
 
 // What is typed at the prompt: lines, and what becomes of them.
 
-// queuedLines is how many lines may wait, as when many are pasted, before the
-// keyboard does.
+// queuedLines bounds the lines that wait, as when many are pasted, before the
+// keyboard is no longer read.
 const queuedLines = 1024
 
 // own are the words that, alone on a line, are said to the prompt and not to the peer, as far as it has no method called so.
@@ -113,7 +113,7 @@ func (p *prompt) send(text []byte) error {
 	return p.Pipe.Send(p.Deadline.Ctx, scan.Compact(nil, msg))
 }
 
-// full says, once, that the line is too long and what is typed is lost.
+// full reports, once, that the line is too long and further characters are lost.
 func (p *prompt) full() {
 	if !p.filled {
 		p.filled = true
@@ -121,7 +121,7 @@ func (p *prompt) full() {
 	}
 }
 
-// interrupt is Ctrl-C: it cancels the latest call, or drops what is typed.
+// interrupt handles Ctrl-C: it cancels the latest call, or drops what is typed.
 func (p *prompt) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Options are what a prompt works with. Catalog is that of --catalog.
+// Options configure a prompt. Catalog is that of --catalog.
 type Options struct {
 	Env      *env.Env
 	Endpoint endpoint.Endpoint
@@ -133,7 +133,7 @@ func (p *prompt) await() {
 	}
 }
 
-// leave cancels what is under way and tells the peer.
+// leave cancels the calls that are under way and tells the peer.
 func (p *prompt) leave() {
 	p.mu.Lock()
 	p.leaving = true

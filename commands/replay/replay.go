@@ -22,7 +22,7 @@ import (
 	"rpcx/wire/tape/player"
 )
 
-// replayOptions are what `replay` was given.
+// replayOptions are the flags of `replay`.
 type replayOptions struct {
 	conn   options.Connection
 	listen string

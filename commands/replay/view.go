@@ -40,7 +40,7 @@ func (v *View) Flags() []cmdline.Flag {
 // Wanted reports whether the tape is to be looked at.
 func (v *View) Wanted() bool { return v.show || v.form != "" }
 
-// way returns what the view is asked for with; "" where it is not.
+// way returns the flag that asks for a view; "" if none does.
 func (v *View) way() string {
 	if v.show {
 		return "show"

@@ -36,7 +36,7 @@ func (c *CacheFlags) Flags() []cmdline.Flag {
 	}
 }
 
-// An AnswerCache is where the answer to one call may be found, and is kept.
+// An AnswerCache finds and keeps the answer to one call.
 type AnswerCache struct {
 	env *env.Env
 	key string
@@ -44,7 +44,8 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For returns where the answer to op may be; nil where none is kept.
+// For returns the place of the answer to op in the cache; nil where no answer is
+// kept.
 func (c *CacheFlags) For(ctx context.Context, a *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
@@ -82,8 +83,9 @@ func answers(ctx context.Context, a *env.Env, e endpoint.Endpoint, conn *options
 	return AnswersOf(e, cfg), err
 }
 
-// AnswersOf returns the answers of e by a connection of that kind: asked by whoever
-// its headers, its certificate and the endpoint name, and verified as it says.
+// AnswersOf returns the source of answers that a connection to e with cfg has: the
+// identity is that of its headers, certificate and user, the trust that of its TLS
+// flags.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {

@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// SomeFailed returns the outcome where some calls of many were answered with
-// errors, which have been shown.
+// SomeFailed returns the outcome of a batch in which some calls were answered with
+// errors that have been shown.
 func SomeFailed() error {
 	return wire.NewFault(wire.RPCError, "some calls of the batch failed", nil)
 }
@@ -49,7 +49,7 @@ func (c *Consumer) end(err error) error {
 	return c.unkept(named(err, c.Method))
 }
 
-// cancel tells the far side that nobody wants the rest.
+// cancel tells the far side that the rest is not wanted.
 func (c *Consumer) cancel() {
 	c.print.Idle() // what was printed does not wait for the far side
 	ctx, done := env.Farewell(c.deadline.Ctx)

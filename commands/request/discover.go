@@ -105,8 +105,9 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 	return c, err
 }
 
-// keptCatalog returns what e said of itself earlier, and warns that it may be out
-// of date; err, which says why e was not reached, where nothing is kept.
+// keptCatalog returns the catalog of e that an earlier conversation kept, and warns
+// that it may be out of date; if there is none it returns err, the reason why e was
+// not reached.
 func keptCatalog(a *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
@@ -135,8 +136,7 @@ func Incomplete(a *env.Env, c *catalog.Catalog, name string) error {
 	return f
 }
 
-// Conventions returns what c means beyond its members, as its dialect has it. c
-// may be nil.
+// Conventions returns how c is to be read according to its dialect. c may be nil.
 func Conventions(c *catalog.Catalog) catalog.Conventions {
 	if c == nil {
 		return catalog.Conventions{}

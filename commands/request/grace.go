@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// defaultGrace is how long a stream's end is waited for after an error in it.
+// defaultGrace is how long a stream's end is awaited after an error in it.
 const defaultGrace = time.Second
 
 // grace tracks a stream that reported an error but has not ended: we wait a bounded

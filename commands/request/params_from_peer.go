@@ -122,8 +122,8 @@ func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catal
 	return cat, env.Cause(ctx, err)
 }
 
-// dryRunPatience is how long a dry run waits for what the peer says that a method
-// takes.
+// dryRunPatience bounds how long a dry run waits for the peer's description of a
+// method.
 const dryRunPatience = 3 * time.Second
 
 // dryTyping is typing for a dry run, which a peer that does not answer holds up no

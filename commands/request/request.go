@@ -33,7 +33,8 @@ type Request struct {
 	Retries  Retries
 	Stream   bool // expectations are checked when the connection is closed, whatever the outcome
 
-	// Operation makes of the arguments what is sent. cat is what is known of the peer.
+	// Operation makes the operation to send from the arguments. cat is what is
+	// known of the peer.
 	Operation func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error)
 	// Before is called before a connection is opened for op, where op is known by
 	// then; done says that none is needed.
@@ -51,7 +52,7 @@ type Request struct {
 	progress
 }
 
-// progress is how far Do has come.
+// progress records what Do has done so far.
 type progress struct {
 	opened   bool // there was a connection
 	deadline *env.Deadline
@@ -85,8 +86,8 @@ func (r *Request) Do(ctx context.Context) error {
 // Opened reports whether there was a connection.
 func (r *Request) Opened() bool { return r.opened }
 
-// prepare returns what makes the operation once the connection is there; nil where
-// none is needed.
+// prepare returns a function that makes the operation once the connection is there;
+// nil where no connection is needed.
 func (r *Request) prepare() (prepareFunc, error) {
 	if err := CheckStyle(r.Env, r.Endpoint.Spec(), r.Params); err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 	return err
 }
 
-// finish does what comes after success, and prints what is left.
+// finish calls Then after success, and prints what is left.
 func (r *Request) finish(err error) error {
 	if err == nil && r.Then != nil {
 		r.Print.Idle()

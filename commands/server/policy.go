@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// policy adds what the files of --hooks and --catalog say under "policy", which
-// is told to nobody: {"policy":{"allow":[PATTERN…],"deny":[PATTERN…]}}.
+// policy adds the member "policy" of the files of --hooks and --catalog, which
+// peers are not told: {"policy":{"allow":[PATTERN…],"deny":[PATTERN…]}}.
 func (o *Options) policy(so *session.Options) error {
 	files := slices.Clone(o.Hooks.Files)
 	if o.Catalog != "" {

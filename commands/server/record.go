@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// RecordOptions are what `record` was given.
+// RecordOptions are the flags of `record`.
 type RecordOptions struct {
 	Conn   options.Connection
 	Record options.Record
@@ -30,7 +30,8 @@ func (o *RecordOptions) Flags(a *env.Env) []cmdline.Flag {
 	return append(flags, a.Common.Flags()...)
 }
 
-// RunRecord stands between whoever connects to listen and the endpoint to.
+// RunRecord passes on the traffic between the clients that connect to listen and
+// the endpoint to, and records it.
 func RunRecord(ctx context.Context, a *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
 	conn, err := options.TransportConfig(ctx, a, &o.Conn)
 	if err != nil {
@@ -53,7 +54,7 @@ func RunRecord(ctx context.Context, a *env.Env, o *RecordOptions, listen, to end
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// A Listener is bound, and serves whoever connects.
+// A Listener is bound and serves its clients.
 type Listener interface {
 	Endpoint() string // where it is bound; "": nobody else can connect
 	Serve(ctx context.Context) error

@@ -24,7 +24,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// validateOptions are what `validate` was given.
+// validateOptions are the flags of `validate`.
 type validateOptions struct {
 	client  options.Client
 	schema  string

@@ -92,7 +92,7 @@ func input(ctx context.Context, file string) (in io.ReadCloser, name string, err
 	return f, file, nil
 }
 
-// ofSchema returns what a schema found, as a finding.
+// ofSchema makes a finding of what a schema found.
 func ofSchema(source string, line int, f schema.Finding) finding {
 	return finding{
 		source: source, line: line, rule: f.Rule, section: f.Schema, pointer: f.Pointer, whole: true,

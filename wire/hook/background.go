@@ -6,8 +6,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// lookEach is how often it is looked whether what hooks left in the background
-// has ended by itself: a group's number is given to others some time after that.
+// lookEach is the interval at which the processes that hooks left in the background
+// are checked: once a group has ended, its number may be given to another.
 const lookEach = time.Second
 
 // keep remembers the process group of a command that has been answered for and

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An outcome is how a command ended.
+// An outcome says how a command ended.
 type outcome struct {
 	value  []byte      // its stdout; of lines the last data
 	err    *wire.Error // of lines: the last error, where no data came after it

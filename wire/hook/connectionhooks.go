@@ -18,11 +18,11 @@ import (
 type Binding struct {
 	// Caller is the way back to the far side, for jq's rpc. May be nil.
 	Caller dialect.Caller
-	// Endpoint is where a command finds this connection: its RPCX_ENDPOINT is
-	// that, "#" and the hook's id. It is called for every command, so that it can
-	// bind a socket when first needed. May be nil.
+	// Endpoint returns the endpoint of this connection for a command: RPCX_ENDPOINT
+	// is that, "#" and the hook's id. It is called for every command, so that it
+	// can bind a socket when first needed. May be nil.
 	Endpoint func() (string, error)
-	// Client is what the far side is called in warnings; "": it is the only one.
+	// Client is how warnings call the far side; "": it is the only one.
 	Client string
 	// OneShot says that the connection is one exchange (a POST). Its co-processes
 	// are then those of the table, which live until Table.Close: one for each POST
@@ -107,7 +107,7 @@ func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.R
 
 func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not found") }
 
-// noteFailed warns of an error that nobody gets to see as an answer.
+// noteFailed warns of an error that is not sent as an answer.
 func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 	var e *wire.Error
 	if errors.As(err, &e) && string(e.Code) != strconv.Itoa(wire.CodeInternal) {

@@ -181,8 +181,8 @@ func (co *coprocess) forget(id int64) {
 	delete(co.pending, id)
 }
 
-// deliver gives an answer to who waits for it. What nobody waits for any more is
-// dropped.
+// deliver gives an answer to the call that waits for it. The answer to a call that
+// was given up is dropped.
 func (co *coprocess) deliver(line []byte) {
 	v, err := value(line)
 	if err != nil || v[0] != '{' || scan.Type(scan.Get(v, "id")) != 'n' {

@@ -110,8 +110,8 @@ func fromClasses(entries []Entry, classes []json.RawMessage) ([]Entry, error) {
 	return entries, nil
 }
 
-// Trusted refuses what others than its owner can write, and what belongs to
-// somebody whom we need not trust. what is the word for it in the usage Fault.
+// Trusted refuses a file that users other than its owner can write, or whose owner
+// need not be trusted. what names the file in the usage Fault.
 func Trusted(what, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // extensions are cut off a file's name to make the name that it answers.
 var extensions = []string{".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".exe", ".cmd", ".ps1"}
 
-// A folder is what --hooks DIR holds, by the names that are answered.
+// A folder holds the hooks of --hooks DIR, by the names that they answer.
 type folder struct {
 	dir     string
 	files   map[string]string // what answers a name, below dir

@@ -39,7 +39,7 @@ const (
 // kinds are those that are written with a colon.
 var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
 
-// An Answer is what stands behind the "=" of a hook, checked.
+// An Answer is the part of a hook behind its "=", checked.
 type Answer struct {
 	Kind Kind
 	Text string // the command, the jq expression, the constant, the refusal's text

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions are what a hook's jq has beside jq's own.
+// functions are those that a hook's jq has beside jq's own.
 var functions = []jq.Func{
 	{Name: "sleep", Arity: 1, Call: jqSleep},
 	{Name: "rpc", Arity: 2, Call: jqRPC},
@@ -26,6 +26,8 @@ var functions = []jq.Func{
 // callerKey is where a context has the way back to the far side, computingKey where
 // it has the semaphore that the program holds while it does not wait.
 type (
+	// callerKey is the key of a context's way back to the far side, computingKey
+	// that of the semaphore that a program holds while it does not wait.
 	callerKey    struct{}
 	computingKey struct{}
 )
@@ -38,7 +40,8 @@ func withCaller(ctx context.Context, computing *semaphore, c dialect.Caller) con
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// objectKey is where a context has the id of the object whose method is called.
+// objectKey is the key of the id of the object whose method is called, in a
+// context.
 type objectKey struct{}
 
 func withObject(ctx context.Context, id string) context.Context {
@@ -48,8 +51,8 @@ func withObject(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, objectKey{}, id)
 }
 
-// jqObject is object: the id of the object whose method is called, as a command
-// has it in RPCX_OBJECT; null where there is none.
+// jqObject implements object: the id of the object whose method is called, as a
+// command has it in RPCX_OBJECT; null where there is none.
 func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	if id, ok := ctx.Value(objectKey{}).(string); ok {
 		return id, nil
@@ -97,7 +100,8 @@ func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(res)
 }
 
-// jqNotify is notify(METHOD; PARAMS): its input, when the far side was told.
+// jqNotify implements notify(METHOD; PARAMS). Its output is its input, once the
+// notification was sent.
 func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "notify", args)
 	if err != nil {
@@ -138,7 +142,7 @@ func nestedCall(ctx context.Context, c dialect.Caller, method string, params jso
 	return c.Call(ctx, method, params)
 }
 
-// jqFail is fail(CODE; TEXT) or fail(CODE; TEXT; DATA): the answer is that
+// jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the answer is that
 // error.
 func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	code, err := jq.EncodeArg(ctx, args[0])

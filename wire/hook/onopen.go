@@ -24,7 +24,7 @@ func ParseOnOpen(s string) (*Answer, error) {
 	return nil, f
 }
 
-// onOpen is what --on-open is called in warnings.
+// onOpen stands for --on-open in warnings.
 var onOpen = &chain{pattern: "--on-open"}
 
 // Open starts what Options.OnOpen has for a connection, once it can be spoken on. A

@@ -75,8 +75,7 @@ func (p *process) hurry() {
 	p.stderr.SetReadDeadline(time.Now())
 }
 
-// ending returns how p has exited, in words, and whether that was in good
-// order.
+// ending describes in words how p has exited; ok is false if that was a failure.
 func (p *process) ending() (how string, ok bool) {
 	exit, signal := p.Status()
 	if signal != "" {

@@ -66,8 +66,7 @@ func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	})
 }
 
-// target returns where a $ref leads that stands in file, when the file that it
-// names is a definition.
+// target returns the place of the definition to which a $ref in file leads.
 func (r *refs) target(ref, file string) (string, error) {
 	name, fragment, _ := strings.Cut(ref, "#")
 	if fragment != "" && fragment[0] != '/' {

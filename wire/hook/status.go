@@ -26,7 +26,8 @@ const (
 	exNotMine     = 100
 )
 
-// result returns what the far side gets for an outcome: the table of section 4.
+// result returns the answer to the far side for an outcome: the table of statuses
+// in HOOKS.
 func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, b.fail(c, r.Method, format, args...)
@@ -60,7 +61,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	return v, nil
 }
 
-// refusal returns what the far side gets for a status other than 0.
+// refusal returns the error to the far side for a status other than 0.
 func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err

@@ -24,14 +24,14 @@ const (
 	DefaultTimeout = 60 * time.Second
 )
 
-// Options are what all hooks of a table share. The zero value is usable.
+// Options apply to all hooks of a table. The zero value is usable.
 type Options struct {
-	// Jobs is how many commands run at once; the others wait in the order in
-	// which they came. jq expressions, constants and co-processes do not count.
-	// 0 means DefaultJobs.
+	// Jobs bounds the commands that run at once; the others wait in the order in
+	// which they came. jq expressions, constants and co-processes do not count. 0
+	// means DefaultJobs.
 	Jobs int
-	// Timeout is how long a hook may take, from its start; it then is ended with
-	// its process group. 0 means DefaultTimeout, and none for a method that
+	// Timeout bounds the time that a hook takes, from its start; then it is ended
+	// with its process group. 0 means DefaultTimeout, and none for a method that
 	// streams; negative means none at all.
 	Timeout time.Duration
 	Dialect string // RPCX_DIALECT; "": unset
@@ -136,8 +136,8 @@ func (t *Table) add(pattern string) *chain {
 	return c
 }
 
-// find returns what answers name: the exact name first, then the pattern with
-// most literal characters, then the order in which they were given.
+// find returns the hook for name: the exact name first, then the pattern with most
+// literal characters, then the order in which they were given.
 func (t *Table) find(name string) *chain {
 	if c := t.exact[name]; c != nil {
 		return c

@@ -24,7 +24,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options are what a program may use beside its input. The zero value is
+// Options give a program what it may use beside its input. The zero value is
 // usable.
 type Options struct {
 	// Vars are the values of $NAME for each NAME (without the "$"); $ARGS.named
@@ -40,8 +40,8 @@ type Options struct {
 	Stderr io.Writer
 }
 
-// A Func is a function of ours that a program may call. Values are what Decode
-// returns, and what Encode takes.
+// A Func is a function that the program gets in addition to jq's own. Values are
+// what Decode returns, and what Encode takes.
 type Func struct {
 	Name  string
 	Arity int
@@ -260,7 +260,7 @@ func (p *Program) run(ctx context.Context, code *gojq.Code, v any, in *source, y
 	}
 }
 
-// runFault returns what a user is told of an error of a run.
+// runFault returns the failure to report for an error of a run.
 func runFault(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {

@@ -112,9 +112,9 @@ func textStep(s *gojq.String) (step, bool) {
 
 var null = []byte("null")
 
-// follow returns the value in b to which path leads, without blanks around it:
-// null where a member or an element is missing. It is not ok where gojq has to
-// say what is wrong. All of b is checked.
+// follow returns the value in b to which path leads, without blanks around it: null
+// where a member or an element is missing. ok is false where gojq has to report the
+// error. All of b is checked.
 func follow(b []byte, path []step) (val []byte, ok bool, err error) {
 	b = b[scan.Skip(b, 0):]
 	if len(path) > 0 && path[0].key != nil && len(b) > 0 && b[0] == '{' {

@@ -30,7 +30,7 @@ type span struct {
 	length     int // of an array, as a slice of it may begin with the same element
 }
 
-// sourceKey is where the context of a run has its source, for Funcs.
+// sourceKey is the key of a run's source in its context, for Funcs.
 type sourceKey struct{}
 
 // EncodeArg is Encode of an argument of a Func, by the context that its Call

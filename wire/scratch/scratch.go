@@ -40,8 +40,8 @@ func (d *Dir) Remove() error {
 	return err
 }
 
-// claim puts the owner's file into a folder. It is locked before it has its name:
-// nobody finds it without the lock.
+// claim puts the owner's file into a folder. It is locked before it gets its name,
+// so that it is never found without its lock.
 func claim(path string) *os.File {
 	f, err := os.CreateTemp(path, ownerFile)
 	if err != nil {

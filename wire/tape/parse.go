@@ -137,7 +137,7 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 	return hasOther, nil
 }
 
-// settle says what kind of line it is, or why it is none.
+// settle determines the kind of line from its members, or says why it is none.
 func (l *Line) settle(seen members) error {
 	message := seen&(hasMsg|hasBytes|hasMatch) != 0
 	switch {
@@ -264,7 +264,8 @@ func named(key string, err error) error {
 	return fmt.Errorf("%q %w", key, err)
 }
 
-// decode reads what is met seldom, with no regard for unknown members.
+// decode reads a member that is seldom met, and ignores unknown members of its
+// value.
 func decode(key string, val []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(val))
 	if err := dec.Decode(to); err != nil {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options are what a Writer needs beside the header. The zero value is usable.
+// Options configure a Writer beyond the tape's header. The zero value is usable.
 type Options struct {
 	// Redact appends msg to dst with every secret in it replaced, and returns dst and
 	// whether msg is JSON. It sees each message before anything of it is written,

@@ -91,8 +91,8 @@ func (p *Process) waitFor(d time.Duration) bool {
 	}
 }
 
-// Status returns how the child ended: its exit status, or -1 and the signal's
-// name. Before Done it returns -1 and "".
+// Status returns how the child ended: its exit status, or -1 and the signal's name.
+// Before Done it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
 	if !p.exited() || p.cmd.ProcessState == nil {
 		return -1, ""
@@ -125,9 +125,10 @@ func (p *Process) LeftBehind() bool {
 // HurriedGrace is what a child has to end once nobody waits for it any longer.
 const HurriedGrace = 150 * time.Millisecond
 
-// End asks the whole group to end (SIGTERM), and after grace makes it (SIGKILL).
-// It returns when nobody of it is left, at the latest a second after the
-// SIGKILL. After the child's own exit it does the same for whom it left behind.
+// End asks the whole process group to end (SIGTERM), and after grace forces it
+// (SIGKILL). It returns when the group is empty, at the latest a second after the
+// SIGKILL. If the child has exited already it does the same for the processes that
+// the child left behind.
 func (p *Process) End(grace time.Duration) { p.EndWithin(nil, grace) }
 
 // EndWithin is End with a grace that is over HurriedGrace after hurry has ended, which may
@@ -154,9 +155,9 @@ func Within(hurry context.Context, d, extra time.Duration) (context.Context, con
 	return ctx, func() { stop(); cancel() }
 }
 
-// waitGroup waits until nobody of the group is left, no longer than until ctx ends.
-// The system tells only of the child itself; for its own children we have to look,
-// and longer at each time that they are still there.
+// waitGroup waits until the process group is empty, for d at most. The system
+// reports only the end of the child itself; for the child's own children we have to
+// poll, less often the longer they last.
 func (p *Process) waitGroup(ctx context.Context) bool {
 	select {
 	case <-p.done:

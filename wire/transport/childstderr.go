@@ -105,7 +105,8 @@ func (p *stderrPump) settle(d time.Duration) {
 	}
 }
 
-// close ends the copying, after what is there has been read.
+// close ends the copying after what has been written so far has been read, for
+// which it waits d at most.
 func (p *stderrPump) close(hurry context.Context, d time.Duration) {
 	p.settle(stderrPatience)
 	p.r.Close()

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// An Exchange is one HTTP exchange of a connection that was dialled, as it stands when
-// the head of the response has come: an upgrade, a POST, a request for an event
-// stream. The bodies are nobody's to read here.
+// An Exchange describes one HTTP exchange of a connection that was dialled, as it
+// stands when the head of the response has come: an upgrade, a POST, a request for
+// an event stream. The bodies must not be read here.
 type Exchange struct {
 	Request  *http.Request
 	Response *http.Response // nil: none came

@@ -15,8 +15,8 @@ import (
 	"rpcx/wire"
 )
 
-// sessionHeader is what some servers (MCP's) know a client by: what they give
-// is given back.
+// sessionHeader is the header by which some servers (MCP's) know a client: the
+// value that they send is sent back with each request.
 const sessionHeader = "Mcp-Session-Id"
 
 // An httpConn sends each message as a POST, whose answer holds any number of
@@ -170,9 +170,9 @@ func setDefault(h http.Header, name, value string) {
 	}
 }
 
-// notAnswered tells a far side that could not be reached from one that went
-// away after it may have had the message. (A certificate of ours is refused
-// when the connection seems to stand.)
+// notAnswered tells a peer that could not be reached from one that was reached and
+// may have had the message before it went away. (Where the server refuses our
+// certificate, the connection seems to be there at first.)
 func (h *httpConn) notAnswered(ctx context.Context, reached bool, err error) error {
 	f := dialFault(ctx, h.where, h.c.connectTimeout(), err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {

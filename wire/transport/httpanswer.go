@@ -58,8 +58,8 @@ func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere are the statuses that say that what was asked for is not to be had
-// at this address, rather than that the server there failed at it.
+// nobodyThere are the statuses which mean that there is no such service at this
+// address, rather than that the service failed.
 var nobodyThere = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,

@@ -67,8 +67,8 @@ func newHTTPDialer(a Address, c Config) (*httpDialer, error) {
 	return d, err
 }
 
-// client returns an http.Client of our own, whose connections nobody else has.
-// It speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
+// client returns an http.Client whose connections are not shared with any other. It
+// speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
 // certificate is lost.
 func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.Client {
 	if d.a.Path != "" {
@@ -88,7 +88,7 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 	})}
 }
 
-// redirectsMost is how many redirects are followed for one request.
+// redirectsMost bounds the redirects that are followed for one request.
 const redirectsMost = 5
 
 // redirect follows 307 and 308 within one origin: the address is another path of

@@ -107,7 +107,7 @@ func listenTCP(ctx context.Context, a Address, c Config) (net.Listener, string, 
 	return ln, host, nil
 }
 
-// openly returns what makes a listener that others can reach one on purpose.
+// openly names the flags that allow a listener to be reached by other machines.
 func openly(scheme string) string {
 	switch scheme {
 	case "tcp":
@@ -231,8 +231,9 @@ func (g *guard) knownHost(host string) bool {
 	return name == "localhost" || slices.Contains(g.hosts, name)
 }
 
-// knownOrigin reports whether a page of the origin from may connect: our own,
-// or one that the user allowed. "null" is nobody's own.
+// knownOrigin reports whether a page of this origin may connect: a page of the
+// listener itself, or one that the user allowed. "null" is never the listener's
+// own.
 func (g *guard) knownOrigin(from string) bool {
 	if slices.Contains(g.origins, from) || slices.Contains(g.origins, "*") {
 		return true

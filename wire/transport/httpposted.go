@@ -16,12 +16,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// settle is how long the first message of an answer is held back: what comes
-// after it makes the answer an event stream, for whoever accepts one.
+// settle is how long the first message of an answer is held back: if another
+// follows, the answer becomes an event stream, for clients that accept one.
 const settle = 20 * time.Millisecond
 
-// ErrNoStream is what Send returns for a message that the far side of a POST
-// cannot be told, as it takes one answer and no event stream.
+// ErrNoStream is returned by Send for a message that cannot be sent in answer to a
+// POST, because its client accepts one answer and no event stream.
 var ErrNoStream = errors.New("the far side accepts one answer and no event stream")
 
 // A posted is one POST to our listener: Recv gives its body and then io.EOF,
@@ -69,8 +69,8 @@ func (p *posted) OneAnswer() bool { return !p.stream }
 // Remote returns the address of the far side; "" if it has none.
 func (p *posted) Remote() string { return p.from }
 
-// Gone returns a channel that is closed when the far side has hung up, and nobody will read an
-// answer. Whoever works for this exchange may watch it.
+// Gone returns a channel that is closed when the client has hung up, so that no
+// answer will be read. Work for this exchange may be given up then.
 func (p *posted) Gone() <-chan struct{} { return p.gone.Done() }
 
 // Recv returns the body of the POST, also of a far side that has not waited
@@ -217,8 +217,8 @@ func (p *posted) abandon() {
 	close(p.finished)
 }
 
-// serve is the handler's goroutine: the response must not be used after it,
-// and after Close nobody else uses it.
+// serve is the handler's goroutine. The response must not be used after it returns;
+// after Close nothing else uses it.
 func (p *posted) serve() {
 	defer close(p.finished)
 	<-p.finish

@@ -106,8 +106,8 @@ func (l wsNetListener) Accept() (net.Conn, error) {
 	return &wsNet{Conn: c}, nil
 }
 
-// state keeps count of the connections that nobody's request is on: they end
-// with the listener, while all others belong to their Conn.
+// state tracks the connections that have no request at present: they end with the
+// listener, while all others belong to their Conn.
 func (l *httpListener) state(c net.Conn, s http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +153,7 @@ func (l *httpListener) Close() error {
 	return nil
 }
 
-// hand gives a connection to Accept; false when nobody will come for it.
+// hand gives a connection to Accept; false if Accept will not be called any more.
 func (l *httpListener) hand(ctx context.Context, c wire.Conn) bool {
 	select {
 	case <-l.closed:
@@ -228,7 +228,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// atRate returns how long n bytes may take.
+// atRate returns the time that n bytes may take.
 func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Second }
 
 func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {

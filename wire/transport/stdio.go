@@ -20,7 +20,7 @@ func dialStdio(_ context.Context, _ Address, c Config) (wire.Conn, error) {
 	return c.frame(s)
 }
 
-// listenStdio returns a listener whose one client is whoever started us.
+// listenStdio returns a listener whose one client is the process that started us.
 func listenStdio(_ context.Context, _ Address, c Config) (Listener, error) {
 	if c.Token != "" {
 		return nil, usageHint("ws:// and http:// can", "stdio: cannot demand a token")
@@ -64,10 +64,10 @@ func (l *onceListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns "": nobody else can come.
+// Endpoint returns "": no other client can connect.
 func (l *onceListener) Endpoint() string { return "" }
 
-// Close ends the listener, and the connection if nobody has taken it.
+// Close ends the listener, and the connection if it was not accepted yet.
 func (l *onceListener) Close() error {
 	l.once.Do(func() {
 		close(l.closed)

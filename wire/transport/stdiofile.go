@@ -25,8 +25,8 @@ type fileStream struct {
 	closed bool
 }
 
-// writeAtOnce is how much a pipe that poll calls writable takes without making
-// us wait (PIPE_BUF).
+// writeAtOnce is how much can be written to a pipe that poll calls writable without
+// blocking (PIPE_BUF).
 const writeAtOnce = 4096
 
 func newFileStream(f *os.File) (*fileStream, error) {
@@ -153,7 +153,8 @@ func (s *fileStream) writeSome(b []byte) (int, error) {
 	return unix.Write(s.fd, b[:min(len(b), writeAtOnce)])
 }
 
-// Close wakes whoever waits, and closes the file when nobody uses it any more.
+// Close wakes the goroutines that wait, and closes the file when the last of them
+// has left.
 func (s *fileStream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

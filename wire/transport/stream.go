@@ -16,11 +16,11 @@ import (
 	"rpcx/wire"
 )
 
-// lingerPatience is how long Close reads what the far side still sends: closing
+// lingerPatience bounds how long Close reads what the far side still sends: closing
 // a socket with unread bytes may take back what was sent last.
 const lingerPatience = 10 * time.Millisecond
 
-// goodbyePatience is how long Close tries to say goodbye to a far side that
+// goodbyePatience bounds how long Close tries to say goodbye to a far side that
 // takes nothing more: package tls would try for 5 s.
 const goodbyePatience = 200 * time.Millisecond
 
@@ -87,7 +87,8 @@ func serverName(host string) string {
 	return name
 }
 
-// keepAlive returns how often an idle TCP connection is probed.
+// keepAlive returns how often an idle TCP connection is probed, and when it is
+// given up.
 func (c Config) keepAlive() net.KeepAliveConfig {
 	if c.Ping <= 0 {
 		return net.KeepAliveConfig{} // package net's own: on

@@ -55,8 +55,8 @@ type streamListener struct {
 	last   atomic.Bool // after Drain
 }
 
-// drainPatience is how long a listener that takes its last connections waits for
-// one more: they are there already.
+// drainPatience bounds how long a listener that takes its last connections waits
+// for one more: they are in its queue already.
 const drainPatience = 100 * time.Millisecond
 
 // Drain has Accept return net.ErrClosed once it has returned the connections that
@@ -145,8 +145,8 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 	return conn, err
 }
 
-// handshakes accepts for tls: a client that is slow in its handshake holds up
-// nobody else.
+// handshakes accepts for tls: a client that is slow in its handshake does not hold
+// up the others.
 func (s *streamListener) handshakes() {
 	slots := make(chan struct{}, maxHandshakes)
 	for {

@@ -40,8 +40,8 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 	return f
 }
 
-// notThere reports whether a dial failed because nobody answered, or was cut off, which
-// may be otherwise in a moment.
+// notThere reports whether a dial failed because nothing answered, or was cut off:
+// trying again may help.
 func notThere(err error) bool {
 	var dns *net.DNSError
 	for _, cause := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ENOENT, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, os.ErrDeadlineExceeded} {
@@ -52,9 +52,9 @@ func notThere(err error) bool {
 	return errors.As(err, &dns) || isTimeout(err)
 }
 
-// noEnd returns err as a cause in which nobody can find io.EOF. A connection that
-// ends before it stands is a failure, and only io.EOF by itself is the good end
-// of a stream.
+// noEnd returns err as a cause in which errors.Is does not find io.EOF. A
+// connection that ends before it stands is a failure, and only io.EOF by itself is
+// the good end of a stream.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New(innermost(err).Error())
@@ -124,9 +124,9 @@ func explainTLS(f *wire.Fault, err error) string {
 	return ""
 }
 
-// refusedCertificate says what a TLS alert of the far side means for a
-// certificate of ours; "" when it is about something else. The alerts have no
-// exported names in crypto/tls.
+// refusedCertificate explains a TLS alert by which the far side refused our
+// certificate; "" for other alerts. The alerts have no exported names in
+// crypto/tls.
 func refusedCertificate(alert string) string {
 	alert = strings.TrimPrefix(alert, "tls: ")
 	switch alert {

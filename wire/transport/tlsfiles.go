@@ -30,14 +30,14 @@ func (c Config) closeTimeout() time.Duration {
 	return defaultCloseTimeout
 }
 
-// warn says one line to whoever wants to know.
+// warn passes one line to Config.Warn, if that is set.
 func (c Config) warn(format string, args ...any) {
 	if c.Warn != nil {
 		c.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
-// warnInsecure says, each time, that nobody knows who the far side is.
+// warnInsecure warns, for each connection, that the far side was not verified.
 func (c Config) warnInsecure(where string) {
 	if c.TLS.Insecure {
 		c.warn("%s: the certificate is not verified (--insecure)", where)

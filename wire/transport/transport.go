@@ -13,8 +13,8 @@ import (
 	"rpcx/wire"
 )
 
-// A Config is how to reach or be reached. The zero value is usable but for
-// Framing, which byte transports need.
+// A Config says how to reach a peer, or how to be reached. The zero value is usable
+// but for Framing, which byte transports need.
 type Config struct {
 	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
 	wire.Options

@@ -152,7 +152,8 @@ func clearPlace(path, dir string) error {
 	return nil
 }
 
-// stale reports whether nobody listens on a socket. In doubt somebody does.
+// stale reports whether a socket is left over: nothing listens on it. In doubt it
+// is not stale.
 func stale(path string) bool {
 	c, err := net.DialTimeout("unix", unixName(path), time.Second)
 	if err == nil {

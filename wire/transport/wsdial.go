@@ -103,11 +103,11 @@ func (d *httpDialer) notUpgraded(ctx context.Context, resp *http.Response, err e
 	return f
 }
 
-// maxErrorBody is how much of an answer that is no message is shown.
+// maxErrorBody bounds how much is shown of an answer that is no message.
 const maxErrorBody = 1024
 
-// httpFault returns the failure that an HTTP status means: 401, 403 and 407 are
-// for want of authority, all else is as good as nobody there.
+// httpFault returns the failure that an HTTP status stands for: 401, 403 and 407
+// are Auth, all others Unreachable.
 func httpFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	kind, status := wire.Unreachable, resp.StatusCode
 	switch status {
@@ -124,7 +124,7 @@ func httpFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	return f
 }
 
-// longestRetryAfter is how long a server can ask us to wait at most.
+// longestRetryAfter bounds the pause that a server can ask for.
 const longestRetryAfter = 24 * time.Hour
 
 // retryAfter reads when the server of an answer wants to be asked again, in seconds

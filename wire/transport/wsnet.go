@@ -35,7 +35,7 @@ type wsNet struct {
 // start begins to buffer what is read, when the handshake is over.
 func (n *wsNet) start() { n.buffer = make([]byte, wsBuffer) }
 
-// Read hands out what is there, or waits.
+// Read returns bytes that were read before, or waits for more.
 func (n *wsNet) Read(p []byte) (int, error) {
 	if len(n.in) == 0 {
 		if n.idle != nil && n.inRecv.Load() && !n.closing.Load() {

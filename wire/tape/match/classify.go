@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Parsed is what a message is, by the shape of its dialect. Its slices are
-// parts of the message.
+// A Parsed describes a message by the shape of its dialect: what it is, and its
+// parts. Its slices are parts of the message.
 type Parsed struct {
 	Kind   wire.Kind // Request, Notification, Response, or Invalid: no message of this dialect
 	ID     wire.ID   // nil: none

@@ -18,7 +18,7 @@ func (r *Rules) Hash(method string, msg []byte) uint64 {
 	return h.value(scan.Trim(msg))
 }
 
-// HashBytes is Hash for what is not JSON.
+// HashBytes is Hash for messages that are not JSON.
 func (r *Rules) HashBytes(b []byte) uint64 { return maphash.Bytes(r.seed, b) }
 
 type hasher struct {

@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Values are what the recorded conversation's made-up values became in this one.
-// A string is carried over wherever it stands as a whole, a number only where the
-// dialect names a made-up value.
+// Values map the made-up values of the recorded conversation, such as ids, to those
+// of the live one. A string is mapped wherever it stands as a whole, a number only
+// where the dialect names a made-up value.
 type Values struct {
 	byText map[string][]byte // recorded scalar (a JSON text) → that of this conversation
 	// Streams are the streams that items of the recorded conversation belong to, as
@@ -18,7 +18,7 @@ type Values struct {
 	Streams map[string]bool
 }
 
-// live returns what recorded became.
+// live returns the live value for a recorded one.
 func (v *Values) live(recorded []byte) ([]byte, bool) {
 	if v == nil || len(v.byText) == 0 {
 		return nil, false

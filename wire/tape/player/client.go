@@ -20,7 +20,7 @@ const (
 // names the line that cannot.
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
-// A Result is what came of one connection of the tape.
+// A Result is the outcome of one connection of the tape.
 type Result struct {
 	Findings []Finding
 	Live     map[int][]Finding // what differs in what came for each entry

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire"
 )
 
-// An arrival is what a connection's reader hands over.
+// An arrival is a message, or the end, that a connection's reader hands over.
 type arrival struct {
 	conn *conn
 	msg  []byte

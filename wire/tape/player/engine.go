@@ -40,7 +40,7 @@ type engine struct {
 	failure error     // what ended the conversation, where it was not its end
 }
 
-// A policy is what differs between the two sides.
+// A policy holds the differences between playing the server and playing the client.
 type policy interface {
 	// request chooses the entry of a live request or notification, and says what was
 	// found; None refuses it.
@@ -55,7 +55,7 @@ type policy interface {
 	lost(c *conn, err error) (over bool)
 }
 
-// asked is where an entry is.
+// asked is the place of an entry: its play and its index.
 type asked struct {
 	p *play
 	i int32

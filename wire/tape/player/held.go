@@ -86,8 +86,8 @@ func (e *engine) inReach(p *play, i int32) bool {
 	return false
 }
 
-// release sends the first answer that is held, whatever it waits for: false where
-// there is none.
+// release sends the first answer that is held, without waiting any longer; false if
+// none is held.
 func (e *engine) release() bool {
 	for _, p := range e.plays {
 		if p != nil && len(p.held) > 0 {

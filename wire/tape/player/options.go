@@ -20,10 +20,11 @@ type Options struct {
 	// Set are values for redacted members of our lines, by the member's name, and
 	// for $name in a tape's programs.
 	Set map[string]json.RawMessage
-	// Patience is how long Client waits for a message that the tape has; 0: 10 s.
+	// Patience bounds how long Client waits for a message that the tape has; 0: 10
+	// s.
 	Patience time.Duration
-	// Linger is how long Client waits, after all that the tape has, for what it has
-	// not; 0: 50 ms.
+	// Linger is how long Client waits, after all that is on the tape, for messages
+	// that are not; 0: 50 ms.
 	Linger time.Duration
 	// Found gets each Finding: from Client at its end, in the order of the tape; from
 	// Server as they come, from one goroutine. May be nil.

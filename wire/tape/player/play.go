@@ -144,7 +144,7 @@ func (p *play) equals(i int32, msg []byte) bool {
 	return err == nil && want != nil && len(p.compare(i, want, msg)) == 0
 }
 
-// nearestMost is how many entries are compared in the search for the nearest.
+// nearestMost bounds the entries that are compared in the search for the nearest.
 const nearestMost = 200
 
 // nearest returns the entry that is most like msg, with the differences; None where

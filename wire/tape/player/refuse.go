@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// unknown refuses what is not on the tape, naming what is nearest.
+// unknown refuses a message that is not on the tape, and names the nearest that is.
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := Finding{Kind: Unknown, Method: parsed.Method}
 	var best []match.Difference

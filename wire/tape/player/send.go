@@ -66,7 +66,7 @@ func (e *engine) skip(k *cursor) bool {
 	return false
 }
 
-// due returns how long the next line of k has to wait to keep the recorded pace.
+// due returns how long the next line of k has to wait, to keep the recorded pace.
 func (e *engine) due(k *cursor) time.Duration {
 	if e.o.Speed <= 0 {
 		return 0

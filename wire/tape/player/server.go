@@ -200,8 +200,8 @@ func (p *play) withID(want, got []byte) []byte {
 	return want
 }
 
-// silence is how long an answer waits for what was recorded before it and does not
-// come, at least.
+// silence is how long at least an answer waits for messages that were recorded
+// before it and do not come.
 const silence = 250 * time.Millisecond
 
 // idle sends an answer whose request has come, after a while in which nothing of

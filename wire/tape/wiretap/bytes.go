@@ -49,7 +49,7 @@ func (c *byteConn) Gone() <-chan struct{} {
 	return make(chan struct{})
 }
 
-// chunk is how much is passed on at once.
+// chunk bounds the bytes that are passed on at once.
 const chunk = 64 << 10
 
 // bytes passes bytes on until from ends, with its error. The framing reads along: a
@@ -72,8 +72,8 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	}
 }
 
-// A stream is what the framing reads. It passes on what it has handed out when it is
-// asked for more.
+// A stream is the input of the framing. It passes on what it has handed out when it
+// is asked for more.
 type stream struct {
 	from, to io.ReadWriteCloser
 	buf      []byte
