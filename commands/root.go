@@ -3,10 +3,12 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -20,6 +22,7 @@ import (
 	"rpcx/commands/plugin"
 	"rpcx/commands/replay"
 	"rpcx/commands/validate"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/framing"
 	"rpcx/wire/serve"
@@ -73,6 +76,8 @@ func run(a *env.Env, words []string) (err error) {
 			}
 		}
 	}()
+	log.SetFlags(0)
+	log.SetOutput(libraryLog{a})
 	root := tree(a, words...)
 	a.Line, err = cmdline.Parse(root, words, (&env.CommonFlags{}).Flags(), func() *cmdline.Command { return tree(&env.Env{}) })
 	switch {
@@ -102,6 +107,17 @@ func run(a *env.Env, words []string) (err error) {
 		err = errors.Join(err, cause)
 	}
 	return err
+}
+
+// libraryLog shows with -v what libraries log, which is no failure of ours and may hold
+// words of the peer.
+type libraryLog struct{ a *env.Env }
+
+func (l libraryLog) Write(b []byte) (int, error) {
+	if l.a.Common.Verbose {
+		l.a.Console.Warn(format.Cut(format.CleanLine(string(bytes.TrimSpace(b))), 300))
+	}
+	return len(b), nil
 }
 
 // A command is one of the program's.
