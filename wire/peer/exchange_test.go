@@ -252,3 +252,30 @@ func TestExchangeClose(t *testing.T) {
 		}
 	})
 }
+
+// The answer to a call that is given up may come all the same, before its exchange has
+// ended: nobody is told of it, as it is no surprise.
+func TestAnswerToWhatWasGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var notes []string
+		said := make(chan struct{})
+		p := post(t, peer.Options{Note: func(n peer.Note) { notes = append(notes, n.Text) }}, func(ctx context.Context, _ string, say func(string)) error {
+			defer close(said)
+			<-ctx.Done()
+			say(`{"jsonrpc":"2.0","id":1,"result":1}`)
+			return ctx.Err()
+		})
+		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
+		<-said
+		synctest.Wait()
+		if len(notes) > 0 {
+			t.Errorf("%q", notes)
+		}
+	})
+}

@@ -125,6 +125,7 @@ func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
 	switch {
 	case s == nil && p.calls.abandoned[string(m.ID)] != nil:
 		p.tooLateLocked(p.calls.abandoned[string(m.ID)], m)
+	case s == nil && in != nil && in.dropped.Load() && in.id == string(m.ID): // its exchange is about to end
 	case s == nil:
 		if next := p.nextAnswerLocked(m, in); next != nil {
 			p.answerUnshapedLocked(next, m)
