@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -24,7 +25,9 @@ import (
 	"rpcx/commands/validate"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/framing"
+	"rpcx/wire/scan"
 	"rpcx/wire/serve"
 )
 
@@ -86,7 +89,7 @@ func run(a *env.Env, words []string) (err error) {
 	case a.Line.WantsHelp && !asksAboutMethod(a.Line):
 		return help.Print(os.Stdout, a.Line)
 	case a.Line.WantsVersion:
-		return cmdline.Print(os.Stdout, "rpcx "+env.Version()+"\n")
+		return printVersion(a.Line.VersionJSON)
 	case a.Line.Cmd.Action == nil:
 		return a.Line.Usage("no command given")
 	}
@@ -181,3 +184,18 @@ or a profile of config.toml, @ alone $RPCX_ENDPOINT.`
 
 // Tree returns the command tree as data, for the manual and the completions.
 func Tree() cmdline.Doc { return cmdline.DocOf(tree(&env.Env{})) }
+
+// printVersion prints which rpcx this is: for people, or as JSON with what it speaks.
+func printVersion(asJSON bool) error {
+	if !asJSON {
+		return cmdline.Print(os.Stdout, "rpcx "+env.Version()+"\n")
+	}
+	var o scan.Object
+	o.Text("version", env.Version())
+	o.Text("go", runtime.Version())
+	o.Text("os", runtime.GOOS)
+	o.Text("arch", runtime.GOARCH)
+	o.Value("dialects", all.Names())
+	o.Value("framings", framing.Names())
+	return cmdline.Print(os.Stdout, string(o.End())+"\n")
+}

@@ -10,6 +10,16 @@ import (
 	"rpcx/wire/jq"
 )
 
+// StringForm says how a value that is a string is printed.
+type StringForm int
+
+// The forms of a string.
+const (
+	AsJSON     StringForm = iota
+	AsText                // without quotes and escapes
+	FromBase64            // the bytes that it encodes, with nothing after them; another value is a Fault of kind Expectation
+)
+
 // Options say what a Pipeline prints. The zero value prints payloads, one a
 // line.
 type Options struct {
@@ -23,10 +33,10 @@ type Options struct {
 	Color    bool
 	Terminal bool // the writer is a terminal: control characters become visible
 
-	JQ         string // "": none
-	RawStrings bool   // a string is printed without quotes and escapes
-	Vars       map[string]json.RawMessage
-	Template   string // a file or a directory; "": none
+	JQ       string // "": none
+	Strings  StringForm
+	Vars     map[string]json.RawMessage
+	Template string // a file or a directory; "": none
 
 	Select string // looks at the whole message; "": all are taken
 	Until  string

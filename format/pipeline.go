@@ -3,8 +3,10 @@ package format
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
+	"strings"
 	"sync"
 
 	"rpcx/format/render"
@@ -43,7 +45,7 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Events && o.Raw {
 		return nil, wire.NewFault(wire.Usage, "--events and --raw exclude each other", nil)
 	}
-	if o.RawStrings && o.Template != "" {
+	if o.Strings == AsText && o.Template != "" {
 		return nil, wire.NewFault(wire.Usage, "--template and -r exclude each other", nil)
 	}
 	p := &Pipeline{o: o, look: look{indent: o.Pretty && !o.Raw, color: o.Color && !o.Raw, escape: o.Terminal}}
@@ -159,9 +161,11 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 // write writes one value and the end of its line.
 func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) error {
 	switch {
+	case p.o.Strings == FromBase64:
+		return p.writeDecoded(val)
 	case p.render != nil && p.render.Has(contentType):
 		return p.writeTemplate(ctx, val, contentType)
-	case p.o.RawStrings && scan.Type(val) == 's':
+	case p.o.Strings == AsText && scan.Type(val) == 's':
 		text, _ := scan.Text(val)
 		if p.o.Terminal {
 			text = Clean(text)
@@ -177,6 +181,25 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 		p.out.bytes(val)
 	}
 	return p.end()
+}
+
+// writeDecoded writes the bytes that a text in base64 stands for, with the usual alphabet or that of URLs.
+func (p *Pipeline) writeDecoded(val []byte) error {
+	text, ok := scan.Text(val)
+	if !ok {
+		return wire.NewFault(wire.Expectation, "--decode base64: a value is no string: "+excerpt(val), nil)
+	}
+	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
+	encoding := base64.RawStdEncoding
+	if strings.ContainsAny(text, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	b, err := encoding.DecodeString(text)
+	if err != nil {
+		return wire.NewFault(wire.Expectation, "--decode base64: a value is no base64: "+err.Error(), err)
+	}
+	p.out.bytes(b)
+	return p.out.fault()
 }
 
 // end ends a line, and gives memory back after a huge one.

@@ -115,8 +115,8 @@ func TestPipeline(t *testing.T) {
 
 		{name: "jq", o: Options{JQ: ".a"}, events: []in{data(`{"a":12345678901234567890}`), data(`{"a":1.10}`), data(`{}`)}, want: "12345678901234567890\n1.10\nnull\n"},
 		{name: "jq with several outputs", o: Options{JQ: ".[]"}, events: []in{data("[1,[2]]"), data("[]"), data("[3]")}, want: "1\n[2]\n3\n"},
-		{name: "raw strings", o: Options{RawStrings: true}, events: []in{data(`"a\tb\u001b"`), data(`{"a":"b"}`), data(`""`)}, want: "a\tb\x1b\n{\"a\":\"b\"}\n\n"},
-		{name: "raw strings of jq", o: Options{JQ: ".[]", RawStrings: true, Null: true}, events: []in{data(`["a\nb",1]`)}, want: "a\nb\x001\x00"},
+		{name: "raw strings", o: Options{Strings: AsText}, events: []in{data(`"a\tb\u001b"`), data(`{"a":"b"}`), data(`""`)}, want: "a\tb\x1b\n{\"a\":\"b\"}\n\n"},
+		{name: "raw strings of jq", o: Options{JQ: ".[]", Strings: AsText, Null: true}, events: []in{data(`["a\nb",1]`)}, want: "a\nb\x001\x00"},
 		{name: "arguments", o: Options{JQ: ".+$n", Vars: map[string]json.RawMessage{"n": json.RawMessage("2")}}, events: []in{data("1")}, want: "3\n"},
 		{name: "bad jq", o: Options{JQ: ".["}, kind: wire.Usage, says: "--jq: "},
 		{name: "bad until", o: Options{Until: "nope"}, kind: wire.Usage, says: "--until: "},
@@ -150,7 +150,7 @@ func TestPipeline(t *testing.T) {
 		{name: "expect count of none", o: Options{ExpectCount: new(int64(0))}, events: []in{done}},
 		{name: "expect count unmet", o: Options{ExpectCount: new(int64(2))}, events: three, want: "1\n\"two\"\n3\n", kind: wire.Expectation, says: "--expect-count 2 is not met: the count is 3"},
 		{name: "expect error by code", o: Options{ExpectError: "-32001"}, events: []in{failure}, want: "{\"code\":-32001, \"message\":\"refused\"}\n"},
-		{name: "expect error by kind", o: Options{ExpectError: "denied", JQ: ".message", RawStrings: true}, events: []in{failure}, want: "refused\n"},
+		{name: "expect error by kind", o: Options{ExpectError: "denied", JQ: ".message", Strings: AsText}, events: []in{failure}, want: "refused\n"},
 		{name: "expect error with events", o: Options{ExpectError: "-32001", Events: true, JQ: ".code"}, events: []in{failure}, want: "-32001\n"},
 		{name: "expect error, another came", o: Options{ExpectError: "-32601"}, events: []in{failure}, kind: wire.Expectation, says: `--expect-error -32601 is not met: the error is {"code":-32001`},
 		{name: "expect error, none came", o: Options{ExpectError: "-32601"}, events: []in{data("1")}, want: "1\n", kind: wire.Expectation, says: "--expect-error -32601 is not met: the value is 1"},
@@ -161,7 +161,7 @@ func TestPipeline(t *testing.T) {
 		{name: "a pipe keeps bytes", events: []in{data("\"\u009b\u202e\x7f\"")}, want: "\"\u009b\u202e\x7f\"\n"},
 		{name: "a terminal gets none to obey", o: Options{Terminal: true}, events: []in{data("\"\u009b\u202e\x7fé\"")}, want: "\"\\u009b\\u202e\\u007fé\"\n"},
 		{name: "nor with raw", o: Options{Terminal: true, Raw: true}, events: []in{{"\x1b[31m", wire.Event{}}}, want: "\\u001b[31m\n"},
-		{name: "nor with raw strings", o: Options{Terminal: true, RawStrings: true}, events: []in{data(`"\u001b[2Ja\n\tb\r\n\u202e"`)}, want: "\\u001b[2Ja\n\tb\n\\u202e\n"},
+		{name: "nor with raw strings", o: Options{Terminal: true, Strings: AsText}, events: []in{data(`"\u001b[2Ja\n\tb\r\n\u202e"`)}, want: "\\u001b[2Ja\n\tb\n\\u202e\n"},
 
 		{name: "template file", o: Options{Template: file}, events: []in{data(`{"cmd":"ls"}`), of("other", `{"cmd":12345678901234567890}`)}, want: "$ ls\n$ 12345678901234567890\n"},
 		{name: "template directory", o: Options{Template: dir}, events: []in{of("shell.output", `{"cmd":"ls"}`), of("text/plain", `"x"`), of("../etc/passwd", "1"), data("2")}, want: "$ ls\nx\n[1]\n[2]\n"},
@@ -170,7 +170,7 @@ func TestPipeline(t *testing.T) {
 		{name: "template at run time", o: Options{Template: file}, events: []in{data(`{"cmd":1}`), data("1")}, want: "$ 1\n", kind: wire.Helper, says: "--template: shell.output.tmpl:1:"},
 		{name: "no template", o: Options{Template: filepath.Join(dir, "nope")}, kind: wire.Usage, says: "--template: "},
 		{name: "bad template", o: Options{Template: filepath.Join(dir, "readme.md")}, kind: wire.Usage, says: "--template: readme.md:1: "},
-		{name: "template and raw strings", o: Options{Template: file, RawStrings: true}, kind: wire.Usage, says: "-r"},
+		{name: "template and raw strings", o: Options{Template: file, Strings: AsText}, kind: wire.Usage, says: "-r"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,6 +30,7 @@ type CommandLine struct {
 	WantsHelp    bool
 	Brief        bool // one screen of help is wanted: -h
 	WantsVersion bool
+	VersionJSON  bool // --json behind --version
 
 	common []Flag          // those that may stand before the command
 	all    func() *Command // makes the whole tree
@@ -124,6 +125,11 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 	case "version":
 		l.WantsVersion = true
 		return 0, nil
+	case "json":
+		if l.WantsVersion {
+			l.VersionJSON = true
+			return 0, nil
+		}
 	}
 	f := l.Lookup(name)
 	if f == nil || len(name) < 2 {

@@ -23,6 +23,7 @@ type Output struct {
 	args        []string
 	jsonArgs    []string
 	template    string
+	decode      string
 	output      string
 	events      bool
 	Raw         bool
@@ -45,6 +46,7 @@ func (o *Output) Flags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: $NAME is the text VALUE in every jq program", &o.args),
 		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: $NAME is the JSON VALUE in every jq program", &o.jsonArgs),
 		cmdline.Text(cmdline.GroupOutput, "template", "", "render each value with the Go template in `FILE` (a directory holds one for each content type)", &o.template),
+		cmdline.Enum(cmdline.GroupOutput, "decode", "`base64`: each value is a string in base64: write its bytes, and nothing after them", &o.decode, []string{"base64"}),
 		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` in place of stdout (- is stdout)", &o.output),
 		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, progress and log lines included", &o.events),
 		cmdline.Bool(cmdline.GroupOutput, "raw", "", "print the messages that came, unchanged", &o.Raw),
@@ -82,9 +84,12 @@ func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options)
 	more.Events, more.Raw, more.Null = o.events, o.Raw, o.Null
 	more.Pretty = (screen.Terminal || o.Pretty) && !o.compact
 	more.Color, more.Terminal = screen.Color, screen.Terminal
-	more.JQ, more.RawStrings, more.Vars, more.Template = o.Jq, o.rawStrings, vars, o.template
+	more.JQ, more.Strings, more.Vars, more.Template = o.Jq, o.strings(), vars, o.template
 	more.Expect, more.ExpectAny, more.ExpectNone = o.expect, o.expectAny, o.expectNone
 	more.ExpectError = o.ExpectError
+	if err := o.decodes(a, screen); err != nil {
+		return nil, err
+	}
 	if o.expectCount >= 0 {
 		more.ExpectCount = &o.expectCount
 	}
@@ -95,10 +100,36 @@ func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options)
 	return format.New(to, more)
 }
 
+// strings says how strings are printed.
+func (o *Output) strings() format.StringForm {
+	switch {
+	case o.decode != "":
+		return format.FromBase64
+	case o.rawStrings:
+		return format.AsText
+	}
+	return format.AsJSON
+}
+
+// decodes refuses what cannot go together with --decode.
+func (o *Output) decodes(a *env.Env, screen format.Screen) error {
+	switch {
+	case o.decode == "":
+		return nil
+	case o.rawStrings || o.Raw || o.events || o.Null || o.Pretty || o.compact || o.template != "":
+		return a.Line.Usage("--decode writes bytes: --raw, --events, --null, --pretty, --compact and --template mean nothing there, nor does -r")
+	case screen.Terminal:
+		f := a.Line.Usage("--decode would write bytes to the terminal")
+		f.Hint = "name a file with --output FILE, or pipe it"
+		return f
+	}
+	return nil
+}
+
 // ForPeople reports whether a table may be printed in place of JSON: stdout is a
 // terminal, and no flag asks for values.
 func (o *Output) ForPeople(a *env.Env) bool {
-	return a.Stdout.Terminal && !o.toFile() && o.Jq == "" && !o.compact && o.template == ""
+	return a.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
 }
 
 // toFile reports whether the data goes to a file; --output - is stdout.

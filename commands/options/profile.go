@@ -15,9 +15,24 @@ func ApplyProfile(a *env.Env, p *profile.Profile) error {
 		return a.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
 	}
 	a.Profile = p
+	return apply(a, p, nil)
+}
+
+// ApplyDefaults sets the flags that [default] of config.toml has values for, where neither the command line nor the profile
+// sets them.
+func ApplyDefaults(a *env.Env) error {
+	p, err := profile.Defaults()
+	if p == nil || err != nil {
+		return err
+	}
+	return apply(a, p, a.Profile)
+}
+
+// apply sets the flags of p that are not set yet, on the command line or by over.
+func apply(a *env.Env, p, over *profile.Profile) error {
 	for _, s := range p.Settings {
 		adds := s.Key == "on" || s.Key == "hooks"
-		if s.Key == "header" || a.Line.Lookup(s.Key) == nil || a.Line.Has(s.Key) && !adds {
+		if s.Key == "header" || a.Line.Lookup(s.Key) == nil || a.Line.Has(s.Key) && !adds || over != nil && over.Setting(s.Key) != nil {
 			continue
 		}
 		for _, val := range s.Values {

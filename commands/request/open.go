@@ -41,6 +41,9 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoin
 	if err == nil && e.Profile != nil {
 		err = options.ApplyProfile(a, e.Profile)
 	}
+	if err == nil && a.Line.Cmd.Name != "serve" {
+		err = options.ApplyDefaults(a)
+	}
 	if err == nil && e.Session != "" {
 		err = refuseConnected(a.Line, e.Session)
 	}

@@ -20,12 +20,19 @@ import (
 type file struct {
 	path     string
 	profiles map[string]any
+	defaults any            // [default]; nil: there is none
 	stray    string         // a key beside profile; "" where there is none
 	lines    map[string]int // of "profile.NAME.KEY"
 }
 
+// PathVariable is the environment variable that names the file in place of config.toml.
+const PathVariable = "RPCX_CONFIG"
+
 // filePath returns where the file would be; "" where nothing says so.
 func filePath() string {
+	if path := os.Getenv(PathVariable); path != "" {
+		return path
+	}
 	dir := XDG("XDG_CONFIG_HOME", ".config")
 	if dir == "" {
 		return ""
@@ -65,7 +72,7 @@ func open() (*file, error) {
 	}
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && os.Getenv(PathVariable) == "":
 		return nil, nil
 	case err != nil:
 		return nil, wire.Usagef("%v", err)
@@ -105,7 +112,7 @@ func (f *file) parse(b []byte) error {
 	}
 	f.lines = places(b)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if key != "profile" {
+		if key != "profile" && key != "default" {
 			f.stray = key
 			break
 		}
@@ -114,7 +121,7 @@ func (f *file) parse(b []byte) error {
 	if !ok && all["profile"] != nil {
 		return wire.Usagef("%s: profile is no table: write [profile.NAME]", f.path)
 	}
-	f.profiles = tables
+	f.profiles, f.defaults = tables, all["default"]
 	return nil
 }
 
@@ -124,7 +131,7 @@ func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
 	case !ok && f.stray != "": // it may have been meant to be there
-		return nil, unknown(f.where(f.stray), f.stray, []string{"profile"})
+		return nil, unknown(f.where(f.stray), f.stray, []string{"profile", "default"})
 	case !ok:
 		return nil, nil
 	}
@@ -153,6 +160,7 @@ func (f *file) syntax(err error) error {
 func places(b []byte) map[string]int {
 	var nothing struct {
 		Profile map[string]struct{} `toml:"profile"`
+		Default struct{}            `toml:"default"`
 	}
 	return toml.Strange(b, &nothing)
 }
@@ -160,7 +168,9 @@ func places(b []byte) map[string]int {
 // where returns the place of a key of the file, or of one of a profile.
 func (f *file) where(key ...string) string {
 	path := strings.Join(key, ".")
-	if _, ok := f.profiles[key[0]]; ok || len(key) > 1 {
+	if key[0] == "" { // see Defaults
+		path = "default" + path
+	} else if _, ok := f.profiles[key[0]]; ok || len(key) > 1 {
 		path = "profile." + path
 	}
 	if line := f.line(path); line > 0 {

@@ -4,7 +4,9 @@
 package profile
 
 import (
+	"bytes"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -57,6 +59,36 @@ func Find(name string) (*Profile, error) {
 	}
 	if p.Endpoint.Key == "" {
 		return nil, wire.Usagef("%s has no endpoint", f.where(name))
+	}
+	return p, nil
+}
+
+// Defaults returns what [default] sets for every peer, a profile without name and endpoint: times, sizes and the like, but
+// nothing that would be said to a peer. It is nil where there is no file or no such table; a file without the words
+// [default] is not read any further. Errors are as of Find.
+func Defaults() (*Profile, error) {
+	b, err := os.ReadFile(filePath())
+	if err != nil && os.Getenv(PathVariable) == "" || err == nil && !bytes.Contains(b, []byte("[default]")) {
+		return nil, nil
+	}
+	f, err := open()
+	if err != nil || f == nil || f.defaults == nil {
+		return nil, err
+	}
+	table, ok := f.defaults.(map[string]any)
+	if !ok {
+		return nil, wire.Usagef("%s: default is no table: write [default]", f.path)
+	}
+	p := &Profile{Folder: filepath.Dir(f.path)}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if !slices.Contains(defaultKeys, key) {
+			return nil, unknown(f.where("", key), key, defaultKeys)
+		}
+		s, err := f.setting("", key, table[key])
+		if err != nil {
+			return nil, err
+		}
+		p.Settings = append(p.Settings, s)
 	}
 	return p, nil
 }

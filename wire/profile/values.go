@@ -32,6 +32,11 @@ var keys = map[string]kind{
 	"reconnect": yesNo, "reconnect-for": word, "meta": list, "catalog": path, "cache": word, "params-style": word,
 }
 
+// defaultKeys are those of [default]. Headers, tokens and hooks are not among them: they would go to whoever is called.
+var defaultKeys = []string{
+	"cacert", "connect-timeout", "hook-jobs", "hook-timeout", "idle", "max-message", "noise", "ping", "shutdown-timeout", "strict-hooks", "timeout", "wait",
+}
+
 // setting reads one value.
 func (f *file) setting(name, key string, val any) (Setting, error) {
 	s, k := Setting{Key: key, where: f.where(name, key)}, keys[key]
