@@ -19,7 +19,7 @@ import (
 type finding struct {
 	source   string // the file or the peer
 	line     int    // of a file; 0: none
-	dir      string // send or recv, where a message of a conversation is meant
+	dir      string // send or recv, where a message of a conversation is meant; "": none, or not known
 	number   int    // of that message among all of its conversation, from 1
 	rule     string // what is broken: a keyword of JSON Schema, a kind of difference, the rule of a dialect
 	level    string // must, should; of a difference its class
@@ -29,6 +29,7 @@ type finding struct {
 	in       string // old, where the pointer is one into the older catalog
 	whole    bool   // there is such a place, though the pointer may be "": all of it
 	message  string // what is wrong, and what was expected
+	expected string // what was expected, where message does not say it
 	sent     string // the message of ours that was answered so; "": none
 	got      string // what came; "": nothing, or message says it
 	branches []byte // further findings, as JSON; nil: none
@@ -42,8 +43,8 @@ func (f finding) JSON() []byte {
 	if f.line > 0 {
 		o.Int("line", int64(f.line))
 	}
+	o.SomeText("dir", f.dir)
 	if f.number > 0 {
-		o.Text("dir", f.dir)
 		o.Int("number", int64(f.number))
 	}
 	o.Text("rule", f.rule)
@@ -55,6 +56,7 @@ func (f finding) JSON() []byte {
 	}
 	o.SomeText("in", f.in)
 	o.Text("message", f.message)
+	o.SomeText("expected", f.expected)
 	o.SomeText("sent", f.sent)
 	o.SomeText("got", f.got)
 	o.Add("branches", f.branches)
@@ -65,7 +67,7 @@ func (f finding) JSON() []byte {
 func (f finding) place() string {
 	var words []string
 	if f.line > 0 {
-		words = append(words, fmt.Sprintf("line %d", f.line))
+		words = append(words, strings.TrimSpace(fmt.Sprintf("line %d %s", f.line, f.dir)))
 	}
 	if f.number > 0 {
 		words = append(words, fmt.Sprintf("%s %d", f.dir, f.number))
@@ -95,6 +97,9 @@ func (f finding) String() string {
 		why = f.level + ": " + why
 	}
 	s += " (" + why + ")"
+	if f.expected != "" {
+		s += "; expected: " + f.expected
+	}
 	if f.sent != "" {
 		s += "; sent: " + f.sent
 	}

@@ -1,6 +1,6 @@
-// Package validate is rpcx validate: values are held against a schema, a live peer
-// against what its dialect demands and what it says of itself, and what a peer
-// offers against what it offered before.
+// Package validate is rpcx validate: values are held against a schema, tapes and live
+// peers against what their dialect demands, a peer against what it says of itself, and
+// what a peer offers against what it offered before.
 //
 //	validate.go   the command: its flags, and which of the checks an argument asks for
 //	finding.go    what is found, on a line of stdout and in a report
@@ -11,6 +11,8 @@
 //	declared.go   what it says of itself
 //	try.go        methods that are called
 //	watch.go      the rules that its messages are held against
+//	tapes.go      tapes, held against the same rules
+//	rules.go      --rules: which there are
 package validate
 
 import (
@@ -34,8 +36,9 @@ type validateOptions struct {
 	allow   string
 	report  report.Target
 
-	// Of a live peer.
+	// Of tapes and live peers.
 
+	rules     bool
 	role      string
 	try       []string
 	trust     bool
@@ -48,7 +51,7 @@ type validateOptions struct {
 // The groups of flags.
 const (
 	groupValues   = "Values"
-	groupPeer     = "Live peers"
+	groupPeer     = "Tapes and live peers"
 	groupVersions = "Versions"
 )
 
@@ -57,11 +60,13 @@ func Command(a *env.Env) *cmdline.Command {
 	o := &validateOptions{}
 	return &cmdline.Command{
 		Name:        "validate",
-		Usage:       "hold values, live peers and catalogs against what they promise",
-		ArgsUsage:   "ENDPOINT | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
+		Usage:       "hold values, tapes, live peers and catalogs against what they promise",
+		ArgsUsage:   "ENDPOINT | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Does a server do what its dialect demands?", Command: "rpcx validate demo:orders"},
+			{Says: "What a tape breaks of the rules of its dialect; a report for a CI system", Command: "rpcx validate orders.tape --report junit=report.xml"},
+			{Says: "Which rules there are", Command: "rpcx validate --rules scomp"},
 			{Says: "Each line of a file against a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
 			{Says: "What a method returns, against what a catalog says that it returns", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
 			{Says: "A golden file: what is offered now, and ever after", Command: "rpcx describe demo:orders > api.json"},
@@ -75,6 +80,10 @@ func Command(a *env.Env) *cmdline.Command {
 const description = `A live peer is held against the rules of its dialect, and asked what one who only looks on does
 not see: an unknown method, ids of several types, a batch, what is no JSON. Nothing is called that
 it has.
+
+Each message of a TAPE (- is stdin) is held against the same rules: every MUST, MUST NOT and SHOULD
+of its dialect's page that a recording can show. --rules lists them. What should be and is not is a
+warning, with --strict a failure.
 
 With --schema each FILE (- or none is stdin) holds JSON values, one on each line or over many
 lines, and each is held against a JSON Schema of draft 4 to 2020-12. FILE#/POINTER takes a part
@@ -94,6 +103,7 @@ func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.Enum(groupValues, "draft", "a schema that does not name its draft is of `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
 		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences, and do not fail", &o.allow, []string{"breaking"}),
+		cmdline.Bool(groupPeer, "rules", "", "list the rules, of the dialects that are named", &o.rules),
 		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]` may be called, with bad params, too; what it returns is held against its schema", &o.try),
 		cmdline.Bool(groupPeer, "trust-hints", "", "call the methods, too, of which the peer says that they only read", &o.trust),
 		cmdline.Text(groupPeer, "catalog", "", "what the peer offers is in `FILE`: it need not say so, and what only reads there is called", &o.catalog),
@@ -114,25 +124,21 @@ func run(ctx context.Context, a *env.Env, o *validateOptions) error {
 		return a.Line.Usage("--formats and --draft go with --schema")
 	case o.against == "" && o.allow != "":
 		return a.Line.Usage("--allow goes with --against")
+	case o.rules && (o.schema != "" || o.against != ""):
+		return a.Line.Usage("--rules only lists the rules: --schema and --against do not go with it")
+	case o.rules:
+		return o.list(a, a.Line.Args)
 	case o.schema != "":
 		return o.values(ctx, r, a.Line.Args)
 	case o.against != "":
 		return o.versions(ctx, r, a.Line.Args)
 	case len(a.Line.Args) == 0:
 		f := a.Line.Usage("it is not said what is to be checked")
-		f.Hint = "--schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
+		f.Hint = "ENDPOINT or TAPE is held against its dialect's rules, --schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
 		return f
 	}
 	if isPeer(a.Line.Args[0]) {
 		return o.live(ctx, r, a.Line.Args)
 	}
-	return unclear(a, a.Line.Args[0])
-}
-
-// unclear returns the usage Fault for an argument of which it is not said what it
-// is to be held against.
-func unclear(a *env.Env, arg string) error {
-	f := a.Line.Usage("it is not said what %s is to be held against", arg)
-	f.Hint = "--schema FILE holds values against a schema, --against FILE compares with an older catalog"
-	return f
+	return o.tapes(ctx, r, a.Line.Args)
 }

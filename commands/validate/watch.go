@@ -154,16 +154,10 @@ func (j *judge) us() string {
 
 // ofRule returns a broken rule as a finding.
 func (j *judge) ofRule(f rules.Finding, warning bool) finding {
-	dir := "recv"
+	found := ofRule(j.endpoint.String(), f, warning)
+	found.dir, found.number = "recv", f.Line
 	if f.From == j.us() {
-		dir = "send"
+		found.dir = "send"
 	}
-	message := f.Want
-	if f.Got != "" {
-		message += " But it is " + f.Got
-	}
-	return finding{
-		source: j.endpoint.String(), dir: dir, number: f.Line, rule: f.Rule.Name, level: string(f.Rule.Level), section: f.Section,
-		pointer: f.Pointer, whole: true, message: message, warning: warning,
-	}
+	return found
 }

@@ -77,7 +77,7 @@ func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []Findin
 	if err = c.schemas.of(text).err; err == nil {
 		return nil
 	}
-	return c.finding(v, r, with(m, map[string]any{"want": r.Sentence + " " + firstLine(err)}))
+	return c.finding(v, r, with(m, map[string]any{"want": "a JSON Schema: " + firstLine(err)}))
 }
 
 func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding {
@@ -110,7 +110,7 @@ func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s
 	if !errors.As(s.schema.Check(ctx, value), &bad) {
 		return nil
 	}
-	return c.finding(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": firstLine(bad)}))
+	return c.finding(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema says: " + bad.Message}))
 }
 
 // with returns m with other members, and without those that are only for the check.
