@@ -190,7 +190,7 @@ _rpcx_command() {
 		;;
 	'validate')
 		subs='' endpoint='yes'
-		flags='--schema --formats --draft --against --allow --try --trust-hints --catalog --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--schema --formats --draft --against --allow --rules --try --trust-hints --catalog --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job')
 		subs='run start status wait cancel list' endpoint=''
