@@ -128,12 +128,10 @@ func row(name string, val json.RawMessage) string {
 	return string(o.End()) + "\n"
 }
 
-// row writes a line as JSON. A terminal gets no escapes that are in it.
+// row writes a line as JSON, in which what a terminal would obey is escaped.
 func (c *Console) row(name string, val json.RawMessage) {
-	line := row(name, val)
-	if c.o.Terminal {
-		line = string(look{escape: true}.append(nil, []byte(line[:len(line)-1]))) + "\n"
-	}
+	line := strings.TrimSuffix(row(name, val), "\n")
+	line = string(look{escape: true}.append(nil, []byte(line))) + "\n"
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()

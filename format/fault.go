@@ -16,10 +16,7 @@ func (c *Console) Error(f *wire.Fault, status int) {
 		c.text(f)
 		return
 	}
-	line := append(FaultJSON(f, status), '\n')
-	if c.o.Terminal {
-		line = append(look{escape: true}.append(nil, line), '\n')
-	}
+	line := append(look{escape: true}.append(nil, FaultJSON(f, status)), '\n')
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
