@@ -219,9 +219,7 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 	case v.kind == dialect.JobList && e.Spec().LiveEval: // what it lists outlives connections
 	case jobs == dialect.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
 		f := l.Usage("a job belongs to its connection, which this command would end")
-		if !cmdline.HasSecret(nil, l.Args[:1]) {
-			f.Fix = []string{"rpcx", "connect", l.Args[0], "--session", "work"}
-		}
+		f.Fix = l.ForCommand("connect", l.Args[:1], "--session=work")
 		f.Hint = "open a session: rpcx connect " + wire.Quote(l.Args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
 		return f
 	}

@@ -22,13 +22,15 @@ import (
 // testscript's own commands they have:
 //
 //	status N PROGRAM ARGS…   runs it and demands exit status N
+//	runfix N PROGRAM ARGS…   likewise; then runs the command that it proposes, which must
+//	                         succeed (fixes_test.go)
 //	await FILE [TEXT]        waits until FILE exists (and holds TEXT)
 //	absent PATTERN           demands that no process below the script's folder has it
 //	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
 //	peer …                   a peer typed by hand (scriptedpeer_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand,
+	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "runfix": runFix,
 }
 
 func TestMain(m *testing.M) {

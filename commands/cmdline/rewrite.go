@@ -11,8 +11,8 @@ import (
 )
 
 // ForCommand returns the line of another command with those flags of l that say
-// how the peer is reached; nil if it would show a secret.
-func (l *CommandLine) ForCommand(command string, args []string) []string {
+// how the peer is reached, and with more flags; nil if it would show a secret.
+func (l *CommandLine) ForCommand(command string, args []string, more ...string) []string {
 	other := *l
 	other.Path, other.Flags = []string{command}, nil
 	for _, f := range l.Flags {
@@ -21,6 +21,7 @@ func (l *CommandLine) ForCommand(command string, args []string) []string {
 			other.Flags = append(other.Flags, f)
 		}
 	}
+	other.Flags = append(other.Flags, more...)
 	return other.WithArgs(args)
 }
 

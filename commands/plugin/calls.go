@@ -167,13 +167,11 @@ func noSession(a *env.Env, e endpoint.Endpoint) error {
 	if e.Demo == "" && !strings.HasPrefix(at, options.PluginDialect+"+") && !strings.HasPrefix(at, "@") {
 		at = options.PluginDialect + "+" + at
 	}
-	if cmdline.HasSecret(nil, []string{at}) {
-		return f
-	}
-	f.Fix = []string{"rpcx", "connect", at, "--session", "p"}
+	more := []string{"--session=p"}
 	if strings.HasPrefix(at, "@") {
-		f.Fix = append(f.Fix, "--dialect", options.PluginDialect)
+		more = append(more, "--dialect="+options.PluginDialect)
 	}
+	f.Fix = a.Line.ForCommand("connect", []string{at}, more...)
 	return f
 }
 

@@ -4,7 +4,9 @@ package request
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -15,6 +17,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
+	"rpcx/wire/transport"
 )
 
 // Endpoint reads the first argument, applies its profile, and returns the
@@ -31,6 +34,7 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoin
 		return endpoint.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
+	err = suggestShell(a.Line, err)
 	if err == nil && a.Line.Cmd.Name != "serve" {
 		if e.Turned == endpoint.Accept {
 			a.Line.TakeBeside()
@@ -52,6 +56,22 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoin
 	}
 	a.Respell = e.Spec().UserName
 	return e, args[1:], err
+}
+
+// suggestShell adds the command line with the shell for which the endpoint's command is
+// written.
+func suggestShell(l *cmdline.CommandLine, err error) error {
+	var shell transport.NeedsShell
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &shell) {
+		return err
+	}
+	if prefix, ok := strings.CutSuffix(l.Args[0], shell.Command); ok {
+		g := *f
+		g.Fix = l.WithArgs(append([]string{prefix + shell.Better}, l.Args[1:]...))
+		return &g
+	}
+	return err
 }
 
 // reach attaches to the session of e, which may be stopped or still connecting,

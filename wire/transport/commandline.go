@@ -38,10 +38,20 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 	return nil
 }
 
+// A NeedsShell is the cause of the Fault for a command that is written for a shell.
+type NeedsShell struct {
+	Command string // as it was given
+	Better  string // the command with the shell that it needs
+}
+
+func (NeedsShell) Error() string { return "no shell reads the command" }
+
 // needsShell returns the Fault for a command that is written for a shell.
 func (a *Address) needsShell(rest, what string) *wire.Fault {
-	return usageHint(a.Scheme+":sh -c "+wire.Quote(strings.TrimSpace(rest)),
-		"%s: no shell reads this command, and it holds %s", a.Scheme, what)
+	better := "sh -c " + wire.Quote(strings.TrimSpace(rest))
+	f := usageHint(a.Scheme+":"+better, "%s: no shell reads this command, and it holds %s", a.Scheme, what)
+	f.Err = NeedsShell{rest, better}
+	return f
 }
 
 // next reads one character or quoted run. It returns what of it only a shell
