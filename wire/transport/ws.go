@@ -138,6 +138,8 @@ func (w *wsConn) received(err error) error {
 	case errors.Is(err, websocket.ErrMessageTooBig):
 		return w.ended(wire.NewFault(wire.Protocol,
 			fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", w.max), nil))
+	case errors.Is(err, errMasked):
+		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
 	case errors.As(err, &ce):
 		clean := ce.Code == websocket.StatusNormalClosure || ce.Code == websocket.StatusGoingAway ||
 			ce.Code == websocket.StatusNoStatusRcvd // a goodbye that gives no reason

@@ -78,6 +78,12 @@ func TestWSHandWritten(t *testing.T) {
 		"a close payload of a byte":  {sent: frame(finClose, "x"), end: broken("close")},
 		"a ping that is too long":    {sent: frame(finPing, long[:126]), end: broken("length")},
 		"a ping in fragments":        {sent: frame(0x09, "p"), end: broken("fragmented")},
+		"a mask": {
+			sent: frame(finText, "1") + "\x81\x81\x00\x00\x00\x002", want: []string{"1"},
+			heard: "\x88" + closing(1002, ""), end: broken("masked"),
+		},
+		"a mask behind a long frame":      {sent: frame(finText, long) + "\x89\x80\x00\x00\x00\x00", want: []string{long}, end: broken("masked")},
+		"a close code that is never sent": {sent: frame(finClose, "\x03\xedbye"), end: broken("NoStatusRcvd")},
 		"a length below nothing": {
 			sent: "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff",
 			end:  broken("negative"),

@@ -25,6 +25,7 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 		return nil, err
 	}
 	client := d.client(d.tunnelled())
+	client.Transport = upgrader{client.Transport}
 	defer client.CloseIdleConnections()
 	if a.Scheme == "wss" {
 		c.warnInsecure(d.where)
