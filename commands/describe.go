@@ -16,6 +16,8 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/dialect/page"
 	"rpcx/wire/scan"
 )
 
@@ -40,6 +42,7 @@ func describeCommand(a *env.Env) *cmdline.Command {
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
 			{Says: "The methods of the demo", Command: "rpcx describe demo:orders"},
 			{Says: "One method, with an example", Command: "rpcx describe demo:orders getOrder"},
+			{Says: "The page that a dialect is", Command: "rpcx describe --dialect qmp"},
 			{Says: "A catalog that serve can read", Command: "rpcx describe demo:orders > catalog.json"},
 		}, dialects.Examples("describe")...)},
 		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
@@ -51,9 +54,12 @@ const describeDescription = `A table on a terminal, the catalog as JSON elsewher
 reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), those of
 the dialect introspect for their modules; what these say is kept below $XDG_CACHE_HOME.
 Those of the dialect ro are asked with rpc.describe; those of scomp have said it in
-the handshake.`
+the handshake. Without an endpoint, --dialect NAME shows the page that the dialect is.`
 
 func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
+	if len(a.Line.Args) == 0 && o.Conn.Dialect != "" {
+		return showPage(o.Conn.Dialect)
+	}
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
 	if err != nil {
 		return err
@@ -74,6 +80,18 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 		return err
 	}
 	return errors.Join(o.show(ctx, a, print, c, name), undescribed(c, name), request.Incomplete(a, c, name))
+}
+
+// showPage prints the page of a dialect.
+func showPage(dialect string) error {
+	if _, err := all.Lookup(dialect); err != nil {
+		return err
+	}
+	text, _ := page.Source(dialect)
+	if text == nil {
+		return wire.Usagef("the dialect %s is no page: it is part of the program", dialect)
+	}
+	return cmdline.Print(os.Stdout, string(text))
 }
 
 // undescribed returns the failure of a description in which something is missing:

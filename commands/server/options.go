@@ -62,6 +62,7 @@ func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (s
 	if err != nil {
 		return so, err
 	}
+	so.Info = catalog.Info{Name: "rpcx", Version: env.Version()}
 	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
 	so.Inflight, so.Client = int(o.inflight), options.ForClient(a)
 	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}

@@ -62,6 +62,7 @@ type Spec struct {
 	Evals             bool // the peer evaluates code
 	LiveEval          bool // its evaluator also completes code, resets, and watches code; commands may be jobs
 	Plugin            bool // the peer is a plugin: `rpcx plugin` speaks it
+	DeclaresHooks     bool // the greeting says who we are and which hooks answer
 	HandshakeMetadata bool // the greeting says who we are and which session to resume (--meta, --resume)
 	NoCancel          bool // a call that we give up runs on at the peer
 	LocalArtifacts    bool // artifacts are files of the peer's machine, named by path
@@ -86,7 +87,11 @@ type CodecOptions struct {
 	MaxDepth int    // the greatest nesting that is read; 0: wire.DefaultMaxDepth
 	Framing  string // as the endpoint names it; "": its transport's own
 	OneWay   bool   // the peer cannot call back: HTTP POST
+	Serving  bool   // we are the server
 	Greeted  bool   // nothing is sent: the ids of the greeting are taken, and Greet does nothing
+
+	// Trace is told, with -v, what a page's programs made of a message. nil: nobody looks.
+	Trace func(text string)
 
 	Handshake HandshakeOptions // where Spec.HandshakeMetadata: what the greeting says about us
 	Discovery DiscoveryCache   // where Spec.CachedCatalog: keeps what the peer says it offers

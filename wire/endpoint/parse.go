@@ -21,43 +21,51 @@ func Parse(text, dialect string) (Endpoint, error) {
 	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
 		return Endpoint{}, wire.Usagef("a name has its dialect and framing with it: leave %s+ before @%s out", before, name)
 	}
-	e, rest := prefixes(text)
+	e, rest, err := prefixes(text)
+	if err != nil {
+		return Endpoint{}, err
+	}
 	if dialect != "" {
-		if e.Dialect != "" && e.Dialect != dialect {
+		spec, err := all.Lookup(dialect)
+		switch {
+		case e.Dialect != "" && e.Dialect != dialect && e.Dialect != spec.Name:
 			return Endpoint{}, wire.Usagef("the endpoint says dialect %s where %s is wanted", e.Dialect, dialect)
-		}
-		if _, err := all.Lookup(dialect); err != nil {
+		case err != nil:
 			return Endpoint{}, err
 		}
-		e.Dialect = dialect
+		e.Dialect = spec.Name
 	}
 	return e, e.target(rest)
 }
 
-// prefixes takes the dialect and the framing off.
-func prefixes(text string) (e Endpoint, rest string) {
+// prefixes takes the dialect and the framing off. The error is that of a page.
+func prefixes(text string) (e Endpoint, rest string, err error) {
 	rest = text
 	for {
 		scheme, _, found := strings.Cut(rest, ":")
 		word, after, plus := strings.Cut(scheme, "+")
 		if !found || !plus {
-			return e, rest
+			return e, rest, nil
 		}
-		_, err := all.Lookup(word)
-		if name, ok := aliases[word]; ok && err != nil {
+		isDialect := all.Has(word)
+		if name, ok := aliases[word]; ok && !isDialect {
 			word = name
 		}
 		switch _, isFraming := framing.ByName(word); {
 		case e.Turned != "":
-			return e, rest
-		case err == nil && e.Dialect == "" && e.Framing == "":
-			e.Dialect = word
+			return e, rest, nil
+		case isDialect && e.Dialect == "" && e.Framing == "":
+			spec, err := all.Lookup(word)
+			if err != nil {
+				return e, rest, err
+			}
+			e.Dialect = spec.Name
 		case isFraming && e.Framing == "":
 			e.Framing = word
 		case word == Accept || word == Dial:
 			e.Turned = word
 		default:
-			return e, rest
+			return e, rest, nil
 		}
 		rest = after + rest[len(scheme):]
 	}

@@ -3,14 +3,13 @@ package hook
 import (
 	"encoding/json"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/trust"
 )
 
 func isScript(path string) bool {
@@ -29,7 +28,7 @@ func isScript(path string) bool {
 // wherever rpcx was started. A file that others can write is refused. Errors are
 // usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
-	if err := Trusted("hooks", path); err != nil {
+	if err := trust.Check("hooks", path); err != nil {
 		return nil, nil, err
 	}
 	c, err := catalog.Load(path)
@@ -110,56 +109,5 @@ func fromClasses(entries []Entry, classes []json.RawMessage) ([]Entry, error) {
 	return entries, nil
 }
 
-// Trusted refuses a file that users other than its owner can write, or whose owner
-// need not be trusted. what names the file in the usage Fault.
-func Trusted(what, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return usage("%s: %v", what, err)
-	}
-	why := "others can write it"
-	if info.Mode().Perm()&0o022 == 0 {
-		if trustedOwner(path, info) {
-			return nil
-		}
-		why = "it belongs to somebody else"
-	}
-	f := usage("%s: %s is refused: %s", what, path, why)
-	if info.Mode().Perm()&0o022 != 0 {
-		f.Hint = "chmod go-w " + quote(path)
-	}
-	return f
-}
-
-// trustedOwner reports whether a file's owner is us or root. When we are root,
-// which would otherwise run what any user has put somewhere, the owner of the
-// folder that the file is in will do, too: who owns a folder decides what is in it,
-// and root was pointed there.
-func trustedOwner(path string, info fs.FileInfo) bool {
-	owner, ok := ownerOf(info)
-	uid := os.Geteuid()
-	if !ok || owner == uid || owner == 0 {
-		return true
-	}
-	if uid != 0 {
-		return false
-	}
-	folder, err := os.Stat(filepath.Dir(path))
-	if err != nil || folder.Mode().Perm()&0o022 != 0 {
-		return false
-	}
-	of, ok := ownerOf(folder)
-	return ok && of == owner
-}
-
 // quote returns s as one word of sh.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// ownerOf returns the user id of a file's owner.
-func ownerOf(info fs.FileInfo) (uid int, ok bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
-	return int(st.Uid), true
-}

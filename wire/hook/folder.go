@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/trust"
 )
 
 // extensions are cut off a file's name to make the name that it answers.
@@ -74,7 +75,7 @@ func readFolder(dir string) (*folder, error) {
 // read takes what is in the folder below, a path with slashes.
 func (d *folder) read(below string) error {
 	at := filepath.Join(d.dir, filepath.FromSlash(below))
-	if err := Trusted("hooks", at); err != nil {
+	if err := trust.Check("hooks", at); err != nil {
 		return err
 	}
 	files, err := os.ReadDir(at)
@@ -120,7 +121,7 @@ func (d *folder) take(file string) error {
 		return usage("hooks: both %s and %s in %s would answer %s", other, file, d.dir, name)
 	}
 	d.files[name] = file
-	return Trusted("hooks", at)
+	return trust.Check("hooks", at)
 }
 
 // answered returns the name that a file answers.

@@ -109,20 +109,3 @@ func TestRelativeRun(t *testing.T) {
 		}
 	}
 }
-
-// Root does not run what any user has put somewhere.
-func TestTrustedByRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
-	}
-	dir := laid(t, map[string]string{"a": script, "theirs/b": script})
-	for _, name := range []string{"a", "theirs", "theirs/b"} {
-		if err := os.Chown(filepath.Join(dir, name), 12345, -1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	refused(t, Trusted("hooks", filepath.Join(dir, "a")), "belongs to somebody else")
-	if err := Trusted("hooks", filepath.Join(dir, "theirs/b")); err != nil {
-		t.Errorf("in its owner's folder: %v", err)
-	}
-}

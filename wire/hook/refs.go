@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
+	"rpcx/wire/trust"
 )
 
 // refs gather the files to which the schemas of a folder's descriptions refer:
@@ -106,7 +107,7 @@ func (r *refs) read(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := Trusted("hooks", filepath.Join(r.dir, filepath.FromSlash(file))); err != nil {
+	if err := trust.Check("hooks", filepath.Join(r.dir, filepath.FromSlash(file))); err != nil {
 		return nil, err
 	}
 	return io.ReadAll(f)

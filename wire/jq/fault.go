@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -46,4 +47,23 @@ func inputFault(err error) error {
 		return wire.NewFault(wire.Helper, "jq: the input cannot be computed with: "+err.Error(), err)
 	}
 	return wire.NewFault(wire.Helper, "jq: the input is no JSON: "+err.Error(), err)
+}
+
+// runFault returns the failure to report for an error of a run.
+func runFault(ctx context.Context, err error) error {
+	var halt *gojq.HaltError
+	switch {
+	case errors.As(err, &halt) && halt.Value() == nil:
+		return nil
+	case errors.As(err, &halt):
+		text, ok := halt.Value().(string)
+		if !ok {
+			b, _ := gojq.Marshal(halt.Value())
+			text = string(b)
+		}
+		return wire.NewFault(wire.Helper, "jq: "+strings.TrimRight(text, "\n"), err)
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return ctx.Err()
+	}
+	return wire.NewFault(wire.Helper, "jq: "+err.Error(), err)
 }

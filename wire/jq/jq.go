@@ -10,11 +10,9 @@ package jq
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -30,6 +28,8 @@ type Options struct {
 	// Vars are the values of $NAME for each NAME (without the "$"); $ARGS.named
 	// holds them too.
 	Vars map[string]json.RawMessage
+	// Declared are the names of further variables, whose values each run brings.
+	Declared []string
 	// Funcs are functions beside jq's own.
 	Funcs []Func
 	// Env lets the program read the environment by $ENV and env; without it
@@ -55,8 +55,10 @@ type Func struct {
 // once.
 type Program struct {
 	path []step     // followed in the bytes before anything is decoded
+	root string     // the declared variable that path begins at; "": the input
 	code *gojq.Code // applied to what path leads to; nil: it is the output
 	vals []any      // of the variables, in the order of their declaration, but for the run's
+	vars []string   // the declared variables that are used; they follow those of vals
 	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
 	next *atomic.Int64
 
@@ -70,7 +72,7 @@ func Compile(src string, o Options) (*Program, error) {
 	if err != nil {
 		return nil, parseFault(src, err)
 	}
-	p := &Program{}
+	p := &Program{vars: used(src, o.Declared)}
 	opts, err := p.options(o)
 	if err != nil {
 		return nil, err
@@ -79,6 +81,9 @@ func Compile(src string, o Options) (*Program, error) {
 		return nil, err
 	}
 	path, rest := split(query)
+	if path == nil {
+		p.root, path, rest = p.splitVariable(query)
+	}
 	p.path = path
 	p.full = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(query, opts...) })
 	switch {
@@ -113,6 +118,7 @@ func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
 		names = append(names, "ARGS")
 		p.vals = append(p.vals, map[string]any{"named": named, "positional": []any{}})
 	}
+	names = append(names, p.vars...)
 	opts := builtins(o.Stderr)
 	if o.Env {
 		opts = append(opts, gojq.WithEnvironLoader(os.Environ))
@@ -137,7 +143,13 @@ func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
 // A failure of the program is a Fault of kind Helper; when ctx ends, Run
 // returns ctx's error. halt ends the outputs and is no failure.
 func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out json.RawMessage) (bool, error)) error {
-	code, part, err := p.start(in)
+	return p.RunWith(ctx, in, nil, yield)
+}
+
+// RunWith is Run with the values of the declared variables. nil: all are null.
+func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, yield func(out json.RawMessage) (bool, error)) error {
+	r := applied{vals: vals}
+	code, part, err := p.start(in, &r)
 	if err != nil {
 		return err
 	}
@@ -145,9 +157,8 @@ func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out js
 		_, err = yield(compact(part))
 		return err
 	}
-	src := &source{raw: part}
-	return p.each(ctx, code, src, func(v any) (bool, error) {
-		out, err := src.encode(v)
+	return p.each(ctx, code, part, &r, func(v any) (bool, error) {
+		out, err := r.encode(v)
 		if err != nil {
 			return false, err
 		}
@@ -158,7 +169,13 @@ func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out js
 // Truth tells whether any output is neither null nor false: null, false and
 // nothing are no.
 func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
-	code, part, err := p.start(in)
+	return p.TruthWith(ctx, in, nil)
+}
+
+// TruthWith is Truth with the values of the declared variables. nil: all are null.
+func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
+	r := applied{vals: vals}
+	code, part, err := p.start(in, &r)
 	if err != nil {
 		return false, err
 	}
@@ -166,7 +183,7 @@ func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 		return part[0] != 'n' && part[0] != 'f', nil
 	}
 	truth := false
-	err = p.each(ctx, code, &source{raw: part}, func(v any) (bool, error) {
+	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
 		truth = v != nil && v != false
 		return !truth, nil
 	})
@@ -175,7 +192,8 @@ func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 
 // Holds tells whether there is an output, and all of them are neither null nor false.
 func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
-	code, part, err := p.start(in)
+	r := applied{}
+	code, part, err := p.start(in, &r)
 	if err != nil {
 		return false, err
 	}
@@ -183,7 +201,7 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 		return part[0] != 'n' && part[0] != 'f', nil
 	}
 	some, all := false, true
-	err = p.each(ctx, code, &source{raw: part}, func(v any) (bool, error) {
+	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
 		some, all = true, v != nil && v != false
 		return all, nil
 	})
@@ -192,11 +210,15 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 
 // start returns the code to run and the part of in to run it on; no code means
 // that this part is the output.
-func (p *Program) start(in json.RawMessage) (*gojq.Code, json.RawMessage, error) {
+func (p *Program) start(in json.RawMessage, r *applied) (*gojq.Code, json.RawMessage, error) {
 	if p.path == nil {
 		return p.code, in, nil
 	}
-	part, ok, err := follow(in, p.path)
+	from := in
+	if p.root != "" {
+		from = r.value(p.root)
+	}
+	part, ok, err := follow(from, p.path)
 	switch {
 	case err != nil:
 		return nil, nil, inputFault(err)
@@ -223,27 +245,33 @@ func (p *Program) Each(ctx context.Context, in any, yield func(out any) (bool, e
 	if err != nil {
 		return err
 	}
-	return p.run(ctx, code, in, nil, yield)
+	return p.run(ctx, code, in, &applied{}, yield)
 }
 
 // each calls yield for each output of code on in, which it decodes.
-func (p *Program) each(ctx context.Context, code *gojq.Code, in *source, yield func(v any) (bool, error)) error {
-	d := decoder{b: in.raw, src: in}
-	v, err := d.all()
+func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage, r *applied, yield func(v any) (bool, error)) error {
+	v, err := r.decode(in)
 	if err != nil {
 		return inputFault(err)
 	}
-	return p.run(ctx, code, v, in, yield)
+	return p.run(ctx, code, v, r, yield)
 }
 
-// run calls yield for each output of code on v, which was decoded from in.
-func (p *Program) run(ctx context.Context, code *gojq.Code, v any, in *source, yield func(v any) (bool, error)) error {
-	vals := p.vals
+// run calls yield for each output of code on v, which r has decoded.
+func (p *Program) run(ctx context.Context, code *gojq.Code, v any, r *applied, yield func(v any) (bool, error)) error {
+	vals := p.vals[:len(p.vals):len(p.vals)]
+	for _, name := range p.vars {
+		val, err := r.decode(r.value(name))
+		if err != nil {
+			return wire.NewFault(wire.Helper, "jq: the value of $"+name+": "+err.Error(), err)
+		}
+		vals = append(vals, val)
+	}
 	if p.runs != nil {
 		handle := int(p.next.Add(1))
-		p.runs.Store(handle, context.WithValue(ctx, sourceKey{}, in))
+		p.runs.Store(handle, context.WithValue(ctx, sourceKey{}, &r.source))
 		defer p.runs.Delete(handle)
-		vals = append(vals[:len(vals):len(vals)], handle)
+		vals = append(vals, handle)
 	}
 	iter := code.RunWithContext(ctx, v, vals...)
 	for {
@@ -258,23 +286,4 @@ func (p *Program) run(ctx context.Context, code *gojq.Code, v any, in *source, y
 			return err
 		}
 	}
-}
-
-// runFault returns the failure to report for an error of a run.
-func runFault(ctx context.Context, err error) error {
-	var halt *gojq.HaltError
-	switch {
-	case errors.As(err, &halt) && halt.Value() == nil:
-		return nil
-	case errors.As(err, &halt):
-		text, ok := halt.Value().(string)
-		if !ok {
-			b, _ := gojq.Marshal(halt.Value())
-			text = string(b)
-		}
-		return wire.NewFault(wire.Helper, "jq: "+strings.TrimRight(text, "\n"), err)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return ctx.Err()
-	}
-	return wire.NewFault(wire.Helper, "jq: "+err.Error(), err)
 }

@@ -12,22 +12,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A source knows where in the input of a run each of its objects and arrays
+// A source knows where in what a run was given each of its objects and arrays
 // stood. What a program only selects comes out of it as the very value that was
 // decoded (programs never change a value, they make new ones), and is then
 // printed as it stood: with its keys in the peer's order and its text as it was.
 // The zero value, and nil, know nothing.
 type source struct {
-	raw   []byte
 	spans []span
 	at    map[uintptr]span // made of spans when first needed
 }
 
-// A span is the place of one object or array in the input.
+// A span is the text of one object or array of the input.
 type span struct {
-	id         uintptr // of the map, or of the first element
-	start, end int
-	length     int // of an array, as a slice of it may begin with the same element
+	id     uintptr // of the map, or of the first element
+	raw    []byte
+	length int // of an array, as a slice of it may begin with the same element
 }
 
 // sourceKey is the key of a run's source in its context, for Funcs.
@@ -40,13 +39,20 @@ func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 	return src.encode(v)
 }
 
-// add remembers where v stood. Empty ones look the same wherever they came from.
-func (s *source) add(v any, start, end int) {
+// decode returns raw as a value, and remembers where its parts stood.
+func (s *source) decode(raw []byte) (any, error) {
+	d := decoder{b: raw, src: s}
+	return d.all()
+}
+
+// add remembers the text that v stood as. Empty ones look the same wherever they came
+// from.
+func (s *source) add(v any, raw []byte) {
 	if s == nil {
 		return
 	}
 	if id, n := identity(v); n > 0 {
-		s.spans = append(s.spans, span{id, start, end, n})
+		s.spans = append(s.spans, span{id, raw, n})
 	}
 }
 
@@ -75,7 +81,7 @@ func (s *source) find(v any) []byte {
 		}
 	}
 	if p, ok := s.at[id]; ok && p.length == n {
-		return s.raw[p.start:p.end]
+		return p.raw
 	}
 	return nil
 }

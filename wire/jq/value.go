@@ -91,7 +91,7 @@ func (d *decoder) object() any {
 		d.i++ // the colon
 		m[key] = d.value()
 	}
-	d.src.add(m, start, d.i)
+	d.src.add(m, d.b[start:d.i])
 	return m
 }
 
@@ -100,7 +100,7 @@ func (d *decoder) array() any {
 	for d.more(']') {
 		a = append(a, d.value())
 	}
-	d.src.add(a, start, d.i)
+	d.src.add(a, d.b[start:d.i])
 	return a
 }
 

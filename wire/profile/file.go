@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"rpcx/wire"
-	"rpcx/wire/hook"
 	"rpcx/wire/toml"
+	"rpcx/wire/trust"
 )
 
 // A file is config.toml. A mistake in one profile is nothing to the others: it
@@ -98,7 +98,7 @@ func trusted(path string) error {
 		return wire.Usagef("%v", err)
 	}
 	for _, p := range []string{filepath.Dir(path), filepath.Dir(real), real} {
-		if err := hook.Trusted("config", p); err != nil {
+		if err := trust.Check("config", p); err != nil {
 			return err
 		}
 	}

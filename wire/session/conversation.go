@@ -87,6 +87,15 @@ type Options struct {
 	Reconnect *Reconnect      // nil: a connection that is lost is the end
 }
 
+// trace tells the user what a dialect's page makes of messages, where he looks at them;
+// else it is nil.
+func (o Options) trace() func(text string) {
+	if o.Tap == nil || o.Note == nil {
+		return nil
+	}
+	return func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
+}
+
 // Shared makes a conversation one that several processes use: a session's. None
 // of them is waited for when it is too slow.
 type Shared struct {

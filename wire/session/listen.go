@@ -122,11 +122,18 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	if s.options.Wrap != nil {
 		conn = s.options.Wrap(conn)
 	}
-	p = peer.New(conn, s.endpoint.Spec().NewCodec(s.endpoint.CodecOptions(s.options.Transport.Options)), o)
+	p = peer.New(conn, s.endpoint.Spec().NewCodec(servingOptions(s.endpoint, s.options)), o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.peers[p] = true
 	return p, client, rec
+}
+
+// servingOptions are what e and o say to the codec of a server.
+func servingOptions(e endpoint.Endpoint, o Options) dialect.CodecOptions {
+	co := e.CodecOptions(o.Transport.Options)
+	co.Serving, co.Handshake.Info, co.Trace = true, o.Info, o.trace()
+	return co
 }
 
 // converse serves one connection to its end.

@@ -80,7 +80,8 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 func (d *Direct) codecForLink() dialect.Codec {
 	spec := d.endpoint.Spec()
 	o := d.endpoint.CodecOptions(d.o.Transport.Options)
-	if spec.HandshakeMetadata {
+	o.Trace = d.o.trace()
+	if spec.HandshakeMetadata || spec.DeclaresHooks {
 		o.Handshake = d.introduction()
 		o.Handshake.Began = func(session string) { d.session = session }
 	}
@@ -194,6 +195,6 @@ func startDemo(e endpoint.Endpoint) (wire.Conn, []func() error, error) {
 		return nil, nil, err
 	}
 	here, there := transport.Pair()
-	demo := peer.New(there, e.Spec().NewCodec(e.CodecOptions(wire.Options{})), peer.Options{Handler: server.Accept})
+	demo := peer.New(there, e.Spec().NewCodec(servingOptions(e, Options{})), peer.Options{Handler: server.Accept})
 	return here, []func() error{demo.Close, server.Close}, nil
 }

@@ -22,14 +22,22 @@ func (e *Error) Error() string { return e.Text }
 // anything that is no TOML. Errors are of the type *Error.
 func Decode(b []byte, to any) error {
 	err := lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)
-	if err == nil {
-		return nil
-	}
 	var strict *lib.StrictMissingError
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
 		first := strict.Errors[0]
 		row, _ := first.Position()
 		return &Error{row, strings.Join(first.Key(), ".") + ": there is no such key"}
+	}
+	return read(err)
+}
+
+// Read is Decode, but passes over the keys that to has no place for.
+func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
+
+// read makes an *Error of what the library says; nil is nil.
+func read(err error) error {
+	if err == nil {
+		return nil
 	}
 	e := &Error{Text: strings.TrimPrefix(err.Error(), "toml: ")}
 	var at *lib.DecodeError

@@ -1,5 +1,5 @@
-// Package all is the table of dialects: a line for each. Adding a dialect is its
-// folder below wire/dialect and its line here.
+// Package all is the table of dialects: a line for each that is written in Go, and the
+// pages. Adding a dialect is its folder below wire/dialect and its line here, or its page.
 package all
 
 import (
@@ -12,13 +12,14 @@ import (
 	"rpcx/wire/dialect/hotrepl"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/page"
 	"rpcx/wire/dialect/ro"
 	"rpcx/wire/dialect/scomp"
 	"rpcx/wire/dialect/scriptling"
 )
 
-// Specs returns the table. The first row is the dialect of an endpoint that
-// names none.
+// Specs returns the table of those that are written in Go. The first row is the dialect of
+// an endpoint that names none.
 func Specs() []dialect.Spec {
 	return []dialect.Spec{
 		jsonrpc.Spec(),
@@ -34,14 +35,19 @@ func Specs() []dialect.Spec {
 // Default returns the name of the dialect of an endpoint that names none.
 func Default() string { return Specs()[0].Name }
 
-// Find returns the row of a name; false where there is none.
+// Find returns the row of a name, or of the page that this is the path of; false where
+// there is none that is right.
 func Find(name string) (dialect.Spec, bool) {
+	s, ok, _ := find(name)
+	return s, ok
+}
+
+func find(name string) (dialect.Spec, bool, error) {
 	specs := Specs()
-	i := slices.IndexFunc(specs, func(s dialect.Spec) bool { return s.Name == name })
-	if i < 0 {
-		return dialect.Spec{}, false
+	if i := slices.IndexFunc(specs, func(s dialect.Spec) bool { return s.Name == name }); i >= 0 {
+		return specs[i], true, nil
 	}
-	return specs[i], true
+	return page.Find(name)
 }
 
 // Named returns the row of a name, and a Spec without any property for a name
@@ -52,10 +58,11 @@ func Named(name string) dialect.Spec {
 }
 
 // Lookup is Find for a name that a user typed: where there is none it returns a
-// usage Fault that suggests the nearest.
+// usage Fault that suggests the nearest, or says what is wrong with the page.
 func Lookup(name string) (dialect.Spec, error) {
-	if s, ok := Find(name); ok {
-		return s, nil
+	s, ok, err := find(name)
+	if ok || err != nil {
+		return s, err
 	}
 	f := wire.Usagef("unknown dialect %q", name)
 	if near := catalog.Nearest(name, Names()); near != "" {
@@ -64,13 +71,18 @@ func Lookup(name string) (dialect.Spec, error) {
 	return dialect.Spec{}, f
 }
 
-// Names returns the names of the table, in its order.
+// Has reports whether name is in the table, or is that of a page, which may be wrong.
+func Has(name string) bool {
+	return slices.ContainsFunc(Specs(), func(s dialect.Spec) bool { return s.Name == name }) || page.Exists(name)
+}
+
+// Names returns the names of the table, in its order, and those of the pages.
 func Names() []string {
 	var names []string
 	for _, s := range Specs() {
 		names = append(names, s.Name)
 	}
-	return names
+	return append(names, page.Names()...)
 }
 
 // NamesOf returns the names of the dialects that have a property, for a sentence:

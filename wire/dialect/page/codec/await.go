@@ -1,0 +1,146 @@
+package codec
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
+)
+
+// heard is what came while the greeting awaits messages.
+type heard struct {
+	over     bool // the greeting is: nothing is kept any more
+	messages []json.RawMessage
+	bytes    int
+	came     chan struct{} // gets a value when there is one more; nil: nobody waits
+}
+
+// The most that is kept for steps that await a message.
+const (
+	heardMost  = 256
+	heardBytes = 1 << 20
+)
+
+// hear keeps m for the steps of the greeting that await a message. One that is no message
+// of the dialect but for that is a greeting.
+func (c *Codec) hear(m *wire.Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.heard.over || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
+		return nil
+	}
+	if m.Kind == wire.Invalid {
+		conn := c.conn
+		for i := range c.d.Page.Greet {
+			step := &c.d.Page.Greet[i]
+			if step.Await == nil {
+				continue
+			}
+			ok, err := step.Await.Holds(m.Raw, (&program.Scope{Conn: &conn}).Value)
+			if err != nil {
+				return err
+			}
+			if ok {
+				*m = wire.Message{Kind: wire.Greeting, Raw: m.Raw, Body: m.Raw}
+				break
+			}
+		}
+	}
+	if len(c.heard.messages) < heardMost && c.heard.bytes+len(m.Raw) <= heardBytes {
+		c.heard.messages = append(c.heard.messages, bytes.Clone(m.Raw))
+		c.heard.bytes += len(m.Raw)
+	}
+	if c.heard.came != nil {
+		select {
+		case c.heard.came <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+// endHearing forgets what came before the greeting was over.
+func (c *Codec) endHearing() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard = heard{over: true}
+}
+
+// await returns the first message of all that came for which cond holds, once.
+func (c *Codec) await(ctx context.Context, caller dialect.Caller, cond load.Prog) (json.RawMessage, error) {
+	came := make(chan struct{}, 1)
+	c.mu.Lock()
+	c.heard.came = came
+	c.mu.Unlock()
+	ended, stop := c.watchEnd(ctx, caller)
+	defer stop()
+	for {
+		msg, err := c.find(cond)
+		if msg != nil || err != nil {
+			return msg, err
+		}
+		select {
+		case <-came:
+		case err := <-ended:
+			if msg, ferr := c.find(cond); msg != nil || ferr != nil {
+				return msg, ferr
+			}
+			return nil, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// watchEnd tells why the connection ended before a message came that is awaited.
+func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan error, func()) {
+	ended := make(chan error, 1)
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "\x00nothing"})
+	if err != nil {
+		ended <- unreached(err)
+		return ended, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := st.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			err = wire.NewFault(wire.Closed, "the connection ended before the greeting", err)
+		}
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
+			g := *f
+			g.Kind, g.Message = wire.Unreachable, f.Message+", before the greeting"
+			err = &g
+		}
+		ended <- err
+	}()
+	return ended, func() {
+		cancel()
+		<-done
+		_ = st.Cancel(context.Background())
+	}
+}
+
+// find takes the first message for which cond holds.
+func (c *Codec) find(cond load.Prog) (json.RawMessage, error) {
+	sc := c.Scope()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, msg := range c.heard.messages {
+		if ok, err := cond.Holds(msg, sc.Value); err != nil {
+			return nil, err
+		} else if ok {
+			c.heard.messages = slices.Delete(c.heard.messages, i, i+1)
+			return msg, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,284 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
+)
+
+// Codec speaks the dialect of a page on one connection. It is a dialect.Greeter,
+// Describer, SchemaProvider and Shutdowner, too.
+type Codec struct {
+	dialect.Codec // of the messages alone
+	d             *Dialect
+	o             dialect.CodecOptions
+	out           []wire.Message
+	calls         map[string]*call // that are not over, by id; streams until their end
+	streams       []*call          // those among them that are streams
+	tokens        int64
+	greeted       bool            // as a server: the client has called what comes first
+	dropped       map[string]bool // requests of the peer that were given up, and get no answer
+
+	mu    sync.Mutex // for all below, which flows use too
+	conn  program.Conn
+	heard heard
+}
+
+// callsMost bounds the calls that are known: an answer may never come.
+const callsMost = 1 << 16
+
+// A call is one of ours.
+type call struct {
+	id      wire.ID
+	method  string // as the user has it
+	params  json.RawMessage
+	token   json.RawMessage // nil: none was sent
+	wrapped bool
+	rule    *load.Subscribe // nil: it is no stream
+	stream  wire.ID
+	result  json.RawMessage // of a stream: the answer
+}
+
+// NewCodec returns the codec for one connection.
+func (d *Dialect) NewCodec(o dialect.CodecOptions) *Codec {
+	c := &Codec{Codec: d.messages(o), d: d, o: o, calls: map[string]*call{}}
+	c.conn.Version = o.Handshake.Info.Version
+	c.conn.Hooks = o.Handshake.Offers.Names()
+	return c
+}
+
+// Serving reports whether we are the server.
+func (c *Codec) Serving() bool { return c.o.Serving }
+
+// Keep adds the members of an object to the values that are kept of the connection.
+func (c *Codec) Keep(values json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn.Kept = merged(c.conn.Kept, values)
+}
+
+// OpenEnded says that notifications that name no stream may belong to a request.
+func (c *Codec) OpenEnded() {}
+
+// scope is where the programs of a call are run.
+func (c *Codec) scope(s *call) *program.Scope {
+	sc := c.Scope()
+	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result = s.method, s.params, json.RawMessage(s.id), s.token, s.result
+	return sc
+}
+
+// Scope returns the variables that hold for the connection.
+func (c *Codec) Scope() *program.Scope {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	conn := c.conn
+	return &program.Scope{Conn: &conn}
+}
+
+// Encode writes op.
+func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
+	switch op.Kind {
+	case dialect.Call, dialect.Subscribe:
+		if op.Method == dialect.FreshID {
+			break
+		}
+		return c.request(op)
+	case dialect.Internal: // as it stands
+		op.Kind = dialect.Call
+	case dialect.Cancel:
+		if c.d.Page.Cancel != nil {
+			return c.cancel(op)
+		}
+	case dialect.Unsubscribe:
+		if s := c.calls[string(op.OfID)]; s != nil && s.rule != nil {
+			return c.unsubscribe(op, s)
+		}
+	}
+	return c.Codec.Encode(op)
+}
+
+// request writes a call of the user's, wrapped where the page wraps it.
+func (c *Codec) request(op dialect.Op) (wire.Message, error) {
+	if !c.d.tracks {
+		return c.Codec.Encode(op)
+	}
+	s := &call{method: op.Method, params: bytes.Clone(op.Params)}
+	if op.Kind == dialect.Subscribe {
+		_, s.rule = c.d.Subscription(op.Method)
+	}
+	if err := c.wrap(&op, s); err != nil {
+		return wire.Message{}, err
+	}
+	if err := c.addToken(&op, s); err != nil {
+		return wire.Message{}, err
+	}
+	m, err := c.Codec.Encode(op)
+	if err != nil {
+		return m, err
+	}
+	s.id, m.Method = m.ID.Clone(), s.method
+	if s.rule != nil {
+		c.tokens++
+		s.stream = strconv.AppendInt(append([]byte(nil), '"'), c.tokens, 10)
+		s.stream = append(s.stream, '"')
+		c.streams = append(c.streams, s)
+	}
+	if len(c.calls) >= callsMost {
+		clear(c.calls)
+	}
+	c.calls[string(s.id)] = s
+	return m, nil
+}
+
+// wrap makes of a call the one that it is wrapped in.
+func (c *Codec) wrap(op *dialect.Op, s *call) error {
+	rule := c.d.Page.Call
+	if rule == nil || c.o.Serving || op.Kind != dialect.Call {
+		return nil
+	}
+	if plain, err := c.d.isPlain(op.Method); plain || err != nil {
+		return err
+	}
+	sc := c.scope(s)
+	method, err := rule.Method.First(op.Params, sc.Value)
+	if err != nil {
+		return err
+	}
+	if op.Params, err = rule.Params.First(op.Params, sc.Value); err != nil {
+		return err
+	}
+	op.Method, s.wrapped = scan.String(method), true
+	c.trace("%s is sent as %s %s", s.method, op.Method, op.Params)
+	return nil
+}
+
+// addToken merges what stands for the call in what is notified while it runs into its
+// params.
+func (c *Codec) addToken(op *dialect.Op, s *call) error {
+	rule := c.d.Page.During.Token
+	if rule == nil || c.o.Serving || len(op.Params) > 0 && scan.Type(op.Params) != 'o' {
+		return nil
+	}
+	c.tokens++
+	s.token = strconv.AppendInt(nil, c.tokens, 10)
+	more, err := rule.First(op.Params, c.scope(s).Value)
+	if err != nil || scan.Type(more) != 'o' {
+		return err
+	}
+	op.Params = merged(op.Params, more)
+	return nil
+}
+
+// merged returns the object obj with the members of more, object by object; nil is {}.
+func merged(obj, more []byte) []byte {
+	if scan.Type(obj) != 'o' {
+		return more
+	}
+	var o scan.Object
+	for key, val := range scan.Named(obj) {
+		if add := scan.Get(more, key); add != nil {
+			val = merged(val, add)
+			if scan.Type(add) != 'o' {
+				val = add
+			}
+		}
+		o.Add(key, val)
+	}
+	for key, val := range scan.Named(more) {
+		if scan.Get(obj, key) == nil {
+			o.Add(key, val)
+		}
+	}
+	return o.End()
+}
+
+// cancel gives up a call as the page says.
+func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
+	rule := c.d.Page.Cancel
+	s := c.calls[string(op.OfID)]
+	if op.Of == nil || len(op.OfID) == 0 || s == nil {
+		return wire.Message{}, wire.ErrUnsupported
+	}
+	c.forget(s)
+	for _, method := range rule.Except {
+		if method == op.Of.Method {
+			return wire.Message{}, wire.ErrUnsupported
+		}
+	}
+	params, err := rule.Params.First(s.params, c.scope(s).Value)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	if rule.Call != "" {
+		return c.Codec.Encode(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params})
+	}
+	m, err := c.Codec.Encode(dialect.Op{Kind: dialect.Notify, Method: rule.Notify, Params: params})
+	m.Kind, m.Target = wire.Cancel, op.OfID
+	return m, err
+}
+
+// unsubscribe ends a stream as the page says, or as the user did.
+func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
+	c.forget(s)
+	end := s.rule.End
+	switch {
+	case op.Unsubscribe != "":
+		return c.Codec.Encode(op)
+	case end == nil:
+		return wire.Message{}, wire.ErrUnsupported
+	}
+	params, err := end.Params.First(s.result, c.scope(s).Value)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	if end.Call != "" {
+		return c.Codec.Encode(dialect.Op{Kind: dialect.Call, Method: end.Call, Params: params})
+	}
+	return c.Codec.Encode(dialect.Op{Kind: dialect.Notify, Method: end.Notify, Params: params})
+}
+
+// forget takes a call that is over out of the tables.
+func (c *Codec) forget(s *call) {
+	delete(c.calls, string(s.id))
+	if s.rule == nil {
+		return
+	}
+	for i, o := range c.streams {
+		if o == s {
+			c.streams = append(c.streams[:i:i], c.streams[i+1:]...)
+			return
+		}
+	}
+}
+
+// Opened says which stream an answer opens: what the page says, else what the messages do.
+func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
+	if s := c.calls[string(resp.ID)]; s != nil && s.rule != nil {
+		return s.stream, false
+	}
+	return c.Codec.Opened(op, resp)
+}
+
+// Reply writes one event of the answer to req; nothing where it was given up, and the
+// dialect answers no such request.
+func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
+	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
+		return nil, nil
+	}
+	return c.Codec.Reply(req, ev)
+}
+
+// Event is what a user sees of m.
+func (c *Codec) Event(m wire.Message) (wire.Event, error) {
+	if m.Event != nil {
+		return *m.Event, nil
+	}
+	return c.Codec.Event(m)
+}

@@ -1,0 +1,271 @@
+package codec
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
+)
+
+var null = []byte("null")
+
+// Decode finds the messages in raw, and what belongs to a call or a stream of ours.
+func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
+	msgs, batch, err = c.Codec.Decode(raw)
+	if err != nil || !c.d.tracks && !c.d.awaits && !c.d.guards {
+		return msgs, batch, err
+	}
+	clear(c.out)
+	c.out = c.out[:0]
+	for i := range msgs {
+		if err := c.message(&msgs[i]); err != nil {
+			return nil, false, err
+		}
+	}
+	return c.out, batch, nil
+}
+
+// message puts m, and what it means beside, into c.out.
+func (c *Codec) message(m *wire.Message) error {
+	if c.d.awaits {
+		if err := c.hear(m); err != nil {
+			return err
+		}
+	}
+	switch m.Kind {
+	case wire.Response:
+		return c.response(m)
+	case wire.Notification:
+		return c.notification(m)
+	case wire.Request:
+		delete(c.dropped, string(m.ID))
+		c.early(m)
+	}
+	c.out = append(c.out, *m)
+	return nil
+}
+
+// early refuses a call that comes before the one that must be the first. It is judged in
+// the order of the wire; the server answers it.
+func (c *Codec) early(m *wire.Message) {
+	rule := &c.d.Page.Serve
+	switch {
+	case !c.o.Serving || c.o.OneWay || rule.First == "" || c.greeted:
+		return
+	case m.Method == rule.First:
+		c.greeted = true
+		return
+	}
+	e := wire.NewError(wire.CodeServer, rule.First+" must be called before "+m.Method)
+	if rule.Early != nil {
+		if slices.Contains(rule.Early.Except, m.Method) {
+			return
+		}
+		e = wire.NewError(rule.Early.Code, cmp.Or(rule.Early.Message, e.Message))
+	}
+	m.Err = e
+}
+
+// response takes an answer: it is unwrapped, or begins a stream.
+func (c *Codec) response(m *wire.Message) error {
+	s := c.calls[string(m.ID)]
+	switch {
+	case s == nil:
+	case s.rule != nil && m.Err == nil:
+		s.result = bytes.Clone(m.Body)
+		first := *m
+		c.out = append(c.out, *m)
+		if s.rule.First {
+			opening := &c.out[len(c.out)-1]
+			opening.Body = null
+			first.Kind, first.ID, first.Stream = wire.Item, nil, s.stream
+			c.out = append(c.out, first)
+		}
+		return nil
+	default:
+		c.forget(s)
+		if err := c.unwrap(m, s); err != nil {
+			return err
+		}
+	}
+	c.out = append(c.out, *m)
+	return nil
+}
+
+// unwrap makes of an answer what the call that was wrapped was answered with.
+func (c *Codec) unwrap(m *wire.Message, s *call) error {
+	if !s.wrapped || m.Err != nil {
+		return nil
+	}
+	rule, sc := c.d.Page.Call, c.scope(s)
+	fail, err := rule.Error.First(m.Body, sc.Value)
+	if err != nil {
+		return err
+	}
+	if len(fail) > 0 && string(fail) != "null" {
+		m.Err, m.Body = jsonrpc.ReadError(fail), nil
+		c.trace("the answer to %s is the error %s", s.method, fail)
+		return nil
+	}
+	if rule.Result == nil {
+		return nil
+	}
+	body, err := rule.Result.First(m.Body, sc.Value)
+	if m.Body = body; m.Body == nil {
+		m.Body = null
+	}
+	c.trace("the answer to %s is %s", s.method, m.Body)
+	return err
+}
+
+// notification takes what may be an item, something notified while a call runs, or a
+// cancel.
+func (c *Codec) notification(m *wire.Message) error {
+	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
+		c.cancelled(m)
+	}
+	items, err := c.items(m)
+	if err != nil || items {
+		return err
+	}
+	c.out = append(c.out, *m)
+	return c.during(m)
+}
+
+// cancelled makes a cancel of the notification that is one.
+func (c *Codec) cancelled(m *wire.Message) {
+	target := scan.Get(m.Params, c.d.target())
+	if t := scan.Type(target); t != 's' && t != 'n' {
+		return
+	}
+	m.Kind, m.Target = wire.Cancel, target
+	if c.d.Page.Cancel.Answer != "none" {
+		return
+	}
+	const most = 1024 // cancels of what was answered
+	if c.dropped == nil || len(c.dropped) >= most {
+		c.dropped = map[string]bool{}
+	}
+	c.dropped[string(target)] = true
+}
+
+// items makes items of a notification for each stream that it belongs to.
+func (c *Codec) items(m *wire.Message) (found bool, err error) {
+	for _, s := range c.streams {
+		rule := &s.rule.Item
+		if !dialect.Matches(rule.Method, m.Method) {
+			continue
+		}
+		sc := c.scope(s)
+		sc.Name = m.Method
+		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		item := *m
+		item.Kind, item.Stream = wire.Item, s.stream
+		if rule.Event != nil {
+			if item.Body, err = rule.Event.First(m.Params, sc.Value); err != nil {
+				return false, err
+			}
+		}
+		if item.Body == nil {
+			item.Body = null
+		}
+		if s.rule.Until != nil {
+			if item.Final, err = s.rule.Until.Holds(m.Params, sc.Value); err != nil {
+				return false, err
+			}
+		}
+		c.trace("%s is an item of %s: %s", m.Method, s.method, item.Body)
+		c.out, found = append(c.out, item), true
+		if item.Final {
+			defer c.forget(s)
+		}
+	}
+	return found, nil
+}
+
+// during shows what a notification says of a call that runs, beside the notification.
+func (c *Codec) during(m *wire.Message) error {
+	w := &c.d.Page.During
+	for _, way := range [...]struct {
+		rule *load.Item
+		kind wire.EventKind
+	}{{w.Progress, wire.Progress}, {w.Log, wire.Log}, {w.Items, wire.Data}} {
+		if way.rule == nil || !dialect.Matches(way.rule.Method, m.Method) {
+			continue
+		}
+		s, err := c.belongs(way.rule, m)
+		if err != nil {
+			return err
+		}
+		if s == nil && way.rule.When != nil && way.kind != wire.Log {
+			continue // of a call that is over
+		}
+		owner := s
+		if owner == nil {
+			owner = &call{}
+		}
+		shown := json.RawMessage(m.Params)
+		if way.rule.Event != nil {
+			sc := c.scope(owner)
+			sc.Name = m.Method
+			if shown, err = way.rule.Event.First(m.Params, sc.Value); err != nil {
+				return err
+			}
+		}
+		if len(shown) == 0 {
+			continue
+		}
+		c.trace("%s is %s of %s: %s", m.Method, way.kind, owner.method, shown)
+		c.out = append(c.out, wire.Message{Kind: wire.Item, Beside: true, ID: owner.id, Raw: m.Raw, Event: event(way.kind, shown)})
+	}
+	return nil
+}
+
+// belongs finds the call that a notification is about: by the rule's condition, else the
+// only one that runs; nil where there is none.
+func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
+	var only *call
+	for _, s := range c.calls {
+		if s.rule != nil {
+			continue
+		}
+		if rule.When == nil {
+			if only != nil {
+				return nil, nil
+			}
+			only = s
+			continue
+		}
+		sc := c.scope(s)
+		sc.Name = m.Method
+		if ok, err := rule.When.Holds(m.Params, sc.Value); ok || err != nil {
+			return s, err
+		}
+	}
+	return only, nil
+}
+
+// event makes an event of what a page's program says of a notification.
+func event(kind wire.EventKind, shown json.RawMessage) *wire.Event {
+	if kind == wire.Data {
+		return &wire.Event{Kind: kind, Data: bytes.Clone(shown)}
+	}
+	ev := &wire.Event{Kind: kind, Message: scan.String(scan.Get(shown, "message")), Level: scan.String(scan.Get(shown, "level"))}
+	for name, to := range map[string]*json.RawMessage{"fraction": &ev.Fraction, "data": &ev.Data, "source": &ev.Source} {
+		if val := scan.Get(shown, name); val != nil && string(val) != "null" {
+			*to = bytes.Clone(val)
+		}
+	}
+	return ev
+}

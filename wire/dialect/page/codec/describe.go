@@ -1,0 +1,141 @@
+package codec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
+)
+
+// pagesMost is how many pages of one list are asked for.
+const pagesMost = 1000
+
+// Describe asks the peer what it offers, part by part.
+func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
+	if len(c.d.Page.Describe) == 0 {
+		if d, ok := c.Codec.(dialect.Describer); ok {
+			return d.Describe(ctx, caller)
+		}
+		return nil, wire.ErrUnsupported
+	}
+	methods, seen := scan.AppendArray(nil), map[string]bool{}
+	for i := range c.d.Page.Describe {
+		rule := &c.d.Page.Describe[i]
+		if ok, err := rule.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := c.part(ctx, caller, rule, &methods, seen); err != nil {
+			return nil, err
+		}
+	}
+	var o scan.Object
+	o.Int("catalog", 1)
+	o.Text("dialect", c.d.Page.Name)
+	o.Add("methods", methods.End())
+	cat, err := catalog.Parse(o.End())
+	if err != nil {
+		return nil, protocolFault("describe", "what the peer says of itself cannot be read: "+err.Error())
+	}
+	return cat, nil
+}
+
+// part asks for one list, page by page, and adds its methods. Of several with one name the
+// first counts.
+func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, methods *scan.Array, seen map[string]bool) error {
+	sc := c.Scope()
+	params, err := rule.Params.First(c.kept(), sc.Value)
+	if err != nil {
+		return err
+	}
+	last := ""
+	for range pagesMost {
+		answer := c.kept()
+		if rule.Call != "" {
+			if answer, err = c.ask(ctx, caller, rule.Call, params); err != nil {
+				return err
+			}
+		}
+		if err := c.methods(rule, answer, methods, seen); err != nil || rule.Next == nil {
+			return err
+		}
+		cursor, err := rule.Next.Result.First(answer, sc.Value)
+		if err != nil || len(cursor) == 0 || string(cursor) == "null" {
+			return err
+		}
+		if string(cursor) == last {
+			return protocolFault(rule.Call, "the list goes on with the page that it has just given")
+		}
+		last = string(cursor)
+		if params, err = rule.Next.Params.First(cursor, sc.Value); err != nil {
+			return err
+		}
+	}
+	return protocolFault(rule.Call, fmt.Sprintf("the list has more than %d pages", pagesMost))
+}
+
+func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, methods *scan.Array, seen map[string]bool) error {
+	list, err := rule.Methods.All(answer, c.Scope().Value)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		name := scan.String(scan.Get(m, "name"))
+		if name == "" || seen[name] {
+			continue
+		}
+		seen[name] = true
+		methods.Add(withoutNulls(m))
+	}
+	return nil
+}
+
+// withoutNulls returns a method without the members that are not known.
+func withoutNulls(m []byte) []byte {
+	var o scan.Object
+	for key, val := range scan.Members(m) {
+		if string(val) != "null" {
+			o.Member(key, val)
+		}
+	}
+	return o.End()
+}
+
+// ask makes a call of the wire and returns its result.
+func (c *Codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: method, Params: params})
+	if err != nil {
+		return nil, err
+	}
+	m, err := st.Next(ctx)
+	switch {
+	case err != nil:
+		dialect.CancelAnyway(ctx, st)
+		return nil, err
+	case m.Err != nil:
+		return nil, m.Err.Clone()
+	}
+	return m.Clone().Body, nil
+}
+
+// Typing is the catalog by which the params of a method are typed, where the page says
+// that calls are; nil for a method of the wire.
+func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
+	if !c.d.Page.Typed || c.d.Page.Call != nil && c.d.Plain(method) {
+		return nil, nil
+	}
+	cat, err := c.Describe(ctx, caller)
+	var rpc *wire.Error
+	if errors.Is(err, wire.ErrUnsupported) || errors.As(err, &rpc) {
+		return nil, nil // the call's own answer will say what is wrong
+	}
+	return cat, err
+}

@@ -1,0 +1,185 @@
+package codec
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
+)
+
+// Greet goes through the steps of the page's greeting. An answer that is an error, or
+// none of those that are accepted, is a Fault of kind Protocol.
+func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) error {
+	defer c.endHearing()
+	if c.o.Greeted || c.o.Serving {
+		return nil
+	}
+	type late struct {
+		step *load.Step
+		st   dialect.Stream
+	}
+	var unanswered []late
+	for i := range c.d.Page.Greet {
+		step := &c.d.Page.Greet[i]
+		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		st, err := c.take(ctx, caller, step)
+		if err != nil {
+			return err
+		}
+		if st != nil && step.Wait != nil && !*step.Wait {
+			unanswered = append(unanswered, late{step, st})
+			continue
+		}
+		if err := c.answered(ctx, step, st); err != nil {
+			return err
+		}
+	}
+	for _, l := range unanswered {
+		if err := c.answered(ctx, l.step, l.st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kept returns the values that the greeting has kept so far, an object.
+func (c *Codec) kept() json.RawMessage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conn.Kept
+}
+
+// take begins a step. The stream is that of its answer; nil where it has none.
+func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
+	if step.Await != nil {
+		msg, err := c.await(ctx, caller, step.Await)
+		if err != nil {
+			return nil, err
+		}
+		return nil, c.accept(step, "the greeting", msg)
+	}
+	params, err := step.Params.First(c.kept(), c.Scope().Value)
+	if err != nil {
+		return nil, err
+	}
+	if step.Notify != "" {
+		return nil, caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: step.Notify, Params: params})
+	}
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: step.Call, Params: params})
+	return st, unreached(err)
+}
+
+// answered reads the answer to a step, where it has one.
+func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream) error {
+	if st == nil {
+		return nil
+	}
+	m, err := st.Next(ctx)
+	switch {
+	case err != nil:
+		return unreached(err)
+	case m.Err != nil:
+		return &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the greeting was refused: " + m.Err.Error()}
+	}
+	return c.accept(step, step.Call, m.Body)
+}
+
+// unreached makes the end of a connection before the greeting is over one that nobody
+// was there to speak the dialect.
+func unreached(err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Closed {
+		return err
+	}
+	g := *f
+	g.Kind = wire.Unreachable
+	return &g
+}
+
+// accept keeps of an answer what the step says, where it is one of those that are
+// accepted.
+func (c *Codec) accept(step *load.Step, method string, answer json.RawMessage) error {
+	sc := c.Scope()
+	for _, text := range slices.Sorted(maps.Keys(step.Accept)) {
+		got, err := program.New(text).First(answer, sc.Value)
+		if err != nil {
+			return err
+		}
+		if err := oneOf(method, text, got, step.Accept[text]); err != nil {
+			return err
+		}
+	}
+	if len(step.Keep) == 0 {
+		return nil
+	}
+	var more scan.Object
+	for _, name := range slices.Sorted(maps.Keys(step.Keep)) {
+		val, err := step.Keep[name].First(answer, sc.Value)
+		if err != nil {
+			return err
+		}
+		more.Add(name, bytes.Clone(val))
+	}
+	c.Keep(more.End())
+	return nil
+}
+
+// oneOf says that got is none of the values that are accepted.
+func oneOf(method, what string, got json.RawMessage, accepted []any) error {
+	var list []string
+	for _, want := range accepted {
+		val, err := scan.Marshal(want)
+		if err == nil && scan.Equal(got, val) {
+			return nil
+		}
+		list = append(list, string(val))
+	}
+	const most = 100
+	said := string(scan.Compact(nil, got))
+	if len(said) > most {
+		said = said[:most] + "…"
+	}
+	if said == "" {
+		said = "nothing"
+	}
+	return protocolFault(method, fmt.Sprintf("the answer to %s says %s for %s, where rpcx speaks %s", method, said, what, strings.Join(list, ", ")))
+}
+
+// Shutdown says the page's goodbye.
+func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
+	if c.o.Serving || c.o.Greeted {
+		return nil
+	}
+	for i := range c.d.Page.Leave {
+		step := &c.d.Page.Leave[i]
+		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
+			return err
+		}
+		st, err := c.take(ctx, caller, step)
+		if err != nil {
+			return err
+		}
+		if st == nil {
+			continue
+		}
+		if _, err := st.Next(ctx); err != nil && err != io.EOF {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package envelope
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Options are the limits of a codec. The zero value is usable.
+type Options struct {
+	MaxDepth int // the greatest nesting that is read; 0: wire.DefaultMaxDepth
+}
+
+// codec is the state for one connection.
+type codec struct {
+	plan   *Plan
+	o      Options
+	last   int64
+	msgs   []wire.Message
+	heads  heads
+	parts  []part            // of the message that is being written
+	names  map[string]string // method names that came, so that each is allocated once
+	ours   order             // our requests, where messages have no ids
+	theirs order             // the peer's, likewise
+}
+
+// order stands for ids where answers come in the order of their requests.
+type order struct {
+	last int64
+	open []wire.ID
+}
+
+// next is the id of one more request.
+func (o *order) next() wire.ID {
+	o.last++
+	id := wire.ID(strconv.AppendInt(nil, o.last, 10))
+	return id
+}
+
+// oldest removes and returns the id of the request that is answered next; nil where
+// none is open.
+func (o *order) oldest() wire.ID {
+	if len(o.open) == 0 {
+		return nil
+	}
+	id := o.open[0]
+	o.open = o.open[1:]
+	return id
+}
+
+// New returns the codec for one connection.
+func New(p *Plan, o Options) dialect.Codec {
+	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
+	return &codec{plan: p, o: o, names: map[string]string{}}
+}
+
+// OpenEnded says that notifications that name no stream may belong to a request.
+func (c *codec) OpenEnded() {}
+
+// Encode writes op.
+func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
+	if len(op.Funcs) > 0 {
+		return wire.Message{}, wire.Usagef("%s has no function values (@on)", c.plan.page.Name)
+	}
+	switch op.Kind {
+	case dialect.Call, dialect.Subscribe, dialect.Internal:
+		return c.request(op)
+	case dialect.Notify:
+		raw, err := c.call(nil, op.Method, op.Params, op.Extra)
+		return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: raw}, err
+	case dialect.Unsubscribe:
+		return c.unsubscribe(op)
+	case dialect.Raw:
+		return c.raw(op)
+	}
+	return wire.Message{}, wire.ErrUnsupported
+}
+
+func (c *codec) request(op dialect.Op) (wire.Message, error) {
+	id := c.newID()
+	raw, err := c.call(id, op.Method, op.Params, op.Extra)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	if c.plan.names.IDs == "none" {
+		c.ours.open = append(c.ours.open, id)
+	}
+	return wire.Message{Kind: wire.Request, ID: id, Method: op.Method, Final: op.Kind != dialect.Subscribe, Raw: raw}, nil
+}
+
+func (c *codec) newID() wire.ID {
+	c.last++
+	id := strconv.AppendInt(nil, c.last, 10)
+	if c.plan.names.IDs == "string" {
+		return slices.Concat([]byte(`"`), id, []byte(`"`))
+	}
+	return id
+}
+
+// unsubscribe ends a stream where the user said how.
+func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
+	if op.Unsubscribe == "" {
+		return wire.Message{}, wire.ErrUnsupported
+	}
+	var params json.RawMessage
+	switch {
+	case op.Of != nil && op.Of.UnsubscribeParams != nil:
+		params = op.Of.UnsubscribeParams
+	case op.Of != nil:
+		params = op.Of.Params
+	}
+	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: op.Unsubscribe, Params: params})
+}
+
+// raw passes a whole message on as it stands.
+func (c *codec) raw(op dialect.Op) (wire.Message, error) {
+	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
+		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
+	}
+	raw := slices.Clone(op.Params)
+	kept := c.msgs
+	c.msgs = nil
+	_, err := c.element(raw, scan.Skip(raw, 0), c.o.MaxDepth)
+	mine := c.msgs
+	c.msgs = kept
+	m := wire.Message{Kind: wire.Notification}
+	if err == nil && len(mine) == 1 {
+		m = mine[0]
+	}
+	m.Raw, m.Final = raw, true
+	switch {
+	case m.Kind == wire.Request && c.plan.names.IDs == "none":
+		m.ID = c.newID()
+		c.ours.open = append(c.ours.open, m.ID)
+	case m.Kind == wire.Notification && c.asks(raw): // answered without an id: by what comes next
+		m.Kind, m.Err = wire.Invalid, wire.NewError(wire.CodeInvalidRequest, "a request without an id")
+	case m.Kind != wire.Request && m.Kind != wire.Invalid:
+		m.ID = nil
+	}
+	return m, nil
+}
+
+// asks reports whether a message without an id is a request all the same, as events have
+// another name for their method.
+func (c *codec) asks(raw []byte) bool {
+	p := c.plan
+	return p.request.method.head >= 0 && p.request.method.head != p.event.method.head && !p.version2 &&
+		scan.Get(raw, p.request.method.path[0]) != nil
+}
+
+// Opened finds no stream in an answer: which calls open one is for the page to say.
+func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
+
+// Reply writes one event of the answer to req. Items are for the page's server to write.
+func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
+	var b []byte
+	var err error
+	switch {
+	case req.Kind == wire.Notification:
+	case ev.Kind == wire.Data:
+		b, err = c.answer(req, ev.Data, nil)
+	case ev.Kind == wire.Failure && ev.Err != nil:
+		b, err = c.answer(req, nil, ev.Err)
+	}
+	if b == nil || err != nil {
+		return nil, err
+	}
+	return [][]byte{b}, nil
+}
+
+// JoinBatch makes one array of replies.
+func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies...) }
+
+// Event returns what a user sees of m.
+func (c *codec) Event(m wire.Message) (wire.Event, error) {
+	ev := wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
+	switch {
+	case m.Kind == wire.Invalid:
+		ev.Data = m.Raw
+	case m.Err != nil:
+		return wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err}, nil
+	}
+	if ev.Data == nil {
+		ev.Data = null
+	}
+	if m.Kind == wire.Notification || m.Kind == wire.Item {
+		ev.Method = m.Method
+	}
+	return ev, nil
+}

@@ -1,0 +1,174 @@
+// Package envelope reads and writes messages whose members have names of their own, as a
+// page says them. It is a dialect's codec without any flow.
+package envelope
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
+)
+
+// A Plan is what a page says of its messages, ready to be used by any number of codecs.
+type Plan struct {
+	page     *load.Page
+	names    load.Names
+	heads    []string // the first names of all paths that are read
+	request  form
+	response form
+	event    form
+	okAt     place
+	okIs     []byte
+	requests []constant // members of each request that never change
+	answers  []constant
+	events   []constant
+	version2 bool // the base is JSON-RPC 2.0
+}
+
+// headsMost is how many members of a message are looked at.
+const headsMost = 24
+
+// A form is where the parts of one kind of message stand.
+type form struct {
+	method, params, id, result, fail, code, message, data place
+}
+
+// A place is where a value stands: below the head of that number; -1: nowhere.
+type place struct {
+	head int
+	path []string
+}
+
+// A constant is a member with a value that never changes.
+type constant struct {
+	place
+	value []byte
+}
+
+// Plain reports whether the messages of p are those of its base.
+func Plain(p *load.Page) bool {
+	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
+}
+
+// base are the names of the dialect that a page builds on.
+func base(name string) load.Names {
+	if name == "none" {
+		return load.Names{}
+	}
+	n := load.Names{
+		Request:  load.Members{Method: "method", Params: "params", ID: "id"},
+		Response: load.Members{ID: "id", Result: "result", Error: "error"},
+		Event:    load.Members{Method: "method", Params: "params"},
+		Batches:  true,
+	}
+	if name == "jsonrpc" {
+		two := map[string]any{"jsonrpc": "2.0"}
+		n.Request.Const, n.Response.Const, n.Event.Const = two, two, two
+	} else {
+		n.None = "[]"
+	}
+	return n
+}
+
+// Compile returns the plan of a page. The error is a usage Fault.
+func Compile(p *load.Page) (*Plan, error) {
+	c := &Plan{page: p, names: base(p.Base), version2: p.Base == "jsonrpc"}
+	if p.Names != nil {
+		merge(&c.names, *p.Names)
+	}
+	n := &c.names
+	if n.Event.Method == "" {
+		n.Event.Method, n.Event.Params = n.Request.Method, n.Request.Params
+	}
+	if n.Response.ID == "" {
+		n.Response.ID = n.Request.ID
+	}
+	c.request, c.response, c.event = c.form(n.Request), c.form(n.Response), c.form(n.Event)
+	c.okAt = place{head: -1}
+	if n.OK != nil {
+		c.okAt = c.place(n.OK.At)
+		c.okIs, _ = scan.Marshal(n.OK.Is)
+	}
+	c.requests, c.answers, c.events = c.constants(n.Request), c.constants(n.Response), c.constants(n.Event)
+	if len(c.heads) > headsMost {
+		return nil, wire.Usagef("the page %s: names has more than %d members", p.Name, headsMost)
+	}
+	return c, nil
+}
+
+// merge puts what a page says over what its base has.
+func merge(n *load.Names, more load.Names) {
+	for _, pair := range []struct{ to, from *load.Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
+		put := func(to *string, from string) {
+			if from != "" {
+				*to = from
+			}
+		}
+		put(&pair.to.Method, pair.from.Method)
+		put(&pair.to.Params, pair.from.Params)
+		put(&pair.to.ID, pair.from.ID)
+		put(&pair.to.Result, pair.from.Result)
+		put(&pair.to.Error, pair.from.Error)
+		put(&pair.to.Code, pair.from.Code)
+		put(&pair.to.Message, pair.from.Message)
+		put(&pair.to.Data, pair.from.Data)
+		if pair.from.Const != nil {
+			pair.to.Const = pair.from.Const
+		}
+	}
+	n.OK = more.OK
+	n.Batches = n.Batches || more.Batches
+	if more.Params != "" {
+		n.Params = more.Params
+	}
+	if more.None != "" {
+		n.None = more.None
+	}
+	n.IDs, n.Counter = more.IDs, more.Counter
+}
+
+func (c *Plan) form(m load.Members) form {
+	return form{
+		c.place(m.Method), c.place(m.Params), c.place(m.ID), c.place(m.Result),
+		c.place(m.Error), c.place(m.Code), c.place(m.Message), c.place(m.Data),
+	}
+}
+
+// place returns where a dotted path leads, and has its head read.
+func (c *Plan) place(path string) place {
+	if path == "" {
+		return place{head: -1}
+	}
+	steps := strings.Split(path, ".")
+	i := slices.Index(c.heads, steps[0])
+	if i < 0 {
+		i = len(c.heads)
+		c.heads = append(c.heads, steps[0])
+	}
+	return place{i, steps}
+}
+
+func (c *Plan) constants(m load.Members) (list []constant) {
+	names := make([]string, 0, len(m.Const))
+	for name := range m.Const {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		value, _ := scan.Marshal(m.Const[name])
+		list = append(list, constant{c.place(name), value})
+	}
+	return list
+}
+
+// none is what is sent where no params are given; nil: nothing.
+func (c *Plan) none() json.RawMessage {
+	switch c.names.None {
+	case "{}", "[]", "null":
+		return json.RawMessage(c.names.None)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package envelope
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/scan"
+)
+
+// batchMost bounds the messages of a batch.
+const batchMost = 1 << 16
+
+var null = []byte("null")
+
+// heads are the members of one message that the plan reads, as they stand.
+type heads [headsMost][]byte
+
+// Decode finds the messages in raw, all of which is checked to be JSON.
+func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
+	clear(c.msgs)
+	c.msgs = c.msgs[:0]
+	i := scan.Skip(raw, 0)
+	switch {
+	case !utf8.Valid(raw):
+		return c.broken(raw, "invalid UTF-8"), false, nil
+	case i < len(raw) && raw[i] == '[' && c.plan.names.Batches:
+		return c.batch(raw, i)
+	}
+	end, err := c.element(raw, i, c.o.MaxDepth)
+	if scanErr, ok := err.(*scan.Error); ok {
+		return c.broken(raw, scanErr.Error()), false, nil
+	}
+	if err == nil && scan.Skip(raw, end) < len(raw) {
+		return c.broken(raw, "more than one JSON value in a message"), false, nil
+	}
+	return c.msgs, false, err
+}
+
+func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
+	all := scan.ReadArrayAt(raw, i, c.o.MaxDepth)
+	for _, more := all.NextKey(); more; _, more = all.NextKey() {
+		end, err := c.element(raw, all.Pos(), c.o.MaxDepth-1)
+		if scanErr, ok := err.(*scan.Error); ok {
+			return c.broken(raw, scanErr.Error()), false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		all.SkipTo(end)
+		if len(c.msgs) > batchMost {
+			return c.broken(raw, "a batch of more than "+strconv.Itoa(batchMost)+" messages"), false, nil
+		}
+	}
+	switch {
+	case all.Err() != nil:
+		return c.broken(raw, all.Err().Error()), false, nil
+	case scan.Skip(raw, all.Pos()) < len(raw):
+		return c.broken(raw, "more than one JSON value in a message"), false, nil
+	case len(c.msgs) == 0:
+		c.msgs = append(c.msgs, invalid(raw, nil, "an empty batch"))
+		return c.msgs, false, nil
+	}
+	return c.msgs, true, nil
+}
+
+// element reads the message at raw[i] into c.msgs.
+func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
+	c.heads = heads{}
+	if i < len(raw) && raw[i] == '{' {
+		o := scan.ReadObjectAt(raw, i, depth)
+		for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
+			if at := c.head(scan.Plain(key)); at >= 0 {
+				c.heads[at] = o.Value()
+			} else {
+				o.Value()
+			}
+		}
+		end, err = o.Pos(), o.Err()
+	} else {
+		end, err = scan.Value(raw, i, depth)
+	}
+	if err != nil {
+		return 0, err
+	}
+	c.msgs = append(c.msgs, wire.Message{})
+	return end, c.message(raw[i:end], &c.msgs[len(c.msgs)-1])
+}
+
+func (c *codec) head(key []byte) int {
+	for i, name := range c.plan.heads {
+		if name == string(key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// get returns what stands at a place of the message; nil where nothing does.
+func (h *heads) get(p place) []byte {
+	if p.head < 0 {
+		return nil
+	}
+	val := h[p.head]
+	for _, step := range p.path[1:] {
+		if val = below(val, step); val == nil {
+			return nil
+		}
+	}
+	return val
+}
+
+// below is a member of an object, or an element of an array.
+func below(val []byte, step string) []byte {
+	if n, err := strconv.Atoi(step); err == nil && scan.Type(val) == 'a' {
+		for part := range scan.Elements(val) {
+			if n--; n < 0 {
+				return part
+			}
+		}
+		return nil
+	}
+	return scan.Get(val, step)
+}
+
+// is reports whether the constants of a kind of message are there.
+func (h *heads) is(list []constant) bool {
+	for _, want := range list {
+		if !scan.Equal(h.get(want.place), want.value) {
+			return false
+		}
+	}
+	return true
+}
+
+// message says in m, which is zero, what the value in raw is.
+func (c *codec) message(raw []byte, m *wire.Message) error {
+	for i := range c.plan.page.Read {
+		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
+			return err
+		}
+	}
+	p, h := c.plan, &c.heads
+	told := len(p.events) > 0 && !p.version2
+	method := h.get(p.request.method)
+	event := h.get(p.event.method)
+	sameName := p.event.method.head == p.request.method.head && len(p.event.method.path) == len(p.request.method.path)
+	switch {
+	case event != nil && told && h.is(p.events),
+		event != nil && !told && (!sameName || !c.hasID(h.get(p.request.id))):
+		return c.notification(raw, event, h.get(p.event.params), m)
+	case method != nil && (p.version2 || h.is(p.requests)) && !c.answers(h):
+		return c.requested(raw, method, m)
+	case c.answers(h) && (p.version2 || h.is(p.answers)):
+		c.answered(raw, m)
+		return nil
+	}
+	*m = invalid(raw, idOrNil(h.get(p.request.id)), "neither a request nor an answer nor an event")
+	return nil
+}
+
+func (c *codec) hasID(id []byte) bool {
+	return id != nil && (c.plan.version2 || string(id) != "null") || c.plan.names.IDs == "none"
+}
+
+// answers reports whether a message says how a call went.
+func (c *codec) answers(h *heads) bool {
+	p := c.plan
+	if p.okAt.head >= 0 {
+		return h.get(p.okAt) != nil && (h.get(p.response.id) != nil || p.names.IDs == "none")
+	}
+	return h.get(p.response.result) != nil || h.get(p.response.fail) != nil
+}
+
+func (c *codec) notification(raw, method, params []byte, m *wire.Message) error {
+	name, ok := c.name(method)
+	if !ok {
+		*m = invalid(raw, nil, "the method is not a string")
+		return nil
+	}
+	params = notNull(c.unstyled(params, raw, c.plan.events))
+	*m = wire.Message{Kind: wire.Notification, Method: name, Params: params, Body: params, Raw: raw}
+	return nil
+}
+
+func (c *codec) requested(raw, method []byte, m *wire.Message) error {
+	id := c.heads.get(c.plan.request.id)
+	if c.plan.names.IDs == "none" {
+		id = c.theirs.next()
+	}
+	name, ok := c.name(method)
+	if !ok {
+		*m = invalid(raw, idOrNil(id), "the method is not a string")
+		return nil
+	}
+	params := notNull(c.unstyled(c.heads.get(c.plan.request.params), raw, c.plan.requests))
+	*m = wire.Message{Kind: wire.Request, ID: id, Method: name, Params: params, Body: params, Raw: raw}
+	if !c.hasID(id) {
+		m.Kind, m.ID = wire.Notification, nil
+	}
+	return nil
+}
+
+// answered reads an answer.
+func (c *codec) answered(raw []byte, m *wire.Message) {
+	p, h := c.plan, &c.heads
+	id := h.get(p.response.id)
+	if p.names.IDs == "none" {
+		id = c.ours.oldest()
+	}
+	*m = wire.Message{Kind: wire.Response, ID: id, Raw: raw, Body: h.get(p.response.result)}
+	fail := h.get(p.response.fail)
+	failed := fail != nil && string(fail) != "null"
+	if p.okAt.head >= 0 {
+		failed = !scan.Equal(h.get(p.okAt), p.okIs)
+	}
+	switch {
+	case failed:
+		m.Err, m.Body = c.failure(fail, raw), nil
+	case m.Body == nil:
+		m.Body = null
+	}
+}
+
+// failure reads an error, from where the page says that its parts are.
+func (c *codec) failure(fail, raw []byte) *wire.Error {
+	p, h := c.plan.response, &c.heads
+	e := &wire.Error{Raw: fail}
+	if fail != nil {
+		e = jsonrpc.ReadError(fail)
+	}
+	if code := h.get(p.code); code != nil {
+		e.Code = code
+	}
+	if p.message.head >= 0 {
+		if text, ok := scan.Text(h.get(p.message)); ok {
+			e.Message = text
+		}
+	}
+	if data := h.get(p.data); data != nil && string(data) != "null" {
+		e.Data = data
+	}
+	if e.Message == "" && e.Code == nil {
+		e.Message = string(scan.Compact(nil, raw))
+	}
+	return e
+}
+
+// broken returns a whole input that is no JSON.
+func (c *codec) broken(raw []byte, what string) []wire.Message {
+	clear(c.msgs)
+	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
+	c.msgs = append(c.msgs[:0], wire.Message{Kind: wire.Invalid, Raw: raw, Err: e})
+	return c.msgs
+}
+
+func invalid(raw []byte, id wire.ID, what string) wire.Message {
+	e := wire.NewError(wire.CodeInvalidRequest, "Invalid Request").WithData(what)
+	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
+}
+
+func idOrNil(id []byte) wire.ID {
+	if t := scan.Type(id); t == 's' || t == 'n' {
+		return id
+	}
+	return nil
+}
+
+func notNull(val []byte) []byte {
+	if string(val) == "null" {
+		return nil
+	}
+	return val
+}
+
+// namesMost bounds the method names that are kept.
+const namesMost = 256
+
+// name returns the text of a method, allocated once for each name.
+func (c *codec) name(token []byte) (string, bool) {
+	if s, ok := c.names[string(token)]; ok {
+		return s, true
+	}
+	s, ok := scan.Text(token)
+	if ok && len(token) <= namesMost {
+		if len(c.names) >= namesMost {
+			clear(c.names)
+		}
+		c.names[string(token)] = s
+	}
+	return s, ok
+}

@@ -1,0 +1,266 @@
+package envelope
+
+import (
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
+)
+
+// A part is one value of a message that is written, with its place.
+type part struct {
+	path []string
+	val  []byte
+}
+
+// message writes parts in their order; those below one name stand where the first of them
+// does. extra is an object whose members are added.
+func message(parts []part, extra []byte) []byte {
+	size := 32
+	for i := range parts {
+		size += len(parts[i].val) + 16
+	}
+	o := scan.AppendObject(make([]byte, 0, size+len(extra)))
+	add(&o, parts)
+	o.Inside(extra)
+	return o.End()
+}
+
+func add(o *scan.Object, parts []part) {
+	for i, p := range parts {
+		switch {
+		case len(p.path) == 0 || len(p.val) == 0 || written(parts[:i], p.path[0]):
+		case len(p.path) == 1:
+			o.Compact(p.path[0], p.val)
+		default:
+			o.Add(p.path[0], nested(parts[i:], p.path[0]))
+		}
+	}
+}
+
+// written reports whether one of the parts has stood for that name.
+func written(parts []part, name string) bool {
+	for _, p := range parts {
+		if len(p.path) > 0 && len(p.val) > 0 && p.path[0] == name {
+			return true
+		}
+	}
+	return false
+}
+
+// nested writes the parts below one name.
+func nested(parts []part, name string) []byte {
+	var in []part
+	for _, p := range parts {
+		if len(p.path) > 1 && p.path[0] == name {
+			in = append(in, part{p.path[1:], p.val})
+		}
+	}
+	var o scan.Object
+	add(&o, in)
+	return o.End()
+}
+
+// call writes a request, or without id a notification.
+func (c *codec) call(id wire.ID, method string, params, extra json.RawMessage) ([]byte, error) {
+	p := c.plan
+	prog, f, consts := p.page.Write.Notify, &p.event, p.events
+	if id != nil {
+		prog, f, consts = p.page.Write.Request, &p.request, p.requests
+	}
+	if prog != nil {
+		scope := &program.Scope{Method: method, Params: params, ID: json.RawMessage(id), Extra: extra}
+		return c.whole(prog, scope)
+	}
+	params, flat, err := c.styled(method, params)
+	if err != nil {
+		return nil, err
+	}
+	c.parts = c.parts[:0]
+	for _, k := range consts {
+		c.parts = append(c.parts, part{k.path, k.value})
+	}
+	switch {
+	case id != nil && p.names.IDs != "none":
+		c.parts = append(c.parts, part{p.request.id.path, id})
+	case id == nil:
+		c.parts = append(c.parts, c.numbered()...)
+		if p.page.Base == "jsonrpc1" {
+			c.parts = append(c.parts, part{p.request.id.path, null})
+		}
+	}
+	if p.names.Params != "prefixed" {
+		c.parts = append(c.parts, part{f.method.path, scan.AppendQuoted(nil, method)})
+	}
+	if flat == nil {
+		c.parts = append(c.parts, part{f.params.path, params})
+		return message(c.parts, extra), nil
+	}
+	var o scan.Object
+	o.Inside(flat)
+	o.Inside(extra)
+	return message(c.parts, o.EndOrNil()), nil
+}
+
+// numbered is the number that each message has where all of them take one.
+func (c *codec) numbered() []part {
+	if c.plan.names.Counter != "all" {
+		return nil
+	}
+	return []part{{c.plan.request.id.path, c.newID()}}
+}
+
+// whole writes a message by a program.
+func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
+	msg, err := prog.First(nil, scope.Value)
+	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
+		err = wire.NewFault(wire.Helper, "the dialect's program "+prog.Text()+" makes no message: an object or an array", nil)
+	}
+	return msg, err
+}
+
+// styled returns params as the dialect sends them; flat is an object whose members
+// stand in the message itself.
+func (c *codec) styled(method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
+	if style := c.plan.names.Params; len(params) == 0 {
+		params = c.plan.none()
+		switch {
+		case style == "flat":
+			return nil, nil, nil
+		case style == "one":
+			return scan.ArrayOf(orNull(params)), nil, nil
+		case style != "prefixed":
+			return params, nil, nil
+		}
+		params = nil
+	}
+	switch kind := scan.Type(params); c.plan.names.Params {
+	case "array":
+		if kind != 'a' {
+			return scan.ArrayOf(params), nil, nil
+		}
+	case "one":
+		if kind != 'a' || scan.Sole(params) == nil {
+			return scan.ArrayOf(params), nil, nil
+		}
+	case "flat":
+		if kind != 'o' {
+			return nil, nil, wire.Usagef("%s: params stand in the message itself, and must be an object: key=value", method)
+		}
+		return nil, params, nil
+	case "prefixed":
+		list := scan.AppendArray(nil)
+		list.Text(method)
+		switch kind {
+		case 'a':
+			for val := range scan.Elements(params) {
+				list.Compact(val)
+			}
+		case 0:
+		default:
+			list.Compact(params)
+		}
+		return list.End(), nil, nil
+	}
+	return params, nil, nil
+}
+
+// unstyled returns the params of a message that came, as hooks see them.
+func (c *codec) unstyled(params, raw []byte, consts []constant) []byte {
+	switch c.plan.names.Params {
+	case "one":
+		if only := scan.Sole(params); only != nil && scan.Type(params) == 'a' {
+			return only
+		}
+	case "flat":
+		names := []string{}
+		for _, p := range []place{c.plan.request.method, c.plan.request.id, c.plan.event.method} {
+			if p.head >= 0 {
+				names = append(names, p.path[0])
+			}
+		}
+		for _, k := range consts {
+			names = append(names, k.path[0])
+		}
+		return scan.Without(raw, names...)
+	}
+	return params
+}
+
+// answer writes a response to req.
+func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, error) {
+	p := c.plan
+	prog := p.page.Write.Result
+	if e != nil {
+		prog = p.page.Write.Error
+	}
+	if prog != nil {
+		scope := &program.Scope{Method: req.Method, Params: req.Params, ID: json.RawMessage(req.ID), Request: req.Raw, Result: result}
+		if e != nil {
+			scope.Error = e.JSON()
+		}
+		return c.whole(prog, scope)
+	}
+	c.parts = c.parts[:0]
+	for _, k := range p.answers {
+		c.parts = append(c.parts, part{k.path, k.value})
+	}
+	c.parts = append(c.parts, c.numbered()...)
+	if p.names.IDs != "none" {
+		c.parts = append(c.parts, part{p.response.id.path, orNull(req.ID)})
+	}
+	if p.response.method.head >= 0 {
+		c.parts = append(c.parts, part{p.response.method.path, scan.AppendQuoted(nil, req.Method)})
+	}
+	if p.okAt.head >= 0 {
+		c.parts = append(c.parts, part{p.okAt.path, c.verdict(e == nil)})
+	}
+	if e == nil || p.page.Base == "jsonrpc1" {
+		if result = orNull(result); e != nil {
+			result = null
+		}
+		c.parts = append(c.parts, part{p.response.result.path, result})
+	}
+	switch {
+	case e != nil:
+		c.refusal(e)
+	case p.page.Base == "jsonrpc1":
+		c.parts = append(c.parts, part{p.response.fail.path, null})
+	}
+	return message(c.parts, nil), nil
+}
+
+// verdict is the value of the member that tells results from errors.
+func (c *codec) verdict(ok bool) []byte {
+	switch {
+	case ok:
+		return c.plan.okIs
+	case string(c.plan.okIs) == "true":
+		return []byte("false")
+	case string(c.plan.okIs) == "false":
+		return []byte("true")
+	}
+	return []byte(`"error"`)
+}
+
+// refusal adds an error, in the parts that the page names, else whole.
+func (c *codec) refusal(e *wire.Error) {
+	f := c.plan.response
+	if f.message.head < 0 && f.code.head < 0 {
+		c.parts = append(c.parts, part{f.fail.path, e.JSON()})
+		return
+	}
+	c.parts = append(c.parts, part{f.code.path, orNull(e.Code)}, part{f.message.path, scan.AppendQuoted(nil, e.Message)})
+	if len(e.Data) > 0 && len(f.data.path) > len(f.fail.path) {
+		c.parts = append(c.parts, part{f.data.path, e.Data})
+	}
+}
+
+func orNull(val []byte) []byte {
+	if len(val) == 0 {
+		return null
+	}
+	return val
+}

@@ -1,0 +1,179 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"rpcx/wire"
+	"rpcx/wire/toml"
+	"rpcx/wire/trust"
+)
+
+// sizeMost bounds the file of a page, in bytes.
+const sizeMost = 1 << 20
+
+// Trusting returns the page in b, the text of file, which is known to be right: one of
+// ours. Its programs are looked at when they are first run.
+func Trusting(file string, b []byte) (*Page, error) {
+	p := &Page{}
+	if err := toml.Read(b, p); err != nil {
+		return nil, syntax(file, err)
+	}
+	p.defaults()
+	return p, nil
+}
+
+// Parse returns the page in b, the text of file. An error is a usage Fault that names
+// the file, the line, the member and what was expected.
+func Parse(file string, b []byte) (*Page, error) {
+	var any map[string]any
+	if err := toml.Read(b, &any); err != nil { // before all else: is it TOML?
+		return nil, syntax(file, err)
+	}
+	if err := checkKeys(file, toml.Keys(b)); err != nil {
+		return nil, err
+	}
+	p, err := Trusting(file, b)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.check(file, toml.Keys(b))
+}
+
+// syntax is an error of reading file as a usage Fault.
+func syntax(file string, err error) error {
+	var at *toml.Error
+	if errors.As(err, &at) && at.Line > 0 {
+		return wire.Usagef("%s:%d: %s", file, at.Line, at.Text)
+	}
+	return wire.Usagef("%s: %v", file, err)
+}
+
+// File returns the page in the file at path. One that others can write is refused.
+func File(path string) (*Page, error) {
+	real, err := filepath.EvalSymlinks(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, wire.Usagef("there is no page %s", path)
+	case err != nil:
+		return nil, wire.Usagef("%v", err)
+	}
+	for _, at := range []string{filepath.Dir(real), real} {
+		if err := trust.Check("dialect", at); err != nil {
+			return nil, err
+		}
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return nil, wire.Usagef("%v", err)
+	case !info.Mode().IsRegular():
+		return nil, wire.Usagef("%s is no file", path)
+	case info.Size() > sizeMost:
+		return nil, wire.Usagef("%s has more than %d bytes, and is no page", path, sizeMost)
+	}
+	b, err := os.ReadFile(real)
+	if err != nil {
+		return nil, wire.Usagef("%v", err)
+	}
+	return Parse(path, b)
+}
+
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// IsName reports whether name can be that of a page.
+func IsName(name string) bool { return nameForm.MatchString(name) }
+
+func (p *Page) defaults() {
+	if p.Base == "" {
+		p.Base = "jsonrpc"
+	}
+}
+
+// check says what is wrong with a page whose members are all known and of the right
+// kind: what is missing, does not go together, or is no program.
+func (p *Page) check(file string, keys []toml.Key) error {
+	at := places{file, keys}
+	if !IsName(p.Name) {
+		return at.fault("name", fmt.Sprintf("%q is no name of a dialect: expected [a-z][a-z0-9-]*, such as name = \"chat\"", p.Name))
+	}
+	if p.Base == "none" && p.Names == nil && len(p.Read) == 0 {
+		return at.fault("base", "a page of base none needs [names] or [[read]]: what its messages look like")
+	}
+	if err := p.choices(at); err != nil {
+		return err
+	}
+	for path, prog := range Programs(p) {
+		if err := prog.Check(); err != nil {
+			return at.fault(path, err.Error())
+		}
+	}
+	for i, s := range p.Greet {
+		if err := s.check(at, fmt.Sprintf("greet[%d]", i), true); err != nil {
+			return err
+		}
+	}
+	for i, s := range p.Leave {
+		if err := s.check(at, fmt.Sprintf("leave[%d]", i), false); err != nil {
+			return err
+		}
+	}
+	return p.checkRules(at)
+}
+
+func (s *Step) check(at places, path string, await bool) error {
+	given := 0
+	for _, has := range []bool{s.Call != "", s.Notify != "", s.Await != nil} {
+		if has {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return at.fault(path, "expected exactly one of call, notify and await")
+	case s.Await != nil && !await:
+		return at.fault(path+".await", "a goodbye awaits nothing: expected call or notify")
+	case s.Call == "" && s.Wait != nil:
+		return at.fault(path+".wait", "only a call has an answer to wait for")
+	case s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0):
+		return at.fault(path, "a notification has no answer: keep and accept go with call and await")
+	}
+	return nil
+}
+
+func (p *Page) checkRules(at places) error {
+	for i, r := range p.Read {
+		path := fmt.Sprintf("read[%d]", i)
+		switch {
+		case r.Kind == "":
+			return at.fault(path, "expected a kind: response, request, notification or cancel")
+		case r.ID == nil && r.Kind != "notification":
+			return at.fault(path, "a "+r.Kind+" needs an id")
+		case r.Method == nil && (r.Kind == "request" || r.Kind == "notification"):
+			return at.fault(path, "a "+r.Kind+" needs a method")
+		}
+	}
+	for i, d := range p.Describe {
+		if d.Methods == nil {
+			return at.fault(fmt.Sprintf("describe[%d]", i), "expected methods: a program that makes methods of the answer")
+		}
+	}
+	if c := p.Cancel; c != nil && (c.Notify == "") == (c.Call == "") {
+		return at.fault("cancel", "expected exactly one of notify and call")
+	}
+	for name, s := range p.Subscribe {
+		if s.Item.Method == "" {
+			return at.fault("subscribe."+name, "expected item.method: which notifications are items")
+		}
+	}
+	for name, c := range p.Serve.Calls {
+		if c.Method == nil {
+			return at.fault("serve.calls."+name, "expected method: a program that finds the hook's name in the params")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package load
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// A mistake is told with its line, its member, what was expected, and the nearest.
+func TestMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"name = 'x'\nbaes = 'none'":                               "p.toml:2: baes: a page has no member \"baes\" (did you mean base?)",
+		"name = 'x'\n[names.request]\nmetod = 'm'":                "p.toml:3: names.request.metod: names.request has no member \"metod\" (did you mean method?)",
+		"name = 'x'\n[[greet]]\ncall = 1":                         "p.toml:3: greet[0].call: expected a text",
+		"name = 'x'\n[[greet]]\ncall = 'a'\nkeep = {a = 1}":       "p.toml:4: greet[0].keep.a: expected a program",
+		"name = 'x'\n[greet]\ncall = 'a'":                         "p.toml:2: greet: expected an array of tables",
+		"name = 'x'\n[[greet]]\ncall = 'a'\nnotify = 'b'":         "p.toml:2: greet[0]: expected exactly one of call, notify and await",
+		"name = 'x'\n\nbase = 'jsonrcp'":                          "p.toml:3: base: expected one of jsonrpc, jsonrpc1, none, not \"jsonrcp\"; did you mean jsonrpc?",
+		"name = 'x'\nsubprotocols = ['a', 1]":                     "p.toml:2: subprotocols: expected an array of texts",
+		"name = 'X y'":                                            "p.toml:1: name: \"X y\" is no name of a dialect",
+		"base = 'jsonrpc'":                                        "p.toml:1: name: \"\" is no name of a dialect",
+		"name = 'x'\nbase = 'none'":                               "p.toml:2: base: a page of base none needs",
+		"name = 'x'\n[call]\nparams = '{a: $parms}'":              "p.toml:3: call.params: jq: ",
+		"name = 'x'\n[[describe]]\ncall = 'a'\nmethods = '.[] |'": "p.toml:4: describe[0].methods: jq: ",
+		"name = 'x'\n[[describe]]\ncall = 'a'":                    "p.toml:2: describe[0]: expected methods",
+		"name = 'x'\n[cancel]\nparams = '.'":                      "p.toml:2: cancel: expected exactly one of notify and call",
+		"name = 'x'\n[call]\nparams = 'include \"x\"; .'":         "p.toml:3: call.params: jq: ",
+		"name = ": "p.toml:1: ",
+	} {
+		_, err := Parse("p.toml", []byte(text))
+		if f := wire.AsFault(err); f != nil && f.Hint != "" {
+			err = wire.Usagef("%s (%s)", f.Message, f.Hint)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
+		}
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
+			t.Errorf("%q: %v is no usage fault", text, err)
+		}
+	}
+}
+
+func TestFileOfOthers(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "x.toml")
+	if err := os.WriteFile(at, []byte("name = 'x'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := File(at); err != nil || p.Name != "x" || p.Base != "jsonrpc" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := os.Chmod(at, 0o622); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := File(at); err == nil || !strings.Contains(err.Error(), "others can write it") {
+		t.Errorf("not refused: %v", err)
+	}
+}
+
+// Every member has words for the manual.
+func TestTable(t *testing.T) {
+	for _, m := range Table() {
+		if m.Says == "" || m.Kind == "" || strings.HasSuffix(m.Path, ".") {
+			t.Errorf("%+v", m)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+// Package load reads pages: dialects written down as data, in TOML, with jq programs in
+// them (rpcx-page(5)). What it says of a mistake names the line, the member and what was
+// expected.
+//
+// The types of this package are the one table of what a page can say: their tags hold the
+// names, the choices and the words of the manual.
+package load
+
+import "rpcx/wire/dialect/page/program"
+
+// A Page is a dialect.
+type Page struct {
+	Name         string   `toml:"name" says:"the dialect's name, as endpoints have it before +; must match [a-z][a-z0-9-]*"`
+	Source       string   `toml:"source" says:"where the protocol is written down, for people"`
+	Base         string   `toml:"base" of:"jsonrpc|jsonrpc1|none" says:"the dialect that holds for what the page does not say (jsonrpc)"`
+	Framing      string   `toml:"framing" says:"the framing of streams of bytes whose endpoint names none (line)"`
+	Subprotocols []string `toml:"subprotocols" says:"what a WebSocket is asked to speak"`
+	Flow         string   `toml:"flow" of:"mcp" says:"what rpcx does in Go for a protocol whose flow is no data"`
+	Typed        bool     `toml:"typed" says:"the peer is asked what it offers before a call: key=5 becomes what a method's schema wants"`
+
+	Names     *Names               `toml:"names" says:"the members of messages, where they are not those of the base. Each is a dotted path"`
+	Write     Write                `toml:"write" says:"whole messages, where names do not say how they are written. A program each, whose input is null"`
+	Read      []Read               `toml:"read" says:"messages that names do not tell. Of several the first whose condition holds counts. A program each, whose input is the message"`
+	Greet     []Step               `toml:"greet" says:"the greeting of a client: its steps in order, each one of call, notify and await"`
+	Leave     []Step               `toml:"leave" says:"the goodbye of a client, likewise"`
+	Answers   map[string]Prog      `toml:"answers" says:"METHOD = a program that makes the result of its params: what every client owes. A hook of that exact name comes first, a pattern later"`
+	Call      *Call                `toml:"call" says:"a call that is wrapped in another"`
+	During    During               `toml:"during" says:"what is notified while a call runs, and belongs to it"`
+	Cancel    *Cancel              `toml:"cancel" says:"how a call is given up"`
+	Subscribe map[string]Subscribe `toml:"subscribe" says:"the stream of [subscribe.METHOD]. The method may be a pattern"`
+	Describe  []Describe           `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
+	Serve     Serve                `toml:"serve" says:"the server's side"`
+}
+
+// A Prog is a program that stands in a map.
+type Prog = *program.Program
+
+// Names are the members of messages.
+type Names struct {
+	Request  Members `toml:"request" says:"of a request: method, params, id, const"`
+	Response Members `toml:"response" says:"of an answer: id, result, error, and below it code, message, data; method, which repeats that of the request; const"`
+	Event    Members `toml:"event" says:"of a notification: method, params, const"`
+	OK       *OK     `toml:"ok" says:"the member that tells results from errors by its value"`
+	Params   string  `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: as they are given (object), as an array, as an array of exactly one element, as members of the message itself, as an array with the method in front"`
+	None     string  `toml:"none" of:"omit|{}|[]|null" says:"what is sent where no params are given (omit)"`
+	IDs      string  `toml:"ids" of:"integer|string|none" says:"what ids are made (integer); none: answers come in the order of their requests"`
+	Counter  string  `toml:"counter" of:"calls|all" says:"what takes an id: requests (calls), or each message that is written (all)"`
+	Batches  bool    `toml:"batches" says:"an array is several messages"`
+}
+
+// Members are the members of one kind of message.
+type Members struct {
+	Method  string         `toml:"method" says:"what holds the method"`
+	Params  string         `toml:"params" says:"what holds the params"`
+	ID      string         `toml:"id" says:"what holds the id"`
+	Result  string         `toml:"result" says:"what holds the result"`
+	Error   string         `toml:"error" says:"what is there where the call failed"`
+	Code    string         `toml:"code" says:"the error's code"`
+	Message string         `toml:"message" says:"the error's message"`
+	Data    string         `toml:"data" says:"what else the error says"`
+	Const   map[string]any `toml:"const" says:"members with values that never change"`
+}
+
+// OK tells a result from an error.
+type OK struct {
+	At string `toml:"at" says:"the member"`
+	Is any    `toml:"is" says:"its value in a message with a result"`
+}
+
+// Write has whole messages.
+type Write struct {
+	Request Prog `toml:"request" says:"a request of $method, $params, $id"`
+	Notify  Prog `toml:"notify" says:"a notification of $method, $params"`
+	Result  Prog `toml:"result" says:"the answer $result to $request, whose id is $id"`
+	Error   Prog `toml:"error" says:"the answer $error, likewise"`
+	Hello   Prog `toml:"hello" says:"what a server says before anything else"`
+}
+
+// Read tells what a message is.
+type Read struct {
+	When   Prog   `toml:"when" says:"it is such a message where this holds"`
+	Kind   string `toml:"kind" of:"response|request|notification|cancel" says:"what it is"`
+	ID     Prog   `toml:"id" says:"its id; of a cancel, that of the request"`
+	Method Prog   `toml:"method" says:"its method"`
+	Params Prog   `toml:"params" says:"its params"`
+	Result Prog   `toml:"result" says:"its result"`
+	Error  Prog   `toml:"error" says:"its error, an object with code and message, or a text; nothing where it is none"`
+}
+
+// A Step is one of a greeting or a goodbye.
+type Step struct {
+	Call   string           `toml:"call" says:"the method that is called, and answered before the next step"`
+	Notify string           `toml:"notify" says:"the notification that is sent"`
+	Await  Prog             `toml:"await" says:"a condition: the message that is awaited, of all that came since the connection is open"`
+	Params Prog             `toml:"params" says:"its params"`
+	When   Prog             `toml:"when" says:"the step is left out where this does not hold; its input is $kept"`
+	Wait   *bool            `toml:"wait" says:"false: the answer is not awaited before the next step, but before the greeting is over"`
+	Accept map[string][]any `toml:"accept" says:"PROGRAM = values: what it makes of the answer must be one of them, else the status is 5"`
+	Keep   map[string]Prog  `toml:"keep" says:"NAME = a program on the answer, or on the message that was awaited: its value is $kept.NAME from here on"`
+}
+
+// Call wraps calls.
+type Call struct {
+	Plain  Prog `toml:"plain" says:"holds on the name of a method that is not wrapped"`
+	Method Prog `toml:"method" says:"the method that is called in place of $method"`
+	Params Prog `toml:"params" says:"its params, made of $method and $params"`
+	Result Prog `toml:"result" says:"what the user gets of its result"`
+	Error  Prog `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
+}
+
+// During is what comes while a call runs.
+type During struct {
+	Token    Prog  `toml:"token" says:"an object that is merged into the params of a call, made of $token"`
+	Progress *Item `toml:"progress" says:"progress: {message, fraction}"`
+	Log      *Item `toml:"log" says:"a line of a log: {level, message, data, source}"`
+	Items    *Item `toml:"items" says:"data"`
+}
+
+// An Item is a notification that belongs to a call or a stream.
+type Item struct {
+	Method string `toml:"method" says:"its method, or a pattern"`
+	When   Prog   `toml:"when" says:"it belongs to the call or stream for which this holds; its input is the params. Without it: to the only one"`
+	Event  Prog   `toml:"event" says:"what is shown of it; its input is the params (.)"`
+}
+
+// Cancel gives up a call.
+type Cancel struct {
+	Notify string   `toml:"notify" says:"the notification that gives it up"`
+	Call   string   `toml:"call" says:"the call that gives it up"`
+	Params Prog     `toml:"params" says:"its params, made of $id, $method, $params"`
+	Except []string `toml:"except" says:"methods that are never given up"`
+	Answer string   `toml:"answer" of:"none|error" says:"what a call gets that was given up (error)"`
+}
+
+// Subscribe is a stream.
+type Subscribe struct {
+	First bool  `toml:"first" says:"the answer to the request is its first item"`
+	Item  Item  `toml:"item" says:"its items"`
+	Until Prog  `toml:"until" says:"holds on the params of the item that is the last"`
+	End   *Step `toml:"end" says:"how it is ended: call or notify, and params made of $params, $result and $id"`
+}
+
+// Describe is one way to ask what a peer offers.
+type Describe struct {
+	Call    string `toml:"call" says:"the method that is called"`
+	Params  Prog   `toml:"params" says:"its params"`
+	When    Prog   `toml:"when" says:"it is left out where this does not hold; its input is $kept"`
+	Next    *Next  `toml:"next" says:"further pages: result, a program that finds the cursor in the answer, and params, made of it"`
+	Methods Prog   `toml:"methods" says:"what it makes of the answer are methods of the catalog: {name, kind, description, params, result, extra}"`
+}
+
+// Next asks for a further page of a list.
+type Next struct {
+	Result Prog `toml:"result" says:"the cursor in an answer; null or nothing: there is no further page"`
+	Params Prog `toml:"params" says:"the params of the next call; the input is the cursor"`
+}
+
+// Serve is the server's side.
+type Serve struct {
+	First     string                     `toml:"first" says:"the method that a client must call before all others"`
+	Early     *Early                     `toml:"early" says:"how a call before first is refused"`
+	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result of its params (the input). A hook of that exact name comes first"`
+	Calls     map[string]Wrapped         `toml:"calls" says:"a method that wraps the calls of hooks: [serve.calls.METHOD]"`
+	Subscribe map[string]Items           `toml:"subscribe" says:"how the stream of [subscribe.METHOD] is written: [serve.subscribe.METHOD]"`
+	During    Told                       `toml:"during" says:"how progress and logs of a hook are told"`
+	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params: its value is $kept.NAME from that call on"`
+	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
+}
+
+// Early refuses a call that came too early.
+type Early struct {
+	Code    int      `toml:"code" says:"the error's code"`
+	Message string   `toml:"message" says:"its message"`
+	Except  []string `toml:"except" says:"methods that may be called at any time"`
+}
+
+// Wrapped is the server's side of Call.
+type Wrapped struct {
+	Method  Prog   `toml:"method" says:"the name of the hook, of the params"`
+	Params  Prog   `toml:"params" says:"the params of the hook, of the params"`
+	Result  Prog   `toml:"result" says:"the result, made of the hook's (the input)"`
+	Error   Prog   `toml:"error" says:"the result that says that the hook failed, made of $error"`
+	Unknown *Early `toml:"unknown" says:"the error where no hook has that name"`
+}
+
+// Items is how a stream is written.
+type Items struct {
+	Result Prog `toml:"result" says:"the answer to the request, where it is not the first item"`
+	Params Prog `toml:"params" says:"the params of an item, made of what the hook says (the input), of $params and of $result"`
+}
+
+// Told is how events of a hook are told.
+type Told struct {
+	Token    Prog `toml:"token" says:"what stands for the call, of the params of the request; without it no progress is told"`
+	Progress *Say `toml:"progress" says:"progress, made of $event and $token"`
+	Log      *Say `toml:"log" says:"a line of a log, likewise"`
+}
+
+// Say is a notification.
+type Say struct {
+	When   Prog   `toml:"when" says:"it is said where this holds; its input is $event"`
+	Method string `toml:"method" says:"its method"`
+	Params Prog   `toml:"params" says:"its params"`
+}

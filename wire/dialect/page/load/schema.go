@@ -1,0 +1,289 @@
+package load
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/toml"
+)
+
+// A Member is one that a page may have.
+type Member struct {
+	Path    string // dotted; "[]" is any of an array of tables, "*" any name
+	Kind    string // what is expected: "text", "program", "true or false" …
+	Choices []string
+	Says    string
+	Table   bool // it has members of its own
+}
+
+// Table returns all that a page may have, in the order in which the manual lists it.
+func Table() []Member { return members("", reflect.TypeFor[Page]()) }
+
+func members(prefix string, t reflect.Type) (all []Member) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		path := prefix + f.Tag.Get("toml")
+		kind, below := expected(f.Type)
+		m := Member{Path: path, Kind: kind, Says: f.Tag.Get("says"), Table: below != nil}
+		if of := f.Tag.Get("of"); of != "" {
+			m.Choices = strings.Split(of, "|")
+		}
+		all = append(all, m)
+		if below != nil {
+			all = append(all, members(path+suffix(f.Type)+".", below)...)
+		}
+	}
+	return all
+}
+
+// suffix is what stands between a member and those below it.
+func suffix(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice:
+		return "[]"
+	case reflect.Map:
+		return ".*"
+	}
+	return ""
+}
+
+// expected says in words what a member is, and of which type what is below it.
+func expected(t reflect.Type) (kind string, below reflect.Type) {
+	if t == reflect.TypeFor[Prog]() {
+		return "a program", nil
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return expected(t.Elem())
+	case reflect.String:
+		return "a text", nil
+	case reflect.Bool:
+		return "true or false", nil
+	case reflect.Int:
+		return "a whole number", nil
+	case reflect.Struct:
+		return "a table", t
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Struct {
+			return "an array of tables", t.Elem()
+		}
+		if t.Elem().Kind() == reflect.Interface {
+			return "an array of values", nil
+		}
+		return "an array of texts", nil
+	case reflect.Map:
+		kind, below := expected(t.Elem())
+		if below == nil {
+			return "a table of NAME = " + kind, nil
+		}
+		return "a table of tables", below
+	}
+	return "a value", nil
+}
+
+// checkKeys says which of the keys of file is none of a page, or of another kind than
+// it must be.
+func checkKeys(file string, keys []toml.Key) error {
+	for _, k := range keys {
+		if err := checkKey(file, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkKey(file string, k toml.Key) error {
+	t := reflect.TypeFor[Page]()
+	for i, part := range k.Path {
+		if t.Kind() == reflect.Pointer && t != reflect.TypeFor[Prog]() {
+			t = t.Elem()
+		}
+		switch {
+		case t.Kind() == reflect.Struct:
+			f, names, ok := field(t, part)
+			if !ok {
+				return unknown(file, k, i, names)
+			}
+			t = f.Type
+		case t.Kind() == reflect.Map, t.Kind() == reflect.Slice && isNumber(part):
+			t = t.Elem()
+		case t.Kind() == reflect.Interface:
+			return nil // a value of the page's own
+		default:
+			what, _ := expected(t)
+			up := toml.Key{Path: k.Path[:i]}
+			return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, up.Name(), what)
+		}
+	}
+	return checkValue(file, k, t)
+}
+
+// checkValue looks at the kind of a key's value.
+func checkValue(file string, k toml.Key, t reflect.Type) error {
+	what, _ := expected(t)
+	if t.Kind() == reflect.Pointer && t != reflect.TypeFor[Prog]() {
+		t = t.Elem()
+	}
+	ok := true
+	switch {
+	case t == reflect.TypeFor[Prog](), t.Kind() == reflect.String:
+		ok = k.Kind == toml.Text
+	case t.Kind() == reflect.Bool:
+		ok = k.Kind == toml.Bool
+	case t.Kind() == reflect.Int:
+		ok = k.Kind == toml.Number
+	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map:
+		ok = k.Kind == toml.Table
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		ok = k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != toml.Table })
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
+		ok = k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != toml.Text })
+	case t.Kind() == reflect.Slice:
+		ok = k.Kind == toml.Array
+	}
+	if !ok {
+		return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, k.Name(), what)
+	}
+	return nil
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
+
+// field finds the member of that name; where there is none, it returns the names that
+// there are.
+func field(t reflect.Type, name string) (f reflect.StructField, names []string, ok bool) {
+	for i := range t.NumField() {
+		f = t.Field(i)
+		if f.Tag.Get("toml") == name {
+			return f, nil, true
+		}
+		names = append(names, f.Tag.Get("toml"))
+	}
+	return f, names, false
+}
+
+// unknown is the fault of a key that no page has; i is the part of its path that is
+// not known.
+func unknown(file string, k toml.Key, i int, names []string) error {
+	in := "a page"
+	if i > 0 {
+		in = toml.Key{Path: k.Path[:i]}.Name()
+	}
+	f := wire.Usagef("%s:%d: %s: %s has no member %q", file, k.Line, toml.Key{Path: k.Path[:i+1]}.Name(), in, k.Path[i])
+	if near := catalog.Nearest(k.Path[i], names); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	} else {
+		f.Hint = "it has " + strings.Join(names, ", ")
+	}
+	return f
+}
+
+// places finds the lines of members.
+type places struct {
+	file string
+	keys []toml.Key
+}
+
+// fault is a usage Fault about the member at path, or the nearest one above it that is
+// there.
+func (p places) fault(path, what string) error {
+	for at := path; at != ""; {
+		for _, k := range p.keys {
+			if k.Name() == at {
+				return wire.Usagef("%s:%d: %s: %s", p.file, k.Line, path, what)
+			}
+		}
+		at = at[:max(strings.LastIndexByte(at, '.'), 0)]
+	}
+	return wire.Usagef("%s:1: %s: %s", p.file, path, what)
+}
+
+// Programs goes through the programs of a page, each with its path.
+func Programs(p *Page) iter.Seq2[string, Prog] {
+	return func(yield func(string, Prog) bool) {
+		each(reflect.ValueOf(p).Elem(), "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
+			prog, ok := v.Interface().(Prog)
+			return !ok || prog == nil || yield(path, prog)
+		})
+	}
+}
+
+// choices says which member of p has a value that is none of its choices.
+func (p *Page) choices(at places) (err error) {
+	each(reflect.ValueOf(p).Elem(), "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
+		of := tag.Get("of")
+		if of == "" {
+			return true
+		}
+		words := []string{}
+		switch val := v.Interface().(type) {
+		case string:
+			words = append(words, val)
+		case []string:
+			words = val
+		}
+		names := strings.Split(of, "|")
+		for _, word := range words {
+			if word == "" || slices.Contains(names, word) {
+				continue
+			}
+			what := fmt.Sprintf("expected one of %s, not %q", strings.Join(names, ", "), word)
+			if near := catalog.Nearest(word, names); near != "" {
+				what += "; did you mean " + near + "?"
+			}
+			err = at.fault(path, what)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// each calls f for every member below v, and stops when that returns false.
+func each(v reflect.Value, path string, f func(path string, v reflect.Value, tag reflect.StructTag) bool) bool {
+	if v.Type() == reflect.TypeFor[Prog]() {
+		return f(path, v, "")
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return v.IsNil() || each(v.Elem(), path, f)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			tag := v.Type().Field(i).Tag
+			below := strings.TrimPrefix(path+"."+tag.Get("toml"), ".")
+			if tag.Get("of") != "" && !f(below, v.Field(i), tag) || !each(v.Field(i), below, f) {
+				return false
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if !each(v.Index(i), path+"["+strconv.Itoa(i)+"]", f) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for _, key := range slices.Sorted(maps.Keys(asMap(v))) {
+			if !each(v.MapIndex(reflect.ValueOf(key)), path+"."+key, f) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func asMap(v reflect.Value) map[string]bool {
+	names := map[string]bool{}
+	for _, key := range v.MapKeys() {
+		names[key.String()] = true
+	}
+	return names
+}

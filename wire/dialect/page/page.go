@@ -1,0 +1,192 @@
+// Package page has the dialects that are pages: those that rpcx brings along, which are
+// the files below pages, and those of users.
+package page
+
+import (
+	"embed"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/server"
+)
+
+//go:embed pages/*.toml
+var embedded embed.FS
+
+// Names returns the names of the dialects that rpcx brings along as pages.
+func Names() (names []string) {
+	entries, _ := embedded.ReadDir("pages")
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
+	}
+	return names
+}
+
+// Exists reports whether there is a page of that name, or path, be it right or wrong.
+func Exists(name string) bool {
+	_, err := embedded.Open("pages/" + name + ".toml")
+	if err == nil {
+		return true
+	}
+	path := userFile(name)
+	if path == "" {
+		return false
+	}
+	_, err = os.Lstat(path)
+	return err == nil
+}
+
+// Source returns the text of the page that a name, or a path, stands for, and where it
+// is; nil where there is none.
+func Source(name string) (text []byte, where string) {
+	if b, err := embedded.ReadFile("pages/" + name + ".toml"); err == nil {
+		return b, name + ".toml"
+	}
+	if path := userFile(name); path != "" {
+		if b, err := os.ReadFile(path); err == nil {
+			return b, path
+		}
+	}
+	return nil, ""
+}
+
+// found are the pages that were read so far, by the names under which they were asked
+// for.
+var found sync.Map // string → func() (dialect.Spec, error)
+
+// Find returns the dialect of a name: one of ours, one of the user's in the configuration
+// folder, or, where name is the path of a TOML file, that page, whose dialect is called by
+// its absolute path. ok is false where there is no such page; the error, a usage Fault,
+// says what is wrong with it.
+func Find(name string) (spec dialect.Spec, ok bool, err error) {
+	switch {
+	case IsPath(name):
+		if name, err = filepath.Abs(name); err != nil {
+			return dialect.Spec{}, false, wire.Usagef("%v", err)
+		}
+	case !load.IsName(name):
+		return dialect.Spec{}, false, nil
+	}
+	make := sync.OnceValues(func() (dialect.Spec, error) { return read(name) })
+	entry, _ := found.LoadOrStore(name, make)
+	spec, err = entry.(func() (dialect.Spec, error))()
+	return spec, err == nil && spec.Name != "", err
+}
+
+// IsPath reports whether what stands for a dialect is the path of a page.
+func IsPath(name string) bool { return strings.HasSuffix(name, ".toml") }
+
+// userFile is the file of a page that is none of ours; "" where there is none.
+func userFile(name string) string {
+	if IsPath(name) {
+		return name
+	}
+	dir := configFolder()
+	if dir == "" || !load.IsName(name) {
+		return ""
+	}
+	path := filepath.Join(dir, "dialects", name+".toml")
+	if _, err := os.Lstat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// configFolder is the program's folder in the one that XDG has for configuration; ""
+// where nothing says so.
+func configFolder() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home := os.Getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "rpcx")
+}
+
+// read reads the page of a name; a Spec without a name where there is none.
+func read(name string) (dialect.Spec, error) {
+	var p *load.Page
+	b, err := embedded.ReadFile("pages/" + name + ".toml")
+	switch path := userFile(name); {
+	case err == nil:
+		p, err = load.Trusting(name+".toml", b)
+	case path == "":
+		return dialect.Spec{}, nil
+	default:
+		p, err = load.File(path)
+		if err == nil && !IsPath(name) && p.Name != name {
+			err = wire.Usagef("%s: name: expected %q, as the file is called, not %q", path, name, p.Name)
+		}
+	}
+	if err != nil {
+		return dialect.Spec{}, err
+	}
+	spec, err := Spec(p)
+	if IsPath(name) {
+		spec.Name = name
+	}
+	return spec, err
+}
+
+// Spec returns the row of a page in the table of dialects.
+func Spec(p *load.Page) (dialect.Spec, error) {
+	d, err := codec.New(p)
+	if err != nil {
+		return dialect.Spec{}, err
+	}
+	return dialect.Spec{
+		Name:          p.Name,
+		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return d.NewCodec(o) },
+		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
+		Shape:         func() dialect.Shape { return shape(p) },
+		Framing:       p.Framing,
+		Subprotocols:  p.Subprotocols,
+		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
+		ScalarParams:  p.Names != nil && p.Names.Params != "",
+		TypedParams:   p.Typed,
+		DeclaresHooks: true,
+		Answers:       answers(p),
+		NoDescription: "its page has no [[describe]]",
+	}, nil
+}
+
+// answers are the methods that a server answers by the page.
+func answers(p *load.Page) (names []string) {
+	for name := range p.Serve.Answers {
+		names = append(names, name)
+	}
+	for name := range p.Serve.Calls {
+		names = append(names, name)
+	}
+	return names
+}
+
+// shape is what a tape needs to know of the page's messages.
+func shape(p *load.Page) dialect.Shape {
+	v := jsonrpc.V2
+	if p.Base != "jsonrpc" {
+		v = jsonrpc.V1
+	}
+	s := jsonrpc.Shape(v)
+	if p.Names == nil {
+		return s
+	}
+	if m := p.Names.Request.Method; m != "" {
+		s.Method = m
+	}
+	if id := p.Names.Request.ID; id != "" {
+		s.ID = id
+		s.MadeUp = append(s.MadeUp, dialect.Places("/"+id)...)
+	}
+	return s
+}

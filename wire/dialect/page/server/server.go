@@ -1,0 +1,237 @@
+// Package server answers as a page says: from hooks, and with what the page makes of the
+// catalog. It is the answering side of servers and of clients alike.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
+)
+
+// server answers on all connections of a listener, or on that of a client.
+type server struct {
+	d    *codec.Dialect
+	b    dialect.Backend
+	told func() (doc json.RawMessage, names []string) // the catalog that is offered, and what it has
+}
+
+// New returns a server of what b offers, in the dialect d.
+func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
+	s := &server{d: d, b: b}
+	s.told = sync.OnceValues(func() (json.RawMessage, []string) {
+		c := b.Catalog()
+		if c == nil {
+			return nil, nil
+		}
+		doc, err := c.Marshal()
+		if err != nil {
+			doc = nil
+		}
+		return doc, c.Names()
+	})
+	return s
+}
+
+// Accept returns the handler for one connection, to which the page's first word is said.
+func (s *server) Accept(c dialect.Caller) dialect.Handler {
+	h := &handler{server: s, caller: c, r: s.b.Bind(c), streams: map[*stream]bool{}}
+	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
+		h.codec, _ = p.Codec().(*codec.Codec)
+	}
+	if one, ok := c.(interface{ OneShot() bool }); ok {
+		h.oneShot = one.OneShot()
+	}
+	h.serving = h.codec != nil && h.codec.Serving()
+	if hello := s.d.Page.Write.Hello; hello != nil && h.serving {
+		if msg, err := hello.First(nil, h.scope().Value); err == nil {
+			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
+		}
+	}
+	return h
+}
+
+// Close does nothing: handlers end with their connections.
+func (s *server) Close() error { return nil }
+
+// handler answers on one connection.
+type handler struct {
+	*server
+	caller  dialect.Caller
+	codec   *codec.Codec // nil: of a caller that has none
+	r       dialect.Responder
+	serving bool // we are the server
+	oneShot bool // the connection is one exchange, before which nothing was said
+
+	mu      sync.Mutex
+	streams map[*stream]bool
+}
+
+// Close ends what answers on this connection.
+func (h *handler) Close() error { return h.r.Close() }
+
+// scope has the variables that hold for the connection.
+func (h *handler) scope() *program.Scope {
+	sc := &program.Scope{}
+	if h.codec != nil {
+		sc = h.codec.Scope()
+	}
+	doc, names := h.told()
+	if sc.Catalog = doc; h.serving && sc.Conn != nil {
+		sc.Conn.Hooks = names
+	}
+	return sc
+}
+
+// of is scope for one request.
+func (h *handler) of(m *wire.Message) *program.Scope {
+	sc := h.scope()
+	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
+	return sc
+}
+
+// Handle answers one request or notification.
+func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	if in.Msg.Kind != wire.Request {
+		return nil, h.notified(ctx, in)
+	}
+	if in.Msg.Err != nil { // it came too early
+		return nil, in.Msg.Err
+	}
+	result, err := h.answer(ctx, in)
+	if err == nil {
+		err = h.keep(&in.Msg)
+	}
+	return result, err
+}
+
+// answer finds what answers a request: a hook of that exact name, a wrapped call, the end
+// of a stream, what the page answers, a pattern.
+func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	method := in.Msg.Method
+	kind, hooked := h.r.Kind(method)
+	if hooked && h.exact(method) {
+		return h.call(ctx, in, kind)
+	}
+	if h.serving {
+		if rule, ok := h.d.Page.Serve.Calls[method]; ok {
+			return h.wrapped(ctx, in, &rule)
+		}
+		if mine, err := h.ends(&in.Msg); mine || err != nil {
+			return json.RawMessage("{}"), err
+		}
+	}
+	answers := h.d.Page.Answers
+	if h.serving {
+		answers = h.d.Page.Serve.Answers
+	}
+	if prog, ok := answers[method]; ok {
+		return prog.First(in.Msg.Params, h.of(&in.Msg).Value)
+	}
+	if hooked {
+		return h.call(ctx, in, kind)
+	}
+	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
+}
+
+// exact reports whether a hook has that very name.
+func (h *handler) exact(method string) bool {
+	if conn := h.scope().Conn; conn != nil {
+		return slices.Contains(conn.Hooks, method)
+	}
+	return false
+}
+
+// unknown is the error of what nothing answers; its data has the nearest name.
+func (h *handler) unknown(code int, message, name string) error {
+	e := wire.NewError(code, message)
+	if _, names := h.told(); names != nil {
+		if near := catalog.Nearest(name, names); near != "" {
+			return e.WithData(map[string]string{"nearest": near})
+		}
+	}
+	return e
+}
+
+// call answers by a hook.
+func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
+	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
+	if kind != catalog.Stream {
+		return h.respond(ctx, &in.Msg, r)
+	}
+	if name, rule := h.d.Subscription(in.Msg.Method); rule != nil && h.serving && !h.oneShot {
+		return h.stream(ctx, in, r, name, rule)
+	}
+	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
+	return gathered(h.r.Respond(ctx, r))
+}
+
+// respond has a hook answer r, and tells the peer of its progress and its logs. The last
+// data is the result where it has no other.
+func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
+	var last json.RawMessage
+	told := h.teller(ctx, m)
+	r.Emit = func(ev wire.Event) error {
+		if ev.Kind == wire.Data {
+			last = ev.Data
+			return nil
+		}
+		return told.event(ev)
+	}
+	result, err := h.r.Respond(ctx, r)
+	if result == nil {
+		result = last
+	}
+	return result, err
+}
+
+// notified hands a notification to its hook. What the page takes by itself needs none.
+func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
+	method := in.Msg.Method
+	if err := h.keep(&in.Msg); err != nil {
+		return err
+	}
+	if kind, ok := h.r.Kind(method); ok {
+		_, err := h.r.Respond(ctx, dialect.Request{
+			Method: method, Params: in.Msg.Params, Notification: true,
+			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
+		})
+		return err
+	}
+	if h.serving {
+		if mine, err := h.ends(&in.Msg); mine || err != nil {
+			return err
+		}
+		if slices.ContainsFunc(h.d.Page.Serve.Silent, func(p string) bool { return dialect.Matches(p, method) }) {
+			return nil
+		}
+	} else if h.d.Notifies(method) {
+		return nil
+	}
+	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
+}
+
+// keep keeps the values that the page wants of the params of a call.
+func (h *handler) keep(m *wire.Message) error {
+	rules := h.d.Page.Serve.Keep[m.Method]
+	if !h.serving || h.codec == nil || len(rules) == 0 {
+		return nil
+	}
+	var kept scan.Object
+	for name, prog := range rules {
+		val, err := prog.First(m.Params, h.of(m).Value)
+		if err != nil {
+			return err
+		}
+		kept.Add(name, val)
+	}
+	h.codec.Keep(kept.End())
+	return nil
+}

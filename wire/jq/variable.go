@@ -1,0 +1,77 @@
+package jq
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// used returns those of the names of variables that src may name.
+func used(src string, names []string) (some []string) {
+	for _, name := range names {
+		if strings.Contains(src, "$"+name) {
+			some = append(some, name)
+		}
+	}
+	return some
+}
+
+// splitVariable is split for a query that begins with a declared variable, such as
+// $params.name: root is its name. Where it does not, path is nil and rest the query.
+func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, rest *gojq.Query) {
+	first := query
+	for first.Op == gojq.OpPipe && first.Term == nil && len(first.Patterns) == 0 {
+		first = first.Left
+	}
+	if first.Term == nil || first.Term.Type != gojq.TermTypeFunc {
+		return "", nil, query
+	}
+	name, ok := strings.CutPrefix(first.Term.Func.Name, "$")
+	if !ok || !slices.Contains(p.vars, name) {
+		return "", nil, query
+	}
+	term := *first.Term
+	term.Type, term.Func = gojq.TermTypeIdentity, nil
+	path, rest = split(replaced(query, first, &term))
+	if path == nil {
+		return "", nil, query
+	}
+	return name, path, rest
+}
+
+// replaced returns query, whose first part is first, with term in place of that.
+func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
+	q := *query
+	if query == first {
+		q.Term = term
+	} else {
+		q.Left = replaced(query.Left, first, term)
+	}
+	return &q
+}
+
+// Values returns the value of a declared variable for one run, JSON; nil is null.
+type Values func(name string) json.RawMessage
+
+// IsPath reports whether p only follows a path, in its input or in a declared
+// variable: it decodes nothing, and its output is a part of what it was given.
+func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
+
+// An applied is one run of a program: the values that it was given, and where in
+// them what it selects stood.
+type applied struct {
+	vals Values
+	source
+}
+
+// value returns the value of a declared variable.
+func (r *applied) value(name string) json.RawMessage {
+	if r.vals != nil {
+		if v := r.vals(name); len(v) > 0 {
+			return v
+		}
+	}
+	return null
+}

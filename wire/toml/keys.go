@@ -1,0 +1,137 @@
+package toml
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// A Kind is what the value of a key is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Other Kind = iota // a date or a time
+	Text
+	Number
+	Bool
+	Array
+	Table
+)
+
+// A Key is one key of a file: its path, in which a table of an array of tables is named
+// by its number, from 0.
+type Key struct {
+	Path  []string
+	Line  int // from 1
+	Kind  Kind
+	Items []Kind // of an Array: what its elements are
+}
+
+// Name is the path as people write it: greet[0].keep.protocol.
+func (k Key) Name() string {
+	var b strings.Builder
+	for i, part := range k.Path {
+		if _, err := strconv.Atoi(part); err == nil && i > 0 {
+			b.WriteString("[" + part + "]")
+			continue
+		}
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// Keys returns every key of b in order, those of inline tables included, and the tables
+// themselves. b is trusted to be TOML.
+func Keys(b []byte) []Key {
+	w := walker{counts: map[string]int{}}
+	w.p.Reset(b)
+	for w.p.NextExpression() {
+		n := w.p.Expression()
+		switch n.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			w.table(n)
+		case unstable.KeyValue:
+			w.keyValue(w.at, n)
+		}
+	}
+	return w.keys
+}
+
+// A walker goes through the expressions of a file.
+type walker struct {
+	p      unstable.Parser
+	at     []string       // the table that key=value lines belong to
+	counts map[string]int // of arrays of tables, by path: how many there are so far
+	keys   []Key
+}
+
+// table begins [a.b] or [[a.b]].
+func (w *walker) table(n *unstable.Node) {
+	names, line := w.names(n.Key())
+	w.at = nil
+	for i, name := range names {
+		w.at = append(w.at, name)
+		path := strings.Join(w.at, "\x00")
+		last := i == len(names)-1
+		if last && n.Kind == unstable.ArrayTable {
+			w.counts[path]++
+		}
+		if count := w.counts[path]; count > 0 {
+			w.at = append(w.at, strconv.Itoa(count-1))
+		}
+	}
+	w.add(Key{Path: w.at, Line: line, Kind: Table})
+}
+
+func (w *walker) keyValue(under []string, n *unstable.Node) {
+	names, line := w.names(n.Key())
+	path := append(append([]string(nil), under...), names...)
+	w.value(path, line, n.Value())
+}
+
+func (w *walker) value(path []string, line int, val *unstable.Node) {
+	k := Key{Path: path, Line: line, Kind: kinds[val.Kind]}
+	if val.Kind == unstable.Array {
+		for it := val.Children(); it.Next(); {
+			k.Items = append(k.Items, kinds[it.Node().Kind])
+		}
+	}
+	w.add(k)
+	switch val.Kind {
+	case unstable.InlineTable:
+		for it := val.Children(); it.Next(); {
+			w.keyValue(path, it.Node())
+		}
+	case unstable.Array:
+		i := 0
+		for it := val.Children(); it.Next(); i++ {
+			if it.Node().Kind == unstable.InlineTable {
+				w.value(append(append([]string(nil), path...), strconv.Itoa(i)), line, it.Node())
+			}
+		}
+	}
+}
+
+func (w *walker) names(it unstable.Iterator) (names []string, line int) {
+	for it.Next() {
+		n := it.Node()
+		names = append(names, string(n.Data))
+		line = w.p.Shape(n.Raw).Start.Line
+	}
+	return names, line
+}
+
+func (w *walker) add(k Key) {
+	k.Path = append([]string(nil), k.Path...)
+	w.keys = append(w.keys, k)
+}
+
+var kinds = map[unstable.Kind]Kind{
+	unstable.String: Text, unstable.Bool: Bool, unstable.Integer: Number, unstable.Float: Number,
+	unstable.Array: Array, unstable.InlineTable: Table,
+}

@@ -1,0 +1,51 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Root does not obey what any user has put somewhere.
+func TestTrustedByRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "theirs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "theirs/b"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a", "theirs", "theirs/b"} {
+		if err := os.Chown(filepath.Join(dir, name), 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Check("hooks", filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "belongs to somebody else") {
+		t.Errorf("not refused: %v", err)
+	}
+	if err := Check("hooks", filepath.Join(dir, "theirs/b")); err != nil {
+		t.Errorf("in its owner's folder: %v", err)
+	}
+}
+
+func TestOthersCanWrite(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(at, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check("hooks", at); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(at, 0o622); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check("hooks", at); err == nil || !strings.Contains(err.Error(), "others can write it") {
+		t.Errorf("not refused: %v", err)
+	}
+}
