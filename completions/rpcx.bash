@@ -115,7 +115,7 @@ _rpcx() {
 }
 
 _rpcx_transports='ws:// wss:// http:// https:// tcp:// tls:// unix: ws+unix: http+unix: exec: ipc: stdio: demo:hotrepl demo:introspect demo:orders demo:ro demo:scomp demo:scriptling'
-_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ line+ header+ nul+ seq+ netstring+ varint+ concat+ accept+ dial+ lsp+'
+_rpcx_prefixes='jsonrpc+ jsonrpc1+ introspect+ scriptling+ ro+ scomp+ hotrepl+ mcp+ netrpc+ ovsdb+ qmp+ rpcws+ line+ header+ nul+ seq+ netstring+ varint+ concat+ accept+ dial+ lsp+'
 
 # Sets what the command with the path $1 has.
 _rpcx_command() {
@@ -275,7 +275,7 @@ _rpcx_value() {
 	--artifact-root | --artifacts | --save) kind=dirs ;;
 	--cacert | --catalog | --cert | --file | --hooks | --key | --listening | --output | --record | --report | --schema | --template | --token | -f | -o) kind=files ;;
 	--color) kind=words choices='auto always never' ;;
-	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro scomp hotrepl' ;;
+	--dialect) kind=words choices='jsonrpc jsonrpc1 introspect scriptling ro scomp hotrepl mcp netrpc ovsdb qmp rpcws' ;;
 	--draft) kind=words choices='4 6 7 2019-09 2020-12' ;;
 	--errors) kind=words choices='text json' ;;
 	--format) kind=words choices='html har catalog openrpc jsonschema' ;;
