@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/dialect/page"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/framing"
 	"rpcx/wire/serve"
 )
@@ -18,7 +21,7 @@ var texts embed.FS
 
 // topicOrder are the topics that come first in the list; those of dialects follow, by their names.
 var topicOrder = []string{
-	"endpoints", "params", "output", "events", "hooks", "sessions", "prompt", "tape", "validate", "config", "environment", "files",
+	"endpoints", "params", "output", "events", "hooks", "sessions", "prompt", "tape", "page", "validate", "config", "environment", "files",
 }
 
 // A Topic is what `rpcx help NAME` prints, and a page of the manual, rpcx-NAME(SECTION).
@@ -68,6 +71,31 @@ func lists() *strings.Replacer {
 	return strings.NewReplacer(
 		"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
 		"{{framings}}", "`"+strings.Join(framing.Names(), "`, `")+"`",
+		"{{pages}}", "`"+strings.Join(page.Names(), "`, `")+"`",
+		"{{page variables}}", pageVariables(),
+		"{{page members}}", pageMembers(),
 		"{{demos}}", strings.Join(serve.DemoNames(), ", "),
 	)
+}
+
+// pageVariables returns the list of the variables that programs of a page have.
+func pageVariables() string {
+	var b strings.Builder
+	for _, v := range program.Variables() {
+		b.WriteString("* $" + v.Name + " -- " + v.Says + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// pageMembers returns the list of all that a page may have.
+func pageMembers() string {
+	var b strings.Builder
+	for _, m := range load.Table() {
+		kind := m.Kind
+		if m.Choices != nil {
+			kind = strings.Join(m.Choices, " or ")
+		}
+		b.WriteString("* " + m.Path + " -- " + kind + ": " + m.Says + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
