@@ -157,8 +157,8 @@ func (j *judge) try(ctx context.Context, c call, m *catalog.Method, params json.
 	})
 }
 
-// mostItems is how many items of a stream are looked at.
-const mostItems = 20
+// mostItems is how many items of a stream are looked at: they may come slowly.
+const mostItems = 3
 
 // results makes a call and holds each thing that comes of it against its schema. It
 // returns how many there were for which there is one. A stream ends when nothing
