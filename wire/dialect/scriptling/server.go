@@ -86,7 +86,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case methodDestroy:
 		return h.destroy(ctx, in, p)
 	}
-	return nil, wire.Errorf(wire.CodeNoMethod, "unknown method %s", in.Msg.Method)
+	return nil, wire.Errorf(wire.CodeServer, "unknown method %s", in.Msg.Method)
 }
 
 // asHost answers a plugin: callbacks that have expired, host.log (which the
@@ -109,7 +109,7 @@ func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		}
 		return json.RawMessage("null"), nil
 	}
-	return nil, wire.Errorf(wire.CodeNoMethod, "unknown method %s", method)
+	return nil, wire.Errorf(wire.CodeServer, "unknown method %s", method)
 }
 
 func (h *handler) request(in *dialect.Inbound, name string, params json.RawMessage) dialect.Request {
