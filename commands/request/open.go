@@ -28,14 +28,14 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoin
 	if len(args) == 0 {
 		f := a.Line.Usage("an endpoint is missing")
 		f.Hint = "name one, such as ws://host/path, exec:COMMAND or demo:orders"
-		if a.Line.Cmd.Name == "serve" {
+		if listens(a.Line) {
 			f.Hint = "name what to listen on, such as ws://127.0.0.1:0/ or unix:PATH"
 		}
 		return endpoint.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
 	err = suggestShell(a.Line, err)
-	if err == nil && a.Line.Cmd.Name != "serve" {
+	if err == nil && !listens(a.Line) {
 		if e.Turned == endpoint.Accept {
 			a.Line.TakeBeside()
 			args = a.Line.Args
@@ -45,7 +45,7 @@ func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoin
 	if err == nil && e.Profile != nil {
 		err = options.ApplyProfile(a, e.Profile)
 	}
-	if err == nil && a.Line.Cmd.Name != "serve" {
+	if err == nil && !listens(a.Line) {
 		err = options.ApplyDefaults(a)
 	}
 	if err == nil && e.Session != "" {
@@ -72,6 +72,12 @@ func suggestShell(l *cmdline.CommandLine, err error) error {
 		return &g
 	}
 	return err
+}
+
+// listens reports whether the endpoint of the command is one to listen on.
+func listens(l *cmdline.CommandLine) bool {
+	role, _ := l.Cmd.Value("role").(string)
+	return l.Cmd.Name == "serve" || role == "client"
 }
 
 // reach attaches to the session of e, which may be stopped or still connecting,

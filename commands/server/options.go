@@ -23,7 +23,7 @@ type Options struct {
 	Catalog  string
 	allow    []string
 	deny     []string
-	runtime  string
+	Runtime  string // what evaluates code: jq, co:COMMAND; "": nothing does
 	inflight int64
 	Frame    cmdline.Duration
 	Files    string
@@ -37,7 +37,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 		o.Hooks.Flags(),
 		{
 			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.Catalog),
-			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.runtime),
+			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.Runtime),
 			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "a simulated frame lasts `DURATION` (16ms)", &o.Frame),
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
@@ -53,7 +53,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 
 // Silent reports whether nothing was given that could answer.
 func (o *Options) Silent() bool {
-	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.runtime == ""
+	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.Runtime == ""
 }
 
 // Session returns the options of the listener.
@@ -63,7 +63,7 @@ func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (s
 		return so, err
 	}
 	so.Info = catalog.Info{Name: "rpcx", Version: env.Version()}
-	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.runtime
+	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.Runtime
 	so.Inflight, so.Client = int(o.inflight), options.ForClient(a)
 	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
 	if o.Files != "" {

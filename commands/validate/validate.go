@@ -10,6 +10,7 @@
 //	probe.go      what it is asked
 //	declared.go   what it says of itself
 //	try.go        methods that are called
+//	client.go     --role client: we are the server
 //	watch.go      the rules that its messages are held against
 //	tapes.go      tapes, held against the same rules
 //	rules.go      --rules: which there are
@@ -43,6 +44,7 @@ type validateOptions struct {
 	try       []string
 	trust     bool
 	catalog   string
+	runtime   string
 	disable   []string
 	strict    bool
 	intrusive bool
@@ -61,11 +63,12 @@ func Command(a *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "validate",
 		Usage:       "hold values, tapes, live peers and catalogs against what they promise",
-		ArgsUsage:   "ENDPOINT | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
+		ArgsUsage:   "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Does a server do what its dialect demands?", Command: "rpcx validate demo:orders"},
 			{Says: "What a tape breaks of the rules of its dialect; a report for a CI system", Command: "rpcx validate orders.tape --report junit=report.xml"},
+			{Says: "Does a client? rpcx is its server", Command: "rpcx validate --role client tcp://127.0.0.1:0 --on 'add=jq:add' -- ./client-test"},
 			{Says: "Which rules there are", Command: "rpcx validate --rules scomp"},
 			{Says: "Each line of a file against a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
 			{Says: "What a method returns, against what a catalog says that it returns", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
@@ -80,6 +83,10 @@ func Command(a *env.Env) *cmdline.Command {
 const description = `A live peer is held against the rules of its dialect, and asked what one who only looks on does
 not see: an unknown method, ids of several types, a batch, what is no JSON. Nothing is called that
 it has.
+
+With --role client rpcx is the server, which hooks answer as in serve, and holds the clients that
+connect to LISTEN against the rules, until the first has gone, or with -- COMMAND until that ends,
+which finds the endpoint in RPCX_ENDPOINT.
 
 Each message of a TAPE (- is stdin) is held against the same rules: every MUST, MUST NOT and SHOULD
 of its dialect's page that a recording can show. --rules lists them. What should be and is not is a
@@ -104,6 +111,8 @@ func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences, and do not fail", &o.allow, []string{"breaking"}),
 		cmdline.Bool(groupPeer, "rules", "", "list the rules, of the dialects that are named", &o.rules),
+		cmdline.Enum(groupPeer, "role", "`server|client`: which side is held against the rules; with client rpcx is the server, and ENDPOINT a LISTEN (server)", &o.role, []string{"server", "client"}),
+		cmdline.Text(groupPeer, "runtime", "", "evaluate code for a client with `jq|co:COMMAND` (--role client, where the dialect has eval)", &o.runtime),
 		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]` may be called, with bad params, too; what it returns is held against its schema", &o.try),
 		cmdline.Bool(groupPeer, "trust-hints", "", "call the methods, too, of which the peer says that they only read", &o.trust),
 		cmdline.Text(groupPeer, "catalog", "", "what the peer offers is in `FILE`: it need not say so, and what only reads there is called", &o.catalog),
@@ -124,6 +133,10 @@ func run(ctx context.Context, a *env.Env, o *validateOptions) error {
 		return a.Line.Usage("--formats and --draft go with --schema")
 	case o.against == "" && o.allow != "":
 		return a.Line.Usage("--allow goes with --against")
+	case o.runtime != "" && o.role != "client":
+		return a.Line.Usage("--runtime goes with --role client")
+	case o.role == "client" && (o.schema != "" || o.against != "" || o.rules):
+		return a.Line.Usage("--role client is about a live client: --schema, --against and --rules do not go with it")
 	case o.rules && (o.schema != "" || o.against != ""):
 		return a.Line.Usage("--rules only lists the rules: --schema and --against do not go with it")
 	case o.rules:
@@ -136,6 +149,9 @@ func run(ctx context.Context, a *env.Env, o *validateOptions) error {
 		f := a.Line.Usage("it is not said what is to be checked")
 		f.Hint = "ENDPOINT or TAPE is held against its dialect's rules, --schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
 		return f
+	}
+	if o.role == "client" {
+		return o.judgeClient(ctx, r)
 	}
 	if isPeer(a.Line.Args[0]) {
 		return o.live(ctx, r, a.Line.Args)

@@ -63,14 +63,17 @@ func (w *watch) names() (all []string) {
 }
 
 // tap sees each message. Its numbers are those of the findings.
-func (w *watch) tap(d wire.Direction, msg []byte) {
+func (w *watch) tap(d wire.Direction, msg []byte) { w.message(0, d, msg) }
+
+// message sees a message of one of several connections. d is as the client sees it.
+func (w *watch) message(conn int, d wire.Direction, msg []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.number++
 	if w.checker == nil || w.err != nil {
 		return
 	}
-	l := tape.Line{Number: w.number, Kind: tape.Message, Time: time.Since(w.started), Dir: d}
+	l := tape.Line{Number: w.number, Kind: tape.Message, Conn: conn, Time: time.Since(w.started), Dir: d}
 	if text := bytes.Clone(msg); scan.Valid(text, wire.DefaultMaxDepth) == nil {
 		l.Msg = text
 	} else {

@@ -233,11 +233,11 @@ func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	return nil
 }
 
-// underway returns how many exchanges have not ended.
-func (c *Conn) underway() int {
+// more reports whether anything may still come of what was sent.
+func (c *Conn) more() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.pending
+	return c.pending > 0 || len(c.queue) > 0
 }
 
 // next returns the next message; its error is that of ctx, the connection's or the

@@ -188,7 +188,7 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	var last []byte
 	for {
 		msg, err := c.next(bounded)
-		if errors.Is(err, errReplied) && c.underway() > 0 {
+		if errors.Is(err, errReplied) && c.more() {
 			continue
 		}
 		if err != nil {

@@ -1,0 +1,198 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/request"
+	"rpcx/commands/server"
+	"rpcx/format/report"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/peer"
+	"rpcx/wire/session"
+)
+
+// judgeClient serves on LISTEN, and holds the clients that connect against the rules of
+// the dialect. It ends with the command after --, else when the first client has
+// gone.
+func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
+	a := r.a
+	e, command, err := o.listenArgs(ctx, r)
+	if err != nil {
+		return err
+	}
+	if r.target.Stdout() && command == nil && o.client.Conn.Listen.File == "" {
+		f := a.Line.Usage("the report and the line that says where rpcx listens would both go to stdout")
+		f.Hint = "write one to a file: --report " + o.report.String() + "=FILE, or --listening FILE"
+		return f
+	}
+	j := &judge{o: o, r: r, a: a, endpoint: e}
+	if j.watch, err = newWatch(j); err != nil {
+		return err
+	}
+	if err := j.known(nil); err != nil {
+		return err
+	}
+	serving := server.Options{Conn: o.client.Conn, Hooks: o.client.Hooks, Catalog: o.catalog, Runtime: o.runtime}
+	so, err := serving.Session(ctx, a, e.Spec())
+	if err != nil {
+		return err
+	}
+	if so.Record, err = o.client.Record.Open(a, e.String(), e.Dialect, true); err != nil {
+		return err
+	}
+	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0)
+	defer cl.Stop()
+	c := &clients{j: j, gone: make(chan struct{}), untilFirst: command == nil, next: so.Client}
+	so.Client, so.Wrap = c.client, c.wrap
+	s, err := session.Listen(cl.Ctx, e, so)
+	if err != nil {
+		return err
+	}
+	r.suite("rpcx validate --role client " + e.String())
+	served, stop := context.WithCancel(cl.Ctx)
+	defer stop()
+	if c.untilFirst {
+		go func() {
+			select {
+			case <-c.gone:
+				stop()
+			case <-served.Done():
+			}
+		}()
+	}
+	err = server.Run(served, a, s, command, o.client.Conn.Listen.File, o.client.Hooks.Strict)
+	if cause := wire.AsFault(context.Cause(cl.Ctx)); cause != nil {
+		err = errors.Join(err, cause)
+	}
+	err = errors.Join(err, j.watch.end(context.WithoutCancel(ctx), j))
+	return r.write(j.sumClients(c.number(), err))
+}
+
+// listenArgs are LISTEN and the command after --.
+func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.Endpoint, []string, error) {
+	a := r.a
+	if d := a.Line.Dash; d >= 0 && (d != 1 || len(a.Line.Args) == 1) || d < 0 && len(a.Line.Args) > 1 {
+		f := a.Line.Usage("--role client takes one LISTEN, and a command after --")
+		f.Hint = "rpcx validate --role client LISTEN -- COMMAND"
+		return endpoint.Endpoint{}, nil, f
+	}
+	if len(o.try) > 0 || o.trust || o.intrusive {
+		return endpoint.Endpoint{}, nil, a.Line.Usage("--try, --trust-hints and --intrusive are for a server: a client is not asked")
+	}
+	e, rest, err := request.Endpoint(ctx, a, o.client.Conn.Dialect)
+	if len(rest) == 0 {
+		rest = nil
+	}
+	return e, rest, err
+}
+
+// clients are those that have come.
+type clients struct {
+	j          *judge
+	untilFirst bool // the first to go is the end
+	gone       chan struct{}
+	once       sync.Once
+	next       func(name string) (wire.Tap, func(peer.Note)) // what else sees a client
+
+	mu sync.Mutex
+	n  int
+}
+
+// number is how many have come.
+func (c *clients) number() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
+}
+
+// client makes what sees the messages of one client.
+func (c *clients) client(name string) (wire.Tap, func(peer.Note)) {
+	c.mu.Lock()
+	c.n++
+	conn := c.n
+	c.mu.Unlock()
+	var shown wire.Tap
+	var note func(peer.Note)
+	if c.next != nil {
+		shown, note = c.next(name)
+	}
+	return func(d wire.Direction, msg []byte) {
+		c.j.watch.message(conn, flipped(d), msg)
+		if shown != nil {
+			shown(d, msg)
+		}
+	}, note
+}
+
+// flipped is a direction as the client sees it, which is how rules do.
+func flipped(d wire.Direction) wire.Direction {
+	if d == wire.Send {
+		return wire.Recv
+	}
+	return wire.Send
+}
+
+// wrap notes the end of a connection. A POST is not one: others follow it.
+func (c *clients) wrap(conn wire.Conn) wire.Conn {
+	if _, post := conn.(wire.OneShot); post || !c.untilFirst {
+		return conn
+	}
+	return &leaving{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}
+}
+
+// leaving is a connection whose end is told: the peer closes it when the client has
+// gone and what it asked is answered.
+type leaving struct {
+	wire.Conn
+	left func()
+}
+
+// Close ends the connection.
+func (l *leaving) Close() error {
+	defer l.left()
+	return l.Conn.Close()
+}
+
+// CloseWith ends the connection with a code, where it has such.
+func (l *leaving) CloseWith(code int, reason string) error {
+	defer l.left()
+	if with, ok := l.Conn.(wire.CloserWith); ok {
+		return with.CloseWith(code, reason)
+	}
+	return l.Conn.Close()
+}
+
+// sumClients tells how many clients there were, and is the failure where one broke a
+// rule. A finding goes before the status of the command.
+func (j *judge) sumClients(n int, err error) error {
+	for _, why := range j.skipped.whys {
+		j.a.Console.Note("left out, as " + why)
+	}
+	var own cmdline.CommandStatus
+	switch {
+	case n == 0 && wire.AsFault(err) == nil:
+		c := report.Case{Name: "a client connects", Error: "none did"}
+		j.r.add(c)
+		return wire.NewFault(wire.Expectation, j.endpoint.String()+": no client connected", nil)
+	case errors.As(err, &own) && j.count.failed > 0:
+		j.a.Console.Note(own.Text)
+		err = nil
+	}
+	text := fmt.Sprintf("%s: %s, %s", j.endpoint, count(n, "client"), count(j.count.all, "rule"))
+	if j.count.warned > 0 {
+		text += ", " + count(j.count.warned, "warning")
+	}
+	if j.count.failed == 0 {
+		if wire.AsFault(err) == nil {
+			j.a.Console.Note(text + ": passed")
+		}
+		return err
+	}
+	return errors.Join(err, wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, j.count.failed), nil))
+}
