@@ -190,7 +190,7 @@ _rpcx_command() {
 		;;
 	'validate')
 		subs='' endpoint='yes'
-		flags='--schema --formats --draft --against --allow --rules --try --trust-hints --catalog --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
+		flags='--schema --formats --draft --against --allow --rules --role --runtime --try --trust-hints --catalog --disable --strict --intrusive --report --dialect --subprotocol --cacert --cert --key --ping --max-message --allow-origin --token --public --listening --noise --header --insecure --connect-timeout --wait --refresh --no-cache --token-command --meta --resume --no-environment --shutdown-timeout --timeout --idle --on --hooks --on-open --hook-timeout --hook-jobs --strict-hooks --record --redact --on-tape-error --verbose --errors --color --help'
 		;;
 	'job')
 		subs='run start status wait cancel list' endpoint=''
@@ -283,6 +283,7 @@ _rpcx_value() {
 	--log-level) kind=words choices='trace debug info warn error fatal' ;;
 	--on-tape-error) kind=words choices='fail continue' ;;
 	--params-style) kind=words choices='wrapped object positional' ;;
+	--role) kind=words choices='server client' ;;
 	esac
 }
 

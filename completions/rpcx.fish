@@ -33,7 +33,7 @@ function __rpcx_endpoints
 end
 
 complete -c rpcx -f
-set -g __rpcx_valued --against --allow --allow-origin --arg --argjson --artifact-host --connect-timeout --count --cursor --decode --deny --description --diff --disable --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --grep --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --try --unsubscribe --until --verb --wait -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --listening --output --record --report --schema --template --token -f -o --color --dialect --draft --errors --format --kind --log-level --on-tape-error --params-style
+set -g __rpcx_valued --against --allow --allow-origin --arg --argjson --artifact-host --connect-timeout --count --cursor --decode --deny --description --diff --disable --every --expect --expect-any --expect-count --expect-error --expect-none --for --frame --grace --grep --header --hook-jobs --hook-timeout --idle --idle-exit --ignore --inbox-default --inbox-timeout --jobs --jq --lease --lib-version --limit --listen --max-artifact --max-inflight --max-message --meta --method --name --noise --on --on-open --parent --parent-json --ping --raw-request --reconnect-for --redact --resource --resume --retry --runtime --select --session --set --shutdown-timeout --since --speed --subprotocol --subresource --subscribe --target --target-json --timeout --to --token-command --try --unsubscribe --until --verb --wait -H -q --artifact-root --artifacts --save --cacert --catalog --cert --file --hooks --key --listening --output --record --report --schema --template --token -f -o --color --dialect --draft --errors --format --kind --log-level --on-tape-error --params-style --role
 
 complete -c rpcx -n '__rpcx_at' -a call -d 'make one call and print its result'
 complete -c rpcx -n '__rpcx_at' -a eval -d 'evaluate code on the peer and print its value'
@@ -641,6 +641,8 @@ complete -c rpcx -n '__rpcx_in validate' -l draft -x -a '4 6 7 2019-09 2020-12' 
 complete -c rpcx -n '__rpcx_in validate' -l against -x -d 'compare with the older catalog in CATALOG'
 complete -c rpcx -n '__rpcx_in validate' -l allow -x -d 'print breaking differences, and do not fail'
 complete -c rpcx -n '__rpcx_in validate' -l rules -d 'list the rules, of the dialects that are named'
+complete -c rpcx -n '__rpcx_in validate' -l role -x -a 'server client' -d 'which side is held against the rules; with client rpcx is the server, and ENDPOINT a LISTEN (server)'
+complete -c rpcx -n '__rpcx_in validate' -l runtime -x -d 'evaluate code for a client with jq|co:COMMAND (--role client, where the dialect has eval)'
 complete -c rpcx -n '__rpcx_in validate' -l try -x -d 'METHOD[=PARAMS] may be called, with bad params, too; what it returns is held against its schema'
 complete -c rpcx -n '__rpcx_in validate' -l trust-hints -d 'call the methods, too, of which the peer says that they only read'
 complete -c rpcx -n '__rpcx_in validate' -l catalog -r -F -d 'what the peer offers is in FILE: it need not say so, and what only reads there is called'
