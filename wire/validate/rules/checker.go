@@ -46,7 +46,7 @@ func New(set *Set, o Options) (*Checker, error) {
 	c := &Checker{
 		set: set, o: o, shape: shape, tape: newFifo[any](mostKept),
 		conns: map[int]*connection{}, closed: newFifo[*connection](mostClosed),
-		schemas: newSchemas(set.Schemas), programs: programs{defs: set.Defs, compiled: map[string]*jq.Program{}},
+		schemas: newSchemas(set.Schemas), programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
 	}
 	for _, name := range o.Disable {
 		if _, err := set.Rule(name); err != nil {
@@ -157,39 +157,33 @@ func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]F
 
 // run has all programs that are to see v see it.
 func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []Finding, err error) {
-	p, err := c.programs.of(v)
-	if p == nil || err != nil {
-		return nil, err
-	}
-	err = p.Each(context.WithValue(ctx, connectionKey{}, k), v.val, func(out any) (bool, error) {
-		pair := out.([]any)
-		n := pair[0].(int)
-		part := &c.programs.parts[n]
+	out, err := c.programs.run(context.WithValue(ctx, connectionKey{}, k), v)
+	for _, o := range out {
+		r := o.part.rule
 		switch {
-		case len(pair) > 2:
-			c.broken(part, pair[2])
-		case part.rule == nil:
-			k.keep(pair[1])
-		case part.rule.Check != "":
-			found = append(found, checks[part.rule.Check](ctx, c, v, part.rule, pair[1])...)
+		case o.failed != "":
+			c.broken(o)
+		case r == nil:
+			k.keep(o.val)
+		case r.Check != "":
+			found = append(found, checks[r.Check](ctx, c, v, r, o.val)...)
 		default:
-			found = append(found, c.finding(v, part.rule, pair[1])...)
+			found = append(found, c.finding(v, r, o.val)...)
 		}
-		return true, nil
-	})
+	}
 	return found, err
 }
 
 // broken tells of a program that failed.
-func (c *Checker) broken(p *part, reason any) {
+func (c *Checker) broken(o output) {
 	if c.o.Broken == nil {
 		return
 	}
-	name := "keep: " + strings.TrimSpace(p.jq)
-	if p.rule != nil {
-		name = p.rule.Name
+	name := "keep: " + strings.TrimSpace(o.part.jq)
+	if o.part.rule != nil {
+		name = o.part.rule.Name
 	}
-	c.o.Broken(name, fmt.Sprint(reason))
+	c.o.Broken(name, o.failed)
 }
 
 // keep takes what the program of a Keep yields.

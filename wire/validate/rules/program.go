@@ -55,8 +55,9 @@ type part struct {
 // is decoded once. Programs that are needed together are compiled when they first are.
 type programs struct {
 	defs     string
+	about    string // "": the set has none
 	parts    []part
-	compiled map[string]*jq.Program // by the numbers of the parts
+	compiled map[string]*jq.Program // by what compile is given
 	key      []byte
 	chosen   []int
 }
@@ -73,7 +74,8 @@ func (w *When) sees(v *view) bool {
 	return slices.Contains(kinds, v.kind) &&
 		(w.From == "" || w.From == v.from) &&
 		(len(w.Method) == 0 || slices.Contains(w.Method, v.method)) &&
-		(len(w.Mentions) == 0 || v.mentions(w.Mentions))
+		(len(w.Mentions) == 0 || v.mentions(w.Mentions)) &&
+		(len(w.Sort) == 0 || v.isOf(w.Sort))
 }
 
 // mentions reports whether the message's text holds one of words.
@@ -81,8 +83,23 @@ func (v *view) mentions(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
 
-// of returns the program of all parts that see v; nil where none does.
-func (p *programs) of(v *view) (*jq.Program, error) {
+// isOf reports whether the message is of one of these sorts.
+func (v *view) isOf(sorts []string) bool {
+	return slices.ContainsFunc(v.sorts, func(s any) bool { text, _ := s.(string); return slices.Contains(sorts, text) })
+}
+
+// An output is what a part yields, or why it failed.
+type output struct {
+	part   *part
+	val    any
+	failed string // "": it did not
+}
+
+// run runs all parts that see v, and returns what they yield.
+func (p *programs) run(ctx context.Context, v *view) ([]output, error) {
+	if err := p.look(ctx, v); err != nil {
+		return nil, err
+	}
 	p.key, p.chosen = p.key[:0], p.chosen[:0]
 	for i := range p.parts {
 		if p.parts[i].when.sees(v) {
@@ -93,27 +110,75 @@ func (p *programs) of(v *view) (*jq.Program, error) {
 	if len(p.chosen) == 0 {
 		return nil, nil
 	}
-	if prog := p.compiled[string(p.key)]; prog != nil {
-		return prog, nil
+	out, err := p.together(ctx, v, "all", "(%[2]s\n) | [%[1]d, .]")
+	if err == nil || ctx.Err() != nil {
+		return out, err
 	}
-	prog, err := jq.Compile(p.source(), jq.Options{Funcs: functions})
-	if err == nil {
-		p.compiled[string(p.key)] = prog
-	}
-	return prog, err
+	return p.together(ctx, v, "each", "try ((%[2]s\n) | [%[1]d, .]) catch [%[1]d, null, .]")
 }
 
-// source returns the text of the chosen parts as one program. Each output is an
-// array: the number of the part, and what it yields; or that, null, and what went
-// wrong in it.
-func (p *programs) source() string {
-	var b strings.Builder
-	b.WriteString(p.defs)
-	for n, i := range p.chosen {
-		if n > 0 {
-			b.WriteString(",")
-		}
-		fmt.Fprintf(&b, "\n(try ((%s\n) | [%d, .]) catch [%d, null, .])", p.parts[i].jq, i, i)
+// look runs the program about.
+func (p *programs) look(ctx context.Context, v *view) error {
+	if p.about == "" || !slices.Contains(usual, v.kind) {
+		return nil
 	}
-	return b.String()
+	prog, err := p.compile("about", func() string { return p.about })
+	if err != nil {
+		return err
+	}
+	var about map[string]any
+	err = prog.Each(ctx, v.val, func(out any) (bool, error) {
+		about, _ = out.(map[string]any)
+		return false, nil
+	})
+	if err != nil { // a message that is so wrong that nothing can be said about it
+		about = nil
+	}
+	v.val["about"] = any(nil)
+	if about != nil {
+		v.val["about"] = about
+		v.sorts, _ = about["sort"].([]any)
+	}
+	return ctx.Err()
+}
+
+// together runs the chosen parts as one program, each within form, in which %[1]d is
+// its number and %[2]s its text. Where one of them fails, form decides what becomes of
+// the others.
+func (p *programs) together(ctx context.Context, v *view, name, form string) (all []output, err error) {
+	prog, err := p.compile(name+string(p.key), func() string {
+		var b strings.Builder
+		for n, i := range p.chosen {
+			if n > 0 {
+				b.WriteString(",")
+			}
+			fmt.Fprintf(&b, "\n("+form+")", i, p.parts[i].jq)
+		}
+		return b.String()
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = prog.Each(ctx, v.val, func(out any) (bool, error) {
+		pair := out.([]any)
+		o := output{part: &p.parts[pair[0].(int)], val: pair[1]}
+		if len(pair) > 2 {
+			o.failed = fmt.Sprint(pair[2])
+		}
+		all = append(all, o)
+		return true, nil
+	})
+	return all, err
+}
+
+// compile returns the program of that name, whose text is asked for once.
+func (p *programs) compile(name string, text func() string) (*jq.Program, error) {
+	if prog := p.compiled[name]; prog != nil {
+		return prog, nil
+	}
+	prog, err := jq.Compile(p.defs+"\n"+text(), jq.Options{Funcs: functions})
+	if err == nil {
+		p.compiled[name] = prog
+	}
+	return prog, err
 }

@@ -11,6 +11,8 @@
 //	except = ["id-fraction"]       # but for these
 //	defs = '''def …: …;'''         # functions for all programs below
 //
+//	about = '''{…, sort: […]}'''  # what several programs need, see below
+//
 //	[[keep]]                       # what later messages need to know of a message
 //	kind = ["response"]
 //	jq = '''["stream/\(.msg.result)", {open: .n}]'''
@@ -40,6 +42,10 @@
 // begins with "tape/"; a value of null is forgotten. kept(key) is null for what was
 // never kept, and unknown(key) true, unless so much was kept (10,000 keys) that the
 // oldest was dropped: who complains of what never was asks unknown.
+//
+// The program about is run first, on each request, notification and response. What it
+// yields, one object, is .about for the others; its member sort, an array of words, is
+// what the sort of a rule or keep is about, so that most programs need not be run.
 //
 // Where jq cannot see, check names a function of ours that looks at what the program
 // yields: see checks.go.
@@ -81,6 +87,7 @@ type When struct {
 	Method   []string `toml:"method" json:"method,omitempty"`     // of a request or notification; of a response that of its request
 	From     string   `toml:"from" json:"from,omitempty"`         // "client" or "server"
 	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // the message's text holds one of these
+	Sort     []string `toml:"sort" json:"sort,omitempty"`         // Set.About gives the message one of these sorts
 }
 
 // A Rule is one demand of a page.
@@ -108,6 +115,7 @@ type Set struct {
 	Base    string   `toml:"base"`
 	Except  []string `toml:"except"`
 	Defs    string   `toml:"defs"`
+	About   string   `toml:"about"` // "": that of the base, if it has one
 	Keep    []Keep   `toml:"keep"`
 	Rules   []Rule   `toml:"rule"`
 	// Schemas is a JSON object of the schema of each message of the dialect, by its
@@ -180,6 +188,9 @@ func (s *Set) on(base *Set) {
 	s.Rules = append(s.Rules, rules...)
 	s.Keep = append(s.Keep, base.Keep...)
 	s.Defs = base.Defs + "\n" + s.Defs
+	if s.About == "" {
+		s.About = base.About
+	}
 }
 
 // check refuses a set that cannot work.
@@ -197,21 +208,47 @@ func (s *Set) check() error {
 			return fmt.Errorf("the rule %s: there is no check %q", r.Name, r.Check)
 		}
 		seen[r.Name] = true
-		if err := s.compiles(r.JQ, r.When); err != nil {
+		if err := r.When.check(); err != nil {
 			return fmt.Errorf("the rule %s: %w", r.Name, err)
 		}
 	}
 	for i, k := range s.Keep {
-		if err := s.compiles(k.JQ, k.When); err != nil {
+		if err := k.When.check(); err != nil {
 			return fmt.Errorf("keep %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-// compiles returns an error that says what is wrong with one program of the set, or
-// with what it is to see.
-func (s *Set) compiles(program string, w When) error {
+// Compile returns an error that says which program of the set does not compile. It is
+// for sets that are not part of the program; those of For do.
+func (s *Set) Compile() error {
+	compiles := func(what, program string) error {
+		if _, err := jq.Compile(s.Defs+"\n"+program, jq.Options{Funcs: functions}); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		return nil
+	}
+	if s.About != "" {
+		if err := compiles("about", s.About); err != nil {
+			return err
+		}
+	}
+	for _, r := range s.Rules {
+		if err := compiles("the rule "+r.Name, r.JQ); err != nil {
+			return err
+		}
+	}
+	for i, k := range s.Keep {
+		if err := compiles(fmt.Sprintf("keep %d", i+1), k.JQ); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses what fits no message.
+func (w *When) check() error {
 	for _, k := range w.Kind {
 		if !slices.Contains(kinds, k) {
 			return fmt.Errorf("there is no kind of message %q: write %s", k, strings.Join(kinds, ", "))
@@ -220,8 +257,7 @@ func (s *Set) compiles(program string, w When) error {
 	if w.From != "" && w.From != client && w.From != server {
 		return fmt.Errorf(`"from" is %q, neither "client" nor "server"`, w.From)
 	}
-	_, err := jq.Compile(s.Defs+"\n"+program, jq.Options{Funcs: functions})
-	return err
+	return nil
 }
 
 // Rule returns the rule of that name. The error is a usage Fault that suggests the

@@ -49,6 +49,9 @@ func set(t *testing.T, dialect string) *rules.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Compile(); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 

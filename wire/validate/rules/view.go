@@ -25,6 +25,7 @@ import (
 //	msg       the message, where it is JSON
 //	text      what is no JSON (of a binary message: base64)
 //	size      its bytes
+//	about     what Set.About yields
 //	elem      its place in a batch, or null
 //	id        its id, null where it has none
 //	method    the method of a request or notification; of a response that of its request; else null
@@ -80,6 +81,7 @@ type view struct {
 	line   *tape.Line
 	raw    []byte // the message's text
 	prefix string // of pointers: the place in a batch
+	sorts  []any  // see Set.About
 	val    map[string]any
 }
 
