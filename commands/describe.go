@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/cache"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
@@ -78,6 +79,9 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 	c, err := request.FetchCatalog(ctx, a, e, &o.Client, name, o.forPeople(a))
 	if err != nil {
 		return err
+	}
+	if name == "" {
+		cache.KeepOutlines(a.Line.Args[0], o.Conn.Dialect, cache.Outlines(c, cmdline.IsSafeName))
 	}
 	return errors.Join(o.show(ctx, a, print, c, name), undescribed(c, name), request.Incomplete(a, c, name))
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"rpcx/commands/cmdline"
+	"rpcx/commands/complete"
 	"rpcx/commands/daemon"
 	"rpcx/commands/env"
 	"rpcx/commands/help"
@@ -52,6 +53,12 @@ func Main(args []string) Outcome {
 		return Outcome{Status: daemon.Main(a, run)}
 	}
 	a.Detect(args)
+	if len(args) > 1 && args[1] == complete.Word {
+		if complete.Print(os.Stdout, Tree(), args[2:]) != nil {
+			return Outcome{Status: cmdline.StatusOf(wire.IO).Code}
+		}
+		return Outcome{}
+	}
 	err := run(a, args[1:])
 	a.Console.Clear()
 	var own cmdline.CommandStatus
@@ -143,6 +150,7 @@ var commandTable = []command{
 	{"validate", validate.Command},
 	{"job", jobCommand},
 	{"plugin", plugin.Command},
+	{"completion", complete.Command},
 }
 
 // tree returns the command tree, made anew for each run since the library keeps

@@ -58,7 +58,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
 		return cmdline.Print(os.Stdout, Text("rpcx "+strings.Join(l.Args, " "), d, false))
 	}
 	if len(l.Args) == 1 {
-		for _, t := range allTopics() {
+		for _, t := range AllTopics() {
 			if t.Name != l.Args[0] {
 				continue
 			}
@@ -94,8 +94,8 @@ func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	return d, true
 }
 
-// allTopics returns the topics as they are printed: those with texts and those made of tables.
-func allTopics() []Topic {
+// AllTopics returns the topics as they are printed: those with texts and those made of tables.
+func AllTopics() []Topic {
 	var topics []Topic
 	for _, t := range Topics() {
 		t.Text = Prose(t.Text)
@@ -111,7 +111,7 @@ func allTopics() []Topic {
 func listing() string {
 	var b strings.Builder
 	b.WriteString("Topics (rpcx help TOPIC)\n")
-	for _, t := range allTopics() {
+	for _, t := range AllTopics() {
 		row(&b, "  "+t.Name, t.Says, 14)
 	}
 	return b.String()
@@ -123,7 +123,7 @@ func names(root cmdline.Doc) []string {
 	for _, c := range root.Commands {
 		names = append(names, c.Name)
 	}
-	for _, t := range allTopics() {
+	for _, t := range AllTopics() {
 		names = append(names, t.Name)
 	}
 	return names

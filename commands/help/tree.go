@@ -69,7 +69,7 @@ func treeJSON(root cmdline.Doc) treeDoc {
 	for _, s := range cmdline.ExitStatuses() {
 		t.Statuses = append(t.Statuses, statusDoc{Status: s.Code, Name: s.Name, Meaning: s.Meaning})
 	}
-	for _, topic := range allTopics() {
+	for _, topic := range AllTopics() {
 		t.Topics = append(t.Topics, topicJSON(topic, false))
 	}
 	return t

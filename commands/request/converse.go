@@ -3,11 +3,13 @@ package request
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
@@ -46,9 +48,17 @@ func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endp
 	if err != nil {
 		return err
 	}
+	remember(a, e)
 	defer func() { err = errors.Join(err, closing(cl.Ctx, conv, &c.Hooks, err)) }()
 	cl.Touch()
 	return work(conv)
+}
+
+// remember keeps the endpoint that was typed for completion, unless it is a name or holds a secret.
+func remember(a *env.Env, e endpoint.Endpoint) {
+	if typed := a.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
+		cache.Remember(typed)
+	}
 }
 
 // closing waits a moment for hooks that answer the peer, closes conv, and returns

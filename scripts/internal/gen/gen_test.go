@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"strings"
 	"testing"
 
 	"rpcx/commands/cmdline"
@@ -97,28 +96,5 @@ func TestManualPrintsWhatIsWritten(t *testing.T) {
 	}
 	if got := inline("take `--x`"); got != `take \fB\-\-x\fR` {
 		t.Errorf("inline: %q", got)
-	}
-}
-
-func TestZshFlagsAreQuoted(t *testing.T) {
-	got := zshFlag(cmdline.FlagDoc{Names: []string{"jq", "q"}, Arg: "EXPR", Usage: "it's [a]: b"})
-	want := `'(--jq -q)'{--jq=,-q+}'[it'\''s \[a\]\: b]:EXPR: '`
-	if got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-func TestAFlagMeansTheSameEverywhere(t *testing.T) {
-	flag := func(arg string) cmdline.Doc {
-		return cmdline.Doc{Name: arg, Flags: []cmdline.FlagDoc{{Names: []string{"x"}, Arg: arg}}}
-	}
-	for _, other := range []string{"a|b", ""} {
-		_, err := newValues(cmdline.Doc{Commands: []cmdline.Doc{flag(other), flag("FILE")}})
-		if err == nil || !strings.Contains(err.Error(), "-x") {
-			t.Errorf("FILE and %q: got %v", other, err)
-		}
-	}
-	if _, err := newValues(cmdline.Doc{Commands: []cmdline.Doc{flag("FILE"), flag("FILE")}}); err != nil {
-		t.Error(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"rpcx/commands"
 	"rpcx/commands/cmdline"
+	"rpcx/commands/complete"
 )
 
 func main() {
@@ -99,15 +100,12 @@ func generate() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	vals, err := newValues(root)
-	if err != nil {
-		return nil, err
-	}
 	files := []file{
 		{"man/rpcx.1", manual(root, cmdline.ExitStatuses(), examples)},
-		{"completions/rpcx.bash", bashCompletion(root, vals)},
-		{"completions/_rpcx", zshCompletion(root)},
-		{"completions/rpcx.fish", fishCompletion(root, vals)},
+		{"completions/rpcx.bash", complete.Script("bash")},
+		{"completions/_rpcx", complete.Script("zsh")},
+		{"completions/rpcx.fish", complete.Script("fish")},
+		{"completions/rpcx.ps1", complete.Script("powershell")},
 	}
 	files = append(files, commandPages(root)...)
 	files = append(files, topicPages()...)

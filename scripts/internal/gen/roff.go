@@ -154,3 +154,20 @@ func upper(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
+
+// dashed is a flag's name as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// walk calls do for d and everything below it, with the words of its path
+// after the program's own name.
+func walk(d cmdline.Doc, path []string, do func(path []string, d cmdline.Doc)) {
+	do(path, d)
+	for _, sub := range d.Commands {
+		walk(sub, append(slices.Clone(path), sub.Name), do)
+	}
+}

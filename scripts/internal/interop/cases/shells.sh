@@ -3,6 +3,7 @@
 . "$INTEROP/lib.sh"
 needs bash zsh fish script
 completions=$(cd "$INTEROP/../../../completions" && pwd)
+export RPCX_HISTORY=off XDG_CACHE_HOME=$PWD/cache
 
 mkdir certificates
 touch certificates/root.pem
@@ -29,6 +30,8 @@ for shell in bash zsh; do
   want 0 '<call>' typed "$shell" "ca$tab"
   want 0 '<call><demo:orders>' typed "$shell" "call demo:or$tab"
   want 0 '<call><lsp+exec:x>' typed "$shell" "call lsp+ex${tab}x"
+  want 0 '<call><demo:orders><getOrder><id=7>' typed "$shell" "call demo:orders getO$tab i${tab}7"
+  want 0 '<help><hooks>' typed "$shell" "help hoo$tab"
   want 0 '<serve><ws+unix:x>' typed "$shell" "serve ws+${tab}x"
   want 0 '<call><--color><always><x>' typed "$shell" "call --col$tab alw$tab x"
   want 0 '<call><--color=always>' typed "$shell" "call --color=alw$tab"
@@ -45,6 +48,8 @@ fished() { fish --no-config -c "source '$completions/rpcx.fish'; complete -C \$a
 want 0 'call' fished 'rpcx cal'
 want 0 'demo:orders' fished 'rpcx call demo:or'
 want 0 'lsp+exec:' fished 'rpcx call lsp+ex'
+want 0 'getOrder' fished 'rpcx call demo:orders getO'
+want 0 'id=' fished 'rpcx call demo:orders getOrder i'
 want 0 'always' fished 'rpcx call --color alw'
 want 0 'certificates/root.pem' fished 'rpcx call --cacert certificates/ro'
 want 0 '--notify' fished 'rpcx call demo:orders m --noti'

@@ -1,0 +1,53 @@
+package complete
+
+import (
+	"context"
+	"embed"
+	"os"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+)
+
+// scripts holds the script of each shell.
+//
+//go:embed shells/*
+var scripts embed.FS
+
+// Shells are those that there is a script for.
+var Shells = []string{"bash", "zsh", "fish", "powershell"}
+
+// Script returns the script of a shell, one of Shells.
+func Script(shell string) []byte {
+	b, err := scripts.ReadFile("shells/" + shell)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return b
+}
+
+// Command makes the command completion.
+func Command(run *env.Env) *cmdline.Command {
+	return &cmdline.Command{
+		Name:      "completion",
+		Usage:     "print the script that completes command lines in a shell",
+		ArgsUsage: "bash|zsh|fish|powershell",
+		Description: "Commands, flags and their values, endpoints (sessions, profiles, demos, those used lately), and methods with their params, as far " +
+			"as an earlier rpcx describe of that endpoint, or --catalog, has told them. No connection is opened and nothing that is typed is run. " +
+			"RPCX_HISTORY=off keeps endpoints from being remembered.",
+		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+			{Says: "In bash, for this shell", Command: ". <(rpcx completion bash)"},
+			{Says: "In zsh, for all", Command: `rpcx completion zsh >"${fpath[1]}/_rpcx"`},
+			{Says: "In fish, for this shell", Command: "rpcx completion fish | source"},
+		}},
+		Flags: run.Common.Flags(),
+		Action: func(context.Context, *cmdline.Command) error {
+			if len(run.Line.Args) != 1 || !slices.Contains(Shells, run.Line.Args[0]) {
+				return run.Line.Usage("completion takes the name of a shell: %s", strings.Join(Shells, ", "))
+			}
+			return cmdline.Print(os.Stdout, string(Script(run.Line.Args[0])))
+		},
+	}
+}

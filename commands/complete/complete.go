@@ -1,0 +1,164 @@
+// Package complete says what can stand at the end of a command line, for the completions of shells. Nothing of the line is
+// ever run, and no connection is opened: of a peer's methods it knows what an earlier describe has kept.
+package complete
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+)
+
+// Word is the command that the scripts of shells run, with the words of the line behind it.
+const Word = "__complete"
+
+// A candidate is one word that could stand there.
+type candidate struct {
+	value, says string
+}
+
+// An answer is what is offered for the last word of a line.
+type answer struct {
+	candidates []candidate
+	files      string // what stands before a file's name in the word, where files are offered; see kind
+	kind       fileKind
+	open       bool // the word goes on: no blank belongs behind it
+}
+
+type fileKind int
+
+const (
+	noFiles fileKind = iota
+	anyFile
+	folder
+)
+
+// Print prints what the last of words, the line behind the program's name, could be: first a line ":KIND PREFIX", in which
+// KIND says what belongs behind the word (space, open) or that the shell is to offer files or folders behind PREFIX (files,
+// dirs); then a line for each candidate, VALUE, a tab and what it is.
+func Print(w *os.File, root cmdline.Doc, words []string) error {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	a := of(root, words)
+	kind := "space"
+	switch {
+	case a.kind == anyFile:
+		kind = "files"
+	case a.kind == folder:
+		kind = "dirs"
+	case a.open:
+		kind = "open"
+	}
+	var b strings.Builder
+	b.WriteString(":" + kind + " " + a.files + "\n")
+	word := words[len(words)-1]
+	for _, c := range a.candidates {
+		if strings.HasPrefix(c.value, word) && !strings.ContainsAny(c.value, "\n\t") {
+			b.WriteString(c.value + "\t" + strings.Join(strings.Fields(c.says), " ") + "\n")
+		}
+	}
+	return cmdline.Print(w, b.String())
+}
+
+// A line is the words before the last one, taken apart.
+type line struct {
+	command cmdline.Doc
+	path    []string
+	args    []string
+	flag    *cmdline.FlagDoc // whose value the last word is; nil: none
+	dialect string
+	catalog string
+	dash    bool // "--" has been
+}
+
+// of says what the last of words could be.
+func of(root cmdline.Doc, words []string) answer {
+	word := words[len(words)-1]
+	l := read(root, words[:len(words)-1])
+	switch {
+	case l.flag != nil:
+		return l.value(*l.flag, "", word)
+	case !l.dash && strings.HasPrefix(word, "--") && strings.Contains(word, "="):
+		name, _, _ := strings.Cut(word, "=")
+		if f := flagNamed(l.command, name); f != nil {
+			return l.value(*f, name+"=", word)
+		}
+		return answer{}
+	case !l.dash && strings.HasPrefix(word, "-"):
+		return flags(l.command, len(l.path) == 0)
+	case len(l.command.Commands) > 0:
+		return commands(l.command)
+	}
+	return l.argument(word, root)
+}
+
+// read takes the words before the last one apart.
+func read(root cmdline.Doc, words []string) line {
+	l := line{command: root}
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		switch {
+		case l.dash:
+			l.args = append(l.args, word)
+		case word == "--":
+			l.dash = true
+		case strings.HasPrefix(word, "-") && len(word) > 1:
+			name, value, given := strings.Cut(word, "=")
+			f := flagNamed(l.command, name)
+			if f == nil || f.Arg == "" {
+				continue
+			}
+			if !given {
+				if i+1 == len(words) {
+					l.flag = f
+					return l
+				}
+				i++
+				value = words[i]
+			}
+			switch f.Names[0] {
+			case "dialect":
+				l.dialect = value
+			case "catalog":
+				l.catalog = value
+			}
+		case len(l.command.Commands) > 0:
+			if sub := slices.IndexFunc(l.command.Commands, func(d cmdline.Doc) bool { return d.Name == word }); sub >= 0 {
+				l.command, l.path = l.command.Commands[sub], append(l.path, word)
+			}
+		default:
+			l.args = append(l.args, word)
+		}
+	}
+	return l
+}
+
+func flagNamed(d cmdline.Doc, typed string) *cmdline.FlagDoc {
+	for i := range d.Flags {
+		if slices.Contains(d.Flags[i].Names, strings.TrimLeft(typed, "-")) {
+			return &d.Flags[i]
+		}
+	}
+	return nil
+}
+
+func commands(d cmdline.Doc) (a answer) {
+	for _, sub := range d.Commands {
+		a.candidates = append(a.candidates, candidate{sub.Name, sub.Usage})
+	}
+	return a
+}
+
+// flags offers the flags of a command, with those that the program answers itself.
+func flags(d cmdline.Doc, top bool) (a answer) {
+	for _, f := range d.Flags {
+		a.candidates = append(a.candidates, candidate{"--" + f.Names[0], f.Usage})
+	}
+	a.candidates = append(a.candidates, candidate{"--help", "all of this command's help"})
+	if top {
+		a.candidates = append(a.candidates, candidate{"--version", "which rpcx this is"})
+	}
+	return a
+}

@@ -1,0 +1,195 @@
+package complete
+
+import (
+	"os"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/help"
+	"rpcx/wire/cache"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/profile"
+	"rpcx/wire/serve"
+	"rpcx/wire/session/rundir"
+)
+
+// words offers each of the words.
+func words(before string, list ...string) (a answer) {
+	for _, w := range list {
+		a.candidates = append(a.candidates, candidate{value: before + w})
+	}
+	return a
+}
+
+// value offers the values of a flag; before is what stands before it in the word.
+func (l line) value(f cmdline.FlagDoc, before, word string) answer {
+	switch {
+	case f.Arg == "DIALECT":
+		return words(before, all.Names()...)
+	case f.Arg == "DIR":
+		return answer{files: before, kind: folder}
+	case strings.Contains(f.Arg, "FILE"), f.Arg == "TAPE", f.Arg == "CATALOG":
+		return answer{files: before, kind: anyFile}
+	case strings.Contains(f.Arg, "|") && f.Arg == strings.ToLower(f.Arg):
+		return words(before, strings.Split(f.Arg, "|")...)
+	case f.Arg == "ENDPOINT", f.Arg == "E":
+		return endpoints(word)
+	}
+	return answer{}
+}
+
+// argument offers what an argument of the command could be, by what its usage calls it.
+func (l line) argument(word string, root cmdline.Doc) answer {
+	if strings.HasPrefix(l.command.Args, "[COMMAND|TOPIC]") {
+		a := commands(root)
+		for _, t := range help.AllTopics() {
+			a.candidates = append(a.candidates, candidate{t.Name, t.Says})
+		}
+		return a
+	}
+	names := strings.Fields(l.command.Args)
+	at := len(l.args)
+	switch {
+	case len(names) == 0:
+		return answer{}
+	case at >= len(names):
+		at = len(names) - 1
+	}
+	switch name := strings.Trim(names[at], "[].,|"); {
+	case name == "ENDPOINT", name == "LISTEN":
+		return endpoints(word)
+	case strings.Contains(name, "ENDPOINT"):
+		a := endpoints(word)
+		a.kind = anyFile
+		return a
+	case name == "METHOD", name == "FUNC":
+		return l.methods()
+	case strings.HasPrefix(name, "PARAMS") && len(l.args) > 1:
+		return l.params(word)
+	case name == "NAME" && len(l.path) > 0 && l.path[0] == "session":
+		return words("", rundir.SessionNames()...)
+	case name == "NAME":
+		return l.methods()
+	case strings.Contains(name, "TAPE"), strings.Contains(name, "FILE"), strings.Contains(name, "CATALOG"):
+		return answer{kind: anyFile}
+	case strings.Contains(name, "|") && name == strings.ToLower(name):
+		return words("", strings.Split(name, "|")...)
+	}
+	return answer{}
+}
+
+// transports are the beginnings of endpoints.
+var transports = []string{"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "tape:"}
+
+// endpoints offers endpoints: sessions, profiles, the demos, recent ones, and what an endpoint may begin with.
+func endpoints(word string) answer {
+	before, rest := "", word
+	for again := true; again; {
+		again = false
+		for _, p := range endpoint.Prefixes() {
+			if cut, ok := strings.CutPrefix(rest, p+"+"); ok {
+				before, rest, again = before+p+"+", cut, true
+			}
+		}
+	}
+	for _, scheme := range []string{"unix:", "exec:", "ipc:", "tape:"} {
+		if i := strings.Index(rest, scheme); i >= 0 && strings.HasPrefix(rest[i:], scheme) && (i == 0 || rest[i-1] == '+') {
+			return answer{files: before + rest[:i] + scheme, kind: anyFile}
+		}
+	}
+	a := answer{open: true}
+	offer := func(value, says string) { a.candidates = append(a.candidates, candidate{before + value, says}) }
+	if before == "" {
+		for _, name := range rundir.SessionNames() {
+			offer("@"+name, "a session")
+		}
+		profiles, _ := profile.Names()
+		for _, name := range profiles {
+			offer("@"+name, "a profile")
+		}
+		for _, typed := range cache.Recent() {
+			offer(typed, "used lately")
+		}
+	}
+	for _, name := range serve.DemoNames() {
+		offer("demo:"+name, "an embedded server")
+	}
+	for _, t := range transports {
+		offer(t, "")
+	}
+	for _, p := range endpoint.Prefixes() {
+		offer(p+"+", "")
+	}
+	if matching := a.matching(word); len(matching) == 1 && !strings.HasSuffix(matching[0], "+") && !strings.HasSuffix(matching[0], "/") && !strings.HasSuffix(matching[0], ":") {
+		a.open = false
+	}
+	return a
+}
+
+// matching are the values that begin with word.
+func (a answer) matching(word string) (values []string) {
+	for _, c := range a.candidates {
+		if strings.HasPrefix(c.value, word) {
+			values = append(values, c.value)
+		}
+	}
+	return values
+}
+
+// outlines is what is known of the peer's methods, without asking it.
+func (l line) outlines() []cache.Outline {
+	if l.catalog != "" {
+		b, err := os.ReadFile(l.catalog)
+		if err != nil {
+			return nil
+		}
+		c, err := catalog.Parse(b)
+		if err != nil {
+			return nil
+		}
+		return cache.Outlines(c, cmdline.IsSafeName)
+	}
+	if len(l.args) == 0 {
+		return nil
+	}
+	typed := l.args[0]
+	if typed == "@" {
+		typed = os.Getenv("RPCX_ENDPOINT")
+	}
+	if name, ok := strings.CutPrefix(typed, "demo:"); ok {
+		if name == "" {
+			name = "orders"
+		}
+		if c, ok := serve.Demo(name); ok {
+			return cache.Outlines(c, cmdline.IsSafeName)
+		}
+	}
+	return cache.KeptOutlines(typed, l.dialect)
+}
+
+func (l line) methods() (a answer) {
+	for _, o := range l.outlines() {
+		a.candidates = append(a.candidates, candidate{o.Method, o.Says})
+	}
+	return a
+}
+
+// params offers the keys of the method's params, and behind a key its values.
+func (l line) params(word string) (a answer) {
+	key, _, given := strings.Cut(word, "=")
+	for _, o := range l.outlines() {
+		if o.Method != l.args[1] {
+			continue
+		}
+		for _, p := range o.Params {
+			if given && p.Name == strings.TrimSuffix(key, ":") {
+				return words(key+"=", p.Values...)
+			}
+			a.candidates = append(a.candidates, candidate{value: p.Name + "="})
+		}
+	}
+	a.open = true
+	return a
+}
