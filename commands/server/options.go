@@ -25,6 +25,7 @@ type Options struct {
 	deny     []string
 	Runtime  string // what evaluates code: jq, co:COMMAND; "": nothing does
 	inflight int64
+	clients  int64
 	Frame    cmdline.Duration
 	Files    string
 	Record   options.Record
@@ -43,6 +44,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "have at most `N` requests of a connection in flight, and then read no further (1088)", 1, &o.inflight),
+			cmdline.Number(cmdline.GroupListen, "max-clients", "have at most `N` connections at once, and turn others away (1000)", 1, &o.clients),
 		},
 		o.Conn.Flags(), o.Record.Flags(), a.Common.Flags(),
 	} {
@@ -83,6 +85,7 @@ func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (s
 		return so, err
 	}
 	t := &so.Transport
+	t.MaxClients = int(o.clients)
 	t.Options.NoiseLimit, t.Options.Strict = 0, true
 	return so, nil
 }

@@ -56,7 +56,7 @@ func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	ln = wsNetListener{ln}
+	ln = wsNetListener{ln, newPlaces(c)}
 	l.serving.Go(func() {
 		if secure {
 			l.server.ServeTLS(ln, "", "")
@@ -96,14 +96,21 @@ func (w warner) Write(p []byte) (int, error) {
 }
 
 // A wsNetListener accepts connections that a WebSocket can be on.
-type wsNetListener struct{ net.Listener }
+type wsNetListener struct {
+	net.Listener
+	places *places
+}
 
 func (l wsNetListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if leave := l.places.take(c); leave != nil {
+			return &wsNet{Conn: c, left: leave}, nil
+		}
 	}
-	return &wsNet{Conn: c}, nil
 }
 
 // state tracks the connections that have no request at present: they end with the

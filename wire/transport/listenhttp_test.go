@@ -310,3 +310,11 @@ func TestHTTPOverUnixSocket(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// Each wait for a client has a bound.
+func TestListenerWaitsAreBounded(t *testing.T) {
+	s := (&httpListener{}).newServer()
+	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {
+		t.Errorf("%v, %v, %d bytes", s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes)
+	}
+}

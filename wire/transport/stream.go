@@ -103,6 +103,7 @@ type netStream struct {
 	insist bool   // a TLS alert about our certificate may come instead of the first bytes
 	closed atomic.Bool
 	deaf   atomic.Bool // after CloseRead
+	left   func()      // gives a client's place back; nil: it had none
 }
 
 func newNetStream(conn net.Conn) *netStream {
@@ -226,6 +227,9 @@ func (s *netStream) socket() net.Conn {
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
 		return nil
+	}
+	if s.left != nil {
+		defer s.left()
 	}
 	now := time.Now()
 	s.Conn.SetWriteDeadline(now.Add(lingerPatience)) // a Write that waits gives up

@@ -45,6 +45,7 @@ func listenStream(ctx context.Context, a Address, c Config) (Listener, error) {
 type streamListener struct {
 	net.Listener
 	endpoint string
+	places   *places
 	c        Config
 	tls      *tls.Config
 
@@ -72,7 +73,7 @@ func (s *streamListener) Drain() {
 const maxHandshakes = 64
 
 func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c Config) *streamListener {
-	s := &streamListener{Listener: l, endpoint: endpoint, c: c, tls: cfg, ready: make(chan net.Conn), closed: make(chan struct{})}
+	s := &streamListener{Listener: l, endpoint: endpoint, places: newPlaces(c), c: c, tls: cfg, ready: make(chan net.Conn), closed: make(chan struct{})}
 	if cfg != nil {
 		s.wg.Go(s.handshakes)
 	}
@@ -84,11 +85,17 @@ func (s *streamListener) Endpoint() string { return s.endpoint }
 
 // Accept returns the next connection.
 func (s *streamListener) Accept() (wire.Conn, error) {
-	conn, err := s.next()
-	if err != nil {
-		return nil, err
+	for {
+		conn, err := s.next()
+		if err != nil {
+			return nil, err
+		}
+		if leave := s.places.take(conn); leave != nil {
+			stream := newNetStream(conn)
+			stream.left = leave
+			return s.c.frame(stream)
+		}
 	}
-	return s.c.frame(newNetStream(conn))
 }
 
 // next returns the next connection that is past its handshake.

@@ -49,6 +49,7 @@ type Config struct {
 	AllowOrigin []string // exact Origins that may connect (http, ws), "*" for all; none without
 	Token       string   // the bearer token demanded (http, ws); "" demands none
 	Public      bool     // a listener that is not loopback needs no token and no client certificate
+	MaxClients  int      // how many connections a listener has at once; 0 means 1,000
 	NoPosts     bool     // only WebSockets are taken (http, ws): what is spoken needs both directions
 }
 

@@ -221,7 +221,7 @@ const stuckPatience = 150 * time.Millisecond
 func (w *wsConn) bye(code websocket.StatusCode, reason string) {
 	patience, cancel := Within(w.hurry, w.limit, 0)
 	defer cancel()
-	defer context.AfterFunc(patience, func() { w.net.Conn.Close() })()
+	defer context.AfterFunc(patience, func() { w.net.Close() })()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -230,7 +230,7 @@ func (w *wsConn) bye(code websocket.StatusCode, reason string) {
 			w.ws.Close(code, reason)
 		}
 		w.ws.CloseNow()
-		w.net.Conn.Close()
+		w.net.Close()
 	}()
 	select {
 	case <-done:
@@ -280,7 +280,7 @@ func (w *wsConn) ping(limit time.Duration) {
 	late := time.AfterFunc(limit, func() {
 		if now, _ := w.net.waiting(); waiting && now == before {
 			w.ended(&wire.CloseError{Err: fmt.Errorf("no answer to a keep-alive ping for %v", limit)})
-			w.net.Conn.Close()
+			w.net.Close()
 		}
 		cancel()
 	})

@@ -15,6 +15,7 @@ const wsBuffer = 64 << 10
 // flush, and can be closed while the library waits for the far side.
 type wsNet struct {
 	net.Conn
+	left func() // gives a client's place back; nil: it had none
 
 	// The reading side belongs to whoever reads; the library has a lock for that.
 	in     []byte // what was read and not yet asked for
@@ -30,6 +31,14 @@ type wsNet struct {
 	out  []byte // what is held back
 	hold atomic.Int32
 	err  error // of the first write that failed; nothing is written after it
+}
+
+// Close closes the connection.
+func (n *wsNet) Close() error {
+	if n.left != nil {
+		n.left()
+	}
+	return n.Conn.Close()
 }
 
 // start begins to buffer what is read, when the handshake is over.

@@ -1,0 +1,39 @@
+package transport
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// defaultClients is Config.MaxClients where that is 0.
+const defaultClients = 1000
+
+// places bounds the connections that a listener has at once. Who comes when there is no
+// place is hung up on.
+type places struct {
+	most  int64
+	taken atomic.Int64
+	warn  func(format string, args ...any)
+	told  sync.Once
+}
+
+func newPlaces(c Config) *places {
+	most := c.MaxClients
+	if most <= 0 {
+		most = defaultClients
+	}
+	return &places{most: int64(most), warn: c.warn}
+}
+
+// take gives conn a place, which leave gives back; nil if there is none, and conn is
+// closed.
+func (p *places) take(conn net.Conn) (leave func()) {
+	if p.taken.Add(1) <= p.most {
+		return sync.OnceFunc(func() { p.taken.Add(-1) })
+	}
+	p.taken.Add(-1)
+	p.told.Do(func() { p.warn("%d clients are connected, which is as many as may be: others are turned away", p.most) })
+	conn.Close()
+	return nil
+}
