@@ -45,8 +45,8 @@ func TestListenerGuard(t *testing.T) {
 			"Sec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n" + more + "\n" + masked(finClose, closing(1000, ""))
 	}
 	plain := Config{Options: wire.Options{MaxMessage: 100}}
-	origin := Config{AllowOrigin: []string{"https://app.example"}}
-	token := Config{Token: "s3cret"}
+	origin := Config{Listening: Listening{AllowOrigin: []string{"https://app.example"}}}
+	token := Config{Listening: Listening{Token: "s3cret"}}
 	for name, tt := range map[string]struct {
 		on     string
 		c      Config
@@ -62,7 +62,7 @@ func TestListenerGuard(t *testing.T) {
 		"a rebound name":      {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.example:80", js, "{}"), 403, "host"},
 		"a name like ours":    {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost.evil.example", js, "{}"), 403, ""},
 		"the name in LISTEN":  {"http://LocalHost:0/rpc", plain, post("/rpc", "localhost.", js, "{}"), 200, ""},
-		"a wildcard":          {"http://0.0.0.0:0/rpc", Config{Token: "t"}, post("/rpc", "any.example", "Authorization: bearer t\n"+js, "{}"), 200, ""},
+		"a wildcard":          {"http://0.0.0.0:0/rpc", Config{Listening: Listening{Token: "t"}}, post("/rpc", "any.example", "Authorization: bearer t\n"+js, "{}"), 200, ""},
 		"no type":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "", "{}"), 415, ""},
 		"a form":              {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: text/plain\n", "{}"), 415, ""},
 		"too large":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, strings.Repeat(" ", 101)), 413, "100"},
@@ -73,10 +73,10 @@ func TestListenerGuard(t *testing.T) {
 		"an allowed origin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\n"+js, "{}"), 200, "Access-Control-Allow-Origin: https://app.example"},
 		"its longer cousin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example.evil\n"+js, "{}"), 403, ""},
 		"two origins":         {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\nOrigin: http://evil\n"+js, "{}"), 403, ""},
-		"any origin":          {"http://127.0.0.1:0/rpc", Config{AllowOrigin: []string{"*"}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
+		"any origin":          {"http://127.0.0.1:0/rpc", Config{Listening: Listening{AllowOrigin: []string{"*"}}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
 		"a browser's question": {
 			"http://127.0.0.1:0/rpc",
-			Config{AllowOrigin: origin.AllowOrigin, Token: "t"},
+			Config{Listening: Listening{AllowOrigin: origin.AllowOrigin, Token: "t"}},
 			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: https://app.example\nAccess-Control-Request-Method: POST\n\n", 204, "Access-Control-Allow-Methods: POST",
 		},
 		"no token":           {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", js, "{}"), 401, "Www-Authenticate: Bearer"},
@@ -91,13 +91,13 @@ func TestListenerGuard(t *testing.T) {
 		"its host":           {"ws://127.0.0.1:0/rpc", plain, upgrade("evil.example", end), 403, ""},
 		"a post to a ws":     {"ws://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, "{}"), 200, "{}"},
 		"an upgrade of http": {"http://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
-		"no posts":           {"ws://127.0.0.1:0/rpc", Config{NoPosts: true}, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
+		"no posts":           {"ws://127.0.0.1:0/rpc", Config{Listening: Listening{NoPosts: true}}, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
 		"json-rpc":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: application/json-rpc\n", "{}"), 200, ""},
 		"our own origin":     {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:PORT\n"+js, "{}"), 200, "Access-Control-Allow-Origin: http://127.0.0.1:"},
 		"our own, by name":   {"ws://localhost:0/rpc", plain, upgrade("localhost", "Origin: http://LOCALHOST:PORT\n"), 101, ""},
 		"with TLS":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: https://127.0.0.1:PORT\n"+js, "{}"), 403, ""},
 		"another port":       {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:1\n"+js, "{}"), 403, ""},
-		"of the Host header": {"http://0.0.0.0:0/rpc", Config{Token: "t"}, post("/rpc", "evil.example:PORT", "Origin: http://evil.example:PORT\nAuthorization: Bearer t\n"+js, "{}"), 403, ""},
+		"of the Host header": {"http://0.0.0.0:0/rpc", Config{Listening: Listening{Token: "t"}}, post("/rpc", "evil.example:PORT", "Origin: http://evil.example:PORT\nAuthorization: Bearer t\n"+js, "{}"), 403, ""},
 		"a subprotocol":      {"ws://127.0.0.1:0/rpc", Config{Subprotocols: []string{"b", "a"}}, upgrade("localhost", "Sec-WebSocket-Protocol: a, b\n"), 101, "Sec-Websocket-Protocol: b"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,8 +145,8 @@ func TestListenFaults(t *testing.T) {
 	}{
 		"everyone can come":   {"ws://0.0.0.0:0/", Config{}, wire.Usage, []string{"--token", "--cacert", "--public"}},
 		"an empty host":       {"http://:0/", Config{}, wire.Usage, []string{"--public"}},
-		"everyone may come":   {"ws://0.0.0.0:0/", Config{Public: true}, "", nil},
-		"with a token":        {"http://:0/", Config{Token: "t"}, "", nil},
+		"everyone may come":   {"ws://0.0.0.0:0/", Config{Listening: Listening{Public: true}}, "", nil},
+		"with a token":        {"http://:0/", Config{Listening: Listening{Token: "t"}}, "", nil},
 		"with certificates":   {"https://0.0.0.0:0/", Config{TLS: TLS{Cert: cert, Key: key, CACert: ca.File}}, "", nil},
 		"roots without TLS":   {"ws://0.0.0.0:0/", Config{TLS: TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
 		"roots without TLS 2": {"http://0.0.0.0:0/", Config{TLS: TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},

@@ -300,12 +300,12 @@ func TestStreamListenersRefuse(t *testing.T) {
 		{"tcp://0.0.0.0:0", Config{TLS: mutual}, false, "--public"}, // tcp asks for no certificate
 		{"tls://0.0.0.0:0", Config{TLS: server}, false, "--public"},
 		{"tls://0.0.0.0:0", Config{TLS: mutual}, true, ""},
-		{"tcp://0.0.0.0:0", Config{Public: true}, true, ""},
+		{"tcp://0.0.0.0:0", Config{Listening: Listening{Public: true}}, true, ""},
 		{"tcp://127.0.0.2:0", Config{}, true, ""},
 		{"tls://127.0.0.1:0", Config{}, false, "--cert"},
-		{"tcp://127.0.0.1:0", Config{Token: "x"}, false, "token"},
-		{"unix:" + socketPath(t), Config{Token: "x"}, false, "token"},
-		{"stdio:", Config{Token: "x"}, false, "token"},
+		{"tcp://127.0.0.1:0", Config{Listening: Listening{Token: "x"}}, false, "token"},
+		{"unix:" + socketPath(t), Config{Listening: Listening{Token: "x"}}, false, "token"},
+		{"stdio:", Config{Listening: Listening{Token: "x"}}, false, "token"},
 		{"exec:cat", Config{}, false, "cannot be listened on"},
 	} {
 		c.config.Framing = framing.Line

@@ -44,8 +44,11 @@ type Config struct {
 	// response has come. It is called by any goroutine, and keeps nothing. May be nil.
 	Exchanged func(Exchange)
 	Stdio
+	Listening
+}
 
-	// Listeners only.
+// Listening is what listeners alone are told.
+type Listening struct {
 	AllowOrigin []string // exact Origins that may connect (http, ws), "*" for all; none without
 	Token       string   // the bearer token demanded (http, ws); "" demands none
 	Public      bool     // a listener that is not loopback needs no token and no client certificate
