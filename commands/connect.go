@@ -129,6 +129,7 @@ func (c *connection) run() error {
 
 // show prints what comes in.
 func (c *connection) show() error {
+	defer wire.Guard()
 	ctx, done := env.WithFarewell(c.deadline.Ctx)
 	defer done()
 	for {
@@ -152,6 +153,7 @@ func (c *connection) show() error {
 // feed sends the lines of stdin. A line that is no message is refused and named,
 // and the rest goes on.
 func (c *connection) feed() error {
+	defer wire.Guard()
 	var refused error
 	err := env.EachLine(c.deadline.Ctx, func(n int64, line []byte) error {
 		err := c.send(n, line)

@@ -80,12 +80,10 @@ func Main(args []string) Outcome {
 func run(a *env.Env, words []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", r), nil)
-			if a.Common.Verbose {
-				fmt.Fprintf(os.Stderr, "%s", debug.Stack())
-			}
+			err = a.OwnFault(r, debug.Stack())
 		}
 	}()
+	wire.Defect = a.Defect
 	log.SetFlags(0)
 	log.SetOutput(libraryLog{a})
 	root := tree(a, words...)

@@ -16,6 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"rpcx/commands/env"
+	"rpcx/wire"
 )
 
 // The scripts in testdata/script run the real program as a user would. Beyond
@@ -47,7 +50,20 @@ func TestMain(m *testing.M) {
 			o.Exit()
 		},
 		"scriptedpeer": peerProgram,
+		"panics":       panics,
 	})
+}
+
+// panics is a program that goes the way of rpcx when one of its goroutines panics.
+func panics() {
+	a := &env.Env{}
+	a.Detect(os.Args[1:])
+	wire.Defect = a.Defect
+	go func() {
+		defer wire.Guard()
+		panic("out of luck")
+	}()
+	select {}
 }
 
 // thenNothing is status, if all that the program has started has come to its end,

@@ -139,6 +139,7 @@ func give(ctx context.Context, to chan<- *job, j *job) error {
 }
 
 func (b *batch) work(ctx context.Context, work <-chan *job) {
+	defer wire.Guard()
 	for j := range work {
 		j.answer = b.call(ctx, j)
 		close(j.done)
@@ -150,6 +151,7 @@ func (b *batch) work(ctx context.Context, work <-chan *job) {
 }
 
 func (b *batch) printOrdered(ordered <-chan *job) (err error) {
+	defer wire.Guard()
 	for j := range ordered {
 		select {
 		case <-j.done:

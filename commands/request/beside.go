@@ -32,6 +32,7 @@ func (c *Consumer) watchBeside() error {
 	b := &bystander{consumer: c, stream: st, stop: stop, done: make(chan struct{})}
 	c.beside = b
 	go func() {
+		defer wire.Guard()
 		defer close(b.done)
 		for b.err == nil {
 			m, err := st.Next(ctx)

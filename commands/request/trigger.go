@@ -44,6 +44,7 @@ func startTrigger(c *Consumer, op dialect.Op) (*trigger, error) {
 	ctx, stop := context.WithCancel(c.deadline.Ctx)
 	s := &trigger{stream: st, stop: stop, failed: make(chan error, 1)}
 	go func() {
+		defer wire.Guard()
 		err := answered(ctx, st, op.Method)
 		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // what was taken before the end is still printed
 			c.deadline.Cancel(f)

@@ -79,7 +79,10 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	})
 	wg.Go(func() { _ = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
 	fed := make(chan error, 1)
-	go func() { fed <- feed(&pipe{f: p.stdout, exited: p.Done()}) }()
+	go func() {
+		defer wire.Guard()
+		fed <- feed(&pipe{f: p.stdout, exited: p.Done()})
+	}()
 
 	exited, cancelled, feeding := p.Done(), ctx.Done(), true
 	for exited != nil || feeding {

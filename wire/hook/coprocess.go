@@ -134,6 +134,7 @@ func (b *ConnectionHooks) living(a *Answer) (*coprocess, error) {
 
 // serve runs until the process has ended.
 func (co *coprocess) serve() {
+	defer wire.Guard()
 	err := co.Run(co.deliver, func() {
 		how, ok := co.Result()
 		co.mu.Lock()

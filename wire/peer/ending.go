@@ -13,6 +13,7 @@ import (
 // read is the reader's goroutine. It is the one place that decides that the
 // connection has ended, and the last of p's goroutines.
 func (p *Peer) read() {
+	defer wire.Guard()
 	defer close(p.done)
 	err := p.receiveAll()
 	gone := p.gone(err)

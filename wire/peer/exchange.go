@@ -16,6 +16,7 @@ import (
 
 // exchange sends one message and receives what answers it.
 func (p *Peer) exchange(o outgoing) {
+	defer wire.Guard()
 	ctx, cancel := p.exchangeContext(o.ctx)
 	defer cancel()
 	in, answers := o.call, o.answers()
@@ -170,6 +171,9 @@ func (p *Peer) elsewhereLocked(m *wire.Message) bool {
 		return false
 	}
 	raw := bytes.Clone(m.Raw)
-	p.wg.Go(func() { _ = owner.receive(raw, nil) })
+	p.wg.Go(func() {
+		defer wire.Guard()
+		_ = owner.receive(raw, nil)
+	})
 	return true
 }

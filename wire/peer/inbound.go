@@ -147,6 +147,7 @@ func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 
 // serve runs the handler of one request and answers with what it returns.
 func (p *Peer) serve(in *inbound) {
+	defer wire.Guard()
 	ev := failure(wire.NewError(wire.CodeInternal, "internal error"))
 	defer func() { p.served(in, ev) }() // whatever becomes of the handler's goroutine
 	if err := (room{p, in}).Await(); err != nil {

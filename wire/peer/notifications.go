@@ -84,6 +84,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 // tellHandler hands the notifications to the handler, one after another, until
 // none is left.
 func (p *Peer) tellHandler() {
+	defer wire.Guard()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.notifications.queue) > 0 && p.state < ended && p.ctx.Err() == nil {

@@ -115,6 +115,7 @@ func (p *Peer) sendLocked(o outgoing) {
 // they are about to send, so that much leaves in one write; a sole message never
 // waits.
 func (p *Peer) write() {
+	defer wire.Guard()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.outbox.queue) > 0 {

@@ -191,6 +191,7 @@ func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	}
 	r.process, r.knows = t, map[string]bool{session: true}
 	r.wg.Go(func() {
+		defer wire.Guard()
 		if err := t.Run(func(line []byte) { r.said(t, line) }, nil); err != nil {
 			r.o.Warn(fmt.Sprintf("the runtime %v on one line", err))
 		}

@@ -161,6 +161,7 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 		return err
 	}
 	go func() {
+		defer wire.Guard()
 		defer r.pending.Done()
 		r.follow(st)
 	}()

@@ -57,6 +57,7 @@ func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 // redialLoop makes the connection again whenever it ends, until that fails for good or
 // the conversation is closed.
 func (d *Direct) redialLoop(l *link) {
+	defer wire.Guard()
 	defer close(d.done)
 	k := &redialer{d: d}
 	for {

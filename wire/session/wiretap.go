@@ -111,6 +111,7 @@ func (t *Wiretap) Serve(ctx context.Context) error {
 
 // pass passes on one connection, to its end.
 func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
+	defer wire.Guard()
 	t.keep(client)
 	defer t.drop(client)
 	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
@@ -166,6 +167,7 @@ func (t *Wiretap) failed(err error) {
 
 // post passes on one POST.
 func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
+	defer wire.Guard()
 	t.mu.Lock()
 	if t.posts == nil {
 		rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)

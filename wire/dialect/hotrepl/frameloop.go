@@ -12,6 +12,7 @@ import (
 // frames is the host's main loop: it runs a frame per tick of the clock, and
 // sleeps while there is nothing to do.
 func (s *server) frames() {
+	defer wire.Guard()
 	clock := time.NewTimer(s.cfg.frame)
 	defer clock.Stop()
 	for {

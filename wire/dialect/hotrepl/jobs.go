@@ -80,6 +80,7 @@ func (s *server) fits(r *running, m *catalog.Method) bool {
 }
 
 func (s *server) runJob(j *job, id string) {
+	defer wire.Guard()
 	output, files, err := s.run(j.running, j.name, id, true, func(ev wire.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
@@ -24,6 +25,7 @@ func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names [
 	for i, name := range names {
 		slots <- struct{}{}
 		asking.Go(func() {
+			defer wire.Guard()
 			schemas[i], errs[i] = c.ask(ctx, caller, moduleSchemaMethod, scan.ArrayOf(scan.AppendQuoted(nil, name)))
 			<-slots
 		})

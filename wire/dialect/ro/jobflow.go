@@ -73,6 +73,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		have.state = "pending"
 	}
 	go func() {
+		defer wire.Guard()
 		defer stop()
 		var err error
 		for err == nil {
@@ -114,6 +115,7 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 		return nowhere.Cancel(ctx)
 	}
 	go func() {
+		defer wire.Guard()
 		var err error
 		for err == nil {
 			_, err = nowhere.Next(alive)

@@ -224,6 +224,7 @@ func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wi
 // attend waits for the end of a subscription and puts that into the ring, and
 // what else its stream brings beside items. m is its first message.
 func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *atomic.Bool) {
+	defer wire.Guard()
 	var err error
 	for ; err == nil; m, err = st.Next(context.Background()) {
 		opens := m.Kind == wire.Response && m.Err == nil && !m.Final

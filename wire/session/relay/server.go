@@ -117,6 +117,7 @@ func (s *Socket) serve() {
 const acceptPause = 20 * time.Millisecond
 
 func (s *Socket) converse(nc net.Conn) {
+	defer wire.Guard()
 	h := &Process{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]SharedPipe{}}
 	p := socketPeer(nc, peer.Options{
 		Handler: func(c dialect.Caller) dialect.Handler { h.client = c; return h },

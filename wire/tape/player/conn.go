@@ -39,6 +39,7 @@ func (e *engine) add(c wire.Conn) *conn {
 	k.exchanger, _ = c.(wire.Exchanger)
 	_, k.oneShot = c.(wire.OneShot)
 	go func() {
+		defer wire.Guard()
 		for {
 			msg, err := c.Recv()
 			a := arrival{k, bytes.Clone(msg), err}

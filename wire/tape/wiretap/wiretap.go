@@ -27,8 +27,14 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn) er
 		}
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { p.ended(wire.Send, one(client, server, wire.Send)) })
-	wg.Go(func() { p.ended(wire.Recv, two(server, client, wire.Recv)) })
+	wg.Go(func() {
+		defer wire.Guard()
+		p.ended(wire.Send, one(client, server, wire.Send))
+	})
+	wg.Go(func() {
+		defer wire.Guard()
+		p.ended(wire.Recv, two(server, client, wire.Recv))
+	})
 	wg.Wait()
 	return p.serverErr
 }

@@ -1,0 +1,35 @@
+package peer_test
+
+import (
+	"runtime"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// luckless is a codec with a defect.
+type luckless struct{ dialect.Codec }
+
+func (luckless) Decode([]byte) ([]wire.Message, bool, error) { panic("out of luck") }
+
+// What panics in the goroutine that reads is told to the program, and is no trace.
+func TestDefectOfTheReader(t *testing.T) {
+	told := make(chan any)
+	wire.Defect = func(what any, stack []byte) {
+		told <- what
+		runtime.Goexit() // the program would end
+	}
+	defer func() { wire.Defect = nil }()
+	here, there := transport.Pair()
+	peer.New(here, luckless{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
+	if err := there.Send([]byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if what := <-told; what != "out of luck" {
+		t.Error(what)
+	}
+}
