@@ -130,6 +130,9 @@ func bench(dir string, size sizes) error {
 func build(dir string) (func(name string) string, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	cmds := [][]string{{"scripts/build", at("rpcx")}}
+	if built := os.Getenv("RPCX"); built != "" {
+		cmds[0] = []string{"cp", built, at("rpcx")}
+	}
 	for _, name := range []string{"hello", "linked", "raw", "server"} {
 		cmds = append(cmds, []string{
 			"go", "build", "-tags", "urfave_cli_no_template", "-trimpath", "-ldflags", "-s -w",
