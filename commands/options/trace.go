@@ -62,6 +62,9 @@ func noter(a *env.Env) func(n peer.Note, client string) {
 			name := format.Cut(format.CleanLine(n.Method), 200)
 			text = fmt.Sprintf("called %s, which nothing answers (--on NAME=ANSWER does)", name)
 			from = who + " "
+		case a.Common.Verbose && n.Kind == peer.NoteDetail:
+			a.Console.Note(from + text)
+			return
 		case a.Common.Verbose:
 			a.Console.Warn(from + text)
 			return

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/jq"
+	"rpcx/wire/scan"
 )
 
 // Limit is how long one program may take on one message.
@@ -56,15 +58,20 @@ var names = sync.OnceValue(func() (names []string) {
 
 // A Program is one program of a page. nil is none: it has no output.
 type Program struct {
-	text    string
-	compile func() (*jq.Program, error)
+	text     string
+	constant json.RawMessage // what it is, where it is a JSON value; else nil
+	compile  func() (*jq.Program, error)
 }
 
 // New returns the program of that text, which is not looked at yet.
 func New(text string) *Program {
-	return &Program{text, sync.OnceValues(func() (*jq.Program, error) {
+	p := &Program{text: text, compile: sync.OnceValues(func() (*jq.Program, error) {
 		return jq.Compile(text, jq.Options{Declared: names()})
 	})}
+	if !strings.Contains(text, `\`) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil {
+		p.constant = scan.Compact(nil, []byte(text))
+	}
+	return p
 }
 
 // UnmarshalText makes p the program of text, as a page has it.
@@ -82,7 +89,7 @@ func (p *Program) Check() error {
 	return err
 }
 
-// First returns the first output on in; nil where there is none. It is a part of in, or
+// First returns the first output on in, which the caller must not change; nil where there is none. It is a part of in, or
 // of a variable's value, where the program is a path. The error is a Fault of kind
 // Helper: the program failed, or took too long.
 func (p *Program) First(in json.RawMessage, vals jq.Values) (out json.RawMessage, err error) {
@@ -95,50 +102,70 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (out json.RawMessage
 
 // All returns the outputs on in.
 func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessage, err error) {
-	err = p.run(in, vals, func(v json.RawMessage) (bool, error) {
-		if len(outs) == outputsMost {
-			return false, fmt.Errorf("more than %d outputs", outputsMost)
-		}
-		outs = append(outs, v)
-		return true, nil
+	switch {
+	case p == nil:
+		return nil, nil
+	case p.constant != nil:
+		return []json.RawMessage{p.constant}, nil
+	}
+	err = p.within(func(ctx context.Context, prog *jq.Program) error {
+		outs = nil
+		return prog.RunWith(ctx, orNull(in), vals, func(v json.RawMessage) (bool, error) {
+			if len(outs) == outputsMost {
+				return false, fmt.Errorf("more than %d outputs", outputsMost)
+			}
+			outs = append(outs, v)
+			return true, nil
+		})
 	})
 	return outs, err
 }
 
 // Holds reports whether an output on in is neither null nor false. nil always holds.
-func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
+func (p *Program) Holds(in json.RawMessage, vals jq.Values) (holds bool, err error) {
 	if p == nil {
 		return true, nil
 	}
-	prog, err := p.compile()
-	if err != nil {
-		return false, err
-	}
-	ctx, cancel := limited(prog)
-	defer cancel()
-	ok, err := prog.TruthWith(ctx, orNull(in), vals)
-	return ok, p.failed(err)
+	err = p.within(func(ctx context.Context, prog *jq.Program) (err error) {
+		holds, err = prog.TruthWith(ctx, orNull(in), vals)
+		return err
+	})
+	return holds, err
 }
 
 func (p *Program) run(in json.RawMessage, vals jq.Values, yield func(v json.RawMessage) (bool, error)) error {
-	if p == nil {
+	switch {
+	case p == nil:
 		return nil
+	case p.constant != nil:
+		_, err := yield(p.constant)
+		return err
 	}
+	return p.within(func(ctx context.Context, prog *jq.Program) error {
+		return prog.RunWith(ctx, orNull(in), vals, yield)
+	})
+}
+
+// within has apply run the program, no longer than Limit. It is run once more where it
+// was not done by then, in case this process had to wait for a processor. A path takes no
+// longer than its bytes.
+func (p *Program) within(apply func(ctx context.Context, prog *jq.Program) error) error {
 	prog, err := p.compile()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := limited(prog)
-	defer cancel()
-	return p.failed(prog.RunWith(ctx, orNull(in), vals, yield))
-}
-
-// limited is the context of one run. A path takes no longer than its bytes.
-func limited(prog *jq.Program) (context.Context, context.CancelFunc) {
 	if prog.IsPath() {
-		return context.Background(), func() {}
+		return p.failed(apply(context.Background(), prog))
 	}
-	return context.WithTimeout(context.Background(), Limit)
+	for range 2 {
+		d := takeDeadline()
+		err = apply(d, prog)
+		d.giveBack()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+	}
+	return p.failed(err)
 }
 
 // failed names the program in the failure of one.

@@ -51,3 +51,21 @@ want 0 0 echo "$status"
 want 0 77 cat answered
 want 0 '' cat answered.err
 ok "with its echo answered the connection lives on, without it the server hangs up: nothing was seen"
+
+# The dialect ovsdb answers echo by itself, and its monitor is a stream whose first item is the answer.
+page=ovsdb+tcp://127.0.0.1:$port
+want 0 '["Orders","_Server"]' rpcx call "$page" list_dbs
+want 1 '' rpcx call "$page" nothing
+said 'unknown method'
+rpcx subscribe "$page" monitor '["Orders","m3",{"Item":{"columns":["name","n"]}}]' --count 2 \
+  -q '[.Item[]?.new.n] | sort' --for 30s >monitored 2>monitored.err &
+monitored=$!
+started+=("$monitored")
+sleep 12 # two echoes
+want 0 uuid rpcx call "$page" transact '"Orders"' '{"op":"insert","table":"Item","row":{"name":"cog","n":78}}' --jq '.[0].uuid[0]' -r
+status=0
+wait "$monitored" || status=$?
+want 0 0 echo "$status"
+want 0 $'[77]\n[78]' cat monitored
+want 0 '' cat monitored.err
+ok "the page: the monitor's first item and its update, echo answered in between"

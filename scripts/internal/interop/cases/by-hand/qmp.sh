@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# the dialect qmp: QEMU, which greets first and sends events before answers
+. "$INTEROP/lib.sh"
+needs qemu-system-x86_64
+
+qemu='qmp+exec:qemu-system-x86_64 -M none -nodefaults -display none -qmp stdio'
+want 0 '"none"' rpcx call "$qemu" query-machines -q '[.[].name | select(. == "none")][0]'
+want 0 true rpcx describe "$qemu" -q '[.methods[].name] | contains(["query-status","quit"])'
+want 1 '' rpcx call "$qemu" nosuch
+said 'nosuch: The command nosuch has not been found \(code CommandNotFound\)'
+want 1 '' rpcx call "$qemu" qom-get path=/nosuch property=x
+said 'code DeviceNotFound'
+want 0 '{"guest":false,"reason":"host-qmp-quit"}' rpcx subscribe "$qemu" quit --method SHUTDOWN --count 1 -q '{guest, reason}'
+ok "commands, errors with their class, what it offers, an event"
+want 0 1 sh -c 'echo "{\"execute\":\"query-version\"}" | rpcx connect "$1" | grep -c "\"major\""' - "$qemu"
+ok "a conversation in a pipe"

@@ -1,0 +1,92 @@
+package codec
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/page/load"
+)
+
+// names is a page that only has names of its own.
+const names = `
+name = "names"
+base = "none"
+[names]
+request = { method = "command", params = "arguments", id = "seq" }
+response = { id = "re", result = "body", error = "failed", message = "failed.text" }
+event = { method = "event", params = "data" }
+`
+
+// programs is a page that wraps calls, and has streams and progress.
+const programs = `
+name = "programs"
+[call]
+method = '"tools/call"'
+params = '{name: $method, arguments: $params}'
+result = 'if .structured then .structured else .content[0].text end'
+error = 'if .isError then {code: 1, message: "no"} else empty end'
+[during]
+token = '{_meta: {token: $token}}'
+progress = { method = "progress", when = ".token == $token", event = "{message, fraction: .progress}" }
+[subscribe.watch]
+item = { method = "changed", when = ".id == $params.id", event = ".value" }
+`
+
+func speaks(tb testing.TB, text string) *Codec {
+	tb.Helper()
+	p, err := load.Parse("bench.toml", []byte(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	d, err := New(p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d.NewCodec(dialect.CodecOptions{})
+}
+
+var padding = strings.Repeat("x", 120)
+
+// Answers of 200 bytes are read.
+func BenchmarkDecode(b *testing.B) {
+	read := func(c dialect.Codec, msg string) func(b *testing.B) {
+		return func(b *testing.B) {
+			raw := []byte(msg)
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := c.Decode(raw); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	b.Run("jsonrpc", read(jsonrpc.NewCodec(jsonrpc.Options{}), `{"jsonrpc":"2.0","id":123456,"result":{"text":"`+padding+`","n":[1,2,3]}}`))
+	b.Run("names", read(speaks(b, names), `{"re":123456,"body":{"text":"`+padding+`","n":[1,2,3]},"kind":"r"}`))
+	stream := speaks(b, programs)
+	if _, err := stream.Encode(dialect.Op{Kind: dialect.Subscribe, Method: "watch", Params: []byte(`{"id":7}`)}); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("item", read(stream, `{"jsonrpc":"2.0","method":"changed","params":{"id":7,"value":{"text":"`+padding+`"}}}`))
+}
+
+// A wrapped call is written and its answer of 200 bytes is read: both by programs.
+func BenchmarkWrapped(b *testing.B) {
+	c := speaks(b, programs)
+	b.ReportAllocs()
+	for b.Loop() {
+		m, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte(`{"message":"hi"}`)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		id, _ := strconv.Atoi(string(m.ID))
+		raw := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), int64(id), 10)
+		raw = append(raw, `,"result":{"content":[{"type":"text","text":"`+padding+`"}]}}`...)
+		if msgs, _, err := c.Decode(raw); err != nil || string(msgs[0].Body) != `"`+padding+`"` {
+			b.Fatalf("%s, %v", msgs[0].Body, err)
+		}
+	}
+}
