@@ -63,6 +63,9 @@ func topic(file string) Topic {
 	}
 	name, section, _ := strings.Cut(file, ".")
 	says, text, _ := strings.Cut(string(b), "\n")
+	if strings.Contains(text, "{{rules}}") { // long to make, and of one topic
+		text = strings.NewReplacer("{{rules}}", rulesTable(), "{{differences}}", differencesTable()).Replace(text)
+	}
 	return Topic{Name: name, Section: section, Says: says, Text: strings.Trim(lists().Replace(text), "\n")}
 }
 

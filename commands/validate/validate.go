@@ -62,14 +62,13 @@ func Command(a *env.Env) *cmdline.Command {
 	o := &validateOptions{}
 	return &cmdline.Command{
 		Name:        "validate",
-		Usage:       "hold values, tapes, live peers and catalogs against what they promise",
+		Usage:       "hold values, tapes, peers and catalogs to what they promise",
 		ArgsUsage:   "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Does a server do what its dialect demands?", Command: "rpcx validate demo:orders"},
 			{Says: "What a tape breaks of the rules of its dialect; a report for a CI system", Command: "rpcx validate orders.tape --report junit=report.xml"},
 			{Says: "Does a client? rpcx is its server", Command: "rpcx validate --role client tcp://127.0.0.1:0 --on 'add=jq:add' -- ./client-test"},
-			{Says: "Which rules there are", Command: "rpcx validate --rules scomp"},
 			{Says: "Each line of a file against a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
 			{Says: "What a method returns, against what a catalog says that it returns", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
 			{Says: "A golden file: what is offered now, and ever after", Command: "rpcx describe demo:orders > api.json"},
@@ -119,7 +118,7 @@ func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.List(groupPeer, "disable", "", "leave the rule or probe `NAME` out", &o.disable),
 		cmdline.Bool(groupPeer, "strict", "", "what should be and is not is a failure, too, not a warning", &o.strict),
 		cmdline.Bool(groupPeer, "intrusive", "", "make the probes that may disconnect or exhaust others, too", &o.intrusive),
-		cmdline.Generic(cmdline.GroupOutput, "report", "write a report for a CI system in the form `"+report.Usage+"`", &o.report),
+		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
 	}
 	return append(flags, o.client.ConnectingFlags(a, "wait `DURATION` for an answer of a live peer (5s)")...)
 }

@@ -1,0 +1,70 @@
+package help
+
+import (
+	"fmt"
+	"strings"
+
+	"rpcx/wire/validate/probes"
+	"rpcx/wire/validate/rules"
+	"rpcx/wire/validate/versions"
+)
+
+// rulesTable is the part of the topic rules that lists the rules and probes of each
+// dialect.
+func rulesTable() string {
+	var b strings.Builder
+	for _, dialect := range rules.Dialects() {
+		set, err := rules.For(dialect)
+		if err != nil {
+			panic(err) // the rules are part of the program
+		}
+		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
+		if set.Base != "" {
+			fmt.Fprintf(&b, "The sections are those of %s. The rules of %s hold, too", set.Page, set.Base)
+			if len(set.Except) > 0 {
+				b.WriteString(", but for " + strings.Join(set.Except, ", "))
+			}
+			b.WriteString(".\n\n")
+		} else {
+			fmt.Fprintf(&b, "The sections are those of %s.\n\n", set.Page)
+		}
+		for _, r := range set.Rules {
+			if r.Page == set.Page {
+				fmt.Fprintf(&b, "* %s -- %s; %s. %s\n", r.Name, r.Level, r.Section, r.Sentence)
+			}
+		}
+		b.WriteString("\n" + probesTable(dialect, set.Page))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// probesTable lists what a live peer is asked beside.
+func probesTable(dialect, page string) string {
+	all, err := probes.For(dialect)
+	if err != nil {
+		panic(err) // the probes are part of the program
+	}
+	var b strings.Builder
+	for _, p := range all.Probes {
+		if p.Page == page {
+			fmt.Fprintf(&b, "* %s -- %s; %s. %s\n", p.Name, p.Level, p.Section, p.Sentence)
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "A live peer is asked, too:\n\n" + b.String() + "\n"
+}
+
+// differencesTable lists the kinds of difference between two catalogs.
+func differencesTable() string {
+	var b strings.Builder
+	for _, k := range versions.Kinds() {
+		class := string(k.Params)
+		if k.Params != k.Result {
+			class = fmt.Sprintf("%s in params, %s in results", k.Params, k.Result)
+		}
+		fmt.Fprintf(&b, "* %s -- %s: %s\n", k.Name, class, k.Sentence)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
