@@ -48,13 +48,14 @@ func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endp
 	if err != nil {
 		return err
 	}
-	remember(a, e)
+	defer remember(a, e)
 	defer func() { err = errors.Join(err, closing(cl.Ctx, conv, &c.Hooks, err)) }()
 	cl.Touch()
 	return work(conv)
 }
 
-// remember keeps the endpoint that was typed for completion, unless it is a name or holds a secret.
+// remember keeps the endpoint that was typed for completion, unless it is a name or holds a secret. It writes a file, which
+// has time until the work is done.
 func remember(a *env.Env, e endpoint.Endpoint) {
 	if typed := a.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
 		cache.Remember(typed)

@@ -7,14 +7,14 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// TestTables: the tables of all dialects can be read, and no name stands twice.
+// TestTables: the tables of all dialects can be read, and no name stands twice. A dialect that has rules has probes.
 func TestTables(t *testing.T) {
 	for _, name := range all.Names() {
 		set, err := probes.For(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(set.Probes) == 0 {
+		if len(set.Probes) == 0 && all.Named(name).Rules != "" {
 			t.Errorf("%s has no probes", name)
 		}
 		seen := map[string]bool{}
