@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# clients of Ethereum nodes (ethers, web3) read what a hook of ours streams, as the catalog says it (stream)
+. "$INTEROP/lib.sh"
+needs_packages
+
+cat >heads.sh <<'SH'
+for n in 11 12 13; do echo '{"number":"0x'$n'","hash":"0x'$(printf %064d $n)'"}'; done
+echo $$ >>pids
+exec sleep 600
+SH
+cat >node.json <<'JSON'
+{"catalog":1,"methods":[
+ {"name":"eth_chainId","run":"json:\"0x1\""},
+ {"name":"eth_accounts","run":"json:[]"},
+ {"name":"eth_blockNumber","run":"json:\"0x10\""},
+ {"name":"eth_subscribe","kind":"stream","run":"lines:sh heads.sh","stream":{"method":"eth_subscription","id":"hex"}}]}
+JSON
+
+start '^\{"listening":' rpcx serve ws://127.0.0.1:0/ --hooks node.json
+want 0 '["ethers",16]
+["ethers",[17,18,19]]
+["ethers","unsubscribed"]' node "$INTEROP/clients/heads.mjs" ethers "$(field listening)"
+ok "ethers: a call, three heads, unsubscribed"
+want 0 '["web3",[17,18,19]]
+["web3","unsubscribed"]' node "$INTEROP/clients/heads.mjs" web3 "$(field listening)"
+ok "web3: three heads, unsubscribed"
+stop
+while read -r pid; do
+  if [[ $(ps -o stat= -p "$pid" || true) == [!Z]* ]]; then
+    bad=1
+    echo "$CASE: a hook has outlived its subscription: $pid" >&2
+  fi
+done <pids
+ok "no hook is left"

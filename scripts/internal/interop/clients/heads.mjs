@@ -1,0 +1,39 @@
+// A client of an Ethereum node against a server of ours: node heads.mjs ethers|web3 URL
+// Three new heads, then the end of the subscription.
+import { WebSocketProvider } from 'ethers';
+import { Web3 } from 'web3';
+
+const [, , who, url] = process.argv;
+const say = (what) => console.log(JSON.stringify([who, what]));
+
+// three tells the first three values that subscribe's callback gets.
+const three = (subscribe) =>
+  new Promise((resolve, reject) => {
+    const seen = [];
+    subscribe((value) => {
+      if (seen.push(value) === 3) {
+        say(seen);
+        resolve();
+      }
+    }).catch(reject);
+  });
+
+if (who === 'ethers') {
+  const node = new WebSocketProvider(url);
+  say(await node.getBlockNumber());
+  await three((value) => node.on('block', value));
+  await node.removeAllListeners();
+  await node.send('eth_chainId', []); // what was asked before it is answered, the unsubscribing too
+  say('unsubscribed');
+  await node.destroy();
+} else {
+  const node = new Web3(url);
+  let heads;
+  await three(async (value) => {
+    heads = node.eth.subscribe('newHeads');
+    (await heads).on('data', (head) => value(Number(head.number)));
+  });
+  await (await heads).unsubscribe();
+  say('unsubscribed');
+  node.provider.disconnect();
+}
