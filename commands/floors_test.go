@@ -46,7 +46,7 @@ var floors = []floor{
 	{"wire/tape", []string{"wire", "wire/scan"}, nil},
 	{"wire/tape/match", []string{"wire", "wire/scan", "wire/jq", "wire/dialect", "wire/tape"}, nil},
 	{"wire/tape/recorder", []string{"wire", "wire/scan", "wire/jq", "wire/redact", "wire/tape", "wire/tape/match"}, nil},
-	{"wire/tape/wiretap", []string{"wire", "wire/dialect", "wire/tape/match", "wire/tape/recorder"}, nil},
+	{"wire/tape/wiretap", []string{"wire", "wire/dialect", "wire/scan", "wire/tape/match", "wire/tape/recorder"}, nil},
 	{"wire/tape/transcript", []string{"wire", "wire/scan", "wire/dialect", "wire/tape", "wire/tape/match"}, nil},
 	{"wire/tape/player", []string{"wire", "wire/scan", "wire/jq", "wire/catalog", "wire/dialect", "wire/tape", "wire/tape/*"}, nil},
 	{"wire/serve", []string{"wire", "wire/scan", "wire/jq", "wire/catalog", "wire/dialect", "wire/schema", "wire/hook"}, nil},

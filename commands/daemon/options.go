@@ -86,8 +86,8 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	return op, nil
 }
 
-// fingerprint hashes what makes two sessions the same: endpoint, dialect, hooks
-// and subscriptions, and the folder where one of them depends on it.
+// fingerprint hashes what makes two sessions the same: endpoint, dialect, hooks,
+// subscriptions and tape, and the folder where one of them depends on it.
 func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)
@@ -97,5 +97,9 @@ func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 			return "", err
 		}
 	}
-	return cache.Fingerprint(e, here, o.Hooks.On, o.Hooks.Files, o.Session.subscribe), nil
+	recorded, err := o.Record.Identity()
+	if err != nil {
+		return "", err
+	}
+	return cache.Fingerprint(e, here, o.Hooks.On, o.Hooks.Files, o.Session.subscribe, recorded), nil
 }

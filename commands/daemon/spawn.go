@@ -97,7 +97,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 		return false, err
 	}
 	if c.Fingerprint() != k.Fingerprint {
-		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks or subscriptions (%s)", k.Name, c.Endpoint()), nil)
+		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks, subscriptions or tape (%s)", k.Name, c.Endpoint()), nil)
 		f.Hint = "rpcx session close " + k.Name + " ends it"
 		return false, f
 	}

@@ -1,6 +1,8 @@
 package options
 
 import (
+	"path/filepath"
+
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/wire"
@@ -43,6 +45,15 @@ func (r *Record) sharedFlags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupRecord, "redact", "", "leave out what the jq program `JQ` selects of a message, too, such as .params.card", &r.redact),
 		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "when the tape cannot be written, `fail|continue`: end with status 8 (the default), or go on without", &r.failed, []string{tapeFail, tapeContinue}),
 	}
+}
+
+// Identity is what makes two recordings the same: the file, and what is left out.
+func (r *Record) Identity() ([]string, error) {
+	if r.File == "" {
+		return nil, nil
+	}
+	file, err := filepath.Abs(r.File)
+	return append([]string{file}, r.redact...), err
 }
 
 // Open opens the tape of a conversation with endpoint, in dialect; many says that

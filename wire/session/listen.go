@@ -117,7 +117,7 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	if s.options.Client != nil && !s.alone {
 		o.Tap, o.Note = s.options.Client(client)
 	}
-	rec = s.record(conn)
+	rec = s.record(conn).from(conn)
 	o.Tap = rec.tap(o.Tap)
 	if s.options.Wrap != nil {
 		conn = s.options.Wrap(conn)
@@ -148,6 +148,9 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	err := p.Err()
 	note := rec.ended(p)
 	_ = p.Close()
+	if rec.post != nil {
+		rec.post.over()
+	}
 	note()
 	if p.MostHeld() > muchHeld {
 		debug.FreeOSMemory() // what one client made us take is not kept when it goes

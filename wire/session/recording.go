@@ -18,6 +18,7 @@ import (
 type recording struct {
 	to    *recorder.Conn // nil: it is not
 	lasts bool           // it has no end
+	post  *answering     // the POST that it is; nil: it is none, or is not recorded
 }
 
 // record begins to record a connection. open says how it comes about, server that we
@@ -31,8 +32,11 @@ func (o Options) record(open tape.Open, server bool) recording {
 
 // tap returns next with the messages recorded, too.
 func (r recording) tap(next wire.Tap) wire.Tap {
-	if r.to == nil {
+	switch {
+	case r.to == nil:
 		return next
+	case r.post != nil:
+		return both(r.post.message, next)
 	}
 	return both(r.to.Message, next)
 }

@@ -23,14 +23,17 @@ type Wiretap struct {
 	framing    wire.Framing // of both sides, where they are bytes; nil: messages are passed on
 	dialling   transport.Config
 
-	awaiting awaiting // of a peer that connects to us
+	awaiting awaiting        // of a peer that connects to us
+	ends     context.Context // with Close
+	end      context.CancelFunc
 
-	mu    sync.Mutex
-	open  map[wire.Conn]bool
-	posts *wiretap.Posts // what comes by POST
-	up    wire.Conn      // of posts
-	fault error
-	wg    sync.WaitGroup
+	mu     sync.Mutex
+	open   map[wire.Conn]bool
+	posts  *wiretap.Posts // what comes by POST, for a peer that is not one of HTTP
+	relays *relays        // what comes by HTTP, for a peer of HTTP
+	up     wire.Conn      // of posts
+	fault  error
+	wg     sync.WaitGroup
 }
 
 // ListenTap binds listen, whose connections will be passed on to the endpoint to.
@@ -47,6 +50,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		return nil, wire.Usagef("%s is connected already: what it says is recorded where it is opened, with --record", to)
 	}
 	t := &Wiretap{listen: listen, to: to, options: of, open: map[wire.Conn]bool{}}
+	t.ends, t.end = context.WithCancel(context.Background())
 	near := of
 	near.Transport = listening
 	bind, err := transportConfig(listen, near, listen.Spec().ServerBinary)
@@ -60,6 +64,9 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	if listen.IsBytes() && to.IsBytes() && framingOf(listen) == framingOf(to) && t.dialling.Head == nil {
 		t.framing = bind.Framing
 		bind.Framing, t.dialling.Framing = wiretap.Bytes, wiretap.Bytes
+	}
+	if listen.Address.IsHTTP() && to.Address.IsHTTP() {
+		bind.Relay = t.relay
 	}
 	if t.listener, err = transport.Listen(ctx, listen.Address, bind); err != nil {
 		return nil, err
@@ -181,7 +188,7 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 		}
 		shape := t.to.Spec().Shape()
 		t.up = server
-		t.posts = wiretap.NewPosts(server, shape, rec.to)
+		t.posts = wiretap.NewPosts(server, shape, rec.to, t.options.Hook.Warn)
 	}
 	posts := t.posts
 	t.mu.Unlock()
@@ -206,6 +213,10 @@ func (t *Wiretap) drop(c wire.Conn) {
 func (t *Wiretap) Close() error {
 	err := t.listener.Close()
 	t.mu.Lock()
+	t.end()
+	if t.relays != nil {
+		defer t.relays.to.Close()
+	}
 	var all []wire.Conn
 	for c := range t.open {
 		all = append(all, c)

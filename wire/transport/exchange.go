@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// An Exchange describes one HTTP exchange of a connection that was dialled, as it
-// stands when the head of the response has come: an upgrade, a POST, a request for
-// an event stream. The bodies must not be read here.
+// An Exchange describes one HTTP exchange, as it stands when the head of the response
+// has come or gone: an upgrade, a POST, a request for an event stream. The bodies must
+// not be read here.
 type Exchange struct {
 	Request  *http.Request
 	Response *http.Response // nil: none came
@@ -21,6 +21,55 @@ type Exchange struct {
 	TLS      time.Duration  // of the TLS handshake
 	Wait     time.Duration  // from the request being sent to the head of the response
 	Remote   string         // the address of the other side; "": not known
+}
+
+// A served is the Exchange by which a connection came to a listener.
+type served struct {
+	r     *http.Request
+	start time.Time
+
+	mu   sync.Mutex
+	head *http.Response // nil: it has not gone yet
+	tell func(Exchange) // nil: not asked for, or told
+}
+
+func serve(r *http.Request) *served { return &served{r: r, start: time.Now()} }
+
+// OnExchange has tell told of the exchange when the head of its response has gone, at
+// once where it has.
+func (s *served) OnExchange(tell func(Exchange)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell = tell
+	s.told()
+}
+
+// OnExchange has tell told of the upgrade, where it came to a listener.
+func (w *wsConn) OnExchange(tell func(Exchange)) {
+	if w.from != nil {
+		w.from.OnExchange(tell)
+	}
+}
+
+// answered notes the head of the response.
+func (s *served) answered(status int, header http.Header) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.head = &http.Response{StatusCode: status, Proto: s.r.Proto, Header: header.Clone()}
+	s.told()
+}
+
+func (s *served) told() {
+	if s.tell == nil || s.head == nil {
+		return
+	}
+	req := s.r.WithContext(s.r.Context())
+	req.URL = &url.URL{Scheme: "http", Host: s.r.Host, Path: s.r.URL.Path, RawPath: s.r.URL.RawPath, RawQuery: s.r.URL.RawQuery}
+	if s.r.TLS != nil {
+		req.URL.Scheme = "https"
+	}
+	s.tell(Exchange{Request: req, Response: s.head, Start: s.start, Wait: time.Since(s.start), Remote: s.r.RemoteAddr})
+	s.tell = nil
 }
 
 // observed is t, of whose exchanges Config.Exchanged is told.

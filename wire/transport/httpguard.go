@@ -28,6 +28,7 @@ type guard struct {
 	token   string   // "" demands none
 	websock bool     // LISTEN names a WebSocket: who asks for neither is told of that
 	noPosts bool     // only WebSockets
+	relayed bool     // requests are passed on, whatever their method
 	refused refusals
 }
 
@@ -50,7 +51,7 @@ func (l *httpListener) bind(ctx context.Context, a Address) (net.Listener, error
 		path = "/"
 	}
 	l.path, l.origins, l.token = path, l.c.AllowOrigin, l.c.Token
-	l.websock, l.noPosts = a.webSocket(), l.c.NoPosts
+	l.websock, l.noPosts, l.relayed = a.webSocket(), l.c.NoPosts, l.c.Relay != nil
 	l.refused.warn = l.c.warn
 	if a.Path != "" {
 		ln, err := listenUnix(a.Path)
@@ -171,7 +172,6 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 		refuse(w, status, "%s", why)
 		return false
 	}
-	upgrade := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 	switch {
 	case !g.knownHost(r.Host):
 		return refuse(http.StatusForbidden, "this listener has no such host name")
@@ -185,8 +185,9 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	case !g.authorized(r):
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		return refuse(http.StatusUnauthorized, "a bearer token is needed")
-	case upgrade:
+	case isUpgrade(r):
 		return true
+	case g.relayed && r.Method != http.MethodPost: // a body is none that a page may send without asking
 	case g.noPosts, g.websock && r.Method != http.MethodPost:
 		w.Header().Set("Upgrade", "websocket")
 		return refuse(http.StatusUpgradeRequired, "this is a WebSocket")
@@ -202,6 +203,9 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	}
 	return true
 }
+
+// isUpgrade says that a request wants a WebSocket.
+func isUpgrade(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), "websocket") }
 
 // preflight answers what a page's browser asks before it posts JSON: which
 // methods and headers are taken, those of MCP's HTTP among them.

@@ -28,6 +28,7 @@ var ErrNoStream = errors.New("the far side accepts one answer and no event strea
 // and what is sent until Close is the answer. It is a wire.OneShot and a
 // wire.Batcher.
 type posted struct {
+	*served
 	body   []byte
 	w      http.ResponseWriter
 	gone   context.Context // ends when the far side hangs up
@@ -52,7 +53,7 @@ type posted struct {
 func newPosted(w http.ResponseWriter, r *http.Request, body []byte, c Config) *posted {
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 	p := &posted{
-		body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
+		served: serve(r), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
 		stream: strings.Contains(accept, "text/event-stream"),
 		finish: make(chan struct{}), finished: make(chan struct{}),
 	}
@@ -158,6 +159,7 @@ func (p *posted) startEvents() {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	p.w.WriteHeader(http.StatusOK)
+	p.answered(http.StatusOK, h)
 	if p.first != nil {
 		p.out = appendEvent(p.out, p.first)
 		p.first = nil
@@ -230,10 +232,12 @@ func (p *posted) serve() {
 		p.flush()
 	case p.first == nil:
 		p.w.WriteHeader(http.StatusNoContent)
+		p.answered(http.StatusNoContent, p.w.Header())
 	default:
 		h := p.w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(p.first)))
+		p.answered(http.StatusOK, h)
 		p.w.Write(p.first)
 	}
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -184,14 +185,24 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !l.allow(w, r) {
 		return
 	}
-	if r.Method == http.MethodPost {
+	switch {
+	case l.relayed && !isUpgrade(r):
+		if l.token != "" {
+			r.Header.Del("Authorization") // it was for us
+		}
+		if msg, ok := l.read(w, r); ok {
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(msg)), int64(len(msg))
+			l.c.Relay(w, r)
+		}
+	case r.Method == http.MethodPost:
 		l.post(w, r)
-		return
+	default:
+		l.upgrade(w, r)
 	}
-	l.upgrade(w, r)
 }
 
 func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {
+	from := serve(r)
 	under := underlying(r.Context().Value(netKey{}).(net.Conn))
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:       l.c.Subprotocols,
@@ -200,7 +211,9 @@ func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // it has answered
 	}
+	from.answered(http.StatusSwitchingProtocols, w.Header())
 	c := newWS(ws, under, l.c)
+	c.from = from
 	if !l.hand(context.Background(), c) {
 		c.CloseWith(int(websocket.StatusGoingAway), "the listener is closed")
 	}
@@ -238,7 +251,8 @@ func (b *body) Read(p []byte) (int, error) {
 // atRate returns the time that n bytes may take.
 func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Second }
 
-func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
+// read reads the body of a request, and answers one that cannot be read.
+func (l *httpListener) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok bool) {
 	max := l.c.Options.WithDefaults().MaxMessage
 	rc := http.NewResponseController(w)
 	from := &body{Reader: http.MaxBytesReader(w, r.Body, int64(max)), rc: rc, patience: l.patience, start: time.Now()}
@@ -247,17 +261,25 @@ func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		refuse(w, http.StatusRequestTimeout, "the body is too slow")
-		return
+		return nil, false
 	case errors.As(err, &large), wire.AsFault(err) != nil:
 		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", max)
-		return
+		return nil, false
 	case err != nil:
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			refuse(w, http.StatusBadRequest, "the body could not be read")
 		}
-		return
+		return nil, false
 	}
 	rc.SetReadDeadline(time.Time{}) // the handler takes as long as it takes
+	return msg, true
+}
+
+func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
+	msg, ok := l.read(w, r)
+	if !ok {
+		return
+	}
 	c := newPosted(w, r, msg, l.c)
 	if !l.hand(r.Context(), c) {
 		c.abandon()

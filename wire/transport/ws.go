@@ -38,6 +38,7 @@ type wsConn struct {
 	binary wire.Binary
 	limit  time.Duration   // of each step of Close
 	hurry  context.Context // Config.Hurry
+	from   *served         // how it came; nil: it was dialled
 
 	buf  []byte // of Recv alone
 	last int    // the length of the message before

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"sync"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/recorder"
 )
@@ -16,23 +18,36 @@ import (
 type Posts struct {
 	server wire.Conn
 	shape  dialect.Shape
+	rules  *match.Rules
 	rec    *recorder.Conn
 
 	mu   sync.Mutex
 	wait map[string]*post // by the id of a request that is not answered yet
 	last *post            // what belongs to no request goes here
+	open map[string]*post // by the stream that its answer may have opened
+	told bool             // that something came for which no POST is open
+	warn func(text string)
 }
 
 // post is one POST that waits for its answers.
 type post struct {
-	conn wire.Conn
-	owed int
-	done chan struct{} // closed when all have come
+	conn   wire.Conn
+	owed   int
+	over   bool
+	done   chan struct{} // closed when all have come
+	stream string        // what its answer may have opened, a JSON text; "": nothing
+	begun  bool          // an item of it has come
 }
 
-// NewPosts returns a Posts that passes on to server, and records it.
-func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn) *Posts {
-	p := &Posts{server: server, shape: shape, rec: rec, wait: map[string]*post{}}
+// itemPatience is how long a POST that takes an event stream stays open after an
+// answer which may have opened a stream, until the first item of it comes. From then
+// on it is open to the stream's end.
+const itemPatience = time.Second
+
+// NewPosts returns a Posts that passes on to server, and records it. warn is told what
+// a user should know.
+func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
+	p := &Posts{server: server, shape: shape, rules: match.NewRules(shape, nil), rec: rec, warn: warn, wait: map[string]*post{}, open: map[string]*post{}}
 	if _, ok := server.(wire.Exchanger); !ok {
 		go p.receive()
 	}
@@ -59,10 +74,18 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn) error {
 	if err := p.server.Send(msg); err != nil {
 		return err
 	}
+	var gone <-chan struct{} // of whoever hangs up
+	if g, ok := client.(interface{ Gone() <-chan struct{} }); ok {
+		gone = g.Gone()
+	}
 	select {
 	case <-t.done:
+	case <-gone:
 	case <-ctx.Done():
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(t)
 	return nil
 }
 
@@ -79,7 +102,7 @@ func (p *Posts) expect(client wire.Conn, msg []byte) *post {
 		}
 	}
 	if t.owed == 0 {
-		close(t.done)
+		p.end(t)
 	} else {
 		p.last = t
 	}
@@ -100,29 +123,91 @@ func (p *Posts) receive() {
 	}
 }
 
+// give gives msg to the POST that it answers, or whose stream it is an item of; what is
+// neither goes where something is awaited still.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	answered, to := 0, p.last
+	var opened string
 	parts, _ := match.Elements(msg)
 	for _, part := range parts {
-		if parsed := match.Parse(&p.shape, part, false); parsed.Kind == wire.Response {
-			if t := p.wait[parsed.ID.String()]; t != nil {
-				to = t
-				answered++
-				delete(p.wait, parsed.ID.String())
-			}
+		parsed := match.Parse(&p.shape, part, false)
+		if t := p.wait[parsed.ID.String()]; parsed.Kind == wire.Response && t != nil {
+			to, opened = t, mayOpen(part)
+			answered++
+			delete(p.wait, parsed.ID.String())
 		}
 	}
+	if stream := p.rules.StreamOf(msg); stream != nil && p.open[string(stream)] != nil {
+		to = p.open[string(stream)]
+		to.begun = true
+	}
 	if to == nil {
+		p.lost()
 		return
 	}
 	_ = to.conn.Send(msg)
-	if to.owed -= answered; answered > 0 && to.owed <= 0 {
-		close(to.done)
-		if p.last == to {
-			p.last = nil
+	to.owed -= answered
+	switch {
+	case to.owed > 0:
+	case answered > 0 && opened != "" && len(p.shape.Streams) > 0 && takesStream(to.conn):
+		p.linger(to, opened)
+	case answered > 0, to.begun && isEnd(msg):
+		p.end(to)
+	}
+}
+
+// mayOpen is the result in an answer where that could be a stream's id: a string, or a
+// number.
+func mayOpen(msg []byte) string {
+	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
+		return string(result)
+	}
+	return ""
+}
+
+// isEnd says that an item is the last of its stream, as our server writes it.
+func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "done")) == "true" }
+
+// takesStream says that the client of a POST accepts an event stream.
+func takesStream(c wire.Conn) bool {
+	o, ok := c.(interface{ OneAnswer() bool })
+	return ok && !o.OneAnswer()
+}
+
+// linger keeps t open for the items of a stream.
+func (p *Posts) linger(t *post, stream string) {
+	t.stream = stream
+	p.open[stream] = t
+	time.AfterFunc(itemPatience, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !t.begun {
+			p.end(t)
 		}
+	})
+}
+
+// end ends t.
+func (p *Posts) end(t *post) {
+	if !t.over {
+		t.over = true
+		close(t.done)
+	}
+	if p.open[t.stream] == t {
+		delete(p.open, t.stream)
+	}
+	if p.last == t {
+		p.last = nil
+	}
+}
+
+// lost tells that something came for which no POST is open.
+func (p *Posts) lost() {
+	if !p.told && p.warn != nil {
+		p.told = true
+		p.warn("the peer says something while no POST is open: that is on the tape alone")
 	}
 }
 
@@ -132,9 +217,9 @@ func (p *Posts) abandon() {
 	defer p.mu.Unlock()
 	for id, t := range p.wait {
 		delete(p.wait, id)
-		if t.owed > 0 {
-			t.owed = 0
-			close(t.done)
-		}
+		p.end(t)
+	}
+	for _, t := range p.open {
+		p.end(t)
 	}
 }

@@ -1,0 +1,64 @@
+package session
+
+import (
+	"bytes"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// An answering records what goes on in one POST to a listener. The line of the HTTP
+// exchange stands before the answer's messages, as it does where the client records:
+// they are held back for the moment in which it is not known yet.
+type answering struct {
+	recording
+	mu   sync.Mutex
+	told bool // the exchange is recorded
+	held [][]byte
+}
+
+// message records a message, as a wire.Tap.
+func (a *answering) message(d wire.Direction, msg []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if d == wire.Send && !a.told {
+		a.held = append(a.held, bytes.Clone(msg))
+		return
+	}
+	a.to.Message(d, msg)
+}
+
+// exchange records the exchange.
+func (a *answering) exchange(x transport.Exchange) {
+	a.exchanged()(x)
+	a.over()
+}
+
+// over records what was held back.
+func (a *answering) over() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.told = true
+	for _, msg := range a.held {
+		a.to.Message(wire.Send, msg)
+	}
+	a.held = nil
+}
+
+// from records the HTTP exchange by which conn came, where it came by one.
+func (r recording) from(conn wire.Conn) recording {
+	by, ok := conn.(interface {
+		OnExchange(tell func(transport.Exchange))
+	})
+	if !ok || r.to == nil {
+		return r
+	}
+	if _, post := conn.(wire.OneShot); !post {
+		by.OnExchange(r.exchanged())
+		return r
+	}
+	r.post = &answering{recording: r}
+	by.OnExchange(r.post.exchange)
+	return r
+}

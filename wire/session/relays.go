@@ -1,0 +1,62 @@
+package session
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"rpcx/wire/tape"
+	"rpcx/wire/transport"
+)
+
+// relays are the requests that are passed on as they are, from HTTP to HTTP. On the
+// tape they are one connection, which has no end.
+type relays struct {
+	to  *transport.Relay
+	rec recording
+}
+
+// relay passes on one request.
+func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request) {
+	all, err := t.relaying()
+	if err != nil {
+		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
+		t.failed(err)
+		return
+	}
+	defer t.wg.Done()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stop := context.AfterFunc(t.ends, func() {
+		cancel()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+	})
+	defer stop()
+	if err := all.to.Pass(w, r.WithContext(ctx), all.rec.tap(nil)); err != nil {
+		t.failed(err)
+	}
+}
+
+// relaying counts a request, and makes the relays when the first comes.
+func (t *Wiretap) relaying() (*relays, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ends.Err() != nil {
+		return nil, context.Cause(t.ends)
+	}
+	if t.relays != nil {
+		t.wg.Add(1)
+		return t.relays, nil
+	}
+	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+	cfg := t.dialling
+	cfg.Exchanged = rec.exchanged()
+	to, err := transport.NewRelay(t.to.Address, cfg)
+	if err != nil {
+		rec.failed(err)
+		return nil, err
+	}
+	t.relays = &relays{to, rec}
+	t.wg.Add(1)
+	return t.relays, nil
+}
