@@ -41,7 +41,7 @@ type callOptions struct {
 	method     []string
 }
 
-func callCommand(a *env.Env) *cmdline.Command {
+func callCommand(run *env.Env) *cmdline.Command {
 	o := &callOptions{fields: dialects.NewRequestFields()}
 	flags := append([]cmdline.Flag{
 		cmdline.List("", "method", "", "print the notifications of the method `NAME` that come until the answer does, too (tick* is a pattern; may be given again)", &o.method),
@@ -64,8 +64,8 @@ func callCommand(a *env.Env) *cmdline.Command {
 			{Says: "What would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{Says: "Assert in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}, dialects.Examples("call")...)},
-		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runCall(ctx, a, o) },
+		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runCall(ctx, run, o) },
 	}
 }
 
@@ -87,19 +87,19 @@ nests and a[] appends; or JSON: one object or array is the params whole, several
 are positional; - reads the params whole from stdin. Words with spaces, quotes, $ or []
 want quotes of the shell.`
 
-func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
-	if a.Line.WantsHelp {
-		return methodHelp(ctx, a, &o.Client, o.params.Catalog)
+func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
+	if run.Line.WantsHelp {
+		return methodHelp(ctx, run, &o.Client, o.params.Catalog)
 	}
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	o.cache.Fresh = (o.Conn.NoCache || o.Conn.Refresh) && e.Spec().CachedCatalog == nil
-	if err := o.exclude(a.Line, rest); err != nil {
+	if err := o.exclude(run.Line, rest); err != nil {
 		return err
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -108,17 +108,17 @@ func runCall(ctx context.Context, a *env.Env, o *callOptions) error {
 		return err
 	}
 	if o.batch {
-		return batch.Run(ctx, a, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, cat, print)
+		return batch.Run(ctx, run, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, cat, print)
 	}
 	o.Hooks.Functions = params.FuncNames(rest)
 	return (&request.Request{
-		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
+		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
 		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-			return o.operation(ctx, a, e, rest, cat)
+			return o.operation(ctx, run, e, rest, cat)
 		},
 		Before: func(op dialect.Op) (found bool, err error) {
-			if o.answers, err = o.cache.For(ctx, a, e, op, &o.Conn); err != nil {
+			if o.answers, err = o.cache.For(ctx, run, e, op, &o.Conn); err != nil {
 				return false, err
 			}
 			if found, err = o.answers.Find(ctx, print); found {
@@ -169,7 +169,7 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 
 // operation makes the operation to send: the message of --raw-request, or METHOD
 // with its params.
-func (o *callOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (o *callOptions) operation(ctx context.Context, run *env.Env, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	if o.rawRequest != "" {
 		msg, err := rawRequest(ctx, o.rawRequest)
 		return dialect.Op{Kind: dialect.Raw, Params: msg}, err
@@ -178,10 +178,10 @@ func (o *callOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endp
 	if o.notify {
 		op.Kind = dialect.Notify
 	}
-	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
+	if op.Extra, err = o.fields.Extra(run.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
 		return op, err
 	}
-	if err := request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {
+	if err := request.FillParams(ctx, run, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {
 		return op, err
 	}
 	op.Known, err = o.Hooks.Describing(slices.Collect(maps.Values(op.Funcs)))

@@ -26,7 +26,7 @@ type connectOptions struct {
 	params options.Params
 }
 
-func connectCommand(a *env.Env) *cmdline.Command {
+func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.Catalog),
@@ -41,8 +41,8 @@ func connectCommand(a *env.Env) *cmdline.Command {
 			{Says: "Two messages, and what comes of them", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{Says: "A language server, whose own requests are answered by a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  slices.Concat(flags, o.Session.Flags(), o.Reconnect.Flags(), o.Flags(a, options.IdleNone)),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runConnect(ctx, a, o) },
+		Flags:  slices.Concat(flags, o.Session.Flags(), o.Reconnect.Flags(), o.Flags(run, options.IdleNone)),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runConnect(ctx, run, o) },
 	}
 }
 
@@ -58,21 +58,21 @@ Where both are a terminal there is a prompt: METHOD key=value is a call, with th
 of rpcx call, and a message in JSON is sent as it stands. What comes is printed above the
 line. Ctrl-C cancels the latest call, Ctrl-D leaves (see rpcx-prompt(7)).`
 
-func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
-	if keep, err := daemon.Asked(a.Line); keep || err != nil {
+func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
+	if keep, err := daemon.Asked(run.Line); keep || err != nil {
 		if err != nil {
 			return err
 		}
-		return daemon.Keep(ctx, a, &o.Options)
+		return daemon.Keep(ctx, run, &o.Options)
 	}
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return a.Line.Usage("connect takes an endpoint and nothing else, not %q", rest[0])
+		return run.Line.Usage("connect takes an endpoint and nothing else, not %q", rest[0])
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func runConnect(ctx context.Context, a *env.Env, o *connectOptions) error {
 	}
 	cl := o.Time.Deadline(ctx, 0)
 	opened := false
-	err = request.ConverseRaw(ctx, a, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
+	err = request.ConverseRaw(ctx, run, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
 		opened = true
-		if format.Interactive(os.Stdin, a.Stdout) && !o.Out.Null {
+		if format.Interactive(os.Stdin, run.Stdout) && !o.Out.Null {
 			return prompt.Run(prompt.Options{
-				Env: a, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
+				Env: run, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
 			})
 		}
-		return (&connection{env: a, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
+		return (&connection{env: run, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
 	})
 	if opened {
 		err = errors.Join(err, print.Finish())

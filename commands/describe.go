@@ -29,7 +29,7 @@ type describeOptions struct {
 	form string
 }
 
-func describeCommand(a *env.Env) *cmdline.Command {
+func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
@@ -46,8 +46,8 @@ func describeCommand(a *env.Env) *cmdline.Command {
 			{Says: "The page that a dialect is", Command: "rpcx describe --dialect qmp"},
 			{Says: "A catalog that serve can read", Command: "rpcx describe demo:orders > catalog.json"},
 		}, dialects.Examples("describe")...)},
-		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, a, o) },
+		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },
 	}
 }
 
@@ -57,18 +57,18 @@ the dialect introspect for their modules; what these say is kept below $XDG_CACH
 Those of the dialect ro are asked with rpc.describe; those of scomp have said it in
 the handshake. Without an endpoint, --dialect NAME shows the page that the dialect is.`
 
-func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
-	if len(a.Line.Args) == 0 && o.Conn.Dialect != "" {
+func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
+	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {
 		return showPage(o.Conn.Dialect)
 	}
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 1 {
-		return a.Line.Usage("describe takes one method, not %q too", rest[1])
+		return run.Line.Usage("describe takes one method, not %q too", rest[1])
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
 	if len(rest) == 1 {
 		name = rest[0]
 	}
-	c, err := request.FetchCatalog(ctx, a, e, &o.Client, name, o.forPeople(a))
+	c, err := request.FetchCatalog(ctx, run, e, &o.Client, name, o.forPeople(run))
 	if err != nil {
 		return err
 	}
 	if name == "" {
-		cache.KeepOutlines(a.Line.Args[0], o.Conn.Dialect, cache.Outlines(c, cmdline.IsSafeName))
+		cache.KeepOutlines(run.Line.Args[0], o.Conn.Dialect, cache.Outlines(c, cmdline.IsSafeName))
 	}
-	return errors.Join(o.show(ctx, a, print, c, name), undescribed(c, name), request.Incomplete(a, c, name))
+	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
 }
 
 // showPage prints the page of a dialect.
@@ -114,19 +114,19 @@ func undescribed(c *catalog.Catalog, name string) error {
 }
 
 // show shows a catalog, or what of it has that name.
-func (o *describeOptions) show(ctx context.Context, a *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
+func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	part := dialects.ModuleOf(c, name)
 	switch {
 	case name != "" && part == nil:
-		return o.showMethod(ctx, a, print, c, name)
+		return o.showMethod(ctx, run, print, c, name)
 	case part != nil:
 		c = part
 	}
-	if o.forPeople(a) {
+	if o.forPeople(run) {
 		var b bytes.Buffer
-		table := func() error { return request.Listing(a, c).Methods(&b) }
+		table := func() error { return request.Listing(run, c).Methods(&b) }
 		if modules := dialects.ModulesOf(c); modules != nil && part == nil {
-			table = func() error { return format.Modules(&b, modules, a.Stdout.Width, a.Stdout.Color) }
+			table = func() error { return format.Modules(&b, modules, run.Stdout.Width, run.Stdout.Color) }
 		}
 		if err := table(); err != nil {
 			return err
@@ -141,23 +141,23 @@ func (o *describeOptions) show(ctx context.Context, a *env.Env, print *format.Pi
 }
 
 // forPeople reports whether a table is printed in place of JSON.
-func (o *describeOptions) forPeople(a *env.Env) bool {
-	return o.form == "" && !o.json && o.Out.ForPeople(a)
+func (o *describeOptions) forPeople(run *env.Env) bool {
+	return o.form == "" && !o.json && o.Out.ForPeople(run)
 }
 
 // showMethod shows one method.
-func (o *describeOptions) showMethod(ctx context.Context, a *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
+func (o *describeOptions) showMethod(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	m := dialects.MethodOf(c, name)
 	if m == nil {
-		f := request.NoMethod(a, c, name)
+		f := request.NoMethod(run, c, name)
 		if f.Fix == nil {
-			f.Fix = a.Line.WithArgs(a.Line.Args[:1])
+			f.Fix = run.Line.WithArgs(run.Line.Args[:1])
 		}
 		return f
 	}
-	if o.forPeople(a) {
+	if o.forPeople(run) {
 		var b bytes.Buffer
-		if err := request.Listing(a, c).Method(&b, m, a.Line.Args[0]); err != nil {
+		if err := request.Listing(run, c).Method(&b, m, run.Line.Args[0]); err != nil {
 			return err
 		}
 		return cmdline.Print(os.Stdout, b.String())

@@ -29,7 +29,7 @@ type evalOptions struct {
 	retry     request.Retries
 }
 
-func evalCommand(a *env.Env) *cmdline.Command {
+func evalCommand(run *env.Env) *cmdline.Command {
 	o := &evalOptions{}
 	flags := append(o.evaluator.Flags(), []cmdline.Flag{
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
@@ -46,8 +46,8 @@ func evalCommand(a *env.Env) *cmdline.Command {
 			{Says: "The code calls back, and a hook answers", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
 			{Says: "Code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
 		}, dialects.Examples("eval")...)},
-		Flags:  append(flags, o.Flags(a, options.IdleCall)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runEval(ctx, a, o) },
+		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runEval(ctx, run, o) },
 	}
 }
 
@@ -60,32 +60,32 @@ outlive the connection: --resume ID goes on with it, ID being what rpcx describe
 what code has set itself, and has one client at a time: eval without a session evicts
 whoever was connected.`
 
-func runEval(ctx context.Context, a *env.Env, o *evalOptions) error {
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	if err := checkEvals(e); err != nil {
 		return err
 	}
-	if err := o.evaluator.Check(a.Line, e, rest, o.file); err != nil {
+	if err := o.evaluator.Check(run.Line, e, rest, o.file); err != nil {
 		return err
 	}
-	code, err := o.code(ctx, a.Line, rest)
+	code, err := o.code(ctx, run.Line, rest)
 	if err != nil {
 		return err
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
 	op := o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
 	return (&request.Request{
-		Env: a, Client: &o.Client, Endpoint: e, Params: options.Params{DryRun: o.dryRun}, Print: print,
+		Env: run, Client: &o.Client, Endpoint: e, Params: options.Params{DryRun: o.dryRun}, Print: print,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
 		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
-		Started:   func(d *env.Deadline) { a.Heard = d.Touch }, // what the code calls back counts as a message of it
-		Consume:   func(c *request.Consumer, op dialect.Op) error { return o.consume(a, c, op) },
+		Started:   func(d *env.Deadline) { run.Heard = d.Touch }, // what the code calls back counts as a message of it
+		Consume:   func(c *request.Consumer, op dialect.Op) error { return o.consume(run, c, op) },
 		Outcome: func(_ *request.Consumer, err error) error {
 			return withStack(o.evaluator.HostTimeout(op, o.Time.Timeout.Or(0), err))
 		},
@@ -93,12 +93,12 @@ func runEval(ctx context.Context, a *env.Env, o *evalOptions) error {
 }
 
 // consume reads the value, where the dialect that is spoken has such an evaluator.
-func (o *evalOptions) consume(a *env.Env, c *request.Consumer, op dialect.Op) error {
+func (o *evalOptions) consume(run *env.Env, c *request.Consumer, op dialect.Op) error {
 	e := endpoint.Endpoint{Dialect: c.Dialect()}
 	if !e.Spec().Evals {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
-	if err := o.evaluator.Check(a.Line, e, nil, ""); err != nil {
+	if err := o.evaluator.Check(run.Line, e, nil, ""); err != nil {
 		return err
 	}
 	c.What = "the eval"

@@ -22,7 +22,7 @@ func TestDefect(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &env.Env{Started: time.Now()} // whose console, for the warning of that file, is missing
-	f := cmdline.Worst(run(a, []string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
+	f := cmdline.Worst(execute(a, []string{"call", "demo:orders", "getOrder", "id=o_001", "--hooks", dir}))
 	if f == nil || cmdline.StatusOf(f.Kind).Code != 70 || !strings.HasPrefix(f.Error(), "a defect of rpcx: ") {
 		t.Errorf("the failure is %v", f)
 	}

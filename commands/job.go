@@ -65,7 +65,7 @@ const (
 	argsJob    = "ENDPOINT JOB"
 )
 
-func jobCommand(a *env.Env) *cmdline.Command {
+func jobCommand(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "job",
 		Usage:       "long work, whose result comes later",
@@ -73,7 +73,7 @@ func jobCommand(a *env.Env) *cmdline.Command {
 		Description: jobDescription,
 	}
 	for _, v := range jobVerbs {
-		c.Commands = append(c.Commands, v.command(a))
+		c.Commands = append(c.Commands, v.command(run))
 	}
 	return c
 }
@@ -94,13 +94,13 @@ type jobOptions struct {
 	retry   request.Retries
 }
 
-func (v jobVerb) command(a *env.Env) *cmdline.Command {
+func (v jobVerb) command(run *env.Env) *cmdline.Command {
 	o := &jobOptions{fields: dialects.NewRequestFields()}
 	idle := options.IdleJob
 	if v.kind == dialect.JobWait {
 		idle = options.IdleNone
 	}
-	flags := o.Flags(a, idle)
+	flags := o.Flags(run, idle)
 	description := v.description
 	if v.args == argsMethod {
 		flags = slices.Concat(o.params.Flags(), o.fields.Flags(), flags)
@@ -117,22 +117,22 @@ func (v jobVerb) command(a *env.Env) *cmdline.Command {
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{v.example}, dialects.Examples("job "+v.name)...)},
 		Flags:    flags,
-		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, a, o) },
+		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, run, o) },
 	}
 }
 
-func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
-	if err := v.check(a.Line, e, rest); err != nil {
+	if err := v.check(run.Line, e, rest); err != nil {
 		return err
 	}
-	if err := o.files.Check(a, e); err != nil {
+	if err := o.files.Check(run, e); err != nil {
 		return err
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -146,16 +146,16 @@ func (v jobVerb) run(ctx context.Context, a *env.Env, o *jobOptions) error {
 	}
 	var last *request.Consumer
 	return (&request.Request{
-		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
+		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), First: v.first(), Retries: o.retry,
 		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-			return v.operation(ctx, a, o, e, words, cat)
+			return v.operation(ctx, run, o, e, words, cat)
 		},
 		Consume: func(c *request.Consumer, op dialect.Op) error {
 			last = c
 			return o.consume(c, op)
 		},
-		Then: func(ctx context.Context) error { return o.files.Save(ctx, a, e, last.Last) },
+		Then: func(ctx context.Context) error { return o.files.Save(ctx, run, e, last.Last) },
 	}).Do(ctx)
 }
 
@@ -183,15 +183,15 @@ func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
 
 // operation makes the operation to send. With --dry-run it is shown as a plain
 // call.
-func (v jobVerb) operation(ctx context.Context, a *env.Env, o *jobOptions, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (v jobVerb) operation(ctx context.Context, run *env.Env, o *jobOptions, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op.Kind = v.kind
 	switch {
 	case v.args == argsJob:
 		op.Job = rest[0]
 	case v.args == argsMethod:
 		op.Method = rest[0]
-		if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache || o.Conn.Refresh); err == nil {
-			err = request.FillParams(ctx, a, e, &op, rest[1:], o.params, cat)
+		if op.Extra, err = o.fields.Extra(run.Line, e, o.Conn.NoCache || o.Conn.Refresh); err == nil {
+			err = request.FillParams(ctx, run, e, &op, rest[1:], o.params, cat)
 		}
 	case e.Spec().LiveEval:
 		op.Extra = o.journal.Extra()

@@ -21,8 +21,8 @@ func asksAboutMethod(l *cmdline.CommandLine) bool {
 
 // methodHelp prints what a method takes, as the file of --catalog or the peer tells; if that cannot be had, the help of the
 // command.
-func methodHelp(ctx context.Context, a *env.Env, o *options.Client, file string) error {
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file string) error {
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
@@ -31,21 +31,21 @@ func methodHelp(ctx context.Context, a *env.Env, o *options.Client, file string)
 		return err
 	}
 	if c == nil {
-		if c, err = request.MethodCatalog(ctx, a, e, o, rest[0]); err != nil {
-			a.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
+		if c, err = request.MethodCatalog(ctx, run, e, o, rest[0]); err != nil {
+			run.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
 		}
 	}
 	if c == nil {
-		return help.Print(os.Stdout, a.Line)
+		return help.Print(os.Stdout, run.Line)
 	}
 	m := dialects.MethodOf(c, rest[0])
 	if m == nil {
-		return request.NoMethod(a, c, rest[0])
+		return request.NoMethod(run, c, rest[0])
 	}
 	var b bytes.Buffer
-	if err := request.Listing(a, c).Method(&b, m, a.Line.Args[0]); err != nil {
+	if err := request.Listing(run, c).Method(&b, m, run.Line.Args[0]); err != nil {
 		return err
 	}
-	b.WriteString("\nrpcx " + a.Line.Cmd.Name + " --help tells of the flags.\n")
+	b.WriteString("\nrpcx " + run.Line.Cmd.Name + " --help tells of the flags.\n")
 	return cmdline.Print(os.Stdout, b.String())
 }

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/session"
 )
 
-func recordCommand(a *env.Env) *cmdline.Command {
+func recordCommand(run *env.Env) *cmdline.Command {
 	o := &server.RecordOptions{}
 	return &cmdline.Command{
 		Name:        "record",
@@ -23,8 +23,8 @@ func recordCommand(a *env.Env) *cmdline.Command {
 			{Says: "What a host starts in place of its plugin", Command: "rpcx record stdio: --to 'exec:./plugin --flag' -o plugin.tape"},
 			{Says: "What a test says, each connection on a tape of its own", Command: "rpcx record tcp://127.0.0.1:0 --to unix:/run/app.sock -o app.tape --split -- ./test.sh"},
 		}},
-		Flags:  o.Flags(a),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRecord(ctx, a, o) },
+		Flags:  o.Flags(run),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRecord(ctx, run, o) },
 	}
 }
 
@@ -38,18 +38,18 @@ One line on stdout says where it listens: {"listening":"ws://127.0.0.1:41233/"}.
 stdio: rpcx is what the other program starts, and ends with the status of ENDPOINT's child.
 The format is in rpcx-tape(5); rpcx replay plays a tape.`
 
-func runRecord(ctx context.Context, a *env.Env, o *server.RecordOptions) error {
+func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error {
 	switch {
 	case o.To == "":
-		f := a.Line.Usage("--to is missing")
+		f := run.Line.Usage("--to is missing")
 		f.Hint = "name the peer that everything is passed on to: --to exec:./plugin"
 		return f
 	case o.Record.File == "":
-		f := a.Line.Usage("-o is missing")
+		f := run.Line.Usage("-o is missing")
 		f.Hint = "name the tape: -o talk.tape"
 		return f
-	case len(a.Line.Args) == 0:
-		f := a.Line.Usage("LISTEN is missing")
+	case len(run.Line.Args) == 0:
+		f := run.Line.Usage("LISTEN is missing")
 		f.Hint = "name what to listen on, such as ws://127.0.0.1:0/, unix:PATH or stdio:"
 		return f
 	}
@@ -57,22 +57,22 @@ func runRecord(ctx context.Context, a *env.Env, o *server.RecordOptions) error {
 	if err != nil {
 		return err
 	}
-	listen, err := session.ParseEndpoint(a.Line.Args[0], o.Conn.Dialect)
+	listen, err := session.ParseEndpoint(run.Line.Args[0], o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
-	if err := sameDialect(a, &listen, &to); err != nil {
+	if err := sameDialect(run, &listen, &to); err != nil {
 		return err
 	}
-	command, err := serveCommandLine(a, a.Line.Args[1:])
+	command, err := serveCommandLine(run, run.Line.Args[1:])
 	if err != nil {
 		return err
 	}
-	return server.RunRecord(ctx, a, o, listen, to, command)
+	return server.RunRecord(ctx, run, o, listen, to, command)
 }
 
 // sameDialect gives both sides the dialect that one of them names.
-func sameDialect(a *env.Env, listen, to *endpoint.Endpoint) error {
+func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	usual := dialects.Default()
 	switch {
 	case listen.Dialect == to.Dialect:
@@ -81,7 +81,7 @@ func sameDialect(a *env.Env, listen, to *endpoint.Endpoint) error {
 	case to.Dialect == usual:
 		to.Dialect = listen.Dialect
 	default:
-		f := a.Line.Usage("%s is %s and %s is %s: what is recorded is passed on as it stands", listen, listen.Dialect, to, to.Dialect)
+		f := run.Line.Usage("%s is %s and %s is %s: what is recorded is passed on as it stands", listen, listen.Dialect, to, to.Dialect)
 		return f
 	}
 	return nil

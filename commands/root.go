@@ -48,19 +48,19 @@ func (o Outcome) Exit() {
 
 // Main runs rpcx with the arguments of a process.
 func Main(args []string) Outcome {
-	a := &env.Env{Started: time.Now()}
+	run := &env.Env{Started: time.Now()}
 	if len(args) == 3 && args[1] == daemon.BackgroundWord {
-		return Outcome{Status: daemon.Main(a, run)}
+		return Outcome{Status: daemon.Main(run, execute)}
 	}
-	a.Detect(args)
+	run.Detect(args)
 	if len(args) > 1 && args[1] == complete.Word {
 		if complete.Print(os.Stdout, Tree(), args[2:]) != nil {
 			return Outcome{Status: cmdline.StatusOf(wire.IO).Code}
 		}
 		return Outcome{}
 	}
-	err := run(a, args[1:])
-	a.Console.Clear()
+	err := execute(run, args[1:])
+	run.Console.Clear()
 	var own cmdline.CommandStatus
 	switch {
 	case err == nil:
@@ -71,46 +71,46 @@ func Main(args []string) Outcome {
 	f := cmdline.Worst(err)
 	st := cmdline.StatusOf(f.Kind)
 	if !cmdline.Quiet(f) {
-		a.Console.Error(f, st.Code)
+		run.Console.Error(f, st.Code)
 	}
 	return Outcome{Status: st.Code, fault: f}
 }
 
-// run parses the words and executes them. A panic is reported as a defect of rpcx.
-func run(a *env.Env, words []string) (err error) {
+// execute parses the words and executes them. A panic is reported as a defect of rpcx.
+func execute(run *env.Env, words []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = a.OwnFault(r, debug.Stack())
+			err = run.OwnFault(r, debug.Stack())
 		}
 	}()
-	wire.Defect = a.Defect
+	wire.Defect = run.Defect
 	log.SetFlags(0)
-	log.SetOutput(libraryLog{a})
-	root := tree(a, words...)
-	a.Line, err = cmdline.Parse(root, words, (&env.CommonFlags{}).Flags(), func() *cmdline.Command { return tree(&env.Env{}) })
+	log.SetOutput(libraryLog{run})
+	root := tree(run, words...)
+	run.Line, err = cmdline.Parse(root, words, (&env.CommonFlags{}).Flags(), func() *cmdline.Command { return tree(&env.Env{}) })
 	switch {
 	case err != nil:
-		return cmp.Or(daemon.Moved(a.Line), err)
-	case a.Line.WantsHelp && !asksAboutMethod(a.Line):
-		return help.Print(os.Stdout, a.Line)
-	case a.Line.WantsVersion:
-		return printVersion(a.Line.VersionJSON)
-	case a.Line.Cmd.Action == nil:
-		return a.Line.Usage("no command given")
+		return cmp.Or(daemon.Moved(run.Line), err)
+	case run.Line.WantsHelp && !asksAboutMethod(run.Line):
+		return help.Print(os.Stdout, run.Line)
+	case run.Line.WantsVersion:
+		return printVersion(run.Line.VersionJSON)
+	case run.Line.Cmd.Action == nil:
+		return run.Line.Usage("no command given")
 	}
 	if err := env.CheckEnvironment(); err != nil {
 		return err
 	}
-	ctx, stop := env.Signals(context.Background(), a.Out.Restore, a.HungUp)
+	ctx, stop := env.Signals(context.Background(), run.Out.Restore, run.HungUp)
 	defer stop()
-	defer a.BoundOutput(ctx)()
-	ctx, a.Fail = context.WithCancelCause(ctx)
-	a.Signal = ctx
-	err = cmdline.Execute(ctx, root, a.Line)
-	for _, end := range a.AtEnd {
+	defer run.BoundOutput(ctx)()
+	ctx, run.Fail = context.WithCancelCause(ctx)
+	run.Signal = ctx
+	err = cmdline.Execute(ctx, root, run.Line)
+	for _, end := range run.AtEnd {
 		err = errors.Join(err, end())
 	}
-	a.Reached.Leave()
+	run.Reached.Leave()
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
 		err = errors.Join(err, cause)
 	}
@@ -119,11 +119,11 @@ func run(a *env.Env, words []string) (err error) {
 
 // libraryLog shows with -v what libraries log, which is no failure of ours and may hold
 // words of the peer.
-type libraryLog struct{ a *env.Env }
+type libraryLog struct{ run *env.Env }
 
 func (l libraryLog) Write(b []byte) (int, error) {
-	if l.a.Common.Verbose {
-		l.a.Console.Warn(format.Cut(format.CleanLine(string(bytes.TrimSpace(b))), 300))
+	if l.run.Common.Verbose {
+		l.run.Console.Warn(format.Cut(format.CleanLine(string(bytes.TrimSpace(b))), 300))
 	}
 	return len(b), nil
 }
@@ -154,7 +154,7 @@ var commandTable = []command{
 // tree returns the command tree, made anew for each run since the library keeps
 // state in it. Where words, the command line, begin with a command, the others are
 // left out: most of a tree is flags that this run has no use for.
-func tree(a *env.Env, words ...string) *cmdline.Command {
+func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
 		Usage:       "call, stream and answer JSON-RPC that talks back",
@@ -168,11 +168,11 @@ func tree(a *env.Env, words ...string) *cmdline.Command {
 	alone := slices.ContainsFunc(commandTable, named)
 	for _, c := range commandTable {
 		if !alone || named(c) {
-			root.Commands = append(root.Commands, c.make(a))
+			root.Commands = append(root.Commands, c.make(run))
 		}
 	}
 	if !alone {
-		root.Commands = append(root.Commands, help.NewCommand(a, Tree))
+		root.Commands = append(root.Commands, help.NewCommand(run, Tree))
 	}
 	cmdline.Harden(root)
 	return root

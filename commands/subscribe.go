@@ -39,7 +39,7 @@ type subscribeOptions struct {
 	watch       dialects.Watch
 }
 
-func subscribeCommand(a *env.Env) *cmdline.Command {
+func subscribeCommand(run *env.Env) *cmdline.Command {
 	o := &subscribeOptions{since: -1, fields: dialects.NewRequestFields()}
 	flags := append([]cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &o.count),
@@ -62,8 +62,8 @@ func subscribeCommand(a *env.Env) *cmdline.Command {
 			{Says: "The same for days: dead peers are found, lost connections made again", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
 			{Says: "Notifications of one method, with nothing sent", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}, dialects.Examples("subscribe")...)},
-		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Flags(a, options.IdleStream)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runSubscribe(ctx, a, o) },
+		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Flags(run, options.IdleStream)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runSubscribe(ctx, run, o) },
 	}
 }
 
@@ -76,25 +76,25 @@ subscription is sent again, and a gap event says that items may be missing. On a
 host METHOD is code, evaluated every few frames (--every); it has one client at a time:
 subscribe without a session evicts whoever was connected.`
 
-func runSubscribe(ctx context.Context, a *env.Env, o *subscribeOptions) error {
-	if a.Line.WantsHelp {
-		return methodHelp(ctx, a, &o.Client, o.params.Catalog)
+func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error {
+	if run.Line.WantsHelp {
+		return methodHelp(ctx, run, &o.Client, o.params.Catalog)
 	}
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
 	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
-		f := a.Line.Usage("--since reads what a session has kept: it takes @NAME and no METHOD")
+		f := run.Line.Usage("--since reads what a session has kept: it takes @NAME and no METHOD")
 		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
 		return f
 	}
 	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && o.choose == "" && len(o.method) == 0 && o.since < 0 {
-		f := a.Line.Usage("a method is missing")
+		f := run.Line.Usage("a method is missing")
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{Count: o.count, Until: o.until, Select: o.choose})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{Count: o.count, Until: o.until, Select: o.choose})
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func runSubscribe(ctx context.Context, a *env.Env, o *subscribeOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.do(ctx, a, &request.Request{
-		Env: a, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
+	return o.do(ctx, run, &request.Request{
+		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Stream: true,
 		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-			return o.operation(ctx, a, e, rest, cat)
+			return o.operation(ctx, run, e, rest, cat)
 		},
 	})
 }
@@ -115,7 +115,7 @@ func runSubscribe(ctx context.Context, a *env.Env, o *subscribeOptions) error {
 var errEnough = errors.New("the time asked for is over")
 
 // do subscribes, and reads what comes to its end, or until --for is over.
-func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Request) error {
+func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Request) error {
 	if r.Endpoint.Spec().LiveEval {
 		r.Args = nil // they are code
 	}
@@ -136,7 +136,7 @@ func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Reques
 	sent := false
 	r.Consume = func(c *request.Consumer, op dialect.Op) error {
 		sent = true
-		return o.consume(a, limit, c, watch, op)
+		return o.consume(run, limit, c, watch, op)
 	}
 	r.Outcome = func(_ *request.Consumer, err error) error { return err }
 	err := r.Do(ctx)
@@ -152,7 +152,7 @@ func (o *subscribeOptions) do(ctx context.Context, a *env.Env, r *request.Reques
 
 // operation makes the operation to send; without arguments it has no method, and
 // nothing is sent.
-func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
+func (o *subscribeOptions) operation(ctx context.Context, run *env.Env, e endpoint.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
 	if op.Unsubscribe, op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {
 		return op, err
@@ -160,14 +160,14 @@ func (o *subscribeOptions) operation(ctx context.Context, a *env.Env, e endpoint
 	if len(args) == 0 {
 		return op, nil
 	}
-	if watches, err := o.watch.Operation(a.Line, e, &op, args, o.limit()); watches || err != nil {
+	if watches, err := o.watch.Operation(run.Line, e, &op, args, o.limit()); watches || err != nil {
 		return op, err
 	}
 	op.Method = args[0]
-	if op.Extra, err = o.fields.Extra(a.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
+	if op.Extra, err = o.fields.Extra(run.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
 		return op, err
 	}
-	return op, request.FillParams(ctx, a, e, &op, args[1:], o.params, cat)
+	return op, request.FillParams(ctx, run, e, &op, args[1:], o.params, cat)
 }
 
 // lasting reports whether the command line says when enough has come: an answer alone
@@ -218,9 +218,9 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 
 // consume opens the stream and reads it; watch is nil where only what op brings
 // is taken.
-func (o *subscribeOptions) consume(a *env.Env, limit *env.Deadline, c *request.Consumer, watch *dialect.Op, op dialect.Op) error {
+func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request.Consumer, watch *dialect.Op, op dialect.Op) error {
 	c.Stream, c.Choose, c.Watch, c.Grace = true, o.choose != "", watch != nil, time.Duration(o.grace)
-	outcome := func(err error) error { return o.outcome(a, limit, c, err) }
+	outcome := func(err error) error { return o.outcome(run, limit, c, err) }
 	if watch == nil {
 		return outcome(c.Do(op))
 	}
@@ -229,7 +229,7 @@ func (o *subscribeOptions) consume(a *env.Env, limit *env.Deadline, c *request.C
 
 // outcome returns nil for the ends that were asked for: --for, --idle, and a peer
 // that closes in good order. Where nothing came, it tells what else did.
-func (o *subscribeOptions) outcome(a *env.Env, limit *env.Deadline, c *request.Consumer, err error) error {
+func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request.Consumer, err error) error {
 	cause := context.Cause(limit.Ctx)
 	f := wire.AsFault(err)
 	switch {
@@ -242,7 +242,7 @@ func (o *subscribeOptions) outcome(a *env.Env, limit *env.Deadline, c *request.C
 	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
 		return c.AdviseUntaken(nil) // nothing was promised: the peer ended in good order
 	case f.Kind == wire.RPCError:
-		request.Suggest(a, f, nil)
+		request.Suggest(run, f, nil)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
 		return c.AdviseUntaken(err)
 	}

@@ -37,19 +37,19 @@ func (s *Flags) Flags() []cmdline.Flag {
 // Check refuses, before a job runs, to save what could not be read afterwards: a
 // host on this machine names its artifacts by path, and none is read but below a
 // folder that the user gave.
-func (s *Flags) Check(a *env.Env, e endpoint.Endpoint) error {
-	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().LocalArtifacts || !local(peerOf(a, e).Address.Host) {
+func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
+	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().LocalArtifacts || !local(peerOf(run, e).Address.Host) {
 		return nil
 	}
-	f := a.Line.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")
+	f := run.Line.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")
 	f.Hint = "--artifact-root DIR says below which folder they may be read; a host that serves them over http goes with --artifact-host HOST[:PORT]"
 	return f
 }
 
 // peerOf returns the endpoint of the peer: of a session that it is connected to.
-func peerOf(a *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
-	if a.Reached != nil {
-		return a.Reached.Far()
+func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
+	if run.Reached != nil {
+		return run.Reached.Far()
 	}
 	return e
 }
@@ -64,7 +64,7 @@ func local(host string) bool {
 }
 
 // Save saves the artifacts that a job's last words tell of, where that is wanted.
-func (s *Flags) Save(ctx context.Context, a *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
+func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
 	switch {
 	case s.Dir == "":
@@ -72,14 +72,14 @@ func (s *Flags) Save(ctx context.Context, a *env.Env, e endpoint.Endpoint, last 
 	case announced != nil && scan.Type(announced) != 'o':
 		return wire.NewFault(wire.Protocol, "the artifacts of the result are no object: nothing was saved", nil)
 	case announced == nil || len(read(announced)) == 0:
-		a.Console.Note("the result announces no artifacts: nothing was saved")
+		run.Console.Note("the result announces no artifacts: nothing was saved")
 		return nil
 	}
 	saver := &Saver{
 		Dir: s.Dir, Root: s.root, MaxSize: int64(s.most), Hosts: s.hosts,
-		Saved: func(path string, n int64) { a.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
+		Saved: func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
 	}
-	if at := peerOf(a, e).Address; at.Host != "" {
+	if at := peerOf(run, e).Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
 	}
 	return env.Cause(ctx, saver.Save(ctx, announced))

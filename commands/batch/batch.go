@@ -60,18 +60,18 @@ type Options struct {
 
 // Run makes the calls that the lines of stdin ask for, and prints one line for
 // each. Some call that failed is a Fault of kind RPCError.
-func Run(ctx context.Context, a *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
-	if err := request.CheckStyle(a, e.Spec(), o.Params); err != nil {
+func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
+	if err := request.CheckStyle(run, e.Spec(), o.Params); err != nil {
 		return err
 	}
-	b := &batch{env: a, o: o, print: print, spec: e.Spec(), types: newTyper(a, e, nil, cat, o.Params)}
-	if request.DryBatch(a, e, cat, o.Params) {
+	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
+	if request.DryBatch(run, e, cat, o.Params) {
 		return b.dryRun(ctx, e)
 	}
 	cl := env.NewDeadline(ctx, o.Client.Time.Timeout.Or(0), 0)
-	return request.Converse(ctx, a, cl, e, o.Client, cat, func(conv session.Conversation) error {
+	return request.Converse(ctx, run, cl, e, o.Client, cat, func(conv session.Conversation) error {
 		b.conv, e.Dialect = conv, conv.Dialect()
-		b.types = newTyper(a, e, conv, cat, o.Params)
+		b.types = newTyper(run, e, conv, cat, o.Params)
 		if o.Params.DryRun {
 			return b.dryRun(cl.Ctx, e)
 		}

@@ -36,12 +36,12 @@ type typer struct {
 
 // newTyper makes the checks of a batch; nil: nothing is checked. conv may
 // be nil.
-func newTyper(a *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
+func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
 	if p.NoCheck {
 		return nil
 	}
 	t := &typer{
-		spec: e.Spec(), given: given, warn: a.Console.Warn,
+		spec: e.Spec(), given: given, warn: run.Console.Warn,
 		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{}, warned: map[string]bool{},
 	}
 	if given == nil && t.spec.TypedParams {

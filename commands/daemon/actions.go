@@ -25,11 +25,11 @@ func Asked(l *cmdline.CommandLine) (bool, error) {
 
 // Keep opens the session that the line asks for, and returns when it is live. In the
 // session's own process it returns when the session ends.
-func Keep(ctx context.Context, a *env.Env, o *Options) error {
-	if len(a.Line.Args) > 1 {
-		return a.Line.Usage("connect takes an endpoint and nothing else, not %q", a.Line.Args[1])
+func Keep(ctx context.Context, run *env.Env, o *Options) error {
+	if len(run.Line.Args) > 1 {
+		return run.Line.Usage("connect takes an endpoint and nothing else, not %q", run.Line.Args[1])
 	}
-	return runSession(ctx, a, o)
+	return runSession(ctx, run, o)
 }
 
 // refuseOutput refuses the flags that say what is printed: --session prints nothing.

@@ -40,19 +40,19 @@ const (
 	logWidth = 500
 )
 
-// Main returns the main function of a session process; it runs the command line
-// that the launching command sent. What it returns is the exit status.
-func Main(a *env.Env, run func(a *env.Env, words []string) error) int {
+// Main is the main function of a session process. It has execute run the command line
+// that the launching command sent, and returns the exit status.
+func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rpcx: this is for rpcx connect --session alone")
 		return cmdline.StatusOf(wire.Usage).Code
 	}
 	args := append([]string{"rpcx"}, b.words...)
-	a.Detect(args)
-	a.Parent = b
-	a.Console = format.NewConsole(b, format.ConsoleOptions{JSON: env.JSONErrors(args)})
-	err = run(a, b.words)
+	run.Detect(args)
+	run.Parent = b
+	run.Console = format.NewConsole(b, format.ConsoleOptions{JSON: env.JSONErrors(args)})
+	err = execute(run, b.words)
 	if err == nil {
 		return 0
 	}
@@ -143,13 +143,13 @@ func (b *startup) Log() []string {
 
 // runHost runs the session until it ends. It is aborted if the launching command
 // exits before the session is ready.
-func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k daemon.HostOptions) error {
+func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint, k daemon.HostOptions) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := make(chan struct{})
 	go func() {
 		select {
-		case <-a.Parent.Gone():
+		case <-run.Parent.Gone():
 			select {
 			case <-live:
 			default:
@@ -158,22 +158,22 @@ func runHost(ctx context.Context, a *env.Env, o *Options, e endpoint.Endpoint, k
 		case <-live:
 		}
 	}()
-	so, err := options.ForSession(ctx, a, &o.Conn, &o.Hooks)
+	so, err := options.ForSession(ctx, run, &o.Conn, &o.Hooks)
 	if err != nil {
 		return err
 	}
 	if err := o.Handshake.Apply(&e, &so); err != nil {
 		return err
 	}
-	if so.Record, err = o.Record.Open(a, e.String(), e.Dialect, false); err != nil {
+	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, false); err != nil {
 		return err
 	}
-	so.Reconnect = o.Reconnect.Options(a, &o.Conn)
+	so.Reconnect = o.Reconnect.Options(run, &o.Conn)
 	k.Answers = request.AnswersOf(e, so.Transport)
-	k.Log = a.Parent.Log
+	k.Log = run.Parent.Log
 	k.Live = func() {
 		close(live)
-		a.Parent.Ready()
+		run.Parent.Ready()
 	}
-	return request.WaitReached(ctx, a, func() error { return daemon.Host(ctx, e, so, k) })
+	return request.WaitReached(ctx, run, func() error { return daemon.Host(ctx, e, so, k) })
 }

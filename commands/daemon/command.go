@@ -33,7 +33,7 @@ type verb struct {
 	description       string
 	flags             func(o *verbOptions) []cmdline.Flag // of it alone
 	prints            bool                                // it takes the flags that say how
-	run               func(ctx context.Context, a *env.Env, o *verbOptions) error
+	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
 	example           cmdline.Example
 }
 
@@ -87,7 +87,7 @@ var verbs = []verb{
 }
 
 // Command makes rpcx session with its subcommands.
-func Command(a *env.Env) *cmdline.Command {
+func Command(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "session",
 		Usage:       "the connections kept in the background, and their inboxes",
@@ -95,7 +95,7 @@ func Command(a *env.Env) *cmdline.Command {
 		Description: description,
 	}
 	for _, v := range verbs {
-		c.Commands = append(c.Commands, v.command(a))
+		c.Commands = append(c.Commands, v.command(run))
 	}
 	return c
 }
@@ -105,7 +105,7 @@ const description = `rpcx connect ENDPOINT --session NAME keeps a connection in 
 end, and answer the calls that it has parked (--on NAME=inbox). NAME may be written
 @NAME, too.`
 
-func (v verb) command(a *env.Env) *cmdline.Command {
+func (v verb) command(run *env.Env) *cmdline.Command {
 	o := &verbOptions{}
 	var flags []cmdline.Flag
 	if v.flags != nil {
@@ -114,16 +114,16 @@ func (v verb) command(a *env.Env) *cmdline.Command {
 	if v.prints {
 		flags = append(flags, o.out.Flags()...)
 	}
-	flags = slices.Concat(flags, o.time.WholeFlags(), a.Common.Flags())
+	flags = slices.Concat(flags, o.time.WholeFlags(), run.Common.Flags())
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: v.description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{v.example}},
 		Flags:    flags,
 		Action: func(ctx context.Context, _ *cmdline.Command) error {
-			if err := v.check(a.Line, o); err != nil {
+			if err := v.check(run.Line, o); err != nil {
 				return err
 			}
-			return v.run(ctx, a, o)
+			return v.run(ctx, run, o)
 		},
 	}
 }
@@ -167,8 +167,8 @@ func nameOf(l *cmdline.CommandLine) (string, error) {
 
 // attach connects to the process of the session that the first argument names, within
 // --timeout. What it returns is to be detached and stopped.
-func attach(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
-	name, err := nameOf(a.Line)
+func attach(ctx context.Context, run *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
+	name, err := nameOf(run.Line)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -183,13 +183,13 @@ func attach(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *
 
 // attachLive is attach for requests to a live session's inbox: while they are
 // attached the session does not end for being idle.
-func attachLive(ctx context.Context, a *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
-	c, cl, err := attach(ctx, a, o)
+func attachLive(ctx context.Context, run *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
+	c, cl, err := attach(ctx, run, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err = c.Live(cl.Ctx); err == nil {
-		err = request.SameVersion(strings.TrimPrefix(a.Line.Args[0], "@"), c.Version())
+		err = request.SameVersion(strings.TrimPrefix(run.Line.Args[0], "@"), c.Version())
 	}
 	if err != nil {
 		err = env.Cause(cl.Ctx, err)

@@ -15,12 +15,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-func runNext(ctx context.Context, a *env.Env, o *verbOptions) error {
-	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.out, format.Options{})
+func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
+	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}
-	c, cl, err := attachLive(ctx, a, o)
+	c, cl, err := attachLive(ctx, run, o)
 	if err != nil {
 		return err
 	}
@@ -47,12 +47,12 @@ func parkedID(text string) (int64, error) {
 	return id, nil
 }
 
-func runReply(ctx context.Context, a *env.Env, o *verbOptions) error {
-	id, err := parkedID(a.Line.Args[1])
+func runReply(ctx context.Context, run *env.Env, o *verbOptions) error {
+	id, err := parkedID(run.Line.Args[1])
 	if err != nil {
 		return err
 	}
-	raw := []byte(a.Line.Args[2])
+	raw := []byte(run.Line.Args[2])
 	if string(raw) == "-" {
 		if raw, err = env.ReadStdin(ctx); err != nil {
 			return err
@@ -62,7 +62,7 @@ func runReply(ctx context.Context, a *env.Env, o *verbOptions) error {
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil {
 		return wire.NewFault(wire.Usage, "the VALUE is no JSON: "+err.Error(), err)
 	}
-	c, cl, err := attachLive(ctx, a, o)
+	c, cl, err := attachLive(ctx, run, o)
 	if err != nil {
 		return err
 	}
@@ -71,16 +71,16 @@ func runReply(ctx context.Context, a *env.Env, o *verbOptions) error {
 	return env.Cause(cl.Ctx, c.Reply(cl.Ctx, id, raw))
 }
 
-func runReject(ctx context.Context, a *env.Env, o *verbOptions) error {
-	code, text := a.Line.Args[2], a.Line.Args[3]
-	id, err := parkedID(a.Line.Args[1])
+func runReject(ctx context.Context, run *env.Env, o *verbOptions) error {
+	code, text := run.Line.Args[2], run.Line.Args[3]
+	id, err := parkedID(run.Line.Args[1])
 	if err != nil {
 		return err
 	}
 	if _, err := strconv.ParseInt(code, 10, 64); err != nil {
 		return wire.NewFault(wire.Usage, fmt.Sprintf("the CODE %q is no whole number", code), nil)
 	}
-	c, cl, err := attachLive(ctx, a, o)
+	c, cl, err := attachLive(ctx, run, o)
 	if err != nil {
 		return err
 	}

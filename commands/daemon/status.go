@@ -20,13 +20,13 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-func runStatus(ctx context.Context, a *env.Env, o *verbOptions) error {
-	return printStatus(ctx, a, o, func(status json.RawMessage) []json.RawMessage { return []json.RawMessage{status} })
+func runStatus(ctx context.Context, run *env.Env, o *verbOptions) error {
+	return printStatus(ctx, run, o, func(status json.RawMessage) []json.RawMessage { return []json.RawMessage{status} })
 }
 
 // runLog prints the lines that the session would have written to stderr.
-func runLog(ctx context.Context, a *env.Env, o *verbOptions) error {
-	return printStatus(ctx, a, o, func(status json.RawMessage) []json.RawMessage {
+func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
+	return printStatus(ctx, run, o, func(status json.RawMessage) []json.RawMessage {
 		lines := []json.RawMessage{}
 		for line := range scan.Elements(scan.Get(status, "log")) {
 			lines = append(lines, line)
@@ -37,12 +37,12 @@ func runLog(ctx context.Context, a *env.Env, o *verbOptions) error {
 
 // printStatus asks a session for its state and prints what choose takes of it, a line
 // each.
-func printStatus(ctx context.Context, a *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
-	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.out, format.Options{})
+func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
+	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}
-	c, cl, err := attach(ctx, a, o)
+	c, cl, err := attach(ctx, run, o)
 	if err != nil {
 		return err
 	}
@@ -69,14 +69,14 @@ func printValues(ctx context.Context, print *format.Pipeline, values ...json.Raw
 	return print.Finish()
 }
 
-func runList(ctx context.Context, a *env.Env, o *verbOptions) error {
+func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
 	defer cl.Stop()
 	all, err := daemon.List(cl.Ctx)
 	if err != nil {
 		return env.Cause(cl.Ctx, err)
 	}
-	if o.out.ForPeople(a) && !o.out.Pretty {
+	if o.out.ForPeople(run) && !o.out.Pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
 			age := ""
@@ -85,9 +85,9 @@ func runList(ctx context.Context, a *env.Env, o *verbOptions) error {
 			}
 			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
 		}
-		return cmdline.Print(os.Stdout, format.Table(rows, a.Stdout.Width, a.Stdout.Color))
+		return cmdline.Print(os.Stdout, format.Table(rows, run.Stdout.Width, run.Stdout.Color))
 	}
-	print, err := options.NewPrinter(a, endpoint.Endpoint{}, &o.out, format.Options{})
+	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -98,33 +98,33 @@ func runList(ctx context.Context, a *env.Env, o *verbOptions) error {
 	return printValues(ctx, print, lines...)
 }
 
-func runClose(ctx context.Context, a *env.Env, o *verbOptions) error {
+func runClose(ctx context.Context, run *env.Env, o *verbOptions) error {
 	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
 	defer cl.Stop()
 	if o.closeAll {
-		return closeAll(cl.Ctx, a)
+		return closeAll(cl.Ctx, run)
 	}
-	name, err := nameOf(a.Line)
+	name, err := nameOf(run.Line)
 	if err != nil {
 		return err
 	}
-	return closeSession(cl.Ctx, a, name)
+	return closeSession(cl.Ctx, run, name)
 }
 
-func closeSession(ctx context.Context, a *env.Env, name string) error {
+func closeSession(ctx context.Context, run *env.Env, name string) error {
 	c, err := daemon.Attach(ctx, name)
 	if err == nil {
 		defer c.Detach()
 		err = c.End(ctx)
 		for _, job := range c.EndedJobs() {
-			a.Console.Note("the job " + format.CleanLine(job) + " was still running, and has been cancelled")
+			run.Console.Note("the job " + format.CleanLine(job) + " was still running, and has been cancelled")
 		}
 	}
 	return env.Cause(ctx, err)
 }
 
 // closeAll ends every session of this user, all at once.
-func closeAll(ctx context.Context, a *env.Env) error {
+func closeAll(ctx context.Context, run *env.Env) error {
 	all, err := daemon.List(ctx)
 	if err != nil {
 		return env.Cause(ctx, err)
@@ -132,7 +132,7 @@ func closeAll(ctx context.Context, a *env.Env) error {
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup
 	for i, s := range all {
-		closing.Go(func() { errs[i] = closeSession(ctx, a, s.Name) })
+		closing.Go(func() { errs[i] = closeSession(ctx, run, s.Name) })
 	}
 	closing.Wait()
 	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // it ended meanwhile

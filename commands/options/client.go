@@ -31,16 +31,16 @@ type Client struct {
 
 // Flags makes the flags, which store into c and a. idle is the help text of
 // --idle, which means more than one thing.
-func (c *Client) Flags(a *env.Env, idle string) []cmdline.Flag {
-	return append(c.Out.Flags(), c.ConnectingFlags(a, idle)...)
+func (c *Client) Flags(run *env.Env, idle string) []cmdline.Flag {
+	return append(c.Out.Flags(), c.ConnectingFlags(run, idle)...)
 }
 
 // ConnectingFlags are Flags without those of the output, for a command that
 // prints something else than what the peer says.
-func (c *Client) ConnectingFlags(a *env.Env, idle string) []cmdline.Flag {
+func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
-		c.Conn.Flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), a.Common.Flags(),
+		c.Conn.Flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), run.Common.Flags(),
 	} {
 		all = append(all, group...)
 	}

@@ -50,16 +50,16 @@ func (c *Connection) cache() cache.Use {
 
 // TransportConfig reads the headers, runs the token command, and returns what the
 // transport is told. The profile adds its headers to those given.
-func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.Config, error) {
+func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transport.Config, error) {
 	cfg := transport.Config{
-		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: func(line []byte) { a.Console.Child(format.FromPeer, line) }},
+		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: func(line []byte) { run.Console.Child(format.FromPeer, line) }},
 		Subprotocols:   c.subprotocols,
 		TLS:            transport.TLS{CACert: c.cacert, Cert: c.cert, Key: c.key, Insecure: c.insecure},
 		ConnectTimeout: time.Duration(c.connect),
 		Ping:           time.Duration(c.ping),
 		CloseTimeout:   env.StepLimit,
-		Stderr:         a.Console.Writer(format.FromPeer),
-		Warn:           a.Console.Warn,
+		Stderr:         run.Console.Writer(format.FromPeer),
+		Warn:           run.Console.Warn,
 	}
 	if c.Noise >= 0 {
 		cfg.NoiseLimit = int(c.Noise)
@@ -68,11 +68,11 @@ func TransportConfig(ctx context.Context, a *env.Env, c *Connection) (transport.
 	if cfg.Header, err = readHeaders(c.headers); err != nil {
 		return cfg, err
 	}
-	if c.token != "" && (a.Line.Has("token-command") || cfg.Header.Get("Authorization") == "") {
+	if c.token != "" && (run.Line.Has("token-command") || cfg.Header.Get("Authorization") == "") {
 		c.tokened = true
-		err = addToken(ctx, cfg.Header, c.token, a.Console)
+		err = addToken(ctx, cfg.Header, c.token, run.Console)
 	}
-	return cfg, errors.Join(err, profileHeaders(a, cfg.Header))
+	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 
 // Flags makes the flags of a client.

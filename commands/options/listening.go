@@ -107,28 +107,28 @@ func WriteWhole(file, text string) error {
 
 // Await says how long a peer is awaited that connects to us, and tells where: in the
 // file of --listening, else on stderr. The command after -- is run then.
-func (c *Connection) Await(a *env.Env) *session.Await {
+func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
-			a.Console.Line(Where(at))
+			run.Console.Line(Where(at))
 		} else if err := WriteWhole(c.Listen.File, Where(at)+"\n"); err != nil {
 			return nil, err
 		}
-		if len(a.Line.Beside) == 0 {
+		if len(run.Line.Beside) == 0 {
 			return nil, nil
 		}
-		return runDialler(a, at, giveUp)
+		return runDialler(run, at, giveUp)
 	}}
 }
 
 // runDialler runs the command that connects to at, in whose words {port} stands for
 // the port. What it prints goes to stderr. stop ends it with its process group.
-func runDialler(a *env.Env, at string, giveUp func(error)) (stop func(), err error) {
-	words := make([]string, len(a.Line.Beside))
-	for i, w := range a.Line.Beside {
+func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
+	words := make([]string, len(run.Line.Beside))
+	for i, w := range run.Line.Beside {
 		words[i] = strings.ReplaceAll(w, "{port}", portOf(at))
 	}
-	says := a.Console.Writer(words[0])
+	says := run.Console.Writer(words[0])
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.StepLimit
 	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+at)

@@ -63,21 +63,21 @@ func (o *Output) Flags() []cmdline.Flag {
 
 // NewPrinter makes the pipeline that prints to stdout or the file of --output.
 // more has what a single command adds.
-func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
+func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
 		return nil, err
 	}
-	if err := o.compares(a.Line, more); err != nil {
+	if err := o.compares(run.Line, more); err != nil {
 		return nil, err
 	}
-	var to io.Writer = &a.Out
-	screen := a.Stdout
+	var to io.Writer = &run.Out
+	screen := run.Stdout
 	switch {
 	case o.toFile():
 		to, screen = &outputFile{name: o.output}, format.Screen{}
 	case e.Address.Scheme == "stdio":
-		f := a.Line.Usage("over stdio: stdout carries messages, so the data needs a place of its own")
+		f := run.Line.Usage("over stdio: stdout carries messages, so the data needs a place of its own")
 		f.Hint = "name a file with --output FILE"
 		return nil, f
 	}
@@ -87,15 +87,15 @@ func NewPrinter(a *env.Env, e endpoint.Endpoint, o *Output, more format.Options)
 	more.JQ, more.Strings, more.Vars, more.Template = o.Jq, o.strings(), vars, o.template
 	more.Expect, more.ExpectAny, more.ExpectNone = o.expect, o.expectAny, o.expectNone
 	more.ExpectError = o.ExpectError
-	if err := o.decodes(a, screen); err != nil {
+	if err := o.decodes(run, screen); err != nil {
 		return nil, err
 	}
 	if o.expectCount >= 0 {
 		more.ExpectCount = &o.expectCount
 	}
-	more.Debug = a.Console.Writer(format.FromJQ)
-	if a.Stderr.Terminal { // what a pipe or a file gets may end up on the same terminal
-		more.BeforeWrite = a.Console.Clear
+	more.Debug = run.Console.Writer(format.FromJQ)
+	if run.Stderr.Terminal { // what a pipe or a file gets may end up on the same terminal
+		more.BeforeWrite = run.Console.Clear
 	}
 	return format.New(to, more)
 }
@@ -112,14 +112,14 @@ func (o *Output) strings() format.StringForm {
 }
 
 // decodes refuses what cannot go together with --decode.
-func (o *Output) decodes(a *env.Env, screen format.Screen) error {
+func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	switch {
 	case o.decode == "":
 		return nil
 	case o.rawStrings || o.Raw || o.events || o.Null || o.Pretty || o.compact || o.template != "":
-		return a.Line.Usage("--decode writes bytes: --raw, --events, --null, --pretty, --compact and --template mean nothing there, nor does -r")
+		return run.Line.Usage("--decode writes bytes: --raw, --events, --null, --pretty, --compact and --template mean nothing there, nor does -r")
 	case screen.Terminal:
-		f := a.Line.Usage("--decode would write bytes to the terminal")
+		f := run.Line.Usage("--decode would write bytes to the terminal")
 		f.Hint = "name a file with --output FILE, or pipe it"
 		return f
 	}
@@ -128,8 +128,8 @@ func (o *Output) decodes(a *env.Env, screen format.Screen) error {
 
 // ForPeople reports whether a table may be printed in place of JSON: stdout is a
 // terminal, and no flag asks for values.
-func (o *Output) ForPeople(a *env.Env) bool {
-	return a.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
+func (o *Output) ForPeople(run *env.Env) bool {
+	return run.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
 }
 
 // toFile reports whether the data goes to a file; --output - is stdout.

@@ -26,19 +26,19 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 
 // Options returns how a lost connection is made again; nil if the conversation ends
 // with its connection. Each new connection gets a new token.
-func (r *Reconnect) Options(a *env.Env, c *Connection) *session.Reconnect {
+func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil
 	}
 	o := &session.Reconnect{
 		For:  r.limit.Or(0),
-		Lost: func(why error) { a.Console.Warn(why.Error() + "; dialling again") },
-		Back: func(after time.Duration) { a.Console.Note("connected again after " + shortly(after)) },
+		Lost: func(why error) { run.Console.Warn(why.Error() + "; dialling again") },
+		Back: func(after time.Duration) { run.Console.Note("connected again after " + shortly(after)) },
 	}
 	if c.tokened {
 		o.Renew = func(ctx context.Context, cfg *transport.Config) error {
 			cfg.Header = cfg.Header.Clone()
-			return addToken(ctx, cfg.Header, c.token, a.Console)
+			return addToken(ctx, cfg.Header, c.token, run.Console)
 		}
 	}
 	return o

@@ -15,14 +15,14 @@ import (
 
 // ForSession returns the options of a connection, as a client or as a listener:
 // transport, hooks, traces. It warns of hooks that are not executable.
-func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (session.Options, error) {
+func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (session.Options, error) {
 	entries, err := h.entries()
 	if err != nil {
 		return session.Options{}, err
 	}
 	for _, dir := range h.Files {
 		for _, name := range hook.Unready(dir) {
-			a.Console.Warn("--hooks: " + name + " is not executable, so that it answers nothing: chmod +x " + wire.Quote(filepath.Join(dir, name)))
+			run.Console.Warn("--hooks: " + name + " is not executable, so that it answers nothing: chmod +x " + wire.Quote(filepath.Join(dir, name)))
 		}
 	}
 	if err := h.checkFunctions(entries); err != nil {
@@ -36,8 +36,8 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 	if err != nil {
 		return session.Options{}, err
 	}
-	note := noter(a)
-	cfg, err := TransportConfig(ctx, a, c)
+	note := noter(run)
+	cfg, err := TransportConfig(ctx, run, c)
 	if err == nil {
 		cfg, err = c.Listen.Access(cfg)
 	}
@@ -47,12 +47,12 @@ func ForSession(ctx context.Context, a *env.Env, c *Connection, h *Hooks) (sessi
 		Hooks:     entries,
 		Hook: hook.Options{
 			Jobs: int(h.jobs), Timeout: time.Duration(h.timeout),
-			Stderr: a.Console.Writer(format.FromHook), Warn: a.Console.Warn, OnOpen: onOpen,
+			Stderr: run.Console.Writer(format.FromHook), Warn: run.Console.Warn, OnOpen: onOpen,
 		},
 		Cache: c.cache(),
-		Tap:   tap(a),
+		Tap:   tap(run),
 		Note:  func(n peer.Note) { note(n, "") },
-		Hurry: env.Hurried(a.Signal),
-		Await: c.Await(a),
+		Hurry: env.Hurried(run.Signal),
+		Await: c.Await(run),
 	}, err
 }

@@ -76,10 +76,10 @@ and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json, k
 key:@=FILE and key@on=NAME are by name.`
 
 // verbCommands returns the commands of the table.
-func verbCommands(a *env.Env) []*cmdline.Command {
+func verbCommands(run *env.Env) []*cmdline.Command {
 	var all []*cmdline.Command
 	for _, v := range verbs {
-		all = append(all, v.command(a))
+		all = append(all, v.command(run))
 	}
 	return all
 }
@@ -91,7 +91,7 @@ type verbOptions struct {
 	dryRun bool
 }
 
-func (v verb) command(a *env.Env) *cmdline.Command {
+func (v verb) command(run *env.Env) *cmdline.Command {
 	o := &verbOptions{}
 	usage := "ENDPOINT " + strings.Join(v.words, " ")
 	about := v.about
@@ -106,25 +106,25 @@ func (v verb) command(a *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: usage, Description: about,
 		Metadata: map[string]any{cmdline.ExamplesKey: v.examples},
-		Flags:    append(flags, o.flags.all(a)...),
-		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, a, o) },
+		Flags:    append(flags, o.flags.all(run)...),
+		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, run, o) },
 	}
 }
 
-func (v verb) run(ctx context.Context, a *env.Env, o *verbOptions) error {
-	e, rest, err := o.endpoint(ctx, a)
+func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
+	e, rest, err := o.endpoint(ctx, run)
 	if err != nil {
 		return err
 	}
 	switch n := len(v.words); {
 	case v.missing(rest) != "":
-		return a.Line.Usage("%s is missing", v.missing(rest))
+		return run.Line.Usage("%s is missing", v.missing(rest))
 	case len(rest) > n && !v.free:
-		return a.Line.Usage("plugin %s takes %s, not %q too", v.name, strings.Join(v.words, " and "), rest[n])
+		return run.Line.Usage("plugin %s takes %s, not %q too", v.name, strings.Join(v.words, " and "), rest[n])
 	case v.object && !lasts(e) && !o.dryRun:
-		return noSession(a, e)
+		return noSession(run, e)
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (v verb) run(ctx context.Context, a *env.Env, o *verbOptions) error {
 		e.Dialect = options.PluginDialect
 		return request.DryRun(e, pc.op)
 	}
-	return o.do(ctx, a, e, pc, print)
+	return o.do(ctx, run, e, pc, print)
 }
 
 // missing returns the first of the fixed words that is not given; "" where all are.
@@ -160,10 +160,10 @@ func lasts(e endpoint.Endpoint) bool {
 
 // noSession returns the usage Fault for a command that needs an object whose
 // connection would end with the command.
-func noSession(a *env.Env, e endpoint.Endpoint) error {
-	f := a.Line.Usage("an object lives as long as its connection, and this command would have a new one")
+func noSession(run *env.Env, e endpoint.Endpoint) error {
+	f := run.Line.Usage("an object lives as long as its connection, and this command would have a new one")
 	f.Hint = "open a session and use its @NAME"
-	at := a.Line.Args[0]
+	at := run.Line.Args[0]
 	if e.Demo == "" && !strings.HasPrefix(at, options.PluginDialect+"+") && !strings.HasPrefix(at, "@") {
 		at = options.PluginDialect + "+" + at
 	}
@@ -171,7 +171,7 @@ func noSession(a *env.Env, e endpoint.Endpoint) error {
 	if strings.HasPrefix(at, "@") {
 		more = append(more, "--dialect="+options.PluginDialect)
 	}
-	f.Fix = a.Line.ForCommand("connect", []string{at}, more...)
+	f.Fix = run.Line.ForCommand("connect", []string{at}, more...)
 	return f
 }
 

@@ -23,7 +23,7 @@ type describeOptions struct {
 	catalog bool
 }
 
-func describeCommand(a *env.Env) *cmdline.Command {
+func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print JSON on a terminal too", &o.json),
@@ -36,30 +36,30 @@ properties and constants: tables on a terminal, JSON elsewhere.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "The functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
 		}},
-		Flags:  append(flags, o.flags.all(a)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, a, o) },
+		Flags:  append(flags, o.flags.all(run)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },
 	}
 }
 
-func runDescribe(ctx context.Context, a *env.Env, o *describeOptions) error {
-	e, rest, err := o.endpoint(ctx, a)
+func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
+	e, rest, err := o.endpoint(ctx, run)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return a.Line.Usage("plugin describe takes an endpoint and nothing else, not %q", rest[0])
+		return run.Line.Usage("plugin describe takes an endpoint and nothing else, not %q", rest[0])
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
-	c, err := request.FetchCatalog(ctx, a, e, &o.Client, "", false)
+	c, err := request.FetchCatalog(ctx, run, e, &o.Client, "", false)
 	if err != nil {
 		return err
 	}
-	if !o.json && o.Out.ForPeople(a) && !o.catalog {
+	if !o.json && o.Out.ForPeople(run) && !o.catalog {
 		var b bytes.Buffer
-		if err := format.Plugin(&b, c, a.Stdout.Width, a.Stdout.Color); err != nil {
+		if err := format.Plugin(&b, c, run.Stdout.Width, run.Stdout.Color); err != nil {
 			return err
 		}
 		return cmdline.Print(os.Stdout, b.String())

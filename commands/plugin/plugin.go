@@ -30,14 +30,14 @@ type flags struct {
 
 const groupPlugin = "Plugin"
 
-func (o *flags) all(a *env.Env) []cmdline.Flag {
+func (o *flags) all(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", &o.logLevel, format.LogLevels),
 		cmdline.Bool(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.Handshake.NoEnvironment),
 		cmdline.Bool(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
 		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", &o.Handshake.Shutdown),
 	}
-	return pluginsOnly(append(flags, o.Client.Flags(a, options.IdleCall)...))
+	return pluginsOnly(append(flags, o.Client.Flags(run, options.IdleCall)...))
 }
 
 // pluginsOnly drops the flags that mean nothing to a plugin.
@@ -49,14 +49,14 @@ func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 }
 
 // Command makes rpcx plugin with its subcommands.
-func Command(a *env.Env) *cmdline.Command {
+func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "plugin",
 		Usage:       "drive a Scriptling plugin, or be one",
 		ArgsUsage:   "describe|call|new|method|get|set|destroy|run|serve ...",
 		Description: description,
-		Commands: append(verbCommands(a),
-			describeCommand(a), runCommand(a), serveCommand(a)),
+		Commands: append(verbCommands(run),
+			describeCommand(run), runCommand(run), serveCommand(run)),
 	}
 }
 
@@ -69,22 +69,22 @@ Values are plain JSON. A number with . or an exponent is a float, one without is
 integer; {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
 
 // endpoint reads the first argument, and refuses a peer that is no plugin.
-func (o *flags) endpoint(ctx context.Context, a *env.Env) (endpoint.Endpoint, []string, error) {
+func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, []string, error) {
 	speaks := options.PluginDialect
-	if len(a.Line.Args) > 0 {
-		if e, err := session.ParseEndpoint(a.Line.Args[0], ""); err == nil && e.Socket != "" {
+	if len(run.Line.Args) > 0 {
+		if e, err := session.ParseEndpoint(run.Line.Args[0], ""); err == nil && e.Socket != "" {
 			speaks = "" // it is for the other process to say
 		}
 	}
-	e, rest, err := request.Endpoint(ctx, a, speaks)
+	e, rest, err := request.Endpoint(ctx, run, speaks)
 	if err == nil && !e.Spec().Plugin {
-		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", a.Line.Args[0], e.Dialect, options.PluginDialect), nil)
+		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
 	e.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts what is said before
 	if o.strict {
 		o.Conn.Noise = 0
 	}
-	a.Console.LogLevel(o.logLevel)
+	run.Console.LogLevel(o.logLevel)
 	return e, rest, err
 }
 
@@ -96,16 +96,16 @@ type operation struct {
 }
 
 // do makes a call on a connection of its own, or a session's.
-func (o *flags) do(ctx context.Context, a *env.Env, e endpoint.Endpoint, pc operation, print *format.Pipeline) error {
+func (o *flags) do(ctx context.Context, run *env.Env, e endpoint.Endpoint, pc operation, print *format.Pipeline) error {
 	return (&request.Request{
-		Env: a, Client: &o.Client, Endpoint: e, Print: print,
+		Env: run, Client: &o.Client, Endpoint: e, Print: print,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle),
 		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil },
-		Started:   func(d *env.Deadline) { a.Heard = d.Touch }, // a callback counts as a message of its call
+		Started:   func(d *env.Deadline) { run.Heard = d.Touch }, // a callback counts as a message of its call
 		Consume:   func(c *request.Consumer, _ dialect.Op) error { return pc.consume(c) },
 		Outcome: func(c *request.Consumer, err error) error {
 			if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-				suggest(c, a, f, pc)
+				suggest(c, run, f, pc)
 			}
 			return err
 		},
@@ -132,7 +132,7 @@ func named(err error, pc operation) error {
 }
 
 // suggest adds the nearest name that the plugin has to the failure of a call.
-func suggest(c *request.Consumer, a *env.Env, f *wire.Fault, pc operation) {
+func suggest(c *request.Consumer, run *env.Env, f *wire.Fault, pc operation) {
 	if f.RPC == nil || !strings.HasPrefix(f.RPC.Message, "unknown ") || pc.at == 0 {
 		return
 	}
@@ -149,9 +149,9 @@ func suggest(c *request.Consumer, a *env.Env, f *wire.Fault, pc operation) {
 		return
 	}
 	f.Hint = "did you mean " + name + "?"
-	if args := slices.Clone(a.Line.Args); len(args) > pc.at {
+	if args := slices.Clone(run.Line.Args); len(args) > pc.at {
 		args[pc.at] = name
-		f.Fix = a.Line.WithArgs(args)
+		f.Fix = run.Line.WithArgs(args)
 	}
 }
 

@@ -21,7 +21,7 @@ type runOptions struct {
 	file string
 }
 
-func runCommand(a *env.Env) *cmdline.Command {
+func runCommand(run *env.Env) *cmdline.Command {
 	o := &runOptions{}
 	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
 	return &cmdline.Command{
@@ -35,22 +35,22 @@ by --on NAME=ANSWER. Each step's result is one line; the first that fails ends t
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "An object, and a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 		}},
-		Flags:  append(flags, o.flags.all(a)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRun(ctx, a, o) },
+		Flags:  append(flags, o.flags.all(run)...),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRun(ctx, run, o) },
 	}
 }
 
-func runRun(ctx context.Context, a *env.Env, o *runOptions) error {
-	e, rest, err := o.endpoint(ctx, a)
+func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
+	e, rest, err := o.endpoint(ctx, run)
 	switch {
 	case err != nil:
 		return err
 	case len(rest) > 0:
-		return a.Line.Usage("plugin run takes an endpoint and -f FILE, not %q", rest[0])
+		return run.Line.Usage("plugin run takes an endpoint and -f FILE, not %q", rest[0])
 	case o.file == "":
-		return a.Line.Usage("plugin run needs its steps: -f FILE")
+		return run.Line.Usage("plugin run needs its steps: -f FILE")
 	}
-	print, err := options.NewPrinter(a, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
 		return err
 	}
@@ -67,24 +67,24 @@ func runRun(ctx context.Context, a *env.Env, o *runOptions) error {
 	if err := o.callbacks(e, funcs); err != nil {
 		return err
 	}
-	return o.performAll(ctx, a, e, steps, print)
+	return o.performAll(ctx, run, e, steps, print)
 }
 
 // performAll makes the steps, one after another, over one connection.
-func (o *runOptions) performAll(ctx context.Context, a *env.Env, e endpoint.Endpoint, steps []*step, print *format.Pipeline) error {
+func (o *runOptions) performAll(ctx context.Context, run *env.Env, e endpoint.Endpoint, steps []*step, print *format.Pipeline) error {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	a.Heard = cl.Touch // a callback counts as a message of its call
-	return request.Converse(ctx, a, cl, e, &o.Client, nil, func(conv session.Conversation) error {
-		return performSteps(cl, a, conv, steps, print)
+	run.Heard = cl.Touch // a callback counts as a message of its call
+	return request.Converse(ctx, run, cl, e, &o.Client, nil, func(conv session.Conversation) error {
+		return performSteps(cl, run, conv, steps, print)
 	})
 }
 
 // performSteps makes the steps on a connection.
-func performSteps(cl *env.Deadline, a *env.Env, conv session.Conversation, steps []*step, print *format.Pipeline) error {
+func performSteps(cl *env.Deadline, run *env.Env, conv session.Conversation, steps []*step, print *format.Pipeline) error {
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
 		cl.Touch()
-		c := request.NewConsumer(a, conv, print, cl)
+		c := request.NewConsumer(run, conv, print, cl)
 		c.KeepLast = true
 		pc, err := s.call(results)
 		if err == nil {

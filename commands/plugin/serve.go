@@ -24,7 +24,7 @@ type serveOptions struct {
 	description string
 }
 
-func serveCommand(a *env.Env) *cmdline.Command {
+func serveCommand(run *env.Env) *cmdline.Command {
 	o := &serveOptions{}
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
@@ -34,7 +34,7 @@ func serveCommand(a *env.Env) *cmdline.Command {
 			cmdline.Text(groupPlugin, "lib-version", "", "the library's version is `VERSION`", &o.version),
 			cmdline.Text(groupPlugin, "description", "", "the library is described as `TEXT`", &o.description),
 		},
-		o.Options.Flags(a),
+		o.Options.Flags(run),
 	} {
 		flags = append(flags, group...)
 	}
@@ -45,7 +45,7 @@ func serveCommand(a *env.Env) *cmdline.Command {
 			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
 		}},
 		Flags:  pluginsOnly(flags),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, a, o) },
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
 	}
 }
 
@@ -69,15 +69,15 @@ A host loads a program: give it a script of two lines, made executable,
 which is then also what rpcx plugin describe exec:./script shows: the functions, classes,
 properties and constants as the host sees them.`
 
-func runServe(ctx context.Context, a *env.Env, o *serveOptions) error {
+func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	var command []string
-	switch args := a.Line.Args; {
-	case len(args) > 0 && a.Line.Dash == 0 && o.listen != "":
+	switch args := run.Line.Args; {
+	case len(args) > 0 && run.Line.Dash == 0 && o.listen != "":
 		command = args
-	case len(args) > 0 && a.Line.Dash == 0:
-		return a.Line.Usage("stdin and stdout have no endpoint that a command could call: give --listen")
+	case len(args) > 0 && run.Line.Dash == 0:
+		return run.Line.Usage("stdin and stdout have no endpoint that a command could call: give --listen")
 	case len(args) > 0:
-		return a.Line.Usage("plugin serve takes no arguments, not %q", args[0])
+		return run.Line.Usage("plugin serve takes no arguments, not %q", args[0])
 	}
 	at := o.listen
 	if at == "" {
@@ -87,7 +87,7 @@ func runServe(ctx context.Context, a *env.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	so, err := o.Session(ctx, a, e.Spec())
+	so, err := o.Session(ctx, run, e.Spec())
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func runServe(ctx context.Context, a *env.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	return server.Run(ctx, a, s, command, "", o.Hooks.Strict)
+	return server.Run(ctx, run, s, command, "", o.Hooks.Strict)
 }
 
 // complete makes the catalog tell what the flags say, and refuses one that

@@ -46,40 +46,40 @@ type AnswerCache struct {
 
 // For returns the place of the answer to op in the cache; nil where no answer is
 // kept.
-func (c *CacheFlags) For(ctx context.Context, a *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
+func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
 	}
 	if op.Kind != dialect.Call {
-		return nil, a.Line.Usage("--cache goes with one call that has a method and an answer")
+		return nil, run.Line.Usage("--cache goes with one call that has a method and an answer")
 	}
 	spec := e.Spec()
 	if spec.AnswerKey == nil {
-		return nil, a.Line.Usage("--cache belongs to the dialect %s, and this is %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerKey != nil }), e.Dialect)
+		return nil, run.Line.Usage("--cache belongs to the dialect %s, and this is %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerKey != nil }), e.Dialect)
 	}
 	asked, err := spec.AnswerKey(op)
 	if err != nil {
 		return nil, err
 	}
-	from, err := answers(ctx, a, e, conn)
+	from, err := answers(ctx, run, e, conn)
 	switch {
 	case err != nil:
 		return nil, err
 	case from.Of == "":
-		return nil, a.Line.Usage("--cache: %s does not say which peer answers", e)
+		return nil, run.Line.Usage("--cache: %s does not say which peer answers", e)
 	case from.Private && c.keep != "private":
-		a.Verbose("cache: not used: the request carries an identity (--cache=private does)")
+		run.Verbose("cache: not used: the request carries an identity (--cache=private does)")
 		return nil, nil
 	}
-	return &AnswerCache{env: a, key: from.Key(asked), no: c.Fresh, e: e}, nil
+	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
 // answers says whose answers come of e: a session knows that itself.
-func answers(ctx context.Context, a *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
+func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
-		return a.Reached.Answers(), nil
+		return run.Reached.Answers(), nil
 	}
-	cfg, err := options.TransportConfig(ctx, a, conn)
+	cfg, err := options.TransportConfig(ctx, run, conn)
 	return AnswersOf(e, cfg), err
 }
 

@@ -19,7 +19,7 @@ import (
 // Collect makes a call on a connection that other calls share, and returns its
 // result: a stream's data as an array, a job's when it is over. It ends when nothing
 // came for idle. What is for people is shown by a.
-func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
+func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
 	st, err := conv.Open(cl.Ctx, op)
@@ -55,7 +55,7 @@ func Collect(ctx context.Context, a *env.Env, conv session.Conversation, op dial
 		if ev.Kind == wire.Guidance && ev.Topic != "" {
 			guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
 		}
-		a.Console.Event(ev) // what is for people
+		run.Console.Event(ev) // what is for people
 		job = startedJob(m, ev)
 		switch {
 		case recovers(ev):

@@ -58,8 +58,8 @@ type Consumer struct {
 
 // NewConsumer returns a consumer for a conversation, which prints to print for as
 // long as d allows.
-func NewConsumer(a *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *Consumer {
-	return &Consumer{env: a, conv: conv, print: print, deadline: d}
+func NewConsumer(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *Consumer {
+	return &Consumer{env: run, conv: conv, print: print, deadline: d}
 }
 
 // Dialect returns the name of the dialect that is spoken.

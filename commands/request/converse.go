@@ -19,13 +19,13 @@ import (
 // Converse opens a connection, lets work use it and closes it. cl bounds the
 // opening and the work, and is stopped at the end; its idle timer starts anew when
 // the connection is there.
-func Converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
-	return converse(ctx, a, cl, e, c, cat, false, work)
+func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
+	return converse(ctx, run, cl, e, c, cat, false, work)
 }
 
 // ConverseRaw is Converse for work that reads and writes all messages itself.
-func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, relay.RawPipe) error) error {
-	return converse(ctx, a, cl, e, c, nil, true, func(conv session.Conversation) error {
+func ConverseRaw(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, relay.RawPipe) error) error {
+	return converse(ctx, run, cl, e, c, nil, true, func(conv session.Conversation) error {
 		pipe, err := conv.Raw()
 		if err != nil {
 			return err
@@ -34,21 +34,21 @@ func ConverseRaw(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.E
 	})
 }
 
-func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
+func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
 	defer cl.Stop()
-	defer a.BoundOutput(cl.Ctx)()
+	defer run.BoundOutput(cl.Ctx)()
 	if e.Turned == endpoint.Accept {
 		cl.Pause() // who connects takes the time that --wait and --connect-timeout give
 	}
 	var conv session.Conversation
-	err = untilReached(a, cl, func() (err error) {
-		conv, err = open(cl, a, e, c, cat, raw)
+	err = untilReached(run, cl, func() (err error) {
+		conv, err = open(cl, run, e, c, cat, raw)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	defer remember(a, e)
+	defer remember(run, e)
 	defer func() { err = errors.Join(err, closing(cl.Ctx, conv, &c.Hooks, err)) }()
 	cl.Touch()
 	return work(conv)
@@ -56,8 +56,8 @@ func converse(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endp
 
 // remember keeps the endpoint that was typed for completion, unless it is a name or holds a secret. It writes a file, which
 // has time until the work is done.
-func remember(a *env.Env, e endpoint.Endpoint) {
-	if typed := a.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
+func remember(run *env.Env, e endpoint.Endpoint) {
+	if typed := run.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
 		cache.Remember(typed)
 	}
 }

@@ -20,9 +20,9 @@ import (
 )
 
 // NoMethod returns the usage Fault for a method, or a module, that c does not have.
-func NoMethod(a *env.Env, c *catalog.Catalog, name string) *wire.Fault {
+func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
-	SuggestName(a, f, all.Named(c.Dialect).OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
+	SuggestName(run, f, all.Named(c.Dialect).OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
 	return f
 }
 
@@ -31,10 +31,10 @@ func NoMethod(a *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 // was kept, with a warning. With brief set the peer need not tell what methods
 // take. A peer that does not describe itself is a Fault of
 // kind RPCError.
-func FetchCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
+func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	a.Heard = cl.Touch // a service is asked module by module
-	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
+	run.Heard = cl.Touch // a service is asked module by module
+	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		if brief && name == "" && all.Named(conv.Dialect()).ModuleOf != nil {
 			name = noName
 		}
@@ -54,9 +54,9 @@ func FetchCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *optio
 }
 
 // MethodCatalog asks the peer what a method takes; a Fault of kind RPCError where it does not describe itself.
-func MethodCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
+func MethodCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	return askPeer(ctx, a, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
+	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		c, err := discovered(cl.Ctx, conv, method)
 		if errors.Is(err, wire.ErrUnsupported) {
 			return nil, wire.NewFault(wire.RPCError, "it does not describe itself", nil)
@@ -67,17 +67,17 @@ func MethodCatalog(ctx context.Context, a *env.Env, e endpoint.Endpoint, o *opti
 
 // askPeer opens a connection for ask. If the peer cannot be reached, the catalog
 // kept of it is returned.
-func askPeer(ctx context.Context, a *env.Env, cl *env.Deadline, e endpoint.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
+func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
 	opened := false
-	err = Converse(ctx, a, cl, e, o, nil, func(conv session.Conversation) (err error) {
+	err = Converse(ctx, run, cl, e, o, nil, func(conv session.Conversation) (err error) {
 		opened = true
-		return untilReached(a, cl, func() (err error) {
+		return untilReached(run, cl, func() (err error) {
 			c, err = ask(conv)
 			return env.Cause(cl.Ctx, err)
 		})
 	})
 	if err != nil && !opened {
-		return keptCatalog(a, e, &o.Conn, err)
+		return keptCatalog(run, e, &o.Conn, err)
 	}
 	return c, err
 }
@@ -108,29 +108,29 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 // keptCatalog returns the catalog of e that an earlier conversation kept, and warns
 // that it may be out of date; if there is none it returns err, the reason why e was
 // not reached.
-func keptCatalog(a *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
+func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
 		return nil, err
 	}
-	kept := cache.DiscoveredCatalog(e, a.Opened.Transport)
+	kept := cache.DiscoveredCatalog(e, run.Opened.Transport)
 	if kept == nil {
 		return nil, err
 	}
-	a.Kept = true
-	a.Console.Warn(f.Error() + ": this is what the peer said earlier, which may be out of date")
+	run.Kept = true
+	run.Console.Warn(f.Error() + ": this is what the peer said earlier, which may be out of date")
 	return kept, nil
 }
 
 // Incomplete returns the outcome of a command that has shown c, or a part of it,
 // where the peer does not tell what it takes; nil where it does.
-func Incomplete(a *env.Env, c *catalog.Catalog, name string) error {
+func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	names := dialects.UnknownModules(c, name)
 	if len(names) == 0 {
 		return nil
 	}
 	f := wire.NewFault(wire.RPCError, "the schemas of these modules are not known, nor what their methods take: "+strings.Join(names, ", "), nil)
-	if a.Kept {
+	if run.Kept {
 		f.Kind = wire.Unreachable
 	}
 	return f
@@ -145,6 +145,6 @@ func Conventions(c *catalog.Catalog) catalog.Conventions {
 }
 
 // Listing shows c to people.
-func Listing(a *env.Env, c *catalog.Catalog) format.Listing {
-	return format.Listing{Catalog: c, Conventions: Conventions(c), Width: a.Stdout.Width, Color: a.Stdout.Color}
+func Listing(run *env.Env, c *catalog.Catalog) format.Listing {
+	return format.Listing{Catalog: c, Conventions: Conventions(c), Width: run.Stdout.Width, Color: run.Stdout.Color}
 }

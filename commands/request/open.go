@@ -23,38 +23,38 @@ import (
 // Endpoint reads the first argument, applies its profile, and returns the
 // arguments after it. Where a session holds the connection, that process is asked,
 // since only it knows the dialect.
-func Endpoint(ctx context.Context, a *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
-	args := a.Line.Args
+func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
+	args := run.Line.Args
 	if len(args) == 0 {
-		f := a.Line.Usage("an endpoint is missing")
+		f := run.Line.Usage("an endpoint is missing")
 		f.Hint = "name one, such as ws://host/path, exec:COMMAND or demo:orders"
-		if listens(a.Line) {
+		if listens(run.Line) {
 			f.Hint = "name what to listen on, such as ws://127.0.0.1:0/ or unix:PATH"
 		}
 		return endpoint.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
-	err = suggestShell(a.Line, err)
-	if err == nil && !listens(a.Line) {
+	err = suggestShell(run.Line, err)
+	if err == nil && !listens(run.Line) {
 		if e.Turned == endpoint.Accept {
-			a.Line.TakeBeside()
-			args = a.Line.Args
+			run.Line.TakeBeside()
+			args = run.Line.Args
 		}
-		err = options.CheckListening(a.Line, e)
+		err = options.CheckListening(run.Line, e)
 	}
 	if err == nil && e.Profile != nil {
-		err = options.ApplyProfile(a, e.Profile)
+		err = options.ApplyProfile(run, e.Profile)
 	}
-	if err == nil && !listens(a.Line) {
-		err = options.ApplyDefaults(a)
+	if err == nil && !listens(run.Line) {
+		err = options.ApplyDefaults(run)
 	}
 	if err == nil && e.Session != "" {
-		err = refuseConnected(a.Line, e.Session)
+		err = refuseConnected(run.Line, e.Session)
 	}
 	if err == nil {
-		e, err = reach(ctx, a, e)
+		e, err = reach(ctx, run, e)
 	}
-	a.Respell = e.Spec().UserName
+	run.Respell = e.Spec().UserName
 	return e, args[1:], err
 }
 
@@ -82,13 +82,13 @@ func listens(l *cmdline.CommandLine) bool {
 
 // reach attaches to the session of e, which may be stopped or still connecting,
 // within --timeout.
-func reach(ctx context.Context, a *env.Env, e endpoint.Endpoint) (endpoint.Endpoint, error) {
-	limit, _ := a.Line.Cmd.Value("timeout").(time.Duration)
+func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.Endpoint, error) {
+	limit, _ := run.Line.Cmd.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
 	defer cl.Stop()
 	far, err := relay.Reach(cl.Ctx, e)
 	if far != nil {
-		a.Reached, e.Dialect = far, far.Dialect()
+		run.Reached, e.Dialect = far, far.Dialect()
 	}
 	if err == nil && e.Session != "" {
 		err = SameVersion(e.Session, far.Hello().Version)
@@ -136,21 +136,21 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 
 // open connects with the flags of a client. raw asks for all the traffic, for
 // connect. A signal or timeout is returned in place of the error it caused.
-func open(cl *env.Deadline, a *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
+func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
 	ctx := cl.Ctx
-	o, err := options.ForSession(ctx, a, &c.Conn, &c.Hooks)
+	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
 		return nil, err
 	}
-	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(a, &c.Conn), c.First
+	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
 	if err := c.Handshake.Apply(&e, &o); err != nil {
 		return nil, err
 	}
-	o.Reached, o.Hurry, o.Hook.Working = a.Reached, env.Hurried(ctx), cl.Working
-	if o.Record, err = c.Record.Open(a, e.String(), e.Dialect, false); err != nil {
+	o.Reached, o.Hurry, o.Hook.Working = run.Reached, env.Hurried(ctx), cl.Working
+	if o.Record, err = c.Record.Open(run, e.String(), e.Dialect, false); err != nil {
 		return nil, err
 	}
-	a.Opened = o
+	run.Opened = o
 	conv, err := session.Open(ctx, e, o)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {
 		return nil, cause

@@ -16,12 +16,12 @@ import (
 
 // FillParams reads the arguments after METHOD into op, typed by cat where that is
 // not nil.
-func FillParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
+func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
 	spec := e.Spec()
-	if err := CheckName(a, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
+	if err := CheckName(run, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
 		return err
 	}
-	r, err := readParams(ctx, a, e, op.Method, args, p, cat)
+	r, err := readParams(ctx, run, e, op.Method, args, p, cat)
 	op.Params, op.Funcs = r.Params, r.Funcs
 	Style(spec, p, op)
 	if verbatim(spec, op.Method, cat) {
@@ -31,9 +31,9 @@ func FillParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, op *dialec
 }
 
 // CheckStyle refuses a --params-style that the dialect does not have.
-func CheckStyle(a *env.Env, spec dialect.Spec, p options.Params) error {
+func CheckStyle(run *env.Env, spec dialect.Spec, p options.Params) error {
 	if p.Style != "" && spec.ParamStyles == nil {
-		return a.Line.Usage("--params-style: %s has one way to send params", spec.Name)
+		return run.Line.Usage("--params-style: %s has one way to send params", spec.Name)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
 // readParams reads the arguments after METHOD. A schema that cannot be used is the
 // user's error if he gave the catalog; if the peer told it, the params are left
 // unchecked with a warning.
-func readParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
+func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
 		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().FunctionValues, Value: e.Spec().ScalarParams,
 	}
@@ -69,12 +69,12 @@ func readParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, method str
 		if cat.Method(method) == nil {
 			method = e.Spec().OnWire(method)
 		}
-		typer, err := params.ForMethod(cat, Conventions(cat), method, a.Console.Warn)
+		typer, err := params.ForMethod(cat, Conventions(cat), method, run.Console.Warn)
 		switch {
 		case err != nil && p.Catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's
-			a.Console.Warn(err.Error() + ": left unchecked")
+			run.Console.Warn(err.Error() + ": left unchecked")
 		case err != nil:
-			return params.Result{}, suggestMethod(a, err, method, cat)
+			return params.Result{}, suggestMethod(run, err, method, cat)
 		default:
 			po.Typer = typer
 		}
@@ -84,10 +84,10 @@ func readParams(ctx context.Context, a *env.Env, e endpoint.Endpoint, method str
 		return r, env.Cause(ctx, err)
 	}
 	if err == nil {
-		noteTypos(a, method, r.Undescribed)
+		noteTypos(run, method, r.Undescribed)
 	}
 	if err == nil && p.Style == "positional" {
 		r.Params = params.Positional(r.Params, po.Typer)
 	}
-	return r, suggestParams(a.Line, err)
+	return r, suggestParams(run.Line, err)
 }

@@ -50,29 +50,29 @@ func evicts(e endpoint.Endpoint) bool {
 
 // noteUntyped says of a dry run that the peer was not asked how params are typed,
 // where that would have evicted its client.
-func noteUntyped(a *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) {
+func noteUntyped(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) {
 	if p.DryRun && cat == nil && !p.NoCheck && evicts(e) {
-		a.Console.Note("the host was not asked what it takes, which would evict its client: params go unchecked, and key=text as text (--catalog FILE types them)")
+		run.Console.Note("the host was not asked what it takes, which would evict its client: params go unchecked, and key=text as text (--catalog FILE types them)")
 	}
 }
 
 // DryBatch reports whether the lines of a batch can be shown without a connection.
-func DryBatch(a *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) bool {
+func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) bool {
 	if !p.DryRun || needsConnection(e, cat, []string{"any"}, p) {
 		return false
 	}
-	noteUntyped(a, e, cat, p)
+	noteUntyped(run, e, cat, p)
 	return true
 }
 
 // CheckName returns a usage Fault if method cannot be one of the dialect, with the
 // right spelling where that is known. --no-check lets it pass.
-func CheckName(a *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
+func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
 	check := e.Spec().CheckName
 	if check == nil || p.NoCheck {
 		return nil
 	}
-	return suggestSpelling(a, check(method, subscribe))
+	return suggestSpelling(run, check(method, subscribe))
 }
 
 // fromPeer makes the request of r.Args, typed by what the peer tells. Where they do

@@ -36,16 +36,16 @@ const (
 // again makes attempts until one is final: for as long as --wait says while nothing
 // reached the peer, and up to r.N times more where a failure allows it. --timeout
 // bounds all of them.
-func (r Retries) again(a *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
+func (r Retries) again(run *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
 	left, pause := r.N, firstPause
 	for {
-		err := untilReached(a, d, attempt)
+		err := untilReached(run, d, attempt)
 		f := wire.AsFault(err)
 		if left--; left < 0 || f == nil || !r.allows(f, posts) {
 			return err
 		}
 		wait := max(pause, retryAfter(f))
-		a.Console.Note(fmt.Sprintf("%s; again in %v", f.Message, wait))
+		run.Console.Note(fmt.Sprintf("%s; again in %v", f.Message, wait))
 		if err := sleep(d, wait); err != nil {
 			return err
 		}
@@ -84,18 +84,18 @@ func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
 
 // untilReached makes attempts for as long as --wait says while what failed provably
 // did not reach the peer.
-func untilReached(a *env.Env, d *env.Deadline, attempt func() error) error {
+func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		err := attempt()
 		f := wire.AsFault(err)
 		if f == nil || !f.Unreached {
 			return err
 		}
-		wait := min(max(pause, retryAfter(f)), time.Until(waitEnd(a)))
+		wait := min(max(pause, retryAfter(f)), time.Until(waitEnd(run)))
 		if wait <= 0 {
 			return err
 		}
-		a.Verbose(fmt.Sprintf("%s; again in %v", f.Message, wait.Round(time.Millisecond)))
+		run.Verbose(fmt.Sprintf("%s; again in %v", f.Message, wait.Round(time.Millisecond)))
 		if err := sleep(d, wait); err != nil {
 			return err
 		}
@@ -104,17 +104,17 @@ func untilReached(a *env.Env, d *env.Deadline, attempt func() error) error {
 }
 
 // waitEnd returns when --wait is over.
-func waitEnd(a *env.Env) time.Time {
-	limit, _ := a.Line.Cmd.Value("wait").(time.Duration)
-	return a.Started.Add(limit)
+func waitEnd(run *env.Env) time.Time {
+	limit, _ := run.Line.Cmd.Value("wait").(time.Duration)
+	return run.Started.Add(limit)
 }
 
 // WaitReached makes attempts as untilReached does, for a command that keeps the time
 // itself.
-func WaitReached(ctx context.Context, a *env.Env, attempt func() error) error {
+func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error {
 	d := env.NewDeadline(ctx, 0, 0)
 	defer d.Stop()
-	return untilReached(a, d, attempt)
+	return untilReached(run, d, attempt)
 }
 
 // sleep waits for t, or returns why d ended before.

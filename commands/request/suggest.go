@@ -16,15 +16,15 @@ import (
 
 // Suggest adds to the failure of a call the command line with the right method,
 // where the peer or the catalog names one that is near.
-func Suggest(a *env.Env, f *wire.Fault, cat *catalog.Catalog) {
+func Suggest(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
 	}
 	if cat != nil {
-		SuggestName(a, f, f.Method, cat.Names())
+		SuggestName(run, f, f.Method, cat.Names())
 	}
 	if f.Hint == "" {
-		suggestExact(a, f, nearestOf(f.RPC.Data))
+		suggestExact(run, f, nearestOf(f.RPC.Data))
 	}
 }
 
@@ -43,47 +43,47 @@ func nearestOf(data json.RawMessage) string {
 }
 
 // SuggestName suggests the nearest of names, if one is near.
-func SuggestName(a *env.Env, f *wire.Fault, name string, names []string) {
-	suggestExact(a, f, catalog.Nearest(name, names))
+func SuggestName(run *env.Env, f *wire.Fault, name string, names []string) {
+	suggestExact(run, f, catalog.Nearest(name, names))
 }
 
 // suggestMethod adds the nearest method of a catalog to a failure.
-func suggestMethod(a *env.Env, err error, method string, cat *catalog.Catalog) error {
+func suggestMethod(run *env.Env, err error, method string, cat *catalog.Catalog) error {
 	f := wire.AsFault(err)
 	if f == nil || cat.Method(method) != nil {
 		return err
 	}
 	g := *f
-	SuggestName(a, &g, method, cat.Names())
+	SuggestName(run, &g, method, cat.Names())
 	return &g
 }
 
 // suggestExact suggests the command line with name as METHOD, spelt as the user
 // would.
-func suggestExact(a *env.Env, f *wire.Fault, name string) {
+func suggestExact(run *env.Env, f *wire.Fault, name string) {
 	if name == "" || !cmdline.IsSafeName(name) {
 		return
 	}
-	args := a.Line.Args
-	if a.Respell != nil && len(args) > 1 {
-		name = a.Respell(args[1], name)
+	args := run.Line.Args
+	if run.Respell != nil && len(args) > 1 {
+		name = run.Respell(args[1], name)
 	}
 	f.Hint = "did you mean " + name + "?"
 	if len(args) > 1 {
-		f.Fix = a.Line.WithArgs(slices.Concat(args[:1], []string{name}, args[2:]))
+		f.Fix = run.Line.WithArgs(slices.Concat(args[:1], []string{name}, args[2:]))
 	}
 }
 
 // suggestSpelling adds the command line in which a method is spelt as the dialect has
 // it, where that is known.
-func suggestSpelling(a *env.Env, err error) error {
+func suggestSpelling(run *env.Env, err error) error {
 	var better *dialect.Misspelt
 	f := wire.AsFault(err)
 	if f == nil || !errors.As(err, &better) {
 		return err
 	}
 	g := *f
-	suggestExact(a, &g, better.Method)
+	suggestExact(run, &g, better.Method)
 	return &g
 }
 

@@ -19,14 +19,14 @@ type typos struct {
 func (t *typos) set(method string, names []schema.Undescribed) { t.method, t.names = method, names }
 
 // noteTypos warns of them, unless somebody wants to look at them first.
-func noteTypos(a *env.Env, method string, names []schema.Undescribed) {
-	if a.Typos != nil {
-		a.Typos(method, names)
+func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
+	if run.Typos != nil {
+		run.Typos(method, names)
 		return
 	}
 	for _, n := range names {
 		if text := Misspelt(method, n); text != "" {
-			a.Console.Warn(text)
+			run.Console.Warn(text)
 		}
 	}
 }
