@@ -114,13 +114,14 @@ func (d *discovery) doubted(module string) bool {
 }
 
 // tolerable returns err only if it ends the user's call as well (a deadline, a
-// lost connection), and nil if it merely means that nothing was learnt.
+// lost connection, a service that is not reached), and nil if it merely means that
+// nothing was learnt.
 func tolerable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var f *wire.Fault
-	if errors.As(err, &f) && f.Kind == wire.Closed {
+	f := wire.AsFault(err)
+	if f != nil && (f.Kind == wire.Closed || f.Kind == wire.Auth || f.Kind == wire.Unreachable && f.HTTP == nil) {
 		return err
 	}
 	return nil
@@ -174,20 +175,21 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 		d.warn("the service does not say what it offers now: what it said earlier is used, which may be out of date")
 		return nil
 	}
-	d.unavailable = true
-	switch {
-	case lost(err):
+	if lost(err) {
 		return err
-	case errors.Is(err, context.DeadlineExceeded):
+	}
+	d.unavailable = true
+	if errors.Is(err, context.DeadlineExceeded) {
 		d.warn("the service was asked what it offers, and has not answered within " + askBound.String() + ": parameters are neither typed nor checked")
 	}
 	return nil
 }
 
-// lost reports whether err is the end of the connection.
+// lost reports whether err is that no answer of the service came at all: it is not
+// reached, the connection has ended, or what came breaks the protocol.
 func lost(err error) bool {
 	f := wire.AsFault(err)
-	return f != nil && f.Kind == wire.Closed
+	return f != nil && f.Kind != wire.Timeout
 }
 
 // askHash asks for the service hash; "" without an error if the service has
