@@ -3,14 +3,9 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha1"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"net"
-	"net/http"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -146,19 +141,4 @@ func drawOut(t *testing.T, scheme, how string) string {
 		}
 	}()
 	return l.Addr().String()
-}
-
-// acceptUpgrade reads a WebSocket handshake and accepts it (RFC 6455, section 4.2.2).
-func acceptUpgrade(c net.Conn) {
-	r, err := http.ReadRequest(bufio.NewReader(c))
-	if err != nil {
-		return
-	}
-	sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
-	chosen, _, _ := strings.Cut(r.Header.Get("Sec-WebSocket-Protocol"), ",")
-	if chosen != "" {
-		chosen = "Sec-WebSocket-Protocol: " + chosen + "\r\n"
-	}
-	fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: %s\r\n%s\r\n",
-		base64.StdEncoding.EncodeToString(sum[:]), chosen)
 }
