@@ -61,6 +61,7 @@ var floors = []floor{
 	{"wire/validate/declared", []string{"wire", "wire/scan", "wire/catalog", "wire/schema"}, nil},
 	{"wire/validate/probes", []string{"wire", "wire/scan", "wire/toml", "wire/jq", "wire/dialect", "wire/dialect/all", "wire/tape/match", "wire/validate/rules"}, nil},
 	{"wire/session", []string{"wire", "wire/*"}, nil},
+	{"wire/session/bridge", []string{"wire", "wire/*"}, nil},
 	{"wire/session/daemon", []string{"wire", "wire/*"}, nil},
 	{"format", []string{"wire", "wire/scan", "wire/redact", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan"}, nil},

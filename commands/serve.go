@@ -62,6 +62,13 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if so.Record, err = o.Record.Open(a, e.String(), e.Dialect, true); err != nil {
 		return err
 	}
+	b, err := o.Bridge(ctx, a, e, &so)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		defer func() { _ = b.Close() }()
+	}
 	var s *session.Server
 	if err := request.WaitReached(ctx, a, func() (err error) {
 		s, err = session.Listen(ctx, e, so)

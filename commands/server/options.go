@@ -29,7 +29,11 @@ type Options struct {
 	Frame    cmdline.Duration
 	Files    string
 	Record   options.Record
+	To       string // the peer behind a bridge; "": there is none
 }
+
+// unnamed is what a server is called that nobody has named.
+const unnamed = "rpcx serve"
 
 // Flags makes the flags, which store into o and a.
 func (o *Options) Flags(a *env.Env) []cmdline.Flag {
@@ -46,7 +50,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "have at most `N` requests of a connection in flight, and then read no further (1088)", 1, &o.inflight),
 			cmdline.Number(cmdline.GroupListen, "max-clients", "have at most `N` connections at once, and turn others away (1000)", 1, &o.clients),
 		},
-		o.Conn.Flags(), o.Record.Flags(), a.Common.Flags(),
+		o.bridgeFlags(), o.Conn.Flags(), o.Record.Flags(), a.Common.Flags(),
 	} {
 		flags = append(flags, group...)
 	}
@@ -55,7 +59,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 
 // Silent reports whether nothing was given that could answer.
 func (o *Options) Silent() bool {
-	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.Runtime == ""
+	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.Runtime == "" && o.To == ""
 }
 
 // Session returns the options of the listener.
@@ -98,7 +102,7 @@ func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.C
 		return nil, err
 	}
 	if c == nil {
-		c = &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: "rpcx serve", Version: env.Version()}}
+		c = &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: unnamed, Version: env.Version()}}
 	}
 	for _, e := range entries {
 		name := e.Pattern

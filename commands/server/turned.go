@@ -18,7 +18,7 @@ func (o *Options) CheckTurned(l *cmdline.CommandLine, e endpoint.Endpoint) error
 		flags, hint = listens, "dial+ listens nowhere"
 	}
 	for _, flag := range flags {
-		if l.Has(flag) {
+		if l.Has(flag) && o.To == "" {
 			f := l.Usage("--%s has no meaning for %s", flag, e)
 			f.Hint = hint
 			return f

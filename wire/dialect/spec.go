@@ -72,6 +72,8 @@ type Spec struct {
 	Follows         func(op Op) bool
 	DeferredResults bool // the result of a call may come after its response, as the stream's one data item
 
+	Bridge Bridging // how its methods and those of other dialects meet in a bridge
+
 	// Catalogs and caches.
 
 	Catalog       catalog.Conventions                              // what a catalog of this dialect means beyond its members

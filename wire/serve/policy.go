@@ -12,6 +12,9 @@ func (o Options) allows(name string) bool {
 	return !some(o.Deny, name) && (len(o.Allow) == 0 || some(o.Allow, name))
 }
 
+// Allows reports whether the policy lets name be called.
+func (b *backend) Allows(name string) bool { return b.o.allows(name) }
+
 // allowsClass reports whether a class of the catalog is told of: not where all that
 // belongs to it is denied.
 func (o Options) allowsClass(name string) bool {

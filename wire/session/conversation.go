@@ -78,13 +78,16 @@ type Options struct {
 	Inflight  int                         // as a server, the most requests of a connection: peer.Options.MaxInbound
 	// Client makes, as a server, Tap and Note of one client, by its name. nil: they
 	// are for all.
-	Client    func(name string) (wire.Tap, func(peer.Note))
-	Hurry     context.Context // see peer.Options; of a conversation
-	Reached   *relay.Client   // the connection that Reach made to the process that holds the conversation; nil: Open makes one
-	Shared    *Shared         // where several processes use the conversation; nil elsewhere
-	First     *dialect.Op     // what Open will ask for first; where nothing is sent for it, it sees what comes at once, too; nil: unknown
-	Await     *Await          // of a peer that connects to us; nil: nobody is told where
-	Reconnect *Reconnect      // nil: a connection that is lost is the end
+	Client  func(name string) (wire.Tap, func(peer.Note))
+	Hurry   context.Context // see peer.Options; of a conversation
+	Reached *relay.Client   // the connection that Reach made to the process that holds the conversation; nil: Open makes one
+	Shared  *Shared         // where several processes use the conversation; nil elsewhere
+	First   *dialect.Op     // what Open will ask for first; where nothing is sent for it, it sees what comes at once, too; nil: unknown
+	// Bridge makes of what hooks answer, as a server, what a peer beside them answers,
+	// too; nil: there is none.
+	Bridge    func(hooks dialect.Backend) dialect.Backend
+	Await     *Await     // of a peer that connects to us; nil: nobody is told where
+	Reconnect *Reconnect // nil: a connection that is lost is the end
 }
 
 // trace tells the user what a dialect's page makes of messages, where he looks at them;

@@ -66,6 +66,9 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		Catalog: known, Hooks: s.table, Allow: spec.ForPolicy(o.Allow), Deny: spec.ForPolicy(o.Deny), Name: spec.HookName,
 		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack, OnBind: s.onBind,
 	})
+	if o.Bridge != nil {
+		backend = o.Bridge(backend)
+	}
 	if serving && ho.Warn != nil {
 		warnUnmatched(spec, o, ho.Warn)
 	}

@@ -34,6 +34,8 @@ func Spec() dialect.Spec {
 		LiveEval:     true,
 		OneClient:    true,
 
+		Bridge: dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true},
+
 		LocalArtifacts: true,
 		Jobs:           dialect.OwnJobs,
 	}

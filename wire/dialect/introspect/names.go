@@ -60,3 +60,19 @@ func Split(name string) (module, method string) {
 	module, method, _ = strings.Cut(name, "_")
 	return module, method
 }
+
+// listableName returns the name under which a service lists a method of another
+// dialect: every other character becomes "_", and what has no module is one of the
+// module "call".
+func listableName(method string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 0x80 && only(string(r), "_") {
+			return r
+		}
+		return '_'
+	}, strings.ToValidUTF8(method, "_"))
+	if !isListable(name) {
+		name = "call_" + strings.TrimLeft(name, "_")
+	}
+	return name
+}

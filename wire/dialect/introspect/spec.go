@@ -28,6 +28,7 @@ func Spec() dialect.Spec {
 		CheckName:     CheckName,
 		Method:        WireName,
 		ModuleOf:      moduleOf,
+		Bridge:        dialect.Bridging{Name: listableName, Objects: true},
 		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
 		NoDescription: "no service_schema",
 		CachedCatalog: cachedCatalog,

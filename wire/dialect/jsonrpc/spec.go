@@ -35,6 +35,7 @@ func spec(name string, v Version) dialect.Spec {
 			return NewCodec(Options{Version: v, CancelMethod: cancelMethod(o.Framing), MaxDepth: o.MaxDepth})
 		},
 		Shape:     func() dialect.Shape { return Shape(v) },
+		Bridge:    dialect.Bridging{Endless: true},
 		NewServer: func(b dialect.Backend) dialect.Server { return NewServer(v, b) },
 	}
 }

@@ -32,6 +32,7 @@ func Spec() dialect.Spec {
 		Jobs:            dialect.OwnJobs,
 		NoCancel:        true,
 		DeferredResults: true,
+		Bridge:          dialect.Bridging{Fields: targeted, Endless: true},
 		Follows:         Follows,
 		Catalog:         catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
 		NoDescription:   "it has no rpc.describe",

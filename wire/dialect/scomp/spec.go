@@ -31,5 +31,6 @@ func Spec() dialect.Spec {
 		Evals:             true,
 		NoCancel:          true,
 		HandshakeMetadata: true,
+		Bridge:            dialect.Bridging{NoStreams: true},
 	}
 }

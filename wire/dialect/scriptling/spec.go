@@ -27,5 +27,6 @@ func Spec() dialect.Spec {
 		JSONRPCMember:  true,
 		FunctionValues: true,
 		Plugin:         true,
+		Bridge:         dialect.Bridging{Name: functionName, Alone: isFunction, Plain: plainParams, NoStreams: true},
 	}
 }

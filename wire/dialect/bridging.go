@@ -1,0 +1,30 @@
+package dialect
+
+import (
+	"encoding/json"
+
+	"rpcx/wire/catalog"
+)
+
+// Bridging says how methods of another dialect are offered in this one, and methods
+// of this one are called from another (BRIDGES in rpcx-endpoints(7)). The zero value
+// is what most dialects are.
+type Bridging struct {
+	// Name returns a name by which this dialect can offer a method of another; nil: any
+	// name can be offered.
+	Name func(method string) string
+	// Alone reports whether a method of a catalog of this dialect can be called by its
+	// name alone, without an object that it belongs to; nil: each can.
+	Alone func(m *catalog.Method) bool
+	// Plain returns the params of a request to this dialect's server as another dialect
+	// has them; nil: as hooks get them.
+	Plain func(params json.RawMessage) json.RawMessage
+	// Fields returns the members of a request beside its method and params that a peer
+	// of this dialect takes, and the params without them; nil: there are none.
+	Fields func(params json.RawMessage) (extra, rest json.RawMessage)
+
+	NoStreams bool // a server of this dialect answers a call with one value
+	Objects   bool // params are an object
+	Endless   bool // a method that streams may go on for ever
+	TextCodes bool // the code of an error is a text
+}

@@ -1,0 +1,44 @@
+package scriptling
+
+import (
+	"encoding/json"
+	"strings"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// functionName returns the name under which a plugin has a method of another dialect:
+// every character that no identifier has becomes "_".
+func functionName(method string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r == '_', r >= '0' && r <= '9', r|0x20 >= 'a' && r|0x20 <= 'z':
+			return r
+		}
+		return '_'
+	}, strings.ToValidUTF8(method, "_"))
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
+}
+
+// isFunction reports whether m is a function that the plugin answers: not a method of
+// a class, which needs an object, nor one whose source the host runs.
+func isFunction(m *catalog.Method) bool {
+	return !strings.Contains(m.Name, ".") && scan.Get(m.Extra, "source") == nil
+}
+
+// plainParams returns the arguments of a call as params: keyword arguments are an
+// object, positional ones an array.
+func plainParams(params json.RawMessage) json.RawMessage {
+	args, kwargs := scan.Get(params, "args"), scan.Get(params, "kwargs")
+	switch {
+	case scan.Type(kwargs) == 'o' && len(scan.Trim(kwargs)) > 2:
+		return kwargs
+	case scan.Type(args) == 'a' && scan.Count(args) > 0:
+		return args
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package bridge
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// An offer is a method of the peer as the listener's clients know it.
+type offer struct {
+	name    string       // the peer's own
+	kind    catalog.Kind // over there
+	params  json.RawMessage
+	wrapped bool // params are the member "params" of an object
+	array   bool // a stream's items are answered as an array
+}
+
+// original is the member of a method's extra that is the name that it has over there.
+const original = "original"
+
+// translate makes the catalog of what the peer has said, and what is called for each
+// of its methods.
+func (b *Bridge) translate(said *catalog.Catalog) {
+	c := &catalog.Catalog{Catalog: 1, Dialect: b.here.Name, Info: said.Info, Methods: []catalog.Method{}, Defs: said.Defs}
+	c.Info.Extra = nil
+	for _, m := range said.Methods {
+		if alone := b.spec.Bridge.Alone; alone != nil && !alone(&m) {
+			continue
+		}
+		o := &offer{name: m.Name, kind: m.Kind, params: m.Params}
+		if o.kind == "" && b.spec.Catalog.CallsStream {
+			o.kind = catalog.Stream
+		}
+		if o.kind == catalog.Stream && b.here.Bridge.NoStreams {
+			if b.spec.Bridge.Endless {
+				continue // an array of its items would never be whole
+			}
+			o.array = true
+		}
+		t := b.method(m, o)
+		b.offers[b.here.ForHooks(t.Name)] = o
+		c.Methods = append(c.Methods, t)
+	}
+	b.catalog = c
+}
+
+// method returns m as the listener's dialect can say it.
+func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
+	t := catalog.Method{
+		Name: b.free(m.Name), Kind: o.kind, Description: m.Description, Params: m.Params, Result: m.Result,
+		Events: m.Events, Effects: m.Effects, Hints: m.Hints,
+	}
+	if t.Kind == "" {
+		t.Kind = catalog.Call
+	}
+	if b.spec.Bridge.Fields != nil {
+		t.Params, t.Hints = withFields(m), nil
+	}
+	if b.here.Bridge.Objects && !isObject(t.Params) {
+		o.wrapped = true
+		var props, schema scan.Object
+		props.Add("params", t.Params)
+		schema.Text("type", "object")
+		schema.Add("properties", props.End())
+		t.Params = schema.End()
+	}
+	if o.array {
+		t.Kind, t.Events = catalog.Call, nil
+		var schema scan.Object
+		schema.Text("type", "array")
+		schema.Add("items", t.Result)
+		t.Result = schema.End()
+	}
+	if t.Name != m.Name {
+		t.Extra = scan.Pair(original, scan.AppendQuoted(nil, m.Name))
+	}
+	return t
+}
+
+// free returns a name for a method of the peer that the listener's dialect can say and
+// that no other has.
+func (b *Bridge) free(method string) string {
+	name := method
+	if say := b.here.Bridge.Name; say != nil {
+		name = say(method)
+	}
+	for n, base := 2, name; b.offers[b.here.ForHooks(name)] != nil; n++ {
+		name = base + "_" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// isObject reports whether a schema, which may be nil, lets an object be.
+func isObject(schema json.RawMessage) bool {
+	kind, ok := scan.Text(scan.Get(schema, "type"))
+	return !ok || kind == "object"
+}
+
+// withFields returns the params of a method whose requests have a target and a parent
+// beside them: they are members of the params here.
+func withFields(m catalog.Method) json.RawMessage {
+	if m.Hints == nil || !isObject(m.Params) {
+		return m.Params
+	}
+	var props, required scan.Object
+	props.Inside(scan.Get(m.Params, "properties"))
+	var names scan.Array
+	for name := range scan.Elements(scan.Get(m.Params, "required")) {
+		names.Add(name)
+	}
+	for _, field := range []string{"target", "parent"} {
+		if scan.Get(m.Hints, field) == nil {
+			continue
+		}
+		if scan.Get(scan.Get(m.Params, "properties"), field) == nil {
+			var schema scan.Object
+			schema.Add("type", []byte(`["string","integer"]`))
+			props.Add(field, schema.End())
+		}
+		names.Add(scan.AppendQuoted(nil, field))
+	}
+	required.Text("type", "object")
+	required.Add("properties", props.End())
+	required.Add("required", names.End())
+	for key, val := range scan.Named(m.Params) {
+		if key != "type" && key != "properties" && key != "required" {
+			required.Add(key, val)
+		}
+	}
+	return required.End()
+}
+
+// op returns what the peer is asked for a request of a client.
+func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
+	op := dialect.Op{Kind: dialect.Call, Method: o.name, Params: o.plain(b, r.Params)}
+	if b.here.RequestFields && b.spec.Bridge.Fields == nil && r.Input != nil {
+		op.Params = withTarget(r.Input(r.Params), op.Params)
+	} else if fields := b.spec.Bridge.Fields; fields != nil {
+		if b.here.RequestFields && r.Input != nil {
+			op.Params = withTarget(r.Input(r.Params), op.Params)
+		}
+		op.Extra, op.Params = fields(op.Params)
+	}
+	switch {
+	case r.Notification:
+		op.Kind = dialect.Notify
+	case o.kind == catalog.Job && b.spec.Jobs != dialect.NoJobs:
+		op.Kind = dialect.JobRun
+	case o.kind == catalog.Stream && !b.spec.Catalog.CallsStream:
+		op.Kind = dialect.Subscribe
+	}
+	return op
+}
+
+// withTarget adds what a request is about to its params.
+func withTarget(request, params json.RawMessage) json.RawMessage {
+	target, parent := scan.Get(request, "target"), scan.Get(request, "parent")
+	if target == nil && parent == nil || params != nil && scan.Type(params) != 'o' {
+		return params
+	}
+	var o scan.Object
+	o.Members(params)
+	o.Add("target", target)
+	o.Add("parent", parent)
+	return o.End()
+}
+
+// plain returns the params of a client as the peer's dialect has them.
+func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
+	if plain := b.here.Bridge.Plain; plain != nil {
+		params = plain(params)
+	}
+	if o.wrapped && scan.Type(params) == 'o' {
+		if inner := scan.Get(params, "params"); inner != nil || len(scan.Trim(params)) == 2 {
+			return inner
+		}
+	}
+	if scan.Type(params) == 'a' && isObject(o.params) {
+		return byName(params, o.params)
+	}
+	return params
+}
+
+// byName gives positional params the names that the schema has, in its order; the one
+// object of an array is the params itself.
+func byName(params, schema json.RawMessage) json.RawMessage {
+	if sole := scan.Sole(params); sole != nil && scan.Type(sole) == 'o' {
+		return sole
+	}
+	names := catalog.Keys(scan.Get(schema, "properties"))
+	if len(names) < scan.Count(params) {
+		return params
+	}
+	var o scan.Object
+	i := 0
+	for v := range scan.Elements(params) {
+		o.Add(names[i], v)
+		i++
+	}
+	return o.End()
+}

@@ -1,0 +1,228 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/hook"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+	"rpcx/wire/session/bridge"
+)
+
+// The peer behind the bridge, whose hooks see params as their dialect has them.
+const (
+	peerCatalog = `{"catalog":1,"info":{"name":"calc","version":"1"},"methods":[
+		{"name":"calc_add","kind":"call","description":"the sum","params":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}},"result":{"type":"integer"}},
+		{"name":"calc_fail","kind":"call"},{"name":"calc_ask","kind":"call"},{"name":"calc_slow","kind":"call"}]}`
+	plain = `(if .params then .params else . end | if .kwargs then .kwargs else . end)`
+)
+
+func hooks(t *testing.T, answers map[string]string) (entries []hook.Entry) {
+	t.Helper()
+	for name, text := range answers {
+		a, err := hook.ParseAnswer(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, hook.Entry{Pattern: name, Answer: a})
+	}
+	return entries
+}
+
+func serve(t *testing.T, at string, o session.Options) endpoint.Endpoint {
+	t.Helper()
+	e, err := endpoint.Parse(at, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Listen(t.Context(), e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve() }()
+	t.Cleanup(func() { _ = s.Close(); <-done })
+	return e
+}
+
+func parse(t *testing.T, text string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// call returns the data of a call, or its error. What streams is subscribed to.
+func call(ctx context.Context, conv session.Conversation, offered *catalog.Catalog, name, params string) (data []string, failed *wire.Error, err error) {
+	op := dialect.Op{Kind: dialect.Call, Method: name, Params: json.RawMessage(params)}
+	if m := offered.Method(name); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
+		op.Kind = dialect.Subscribe
+	}
+	st, err := conv.Open(ctx, op)
+	for err == nil {
+		var m wire.Message
+		if m, err = st.Next(ctx); err != nil {
+			break
+		}
+		if m.Kind == wire.Response && m.Err == nil && !m.Final && m.Stream != nil {
+			continue
+		}
+		ev, everr := conv.Event(m)
+		switch {
+		case everr != nil:
+			return data, failed, everr
+		case ev.Kind == wire.Failure:
+			failed = ev.Err.Clone()
+		case ev.Kind == wire.Data:
+			data = append(data, string(ev.Data))
+		}
+		if m.Final || ev.Final {
+			return data, failed, nil
+		}
+	}
+	var rpc *wire.Error
+	if errors.As(err, &rpc) {
+		return data, rpc, nil
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return data, failed, err
+}
+
+// TestPairs has one conversation between each dialect and each other, across a bridge:
+// a call with a result, an error with its code and its data, a question of the peer to
+// the client, a call that is given up, and a method that a hook answers in the peer's
+// place.
+func TestPairs(t *testing.T) {
+	for _, here := range all.Names() {
+		for _, there := range all.Names() {
+			t.Run(here+" to "+there, func(t *testing.T) { pair(t, here, there) })
+		}
+	}
+}
+
+func pair(t *testing.T, here, there string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	dir := t.TempDir()
+	peer := serve(t, prefix(there)+filepath.Join(dir, "peer"), session.Options{
+		Catalog: parse(t, peerCatalog),
+		Hooks: hooks(t, map[string]string{
+			"calc_add":  "jq:" + plain + "| .a + .b",
+			"calc_fail": `jq:fail(-32050; "out of ink"; {"colour":"red"})`,
+			"calc_ask":  `jq:rpc("question"; {"of":"all"})`,
+			"calc_slow": "trap 'touch " + filepath.Join(dir, "gave-up") + "; exit' TERM; touch " + filepath.Join(dir, "begun") + "; sleep 30 & wait",
+		}),
+	})
+	at, err := endpoint.Parse(prefix(here)+filepath.Join(dir, "bridge"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bridge.New(ctx, bridge.Options{To: peer, Listen: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	offered := b.Catalog()
+	offered.Methods = append(offered.Methods, catalog.Method{Name: "here_first"})
+	serve(t, prefix(here)+filepath.Join(dir, "bridge"), session.Options{
+		Catalog: offered, Bridge: b.Wrap, Deny: []string{"calc_denied"},
+		Hooks: hooks(t, map[string]string{"here_first": `json:"here"`}),
+	})
+	conv, err := session.Open(ctx, at, session.Options{Hooks: hooks(t, map[string]string{"question": `jq:{"answer":42}`})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conv.Close() }()
+
+	if data, failed, err := call(ctx, conv, offered, "calc_add", `{"a":1,"b":12345678901234567890}`); err != nil || failed != nil || last(data) != "12345678901234567891" {
+		t.Errorf("calc_add: %v, %v, %v", data, failed, err)
+	}
+	_, failed, err := call(ctx, conv, offered, "calc_fail", `{}`)
+	if err != nil || failed == nil || !strings.Contains(string(failed.JSON()), "-32050") && !all.Named(there).Bridge.TextCodes || !strings.Contains(string(failed.JSON()), `"red"`) || failed.Message != "out of ink" {
+		t.Errorf("calc_fail: %v, %v", failed, err)
+	}
+	if asks(here) && asks(there) {
+		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed != nil || !scan.Equal([]byte(last(data)), []byte(`{"answer":42}`)) {
+			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
+		}
+	}
+	if data, failed, err := call(ctx, conv, offered, "here_first", `{}`); err != nil || failed != nil || last(data) != `"here"` {
+		t.Errorf("here_first: %v, %v, %v", data, failed, err)
+	}
+	if data, failed, err := call(ctx, conv, offered, "calc_nosuch", `{}`); err != nil || failed == nil {
+		t.Errorf("calc_nosuch: %v, %v, %v", data, failed, err)
+	}
+	if cancels(here) && cancels(there) {
+		cancelled(ctx, t, conv, offered, dir)
+	}
+}
+
+// asks reports whether servers of a dialect ask their clients something by name.
+func asks(name string) bool { s := all.Named(name); return !s.Plugin && !s.LiveEval }
+
+// cancels reports whether a call of a dialect can be given up.
+func cancels(name string) bool { s := all.Named(name); return !s.Plugin && !s.NoCancel }
+
+// prefix is a dialect with the framing that has most of it.
+func prefix(name string) string {
+	if s := all.Named(name); s.Framing == "" && cancels(name) {
+		return name + "+header+unix:"
+	}
+	return name + "+unix:"
+}
+
+// cancelled gives a call up that has begun, and waits for its hook to know.
+func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, dir string) {
+	op := dialect.Op{Kind: dialect.Call, Method: "calc_slow"}
+	if m := offered.Method("calc_slow"); m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
+		op.Kind = dialect.Subscribe
+	}
+	st, err := conv.Open(ctx, op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appears(ctx, t, filepath.Join(dir, "begun"))
+	if err := st.Cancel(ctx); err != nil {
+		t.Error(err)
+	}
+	appears(ctx, t, filepath.Join(dir, "gave-up"))
+}
+
+// appears waits for a file.
+func appears(ctx context.Context, t *testing.T, file string) {
+	t.Helper()
+	for tick := time.NewTicker(5 * time.Millisecond); ; {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal("no ", filepath.Base(file))
+		}
+	}
+}
+
+func last(data []string) string {
+	if len(data) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(data[len(data)-1], "["), "]")
+}

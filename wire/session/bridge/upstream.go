@@ -1,0 +1,181 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/hook"
+	"rpcx/wire/session"
+)
+
+// An upstream is a connection to the peer, of one client or of several.
+type upstream struct {
+	bridge *Bridge
+	dial   sync.Mutex // held while there is no connection yet
+
+	mu      sync.Mutex
+	conv    session.Conversation
+	clients map[*client]bool
+	closed  bool
+}
+
+// A client is one connection to the listener.
+type client struct {
+	caller dialect.Caller
+	calls  int // in flight; guarded by its upstream's mu
+}
+
+func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
+
+func (u *upstream) join(c *client) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.clients[c] = true
+}
+
+func (u *upstream) leave(c *client) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.clients, c)
+}
+
+// begin returns the connection for a call of c, and what ends the call.
+func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
+	conv, err := u.get(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	c.calls++
+	return conv, func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		c.calls--
+	}, nil
+}
+
+// get returns the connection, and makes it where there is none or it has ended.
+func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
+	u.dial.Lock()
+	defer u.dial.Unlock()
+	u.mu.Lock()
+	conv, closed := u.conv, u.closed
+	u.mu.Unlock()
+	if closed {
+		return nil, wire.NewFault(wire.Closed, "the bridge is closed", nil)
+	}
+	if conv != nil {
+		return conv, nil
+	}
+	o := u.bridge.options
+	if u.bridge.to.Socket == "" { // else it has hooks of its own
+		o.Hooks = []hook.Entry{{Pattern: "*", Answer: hook.Answer{Kind: hook.Inbox}}}
+		o.Hook.Park = u.ask
+	}
+	conv, err := session.Open(ctx, u.bridge.to, o)
+	if err != nil {
+		return nil, err
+	}
+	u.mu.Lock()
+	u.conv, closed = conv, u.closed
+	u.mu.Unlock()
+	if closed {
+		_ = conv.Close()
+		return nil, wire.NewFault(wire.Closed, "the bridge is closed", nil)
+	}
+	if d, ok := conv.(interface{ Done() <-chan struct{} }); ok {
+		go func() {
+			<-d.Done()
+			u.ended(conv)
+		}()
+	}
+	return conv, nil
+}
+
+// ended ends the clients of a connection that is lost: the end of one is the end of
+// the other.
+func (u *upstream) ended(conv session.Conversation) {
+	u.mu.Lock()
+	if u.conv != conv {
+		u.mu.Unlock()
+		return
+	}
+	u.conv = nil
+	var all []*client
+	for c := range u.clients {
+		all = append(all, c)
+	}
+	u.mu.Unlock()
+	reason := "the peer has gone"
+	if err := conv.Err(); err != nil {
+		reason = err.Error()
+	}
+	_ = conv.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
+	defer cancel()
+	for _, c := range all {
+		if s, ok := c.caller.(interface{ Settle(ctx context.Context) error }); ok {
+			_ = s.Settle(ctx) // the calls that were in flight are answered
+		}
+		_ = c.caller.CloseWith(goingAway, strings.ToValidUTF8(reason[:min(len(reason), 120)], ""))
+	}
+}
+
+// lastAnswers bounds how long the clients of a connection that is lost still get
+// answers.
+const lastAnswers = 2 * time.Second
+
+// goingAway is WebSocket's code for an end that is not the client's doing (RFC 6455,
+// section 7.4.1).
+const goingAway = 1001
+
+// ask hands what the peer asks or tells to the client whose call is in flight.
+func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
+	c := u.asked()
+	if c == nil {
+		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
+	}
+	if r.Notification {
+		return nil, c.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: r.Method, Params: r.Params})
+	}
+	result, err := c.caller.Call(ctx, r.Method, r.Params)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	return result, nil
+}
+
+// asked returns the client that a question of the peer is for: the only one, else the
+// one that has calls in flight, if exactly one has; else nil.
+func (u *upstream) asked() *client {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var one *client
+	for c := range u.clients {
+		if len(u.clients) > 1 && c.calls == 0 {
+			continue
+		}
+		if one != nil {
+			return nil
+		}
+		one = c
+	}
+	return one
+}
+
+func (u *upstream) close() error {
+	u.mu.Lock()
+	conv := u.conv
+	u.conv, u.closed = nil, true
+	u.mu.Unlock()
+	if conv == nil {
+		return nil
+	}
+	return conv.Close()
+}
