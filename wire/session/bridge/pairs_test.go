@@ -110,9 +110,9 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 // the client, a call that is given up, and a method that a hook answers in the peer's
 // place.
 func TestPairs(t *testing.T) {
-	for _, here := range all.Names() {
-		for _, there := range all.Names() {
-			t.Run(here+" to "+there, func(t *testing.T) { pair(t, here, there) })
+	for _, here := range all.Specs() {
+		for _, there := range all.Specs() {
+			t.Run(here.Name+" to "+there.Name, func(t *testing.T) { pair(t, here.Name, there.Name) })
 		}
 	}
 }
