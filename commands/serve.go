@@ -35,7 +35,8 @@ RPCX_ENDPOINT set to the bound endpoint; when it ends, the server does, with its
 LISTEN is an endpoint, with 0 as port for a free one: ws://127.0.0.1:0/,
 http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0, unix:PATH, wss, https and tls (with --cert
 and --key), stdio: where rpcx is the child, or dial+ before a transport: rpcx connects then,
-and serves until that connection ends. Flags stand before --.`
+and serves until that connection ends. With --to ENDPOINT it offers what that peer offers,
+too, in the dialect of LISTEN (see rpcx-endpoints(7), A bridge). Flags stand before --.`
 
 func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)

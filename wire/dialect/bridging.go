@@ -7,7 +7,7 @@ import (
 )
 
 // Bridging says how methods of another dialect are offered in this one, and methods
-// of this one are called from another (BRIDGES in rpcx-endpoints(7)). The zero value
+// of this one are called from another ("A bridge" in rpcx-endpoints(7)). The zero value
 // is what most dialects are.
 type Bridging struct {
 	// Name returns a name by which this dialect can offer a method of another; nil: any
