@@ -120,7 +120,9 @@ func (u *upstream) ended(conv session.Conversation) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 	defer cancel()
 	for _, c := range all {
-		if s, ok := c.caller.(interface{ Settle(ctx context.Context) error }); ok {
+		if s, ok := c.caller.(interface {
+			Settle(ctx context.Context) error
+		}); ok {
 			_ = s.Settle(ctx) // the calls that were in flight are answered
 		}
 		_ = c.caller.CloseWith(goingAway, strings.ToValidUTF8(reason[:min(len(reason), 120)], ""))
