@@ -57,8 +57,8 @@ func deadly(kind wire.FaultKind) (syscall.Signal, bool) {
 
 // OwnFault returns the Fault of a panic, of which what is the value and stack the place,
 // which is shown with -v.
-func (a *Env) OwnFault(what any, stack []byte) *wire.Fault {
-	if a.Common.Verbose {
+func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
+	if run.Common.Verbose {
 		_, _ = os.Stderr.Write(stack)
 	}
 	return wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", what), nil)
@@ -66,13 +66,13 @@ func (a *Env) OwnFault(what any, stack []byte) *wire.Fault {
 
 // Defect ends the program because a goroutine has panicked: it does what the panic of the
 // first goroutine comes to, but for what that leaves behind in good order.
-func (a *Env) Defect(what any, stack []byte) {
-	f := a.OwnFault(what, stack)
+func (run *Env) Defect(what any, stack []byte) {
+	f := run.OwnFault(what, stack)
 	st := cmdline.StatusOf(f.Kind)
-	a.Out.Restore()
-	if a.Console != nil {
-		a.Console.Clear()
-		a.Console.Error(f, st.Code)
+	run.Out.Restore()
+	if run.Console != nil {
+		run.Console.Clear()
+		run.Console.Error(f, st.Code)
 	}
 	os.Exit(st.Code)
 }

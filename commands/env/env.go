@@ -47,9 +47,9 @@ type Env struct {
 }
 
 // Verbose prints text on stderr if -v was given.
-func (a *Env) Verbose(text string) {
-	if a.Common.Verbose {
-		a.Console.Note(text)
+func (run *Env) Verbose(text string) {
+	if run.Common.Verbose {
+		run.Console.Note(text)
 	}
 }
 
@@ -95,13 +95,13 @@ func CheckEnvironment() error {
 
 // Detect finds out whether stdout and stderr are terminals, and makes the console
 // for stderr.
-func (a *Env) Detect(args []string) {
+func (run *Env) Detect(args []string) {
 	color := early(args, "--color", "auto")
-	a.Stdout = format.Detect(os.Stdout, color, os.Getenv)
-	a.Stderr = format.Detect(os.Stderr, color, os.Getenv)
-	a.Out.stdout.init(os.Stdout)
-	a.Out.stderr.init(os.Stderr)
-	a.Console = format.NewConsole(&a.Out.stderr, format.ConsoleOptions{Screen: a.Stderr, JSON: JSONErrors(args)})
+	run.Stdout = format.Detect(os.Stdout, color, os.Getenv)
+	run.Stderr = format.Detect(os.Stderr, color, os.Getenv)
+	run.Out.stdout.init(os.Stdout)
+	run.Out.stderr.init(os.Stderr)
+	run.Console = format.NewConsole(&run.Out.stderr, format.ConsoleOptions{Screen: run.Stderr, JSON: JSONErrors(args)})
 }
 
 // JSONErrors reports whether failures are printed as JSON, by --errors or

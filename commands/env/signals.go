@@ -76,8 +76,8 @@ func Signals(parent context.Context, restore func(), hangup func() bool) (contex
 
 // HungUp passes a SIGHUP on to Reload, and reports whether that took it. serve
 // reads its hooks anew then.
-func (a *Env) HungUp() bool {
-	take := a.Reload.Load()
+func (run *Env) HungUp() bool {
+	take := run.Reload.Load()
 	return take != nil && (*take)()
 }
 

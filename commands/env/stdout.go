@@ -85,12 +85,12 @@ func (p *patient) giveUp(why error) {
 
 // BoundOutput gives up writes to stdout and stderr which are still held up a moment
 // after ctx has ended. stop undoes that, before ctx ends.
-func (a *Env) BoundOutput(ctx context.Context) (stop func() bool) {
+func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
 		time.AfterFunc(hurriedPrint, func() {
-			a.Out.stdout.giveUp(why)
-			a.Out.stderr.giveUp(why)
+			run.Out.stdout.giveUp(why)
+			run.Out.stderr.giveUp(why)
 		})
 	})
 }

@@ -24,7 +24,8 @@ func ForClient(a *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf returns tap for the messages of one client of ours; "": there are none.
+// tapOf is tap for the messages of one client of a server, named client; "" is the
+// only peer.
 func tapOf(a *env.Env, client string) wire.Tap {
 	heard := a.Heard
 	if !a.Common.Verbose && heard == nil {

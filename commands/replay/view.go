@@ -40,7 +40,8 @@ func (v *View) Flags() []cmdline.Flag {
 // Wanted reports whether the tape is to be looked at.
 func (v *View) Wanted() bool { return v.show || v.form != "" }
 
-// way returns the flag that asks for a view; "" if none does.
+// way returns the view that was asked for: "show", or the value of --format; "" if
+// none was.
 func (v *View) way() string {
 	if v.show {
 		return "show"

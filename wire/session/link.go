@@ -105,8 +105,8 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// withEvent returns m, which came over l, with what a user sees of it, where only
-// the codec of a former link can tell.
+// withEvent decodes the event of m now if l has been replaced: the codec of the new
+// link could not.
 func (l *link) withEvent(m wire.Message) wire.Message {
 	if m.Event != nil || !l.replaced.Load() {
 		return m

@@ -31,8 +31,8 @@ func (h *host) farEnded() error {
 	return wire.NewFault(wire.Closed, "the far side has gone", nil)
 }
 
-// probation returns gone, of a child that has said nothing yet after a moment in
-// which it could have failed: most that cannot do their work end at once.
+// probation waits up to 100 ms for a child that has sent nothing: most that cannot
+// start exit at once. It returns why the connection ended, or nil.
 func (h *host) probation(ctx context.Context) error {
 	if len(h.e.Address.Command) > 0 && h.received.messages.Load() == 0 {
 		select {

@@ -23,7 +23,7 @@ type PeerBackend struct {
 	Codec dialect.Codec
 }
 
-// BackendOf returns the speaker of a connection that a peer has.
+// BackendOf returns the Backend of the connection that a peer has.
 func BackendOf(c dialect.Caller) PeerBackend {
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
 		return PeerBackend{c, p.Codec()}
