@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,6 +45,8 @@ func (j *judge) declares(ctx context.Context, discovery string) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case j.shared.Ended() != nil && !j.shared.Spoke(): // there is nobody to be asked
+		return cmp.Or(err, j.shared.Ended())
 	case err != nil && given == nil:
 		why := "the peer does not say what it offers"
 		if !errors.Is(err, wire.ErrUnsupported) {

@@ -177,7 +177,11 @@ func (j *judge) shares(ctx context.Context, set *probes.Set) error {
 // open connects and greets. end says goodbye.
 func (j *judge) open(ctx context.Context) (end func(), err error) {
 	so, got, done := j.wrapped(j.watch.tap)
-	if j.conv, err = session.OpenDirect(ctx, j.endpoint, so); err != nil {
+	err = request.WaitReached(ctx, j.a, func() (err error) {
+		j.conv, err = session.OpenDirect(ctx, j.endpoint, so)
+		return err
+	})
+	if err != nil {
 		done()
 		return nil, err
 	}

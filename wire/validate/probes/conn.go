@@ -25,6 +25,7 @@ type Conn struct {
 
 	mu      sync.Mutex
 	came    *sync.Cond
+	spoke   bool // something came
 	probing bool
 	queue   []heard
 	err     error // why the connection ended; nil: it has not
@@ -145,6 +146,7 @@ func (c *Conn) take(msg []byte) bool {
 	c.see(wire.Recv, msg)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.spoke = true
 	if !c.probing {
 		return false
 	}
@@ -155,8 +157,8 @@ func (c *Conn) take(msg []byte) bool {
 	if _, batch := match.Elements(msg); batch {
 		return true
 	}
-	kind := match.Parse(&c.shape, msg, false).Kind
-	return kind != wire.Request && kind != wire.Notification
+	p := match.Parse(&c.shape, msg, false)
+	return p.Kind != wire.Request && p.Kind != wire.Notification
 }
 
 // queueMost bounds what is kept for a probe that does not get to it.
@@ -184,6 +186,13 @@ func (c *Conn) Ended() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
+}
+
+// Spoke reports whether anything has come.
+func (c *Conn) Spoke() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spoke
 }
 
 // begin starts a probe: from now on answers are its.

@@ -204,9 +204,25 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 			return nil, brokenf("this came, which must not")
 		}
 		if truth(ctx, await, msg) {
-			return msg, nil
+			return msg, r.rest(bounded, c, never)
 		}
 	}
+}
+
+// rest looks, where something must not come, at what the exchanges bring that have
+// not ended: over HTTP the answer to what was sent later may be there first.
+func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
+	for never != nil && c.more() {
+		msg, err := c.next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil && scan.Valid(msg, wire.DefaultMaxDepth) == nil && truth(ctx, never, msg):
+			r.result.Got, r.result.Sent = msg, r.first
+			return brokenf("this came, which must not")
+		}
+	}
+	return nil
 }
 
 // nothing returns what it means that no answer came; nil where that is as good.
