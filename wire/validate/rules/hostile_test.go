@@ -1,0 +1,116 @@
+package rules_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"rpcx/wire/tape"
+	"rpcx/wire/validate/rules"
+)
+
+// Whatever stands in the place of a value, the rules can look at it: none fails.
+func TestHostile(t *testing.T) {
+	for _, dialect := range rules.Dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			s := set(t, dialect)
+			failed := map[string]bool{}
+			options := rules.Options{Broken: func(rule, reason string) {
+				if !failed[rule] {
+					t.Errorf("%s fails: %s", rule, reason)
+				}
+				failed[rule] = true
+			}}
+			c, err := rules.New(s, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := good(t, dialect)
+			conn := 0
+			for i := range lines {
+				for _, bad := range mutants(lines[i].Msg) {
+					conn++
+					some := slices.Clone(lines[max(0, i-4):min(i+3, len(lines))]) // what comes next sees what was kept of it
+					some[min(i, 4)].Msg = bad
+					for _, l := range append(some, tape.Line{Kind: tape.Closing, Close: &tape.Close{Clean: true}}) {
+						l.Conn = conn
+						if _, err := c.Line(context.Background(), &l); err != nil {
+							t.Fatalf("%s: %v", l.Msg, err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// good is the lines of the dialect's good tape that hold messages.
+func good(t *testing.T, dialect string) (lines []tape.Line) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(folder(dialect), "good.tape"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := tape.NewReader(bytes.NewReader(b), "good.tape")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l, err := r.Next(); err == nil; l, err = r.Next() {
+		if l.Kind == tape.Message && l.Msg != nil {
+			one := *l
+			one.Msg = bytes.Clone(l.Msg)
+			lines = append(lines, one)
+		}
+	}
+	return lines
+}
+
+// mutants are msg with another value in the place of each of its values, or with none.
+func mutants(msg json.RawMessage) (all []json.RawMessage) {
+	var doc any
+	if err := json.Unmarshal(msg, &doc); err != nil {
+		panic(err)
+	}
+	add := func() {
+		b, err := json.Marshal(doc)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, b)
+	}
+	var walk func(val any, set func(any))
+	walk = func(val any, set func(any)) {
+		for _, other := range []any{nil, 5, "x", []any{nil, 5}, map[string]any{"a": nil}} {
+			set(other)
+			add()
+		}
+		set(val)
+		switch val := val.(type) {
+		case map[string]any:
+			for key, in := range val {
+				delete(val, key)
+				add()
+				walk(in, func(v any) { val[key] = v })
+			}
+		case []any:
+			for i, in := range val {
+				walk(in, func(v any) { val[i] = v })
+			}
+		}
+	}
+	walk(doc, func(v any) { doc = v })
+	return all
+}
+
+func ExampleChecker() {
+	s, _ := rules.For("jsonrpc")
+	c, _ := rules.New(s, rules.Options{})
+	found, _ := c.Line(context.Background(), &tape.Line{Number: 1, Kind: tape.Message, Msg: []byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":5}`)})
+	fmt.Println(found[0].Rule.Name, found[0].Pointer, found[0].Got)
+	// Output: params-structure /params 5
+}
