@@ -74,7 +74,8 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
-// answers says whose answers come of e: a session knows that itself.
+// answers returns the source of the answers that come of e. Where a session holds
+// the connection, the session knows it.
 func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
 		return run.Reached.Answers(), nil

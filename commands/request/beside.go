@@ -60,8 +60,8 @@ func (b *bystander) print(m wire.Message) error {
 	return err
 }
 
-// besideFirst ends the bystander when what came before now is printed. It may be called
-// again.
+// besideFirst ends the bystander once all that came before now is printed. It may
+// be called again.
 func (c *Consumer) besideFirst() error {
 	b := c.beside
 	if b == nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // Collect makes a call on a connection that other calls share, and returns its
-// result: a stream's data as an array, a job's when it is over. It ends when nothing
-// came for idle. What is for people is shown by a.
+// result: a stream's data as an array, a job's when it is over. It ends when
+// nothing came for idle. Events for people are shown on the console of run.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()

@@ -125,7 +125,7 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	return stop, nil
 }
 
-// promised says whether data is what the peer has promised.
+// promised returns an error if data does not fit what the peer has promised.
 func (c *Consumer) promised(ctx context.Context, ev wire.Event) error {
 	if c.result == nil || ev.Kind != wire.Data {
 		return nil
@@ -145,7 +145,7 @@ func (c *Consumer) promised(ctx context.Context, ev wire.Event) error {
 	return nil
 }
 
-// opens reports whether m is but the answer that opens a stream.
+// opens reports whether m is only the answer that opens a stream.
 func (c *Consumer) opens(m wire.Message) bool {
 	return (c.Stream || !c.Many) && !c.Watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
@@ -158,7 +158,7 @@ func (c *Consumer) event(m wire.Message) (wire.Event, error) {
 	return c.conv.Event(m)
 }
 
-// failure returns an error event, in answer to id: expected, or the outcome.
+// failure handles an error event in answer to id: it is expected, or the outcome.
 func (c *Consumer) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {

@@ -96,9 +96,9 @@ func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.End
 	return e, env.Cause(cl.Ctx, err)
 }
 
-// SameVersion returns a Fault of kind Conflict if the session called name is held by
-// another version of this program, which may not mean the same by what they say to
-// each other. session close takes any version.
+// SameVersion returns a Fault of kind Conflict if the session called name is held
+// by another version of rpcx: what the two say to each other may not mean the same.
+// session close takes any version.
 func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil

@@ -43,7 +43,7 @@ func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p
 	return !p.NoCheck || slices.ContainsFunc(args[1:], params.IsTyped)
 }
 
-// evicts reports whether a connection to e would end somebody else's.
+// evicts reports whether connecting to e would end another client's connection.
 func evicts(e endpoint.Endpoint) bool {
 	return e.Spec().OneClient && e.Socket == "" && e.Demo == ""
 }

@@ -10,9 +10,9 @@ import (
 // are checked: once a group has ended, its number may be given to another.
 const lookEach = time.Second
 
-// keep remembers the process group of a command that has been answered for and
-// left somebody in the background, who may still talk to the far side: the group
-// is ended when the connection is.
+// keep remembers the process group of a command that was answered for but has left
+// processes in the background, which may still talk to the far side: the group is
+// ended with the connection.
 func (b *ConnectionHooks) keep(p *transport.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

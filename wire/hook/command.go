@@ -62,10 +62,10 @@ func (o *outcome) readAll(stdout io.Reader) error {
 	return err
 }
 
-// run runs command with stdin and lets feed read its stdout, and sets how all
-// that ended in o. It returns when the command has ended: at the latest when ctx
-// ends or feed fails, and then it has been ended with its process group. Whom a
-// command leaves behind that ends by itself goes on, until Close.
+// run runs command with stdin and lets feed read its stdout, and sets how all that
+// ended in o. It returns when the command has ended: at the latest when ctx ends or
+// feed fails, and then the command has been ended with its process group. Processes
+// that a command leaves in the background go on, until Close.
 func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
 	p, err := startShell(b.t.o.Hurry, command, env)
 	if err != nil {

@@ -229,7 +229,7 @@ func (b *ConnectionHooks) Close() error {
 	}
 }
 
-// closeBound is more than every process needs that is ended by force.
+// closeBound is longer than a process needs that is ended by force.
 const closeBound = 10 * time.Second
 
 // A holder is a command that runs, with the slot that it holds.
@@ -240,8 +240,8 @@ type holder struct {
 	ended     bool
 }
 
-// hold waits for a slot and makes an id for the command that gets it. Nobody has a
-// slot while there is no room for the answer.
+// hold waits for a slot and makes an id for the command that gets it. No slot is
+// held while there is no room for the answer.
 func (b *ConnectionHooks) hold(ctx context.Context, room dialect.Room) (id string, release func(), err error) {
 	if err := b.t.slots.acquireWith(ctx, room); err != nil {
 		return "", nil, err

@@ -13,8 +13,9 @@ import (
 
 const maxVar = 4 << 10 // bytes of a variable; what is longer stays unset
 
-// inherited returns our own environment without what our own starter was told
-// of the message that it answers. RPCX_ERRORS is the user's wish and stays.
+// inherited returns our own environment, without the RPCX_ variables about the
+// message that we were started for where we are a hook ourselves. RPCX_ERRORS is
+// the user's wish and stays.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "RPCX_") && !strings.HasPrefix(v, "RPCX_ERRORS=")

@@ -23,10 +23,9 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// FromFile reads a catalog and returns the hooks that its run members are. A
-// command that begins with ./ or ../ is the one of that name beside the catalog,
-// wherever rpcx was started. A file that others can write is refused. Errors are
-// usage Faults.
+// FromFile reads a catalog and returns the hooks in its run members. A command that
+// begins with ./ or ../ is the one of that name beside the catalog, wherever rpcx
+// was started. A file that others can write is refused. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if err := trust.Check("hooks", path); err != nil {
 		return nil, nil, err
@@ -58,8 +57,8 @@ func (a Answer) beside(dir string) Answer {
 	return a
 }
 
-// FromCatalog returns the hooks that the run members of c are. Call it only for
-// a catalog that is ours: a file given as hooks, an embedded demo.
+// FromCatalog returns the hooks in the run members of c. Call it only for a catalog
+// that is ours: a file given as hooks, an embedded demo.
 func FromCatalog(c *catalog.Catalog) ([]Entry, error) {
 	var entries []Entry
 	for _, m := range c.Methods {
@@ -75,9 +74,9 @@ func FromCatalog(c *catalog.Catalog) ([]Entry, error) {
 	return fromClasses(entries, c.Classes)
 }
 
-// fromClasses adds the hooks that the run members inside classes are:
-// Class.method for methods and properties, Class.__init__ and Class.__del__ for
-// the constructor and the destructor.
+// fromClasses adds the hooks in the run members inside classes: Class.method for
+// methods and properties, Class.__init__ and Class.__del__ for the constructor and
+// the destructor.
 func fromClasses(entries []Entry, classes []json.RawMessage) ([]Entry, error) {
 	type member struct {
 		Name string `json:"name"`

@@ -23,8 +23,6 @@ var functions = []jq.Func{
 	{Name: "object", Arity: 0, Call: jqObject},
 }
 
-// callerKey is where a context has the way back to the far side, computingKey where
-// it has the semaphore that the program holds while it does not wait.
 type (
 	// callerKey is the key of a context's way back to the far side, computingKey
 	// that of the semaphore that a program holds while it does not wait.
@@ -68,7 +66,7 @@ func paused(ctx context.Context) (resume func()) {
 	return func() {}
 }
 
-// jqSleep returns sleep(SECONDS): its input, later.
+// jqSleep implements sleep(SECONDS). Its output is its input, later.
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
@@ -85,7 +83,8 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 }
 
-// jqRPC returns rpc(METHOD; PARAMS): what the far side answers to this call.
+// jqRPC implements rpc(METHOD; PARAMS). Its output is what the far side answers to
+// this call.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "rpc", args)
 	if err != nil {

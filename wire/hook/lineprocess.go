@@ -12,7 +12,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaveTime is for a process to go by itself when its stdin is closed.
+// leaveTime is how long a process may take to exit by itself when its stdin has
+// been closed.
 const leaveTime = 500 * time.Millisecond
 
 // A LineProcess is a shell command that reads and writes lines for as long as it

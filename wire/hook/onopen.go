@@ -27,7 +27,7 @@ func ParseOnOpen(s string) (*Answer, error) {
 // onOpen stands for --on-open in warnings.
 var onOpen = &chain{pattern: "--on-open"}
 
-// Open starts what Options.OnOpen has for a connection, once it can be spoken on. A
+// Open runs the hook of Options.OnOpen for a connection that can be spoken on. A
 // connection that is one exchange has none.
 func (b *ConnectionHooks) Open() {
 	a := b.t.o.OnOpen

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A semaphore bounds how many commands run at once. Who waits is served in order.
+// A semaphore bounds how many commands run at once. Waiters are served in order.
 type semaphore struct {
 	mu      sync.Mutex
 	free    int // negative: some were retaken beyond the bound
@@ -42,8 +42,8 @@ func (s *semaphore) acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// acquireWith waits for a slot while there is room for an answer. Who must wait for
-// room gives up the slot.
+// acquireWith waits for a slot at a time when there is room for an answer. The slot
+// is not held while waiting for room.
 func (s *semaphore) acquireWith(ctx context.Context, room dialect.Room) error {
 	for {
 		if err := s.acquire(ctx); err != nil {
@@ -75,7 +75,7 @@ func (s *semaphore) release() {
 	s.handOn()
 }
 
-// handOn gives a slot to who waits first, if anybody does. s.mu is held.
+// handOn gives a slot to the first waiter, if there is one. s.mu is held.
 func (s *semaphore) handOn() {
 	s.free++
 	if s.free > 0 && len(s.waiting) > 0 {

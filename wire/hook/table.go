@@ -53,11 +53,11 @@ type Options struct {
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
 	// OnOpen runs once for each connection: see ConnectionHooks.Open. May be nil.
 	OnOpen *Answer
-	// OnFailure is told of each failure that happened here: output that is no
-	// JSON, a command that could not be run, was ended by a signal or was out of
-	// time, a jq error, a co-process that died. An error that a hook answers by
-	// intent (a status, an error object, a refusal) is none. err is a *wire.Fault
-	// of kind Helper. May be nil.
+	// OnFailure is called for each failure on our side: output that is no JSON, a
+	// command that could not be run, was ended by a signal or ran out of time, a jq
+	// error, a co-process that died. An error that a hook answers on purpose (a
+	// status, an error object, a refusal) is no failure. err is a *wire.Fault of
+	// kind Helper. May be nil.
 	OnFailure func(method string, err error)
 }
 
@@ -83,8 +83,8 @@ type chain struct {
 	answers []*Answer
 }
 
-// Close ends the co-processes that one-shot connections share. The ConnectionHooks of
-// other connections close their own.
+// Close ends the co-processes that one-shot connections share. Other connections'
+// ConnectionHooks close their own.
 func (t *Table) Close() error { return t.shared().Close() }
 
 // NewTable returns the table of entries, of which earlier ones come before

@@ -96,8 +96,8 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	return d.openOnce(ctx, op)
 }
 
-// openOnce opens op on the link that there is, or comes. What a link that was
-// just lost has not sent is not lost with it.
+// openOnce opens op on the current link, or waits for one. If the link is lost
+// before op was sent, op is sent on the next.
 func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	var old *link
 	for {
@@ -161,8 +161,8 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 	return nil
 }
 
-// Event reads m by the codec of the last link. What came of one before brings
-// its event along (lasting), or is read as it would be here.
+// Event reads m by the codec of the current link. A message of an earlier link
+// carries its event already (withEvent).
 func (d *Direct) Event(m wire.Message) (wire.Event, error) {
 	if d.o.Reconnect == nil {
 		return relay.PeerBackend{Codec: d.codec}.Event(m)

@@ -117,8 +117,8 @@ func (l *link) withEvent(m wire.Message) wire.Message {
 	return m
 }
 
-// linkStream is the stream of a call, which ends with its link. What it has brought
-// may be read when there is another.
+// linkStream is the stream of a call, which ends with its link. Messages that it
+// has received can still be read when the link has been replaced.
 type linkStream struct {
 	dialect.Stream
 	l *link

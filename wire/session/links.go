@@ -50,8 +50,8 @@ func (c *links) finish(err, giveUpErr error) {
 	c.changed()
 }
 
-// register has s opened again on the links that come; false if there is a newer
-// link already than the one it was opened on.
+// register has s reopened after a reconnect; false if the link on which it was
+// opened was replaced meanwhile.
 func (c *links) register(s *resubscription) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *links) register(s *resubscription) bool {
 	return true
 }
 
-// unregister keeps s from being opened again.
+// unregister takes s out of the streams to be reopened.
 func (c *links) unregister(s *resubscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -227,8 +227,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.side.Close())
 }
 
-// Reload tells the dialect's server that what it is made of was loaded again. It
-// says whether that means anything there.
+// Reload tells the dialect's server that its hooks and catalog were loaded again.
+// It reports whether that means anything in this dialect.
 func (s *Server) Reload() bool {
 	r, ok := s.side.server.(dialect.Reloader)
 	if ok {

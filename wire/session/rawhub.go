@@ -47,8 +47,8 @@ func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	return taken && !hooked
 }
 
-// offer gives a request to the newest pipe that takes it. Those whose user says
-// no more, and can but have it rejected, come last.
+// offer gives a request to the newest pipe that takes it. Pipes whose user sends no
+// more, and which could only have it rejected, come last.
 func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	for _, mute := range []bool{false, true} {
 		for _, p := range slices.Backward(pipes) {
@@ -60,10 +60,10 @@ func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	return false
 }
 
-// claim notes which requests of the far side are answered, whichever pipe has
-// them: each once. One of a connection that was lost cannot be any more: another
-// may have its id by now. A connection that is one user's alone says what he
-// likes.
+// claim notes that the requests of the far side with these ids are answered, each
+// once, whichever pipe took them. Requests of a lost connection can no longer be
+// answered: their ids may be reused. On a connection with one user ids are not
+// checked.
 func (h *rawHub) claim(ids []wire.ID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -50,8 +50,8 @@ func redialled(e endpoint.Endpoint) error {
 	return nil
 }
 
-// fullJitter returns a pause between two attempts, of which there are no regular
-// ones: many clients of one server must not come back together.
+// fullJitter returns a random pause of at most most: the clients of one server must
+// not all come back at the same moment.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
 // redialLoop makes the connection again whenever it ends, until that fails for good or
@@ -190,7 +190,8 @@ func gaveUp(limit time.Duration, why, last error) error {
 	return wire.NewFault(wire.Closed, msg, last)
 }
 
-// orEnded returns why a connection ended, also where that was in good order.
+// orEnded returns why a connection ended, with words for one that ended in good
+// order.
 func orEnded(why error) error {
 	if why == nil {
 		return wire.NewFault(wire.Closed, "the far side ended the connection", nil)

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A recording is a connection that is recorded, where that was asked for.
+// A recording records one connection; the zero value records nothing.
 type recording struct {
 	to    *recorder.Conn // nil: it is not
 	lasts bool           // it has no end
@@ -95,7 +95,7 @@ func headerLines(header http.Header) (lines [][2]string) {
 	return lines
 }
 
-// both returns a tap that is two; the second may be nil.
+// both returns a tap that calls first and then second, which may be nil.
 func both(first, second wire.Tap) wire.Tap {
 	if second == nil {
 		return first

@@ -76,8 +76,9 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	return s, nil
 }
 
-// warnUnmatched tells of patterns of the policy that match no method. Where hooks
-// are patterns themselves, or the dialect answers by itself, that is not known.
+// warnUnmatched warns of patterns of the policy that match no method. If hooks are
+// patterns themselves, or the dialect answers methods by itself, that cannot be
+// known, and it says nothing.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	names := spec.AllForHooks(append([]string{"rpc.discover", "rpc.describe"}, spec.Answers...))
 	for _, e := range o.Hooks {
@@ -127,8 +128,8 @@ func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	return &responderHandler{Handler: s.server.Accept(c), responder: s, caller: c}
 }
 
-// responderHandler closes the connection's socket after the handler: until then
-// there are hooks that may ask for it.
+// responderHandler closes the connection's socket after its handler has ended:
+// until then hooks may ask for the socket.
 type responderHandler struct {
 	dialect.Handler
 	responder *responder
@@ -141,7 +142,8 @@ func (h *responderHandler) Close() error {
 	return h.Handler.Close()
 }
 
-// onBind keeps open until the connection of c is open.
+// onBind keeps open, which runs --on-open, until the connection of c is past its
+// greeting.
 func (s *responder) onBind(c dialect.Caller, open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +160,7 @@ func (s *responder) takeOpening(c dialect.Caller) func() {
 	return open
 }
 
-// Opened says that the connection of c is past its greeting: --on-open is run.
+// Opened runs --on-open, as the connection of c is past its greeting.
 func (s *responder) Opened(c dialect.Caller) {
 	if open := s.takeOpening(c); open != nil {
 		open()

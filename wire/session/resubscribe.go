@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A resubscription stream is a subscription or a watch that goes on over the next link
+// A resubscription is a subscription or a watch that goes on over the next link
 // when its own is lost.
 type resubscription struct {
 	d         *Direct
@@ -134,7 +134,8 @@ func (s *resubscription) reopen(l *link) {
 	}
 }
 
-// Next returns that of the stream on one link after the other, with a gap between.
+// Next returns the next message of the stream, on one link after the other, with a
+// gap between.
 func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	if s.hasHeld {
 		s.hasHeld = false
@@ -184,8 +185,8 @@ func LossGap() wire.Message {
 	}}
 }
 
-// awaitReopened waits until s goes on over another link. why is how it ended on the
-// one before.
+// awaitReopened waits until s is open on another link. why is the reason why it
+// ended on the one before.
 func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 	d := s.d
 	d.mu.Lock()

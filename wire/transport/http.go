@@ -20,7 +20,7 @@ import (
 const sessionHeader = "Mcp-Session-Id"
 
 // An httpConn sends each message as a POST, whose answer holds any number of
-// messages. It is a wire.Exchanger; Send is there for who does not know that.
+// messages. It is a wire.Exchanger; Send is for callers that do not use Exchange.
 type httpConn struct {
 	*httpDialer
 	http    *http.Client

@@ -281,7 +281,7 @@ type refusals struct {
 
 const refusalsMost = 10
 
-// tell says that the request r is answered with status.
+// tell notes that the request r was answered with status, and why.
 func (f *refusals) tell(r *http.Request, status int, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

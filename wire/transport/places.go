@@ -9,8 +9,8 @@ import (
 // defaultClients is Config.MaxClients where that is 0.
 const defaultClients = 1000
 
-// places bounds the connections that a listener has at once. Who comes when there is no
-// place is hung up on.
+// places bounds the connections that a listener has at once. One that comes when
+// there is no place is closed.
 type places struct {
 	most  int64
 	taken atomic.Int64

@@ -38,7 +38,7 @@ func (s *spawner) start(cmd *exec.Cmd) error {
 	return err
 }
 
-// release says that a child is gone; with the last one the goroutine ends.
+// release notes that a child is gone; after the last one the goroutine ends.
 func (s *spawner) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -96,7 +96,8 @@ func (c Config) keepAlive() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: c.Ping, Interval: c.Ping, Count: 3}
 }
 
-// A netStream is a net.Conn with errors of ours and an orderly Close.
+// A netStream is a net.Conn whose errors are those of a wire.Conn, and whose Close
+// is orderly.
 type netStream struct {
 	net.Conn
 	first  []byte // what was read before Read was called
@@ -156,7 +157,7 @@ func (s *netStream) Write(b []byte) (int, error) {
 	return n, &wire.CloseError{Err: err}
 }
 
-// CloseWrite says that nothing more will be sent.
+// CloseWrite tells the far side that nothing more will be sent.
 func (s *netStream) CloseWrite() error {
 	if c, ok := s.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
@@ -223,7 +224,8 @@ func (s *netStream) socket() net.Conn {
 	return s.Conn
 }
 
-// Close says so, reads what is there, and closes.
+// Close tells the far side that nothing more will be sent, reads for a moment what
+// it still sends, and closes.
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
 		return nil

@@ -111,8 +111,8 @@ func (s *streamListener) next() (net.Conn, error) {
 	}
 }
 
-// accept returns the listener's Accept, but waits out what passes by itself:
-// too many open files, a client that left.
+// accept is the listener's Accept, but waits where the error passes by itself: too
+// many open files, a client that left.
 func (s *streamListener) accept() (net.Conn, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		conn, err := s.acceptOne()
@@ -134,7 +134,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 	}
 }
 
-// acceptOne returns the listener's Accept. After Drain it waits no more.
+// acceptOne is the listener's Accept. After Drain it does not wait any more.
 func (s *streamListener) acceptOne() (net.Conn, error) {
 	if !s.last.Load() {
 		conn, err := s.Listener.Accept()

@@ -27,9 +27,9 @@ type Config struct {
 	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
 	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 means none for ws and Go's own for tcp; a usage error elsewhere
 	CloseTimeout   time.Duration // bound of each step of Close; 0 means 2 s
-	// Hurry ends when whoever waits for Close has lost patience: no step of Close is
-	// waited for then, and a child has a moment (HurriedGrace) between being asked to end
-	// and being made to. nil: never.
+	// Hurry ends when the caller of Close has lost patience: the steps of Close are
+	// not waited for any longer, and a child gets a moment (HurriedGrace) between
+	// being asked to end and being killed. nil: never.
 	Hurry context.Context
 
 	// Stderr gets what a child writes to its stderr, as it comes; where it has a
@@ -133,7 +133,7 @@ type kind struct {
 	http   bool // it begins with an HTTP request
 }
 
-// checkPing refuses a keep-alive that nothing would come of.
+// checkPing refuses a keep-alive for transports that have none.
 func (k kind) checkPing(a Address, c Config) error {
 	if c.Ping <= 0 || k.pings {
 		return nil
@@ -141,8 +141,8 @@ func (k kind) checkPing(a Address, c Config) error {
 	return usageHint("it is for ws, wss, ws+unix, tcp and tls", "--ping: %s: has no keep-alive", a.Scheme)
 }
 
-// checkHeader refuses headers that would go nowhere: who gives a token must not
-// believe that it was sent.
+// checkHeader refuses headers for transports that have none: a user who gives a
+// token must not believe that it was sent.
 func (k kind) checkHeader(a Address, c Config) error {
 	if len(c.Header) == 0 || k.http {
 		return nil

@@ -50,7 +50,7 @@ func (c *Control) Live(ctx context.Context) error {
 	return c.answered(ctx, bound, c.r.Greet(bound, endpoint.Endpoint{Session: c.name}))
 }
 
-// ask is for what the session can answer at once.
+// ask sends a request that the session can answer at once.
 func (c *Control) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
@@ -88,7 +88,8 @@ func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 	return c.ended(c.ask(ctx, "status", nil))
 }
 
-// ended says of a session that did not live to answer what it is.
+// ended returns what a session answered, and for a connection that was closed the
+// Fault of a session that ended before it answered.
 func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
 		err = rundir.Ended(c.name, err)

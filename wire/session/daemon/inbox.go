@@ -176,8 +176,8 @@ func (b *inbox) claim(ctx context.Context, h *relay.Process, method string) (*pa
 	}
 }
 
-// acknowledge says that the process of h has shown the call with that id: it keeps it
-// for as long as lease.
+// acknowledge notes that the process of h has shown the call with that id: the
+// claim now lasts for lease.
 func (b *inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
