@@ -63,6 +63,13 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 	if so.Record, err = o.Record.Open(a, e.String(), e.Dialect, true); err != nil {
 		return err
 	}
+	to, passes, err := o.Passes(e, so)
+	if err != nil {
+		return err
+	}
+	if passes {
+		return o.Pass(ctx, a, e, to, so, command)
+	}
 	b, err := o.Bridge(ctx, a, e, &so)
 	if err != nil {
 		return err

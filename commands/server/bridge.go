@@ -19,6 +19,40 @@ func (o *Options) bridgeFlags() []cmdline.Flag {
 	}
 }
 
+// Passes reports whether all that clients of listen say is passed on unchanged: both
+// sides speak one dialect, and nothing here answers or refuses. A peer with room for
+// one client is shared, and so nothing is passed on to it.
+func (o *Options) Passes(listen endpoint.Endpoint, so session.Options) (to endpoint.Endpoint, passes bool, err error) {
+	if o.To == "" {
+		return to, false, nil
+	}
+	if to, err = session.ParseEndpoint(o.To, ""); err != nil || to.Dialect != listen.Dialect || to.Socket != "" || to.Spec().OneClient {
+		return to, false, err
+	}
+	silent := len(so.Hooks) == 0 && o.Catalog == "" && so.Runtime == "" && len(so.Allow) == 0 && len(so.Deny) == 0 && so.Hook.OnOpen == nil
+	return to, silent && listen.Turned == "", nil
+}
+
+// Pass passes everything on between the clients of listen and the peer at to, unchanged.
+func (o *Options) Pass(ctx context.Context, a *env.Env, listen, to endpoint.Endpoint, so session.Options, command []string) error {
+	if to.Profile != nil {
+		if err := options.ApplyProfile(a, to.Profile); err != nil {
+			return err
+		}
+	}
+	cfg, err := options.TransportConfig(ctx, a, &o.Conn)
+	if err != nil {
+		return err
+	}
+	bind := so.Transport
+	bind.Header = nil
+	t, err := session.ListenTap(ctx, listen, to, session.Options{Transport: cfg, Hook: so.Hook, Await: so.Await, Record: so.Record, Hurry: so.Hurry}, bind)
+	if err != nil {
+		return err
+	}
+	return Serve(ctx, t, command, o.Conn.Listen.File)
+}
+
 // Bridge has clients of listen reach the peer of --to where no hook answers; nil where
 // there is none. What it returns is to be closed.
 func (o *Options) Bridge(ctx context.Context, a *env.Env, listen endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {

@@ -30,6 +30,14 @@ func (o Options) record(open tape.Open, server bool) recording {
 	return recording{to: o.Record.Conn(open, server)}
 }
 
+// conn returns what the connection is recorded by, which does nothing where it is not.
+func (r recording) conn() *recorder.Conn {
+	if r.to == nil {
+		return new(recorder.Conn)
+	}
+	return r.to
+}
+
 // tap returns next with the messages recorded, too.
 func (r recording) tap(next wire.Tap) wire.Tap {
 	switch {

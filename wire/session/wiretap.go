@@ -37,8 +37,8 @@ type Wiretap struct {
 }
 
 // ListenTap binds listen, whose connections will be passed on to the endpoint to.
-// of's Transport is how that is dialled, listening how listen is bound; of's Record
-// must be set.
+// of's Transport is how that is dialled, listening how listen is bound; Where
+// of's Record is not set, nothing is recorded.
 func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, listening transport.Config) (*Wiretap, error) {
 	if err := canListen(listen); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		return nil, err
 	}
 	bind.Binary, t.dialling.Binary = wire.BinaryAccept, wire.BinaryAccept
-	if listen.IsBytes() && to.IsBytes() && framingOf(listen) == framingOf(to) && t.dialling.Head == nil {
+	if listen.IsBytes() && to.IsBytes() && framingOf(listen) == framingOf(to) && t.dialling.Head == nil && of.Record != nil {
 		t.framing = bind.Framing
 		bind.Framing, t.dialling.Framing = wiretap.Bytes, wiretap.Bytes
 	}
@@ -134,7 +134,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	t.keep(server)
 	defer t.drop(server)
-	err = wiretap.Pass(client, server, t.framing, rec.to)
+	err = wiretap.Pass(client, server, t.framing, rec.conn())
 	for _, end := range ends {
 		_ = end()
 	}
@@ -188,7 +188,7 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 		}
 		shape := t.to.Spec().Shape()
 		t.up = server
-		t.posts = wiretap.NewPosts(server, shape, rec.to, t.options.Hook.Warn)
+		t.posts = wiretap.NewPosts(server, shape, rec.conn(), t.options.Hook.Warn)
 	}
 	posts := t.posts
 	t.mu.Unlock()

@@ -63,6 +63,9 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 		said = &catalog.Catalog{Catalog: 1}
 	}
 	b.translate(said)
+	if b.spec.Name == b.here.Name { // what is not listed can be said, too
+		b.open = true
+	}
 	return b, nil
 }
 
