@@ -150,10 +150,15 @@ func (c *Consumer) opens(m wire.Message) bool {
 	return (c.Stream || !c.Many) && !c.Watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
-// event returns what a user sees of m. What --select chose is data, whatever it is.
+// event returns what a user sees of m. What --select chose is data, whatever it is, with
+// the name, number and time that it has as an event.
 func (c *Consumer) event(m wire.Message) (wire.Event, error) {
 	if c.Choose && m.Raw != nil {
-		return wire.Event{Kind: wire.Data, Data: m.Raw}, nil
+		chosen := wire.Event{Kind: wire.Data, Data: m.Raw}
+		if of, err := c.conv.Event(m); err == nil {
+			chosen.Method, chosen.Seq, chosen.Time = of.Method, of.Seq, of.Time
+		}
+		return chosen, nil
 	}
 	return c.conv.Event(m)
 }

@@ -277,7 +277,7 @@ func TestNotifications(t *testing.T) {
 	}
 	testkit.Expect(t, "what it got", w.read("got"), "[1]\n")
 	testkit.Expect(t, "warnings", w.warned(), strings.Join([]string{
-		"hook bad: the notification failed: why",
+		"hook bad: the notification failed: the hook ended with status 3",
 		"hook killed: was ended by SIGKILL",
 		`hook jq: jq: error: e`,
 		"hook deny: the notification failed: refused",

@@ -70,6 +70,9 @@ func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json
 		return nil, e
 	}
 	last := o.stderr.last()
+	if r.Notification { // who is told of it is the user, who has seen that
+		last = ""
+	}
 	switch o.exit {
 	case exNotMine:
 		return nil, errNotMine
