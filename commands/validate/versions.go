@@ -26,7 +26,7 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	if err != nil {
 		return err
 	}
-	now, err := o.offered(ctx, r, args[0])
+	now, name, err := o.offered(ctx, r, args[0])
 	if err != nil {
 		return err
 	}
@@ -38,10 +38,10 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 		return wire.NewFault(wire.Usage, err.Error(), err)
 	}
 	r.suite("rpcx validate --against " + o.against)
-	cases := casesOf(args[0], now)
+	cases := casesOf(name, now)
 	breaking := 0
 	for _, d := range found {
-		f, c := ofVersions(args[0], d), cases.of(d.Method)
+		f, c := ofVersions(name, d), cases.of(d.Method)
 		if d.Class == versions.Breaking && o.allow != "breaking" {
 			breaking++
 			c.Failures = append(c.Failures, f.failure())
@@ -55,7 +55,7 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	for _, c := range cases.order {
 		r.add(*c)
 	}
-	return r.write(r.sumVersions(found, breaking, args[0], o.against))
+	return r.write(r.sumVersions(found, breaking, name, o.against))
 }
 
 // methodCases are the cases of a report: one for each method, the first for what
@@ -123,16 +123,19 @@ func (r *outcome) sumVersions(found []versions.Difference, breaking int, now, ag
 	return nil
 }
 
-// offered returns what the peer offers that is named, or what the file says.
-func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (*catalog.Catalog, error) {
+// offered returns what the peer offers that is named, or what the file says, and what
+// that is called.
+func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (*catalog.Catalog, string, error) {
 	if !isPeer(arg) {
-		return loadCatalog(arg)
+		c, err := loadCatalog(arg)
+		return c, arg, err
 	}
 	e, _, err := request.Endpoint(ctx, r.a, o.client.Conn.Dialect)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return request.FetchCatalog(ctx, r.a, e, &o.client, "", false)
+	c, err := request.FetchCatalog(ctx, r.a, e, &o.client, "", false)
+	return c, e.String(), err
 }
 
 // isPeer reports whether an argument names a peer: a name, or something with a
