@@ -119,6 +119,9 @@ func bench(dir string, size sizes) error {
 	if err := tapes(&t, bin, dir, far, size); err != nil {
 		return err
 	}
+	if err := pages(&t, bin("rpcx"), dir, requests, far, size); err != nil {
+		return err
+	}
 	t.print()
 	if err := memory(bin("rpcx"), far.ws, tenth, n, min(size.streams, 3)); err != nil {
 		return err

@@ -43,6 +43,13 @@ func (c *Codec) message(m *wire.Message) error {
 		return c.response(m)
 	case wire.Notification:
 		return c.notification(m)
+	case wire.Item: // of a stream that the messages themselves name: the page's rules come first
+		was := *m
+		m.Kind, m.Stream, m.Final, m.Err, m.Body = wire.Notification, nil, false, nil, m.Params
+		if found, err := c.items(m); found || err != nil {
+			return err
+		}
+		*m = was
 	case wire.Request:
 		delete(c.dropped, string(m.ID))
 		c.early(m)
