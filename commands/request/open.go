@@ -52,6 +52,9 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		err = refuseConnected(run.Line, e.Session)
 	}
 	if err == nil {
+		err = options.CheckMeaning(run.Line, e, listens(run.Line))
+	}
+	if err == nil {
 		e, err = reach(ctx, run, e)
 	}
 	run.Respell = e.Spec().UserName
