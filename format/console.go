@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ConsoleOptions say what a Console's writer is.
+// ConsoleOptions describe the writer of a Console.
 type ConsoleOptions struct {
 	Screen
 	JSON bool // --errors json: every line is one JSON object
@@ -33,8 +33,9 @@ type Console struct {
 // NewConsole returns a Console that writes to w.
 func NewConsole(w io.Writer, o ConsoleOptions) *Console { return &Console{w: w, o: o} }
 
-// Above has the lines go to a Prompt, above what is edited there, where the
-// Console's writer is a terminal. The function that it returns undoes that.
+// Above sends the lines to a Prompt, which shows them above the line that is
+// edited, if the Console's writer is a terminal. The function that it returns
+// undoes that.
 func (c *Console) Above(p *Prompt) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,8 +138,8 @@ func bar(fraction float64) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", cells-full) + "] " + strings.Repeat(" ", 3-len(percent)) + percent + "%"
 }
 
-// Clear takes a bar away. It belongs before writes to a stdout that is the same
-// terminal.
+// Clear removes a bar. It must be called before a write to stdout where both are
+// the same terminal.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

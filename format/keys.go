@@ -112,8 +112,8 @@ func (k *keys) sequence() {
 	k.out = append(k.out, known...)
 }
 
-// pasted is a byte between the marks of a paste. Line breaks end lines there, as
-// they do elsewhere; tabs are no completion; controls go.
+// pasted takes a byte between the marks of a paste. Line breaks end lines there, as
+// elsewhere; a tab does not complete; control characters are dropped.
 func (k *keys) pasted(c byte) {
 	if k.c1 {
 		k.c1 = false

@@ -121,8 +121,8 @@ func only(schema json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// ofForm returns what one form of an object has, beside what tells which form
-// it is. when says that, where nothing tells.
+// ofForm returns the members of one form of an object, except those that tell which
+// form it is. when describes the form where nothing tells it.
 func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
 	if value != nil {

@@ -73,8 +73,8 @@ func (o *output) fault() error {
 	return StdoutFault(o.err)
 }
 
-// StdoutFault says what became of stdout, of which a write failed with err: a
-// Fault of kind PipeClosed or IO. A writer that returns a Fault knows better.
+// StdoutFault returns the failure for err, an error of writing to stdout: a Fault
+// of kind PipeClosed or IO. If err is a Fault already it is returned as it is.
 func StdoutFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f

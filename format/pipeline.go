@@ -101,7 +101,7 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 	return stop, err
 }
 
-// Selects says whether --select takes m. Print asks it too; commands that only
+// Selects reports whether --select takes m. Print checks it too; commands that only
 // print need not call it.
 func (p *Pipeline) Selects(ctx context.Context, m wire.Message) (bool, error) {
 	p.mu.Lock()
@@ -261,8 +261,8 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	return err == nil, err
 }
 
-// Finish says whether what was printed is what was demanded as a whole
-// (--expect-any, --expect-count, --expect-error), and flushes.
+// Finish returns an error if what was printed does not meet the expectations of the
+// whole (--expect-any, --expect-count, --expect-error), and flushes.
 func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -283,8 +283,8 @@ func (p *Pipeline) Flush() error {
 	return p.out.fault()
 }
 
-// Idle is Flush for those who want to be told of a failure by the next Print:
-// it is to be called whenever no further message is waiting.
+// Idle is Flush, but a failure is returned by the next Print. It is to be called
+// whenever no further message is waiting.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
 // Stats returns what has been printed so far.

@@ -88,7 +88,8 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	return p, nil
 }
 
-// quietHistory leaves it to the user of a Prompt what becomes history.
+// quietHistory keeps the editor from adding lines to the history: the user of a
+// Prompt decides that.
 type quietHistory struct{ PromptHistory }
 
 func (quietHistory) Add(string) {}
@@ -154,7 +155,7 @@ func (p *Prompt) suspend() {
 // stopWithin is the time that a process gets to notice that it was stopped.
 const stopWithin = 100 * time.Millisecond
 
-// resume takes the terminal over again after somebody has stopped us.
+// resume takes the terminal over again after the process was stopped.
 func (p *Prompt) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

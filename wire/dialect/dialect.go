@@ -2,19 +2,19 @@
 // turns operations into messages and messages into events; flows, which need
 // several messages; and a Server, which answers as the dialect's other side.
 //
-// A new dialect is one folder below this one and one row in session's table.
+// A new dialect is one folder below this one and its line in the table,
+// wire/dialect/all.
 //
-// How two dialects that are unlike JSON-RPC fill them. HotRepl's host: its
-// Server holds the one client it has (Accept of a second says session_evicted
-// through the first Caller and closes it), the frame queue and the job table;
-// Accept sends the handshake with Caller.Notify; a request's Method is its
-// "type"; Reply writes "<type>_result" or "<type>_error" for a Data or Failure
-// event of that request, and items that carry the request's id, so a
-// subscription's Stream is its request's ID. Introspect: Opened finds the
-// subscription's token in the first response, Decode makes an Item with that
-// Stream of every notification that names a subscription, Final where its
-// payload is done, and Event turns progress, guidance and data payloads into
-// events.
+// How two dialects that are unlike JSON-RPC fill them. HotRepl's host: its Server
+// holds the one client it has (Accept of a second says session_evicted through the
+// first Caller and closes it), the frame queue and the job table; Accept sends the
+// handshake with Caller.Notify; a request's Method is its "type"; Reply writes
+// "<type>_result" or "<type>_error" for a Data or Failure event of that request,
+// and items that carry the request's id, so a subscription's Stream is its
+// request's ID. Introspect: Opened finds the subscription's token in the first
+// response, Decode makes an Item with that Stream of every notification that names
+// a subscription, Final where its payload is done, and Event turns progress,
+// guidance and data payloads into events.
 package dialect
 
 import (

@@ -124,8 +124,8 @@ func invalid(raw []byte, id wire.ID, what string) wire.Message {
 	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
 }
 
-// fields are the members of a message that matter, as they stand; nil: absent.
-// Of several with one name the last counts.
+// fields are the members of a message that matter, as they stand; nil: absent. Of
+// several of one name the last counts.
 type fields struct {
 	version, id, method, params, result, err, text []byte
 	// Of params, where it is an object.
@@ -185,7 +185,7 @@ func (f *fields) readParams(o *scan.Cursor) []byte {
 	return o.Skip(&in)
 }
 
-// message says in m, which is zero, what the object in raw is.
+// message classifies the object in raw and fills m, which is zero, with its parts.
 func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	failed := f.err != nil && !isNull(f.err)
 	answer := f.result != nil || f.err != nil

@@ -167,7 +167,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
 }
 
-// OpenEnded says that notifications that name no stream may belong to a request.
+// OpenEnded marks that notifications that name no stream may belong to a request.
 func (c *codec) OpenEnded() {}
 
 // Opened finds the stream in the answer to a subscribe request: its id, or an

@@ -20,8 +20,7 @@ type Parsed struct {
 	Error  []byte    // of a Response that is an error; else nil
 }
 
-// Parse says what msg is, one message that is valid JSON. client says that the
-// client sent it.
+// Parse classifies msg, one message that is valid JSON. client: the client sent it.
 func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
 	var p Parsed
 	var method, version []byte

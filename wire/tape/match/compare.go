@@ -52,7 +52,7 @@ func covered(set map[string]bool, pointer string) bool {
 	}
 }
 
-// A comparison is one under way.
+// A comparison is the state of comparing two messages.
 type comparison struct {
 	rules  *Rules
 	method string
@@ -82,14 +82,13 @@ func (c *comparison) compare(want, got []byte) {
 	c.differ(want, got)
 }
 
-// carried reports whether got is what want became in this conversation.
+// carried reports whether got is the live value of want in this conversation.
 func (c *comparison) carried(want, got []byte) bool {
 	live, ok := c.values.live(want)
 	return ok && scan.Equal(live, got)
 }
 
-// differ notes a difference at the present place, unless it counts for nothing
-// there.
+// differ notes a difference at the present place, unless it does not count there.
 func (c *comparison) differ(want, got []byte) {
 	if want != nil && got != nil {
 		if at(c.rules.madeUp, c.method, c.path) || c.values.opens(c.path, want) {
@@ -143,8 +142,8 @@ func (c *comparison) objects(want, got []byte) {
 	}
 }
 
-// last returns the value of a member that may stand several times: the last counts.
-// first is its first value.
+// last returns the last value of a member that may stand several times, as that one
+// counts. first is its first value.
 func last(obj []byte, name string, first []byte) []byte {
 	if bytes.Count(obj, []byte(`"`+name+`"`)) < 2 {
 		return first

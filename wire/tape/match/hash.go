@@ -9,10 +9,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Hash returns the same for messages that Compare may find equal, as far as that
-// can be said without knowing the other: made-up values count for nothing, nor does
-// the order of members and the spelling of numbers and strings. Times and what the
-// user's programs select do count, so that equal hashes are only a short cut.
+// Hash returns the same number for messages that Compare may find equal, as far as
+// that is known without the other message: made-up values do not count, nor the
+// order of members and the spelling of numbers and strings. Times and the parts
+// that the user ignores do count, so different hashes do not prove a difference.
 func (r *Rules) Hash(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method}
 	return h.value(scan.Trim(msg))

@@ -6,7 +6,7 @@ import (
 )
 
 // Replace returns msg with the value at each of the JSON pointers replaced by val.
-// What is not there stays away.
+// Pointers that lead nowhere are left out.
 func Replace(msg []byte, pointers []string, val []byte) []byte {
 	if len(pointers) == 0 {
 		return msg

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/jq"
 )
 
-// Rules say what counts when two messages are compared. Any number of goroutines
-// may use them.
+// Rules decide which differences count when two messages are compared. Any number
+// of goroutines may use them.
 type Rules struct {
 	shape  dialect.Shape
 	madeUp []place
@@ -26,7 +26,7 @@ func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ignore: ignore, seed: maphash.MakeSeed()}
 }
 
-// Shape returns that of the dialect.
+// Shape returns the Shape of the dialect.
 func (r *Rules) Shape() *dialect.Shape { return &r.shape }
 
 // A place is a dialect.Place, taken apart.
@@ -85,8 +85,8 @@ func matchPath(pattern, path []string) bool {
 // ignoreTime bounds what an --ignore program may take for one message.
 const ignoreTime = time.Second
 
-// ignored returns the pointers of what the user's programs select in msg. One that
-// fails on a message selects nothing there.
+// ignored returns the pointers to the parts of msg that --ignore selects. A program
+// that fails on a message selects nothing there.
 func (r *Rules) ignored(msg []byte) map[string]bool {
 	if len(r.ignore) == 0 {
 		return nil

@@ -16,8 +16,8 @@ const (
 	defaultLinger   = 50 * time.Millisecond
 )
 
-// CheckClient says whether the client's side of t can be played: a usage Fault
-// names the line that cannot.
+// CheckClient returns a usage Fault if the client's side of t cannot be played; it
+// names the line.
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
 // A Result is the outcome of one connection of the tape.
@@ -28,15 +28,15 @@ type Result struct {
 	Extras   []ExtraMessage    // what the tape has not, in the order in which it came
 }
 
-// An ExtraMessage is one that the tape has not.
+// An ExtraMessage is a message that came and is not on the tape.
 type ExtraMessage struct {
 	After int // the entry after which it came; transcript.None: before all
 	Msg   []byte
 }
 
 // Client plays the client of one connection of the tape over c, and compares what
-// comes with what was recorded. It closes c. The error says why it could not go on:
-// what is found amiss is no error.
+// comes with what was recorded. It closes c. The error is the reason why it could
+// not go on; differences are in the Result and no error.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) (*Result, error) {
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
@@ -70,8 +70,8 @@ type checking struct {
 	ended error // why the connection ended; nil: it has not
 }
 
-// choose finds the entry of a message of the server, and refuses a request that has
-// none.
+// choose finds the entry on the tape of a message of the server. A request that has
+// none is refused.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	i, moved := k.pairing.choose(parsed, msg, json)
 	if moved != transcript.None {
@@ -86,8 +86,8 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 // answered compares the answer to our request i with the recorded one.
 func (k *checking) answered(p *play, i int32, msg []byte) int32 { return k.answer(i, msg) }
 
-// idle gives up what the tape has and does not come, one after the other, and ends
-// the conversation when nothing is left to be done.
+// idle gives up, one after the other, the messages of the tape that do not come,
+// and ends the conversation when nothing is left to be done.
 func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.e.deaf() && k.ended == nil {
 		k.ended = io.EOF

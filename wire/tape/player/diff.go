@@ -64,7 +64,7 @@ func diffTracks(a, b *transcript.Track, o Options) ([]Finding, error) {
 	return found, nil
 }
 
-// add pairs entry i of b.
+// add finds the counterpart in a of entry i of b, and notes what differs.
 func (d *differ) add(i int) error {
 	e := &d.b.Entries[i]
 	msg, err := d.b.Message(i)

@@ -42,16 +42,18 @@ type engine struct {
 
 // A policy holds the differences between playing the server and playing the client.
 type policy interface {
-	// request chooses the entry of a live request or notification, and says what was
-	// found; None refuses it.
+	// choose returns the play and the entry of a live request or notification, and
+	// reports what differs; None refuses the message.
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
 	// answered takes the live answer to entry i, a request of ours, and returns its
 	// entry; None: there is none.
 	answered(p *play, i int32, msg []byte) int32
-	// idle says what to do now that nothing can be sent and nothing has come for a
-	// while; how long until it is asked again (0: no need to); or that it is over.
+	// idle decides what to do when nothing can be sent and nothing has come for a
+	// while: again is how long until it is asked again (0: no need to), over that
+	// the conversation has ended.
 	idle(since time.Duration) (again time.Duration, over bool)
-	// lost is told that a connection ended; over says that the conversation did.
+	// lost is called when a connection ended; over reports that this ends the
+	// conversation.
 	lost(c *conn, err error) (over bool)
 }
 
@@ -61,7 +63,7 @@ type asked struct {
 	i int32
 }
 
-// A cursor goes through a block.
+// A cursor stands at the next line to be sent of a block.
 type cursor struct {
 	p    *play
 	next int32
@@ -93,7 +95,7 @@ func (e *engine) play(track int) *play {
 	return e.plays[track]
 }
 
-// greet starts with what our side of the primary track says first.
+// greet starts the block with which our side of the primary track begins.
 func (e *engine) greet() {
 	if len(e.t.Tracks) > 0 {
 		e.start(e.play(e.primary), transcript.None, e.current)
@@ -143,7 +145,7 @@ func (e *engine) run(ctx context.Context, joins <-chan *conn) error {
 	return e.failure
 }
 
-// proceed sends one message, if one can be sent now. wait is how long nothing is
+// proceed sends one message, if one can be sent now. wait is how long nothing has
 // to be done unless something comes; 0: there is more to send.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	if e.busy != nil {
@@ -166,7 +168,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	return again, over
 }
 
-// take handles what a connection brought.
+// take handles a message, or the end, of a connection.
 func (e *engine) take(a arrival) (over bool) {
 	if a.err != nil {
 		a.conn.ended = true

@@ -21,9 +21,9 @@ import (
 // programTime bounds one run of a program of a tape.
 const programTime = time.Second
 
-// check compiles all programs that people wrote on the tape, and refuses what
-// cannot be played by side: a name that no line before binds, a line to send that
-// has no message, a redacted value that is not given.
+// check compiles the programs that people wrote on the tape, and refuses what
+// cannot be played by side: a name that no earlier line binds, a line to send
+// without a message, a redacted value that is not given.
 func check(t *transcript.Transcript, side wire.Direction, set map[string]json.RawMessage) error {
 	for _, track := range t.Tracks {
 		known := maps.Clone(set)
@@ -181,7 +181,8 @@ func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
 	return append(b, val...)
 }
 
-// like reports whether msg is what entry i, which people wrote on, stands for.
+// like reports whether msg is one that the line which people wrote at entry i
+// accepts.
 func (p *play) like(i int32, msg []byte) bool {
 	line := p.track.Hand(int(i))
 	switch {

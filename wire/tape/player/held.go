@@ -9,15 +9,15 @@ import (
 // Answers that wait: their request has come, but not all that was recorded before
 // them.
 
-// hold keeps an answer for later.
+// hold keeps the answer at entry i until it can be sent.
 func (p *play) hold(i int32) {
 	if !slices.Contains(p.held, i) {
 		p.held = append(p.held, i)
 	}
 }
 
-// ready reports whether nothing that was recorded before the answer i has still to
-// come, its request apart.
+// ready reports whether all that was recorded before the answer at entry i has
+// come, apart from its own request.
 func (p *play) ready(i int32) bool {
 	e := &p.track.Entries[i]
 	for call := range p.asked {
@@ -35,8 +35,8 @@ func (p *play) ready(i int32) bool {
 	return p.seen[e.Need] > 0 || p.skipped(e.Need)
 }
 
-// root returns the entry that brought about entry i of the other side: that itself,
-// unless it answers a call of ours which some earlier one brought about.
+// root returns the entry of the other side that caused entry i: i itself, unless i
+// answers a call of ours which an earlier entry caused.
 func (p *play) root(i int32) int32 {
 	entries := p.track.Entries
 	for i != transcript.None && entries[i].Own != transcript.None {
@@ -45,8 +45,8 @@ func (p *play) root(i int32) int32 {
 	return i
 }
 
-// skipped reports whether entry i of the other side, which has not come, is not
-// waited for: something later has come.
+// skipped reports whether entry i of the other side is given up: a later one has
+// come.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
 // sendHeld sends an answer that was held and can be sent now.

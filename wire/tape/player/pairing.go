@@ -123,8 +123,8 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 	return i
 }
 
-// keep notes what differs in msg, which came for entry i. It must be called before
-// anything is learnt of msg.
+// keep notes the differences of msg, which came for entry i. It must be called
+// before values are learnt from msg.
 func (k *pairing) keep(i int32, msg []byte) {
 	if found := k.differences(i, msg); len(found) > 0 {
 		k.found[i] = found
@@ -156,7 +156,7 @@ func (k *pairing) differences(i int32, got []byte) []Finding {
 	return all
 }
 
-// awaited returns the first entry of the other side that has not come; None: all
+// awaited returns the first entry of the other side that has not come; None if all
 // have.
 func (k *pairing) awaited() int32 {
 	entries := k.p.track.Entries

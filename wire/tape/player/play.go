@@ -125,7 +125,8 @@ func (p *play) firstOf(candidates []int32, key any, msg []byte, json bool) (firs
 	return transcript.None, transcript.None
 }
 
-// handOf is firstOf for what people wrote on, beside what was found already.
+// handOf is firstOf for the lines that people wrote; first and last are what was
+// found before.
 func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	for _, i := range p.index.hand {
 		if !p.like(i, msg) {

@@ -12,7 +12,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// unknown refuses a message that is not on the tape, and names the nearest that is.
+// unknown refuses a message that is not on the tape, and names the nearest one that
+// is.
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := Finding{Kind: Unknown, Method: parsed.Method}
 	var best []match.Difference
@@ -35,7 +36,7 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	s.refuse(c, parsed, msg, f, best...)
 }
 
-// refuse answers with an error, and says so.
+// refuse answers with an error, and reports a Finding.
 func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f Finding, differences ...match.Difference) {
 	f.Method = parsed.Method
 	if len(differences) > 0 {

@@ -107,8 +107,7 @@ func join(group [][]byte) []byte {
 	return append(append([]byte("["), bytes.Join(group, []byte(","))...), ']')
 }
 
-// mark makes the message of entry i, which answers nothing, and notes that it is
-// sent.
+// mark makes the message of entry i, which is no answer, and notes that it is sent.
 func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	msg, err := p.outgoing(i, nil)
 	if err != nil {
@@ -147,8 +146,8 @@ func (e *engine) refuse(c *conn, id wire.ID, msg []byte) {
 	e.reply(request{id, c, e.batch}, msg, nil)
 }
 
-// reply sends what answers live, with the other answers of its batch; nil: it gets
-// no answer.
+// reply sends the answer to the request live, with the other answers of its batch;
+// msg is nil if it gets no answer.
 func (e *engine) reply(live request, msg []byte, err error) {
 	live.conn.owed--
 	if b := live.batch; b != nil {
@@ -193,8 +192,8 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 	}
 }
 
-// post makes one exchange of msg. What wants no answer is waited for, since
-// whatever follows could overtake it.
+// post makes one exchange of msg. A message that wants no answer is waited for, as
+// the next message could overtake it.
 func (e *engine) post(c *conn, msg []byte) {
 	done := make(chan error, 1)
 	go func() {
@@ -214,7 +213,7 @@ func (e *engine) post(c *conn, msg []byte) {
 	}()
 }
 
-// posted notes the end of what nothing else could overtake.
+// posted notes the end of a POST that had to be waited for.
 func (e *engine) posted(err error) {
 	e.busy = nil
 	if err != nil {

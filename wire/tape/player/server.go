@@ -70,7 +70,7 @@ func (s *Server) engine() *engine {
 	return e
 }
 
-// end closes c, as the tape has it where that says that the server did.
+// end closes c, in the way in which the server closed it on the tape, if it did.
 func (s *Server) end(e *engine, c wire.Conn) error {
 	if len(s.t.Tracks) == 0 {
 		return c.Close()
@@ -222,8 +222,7 @@ func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	return 0, last
 }
 
-// deaf reports whether no more comes over any connection of a conversation of its
-// own.
+// deaf reports whether no connection of the conversation can receive anything more.
 func (e *engine) deaf() bool {
 	for c := range e.conns {
 		if !c.ended {
@@ -246,8 +245,8 @@ func (p *play) recordedGap(i int32) time.Duration {
 	return answer.Time - request.Time
 }
 
-// lost ends the conversation when its connection is gone both ways. A client that
-// only sends no more still gets what it is owed (idle).
+// lost ends the conversation when its connection is gone in both directions. A
+// client that only sends no more still gets its answers (idle).
 func (s *serving) lost(c *conn, err error) bool {
 	return !c.oneShot && !errors.Is(err, io.EOF)
 }

@@ -9,9 +9,10 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update returns the tape with what came in place of what differs: results are
-// those of its connections, in their order. Lines that people wrote as programs,
-// notes and everything that does not differ stay as they are; so do ids and times.
+// Update returns the tape with the live messages in place of those that differ;
+// results are those of its connections, in their order. Lines that people wrote as
+// programs, notes and everything that does not differ stay as they are; so do ids
+// and times.
 func Update(t *transcript.Transcript, results []*Result) ([]byte, error) {
 	r, err := t.Reader()
 	if err != nil {
@@ -34,7 +35,7 @@ func Update(t *transcript.Transcript, results []*Result) ([]byte, error) {
 	}
 }
 
-// An updater knows what becomes of each line, by its number.
+// An updater knows by number what each line becomes.
 type updater struct {
 	changed map[int][]match.Difference
 	missing map[int]bool
