@@ -81,8 +81,9 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
 		c.closed.put(strconv.Itoa(l.Conn), k)
 		return c.run(ctx, k, k.end(l))
 	case tape.Message:
-		if l.Payload() == nil || l.Vars {
-			return nil, nil // people say what it is like, not what it is
+		if l.Payload() == nil { // people say what it is like, not what it is
+			k.vague = true
+			return nil, nil
 		}
 		return c.message(ctx, k, l)
 	}

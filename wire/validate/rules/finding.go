@@ -49,7 +49,7 @@ func (c *Checker) finding(v *view, r *Rule, out any) []Finding {
 	if f.Got == "" && f.Line == v.line.Number {
 		val, there := lookup(v.val["msg"], f.Pointer)
 		switch {
-		case val == tape.Redacted:
+		case val == tape.Redacted, v.line.Vars && isVariable(val):
 			return nil
 		case !there && f.Pointer != "":
 			f.Got = "nothing"
@@ -61,6 +61,12 @@ func (c *Checker) finding(v *view, r *Rule, out any) []Finding {
 	}
 	f.Pointer = v.prefix + f.Pointer
 	return []Finding{f}
+}
+
+// isVariable reports whether a value of a line with "vars" stands for another.
+func isVariable(val any) bool {
+	s, _ := val.(string)
+	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
 }
 
 // pointer returns a place as a JSON pointer: it is one, or a path as an array.

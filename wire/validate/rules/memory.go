@@ -14,7 +14,8 @@ const (
 	mostKept    = 10_000   // keys
 	mostParams  = 64 << 10 // bytes of a request whose params are kept for its answer
 	mostShown   = 100      // requests in the view of an end
-	mostClosed  = 100      // connections that were closed
+	mostClosed  = 4        // connections that were closed
+	mostBytes   = 8 << 20  // of all requests whose params are kept, as text
 )
 
 // A connection holds what is known of one connection of a conversation.
@@ -22,18 +23,25 @@ type connection struct {
 	number int
 	asked  map[string]*fifo[*call] // by the side that asked: what was not answered yet, by id
 	told   map[string]*fifo[*call] // what was
+	bytes  int                     // of the requests whose params are kept
 	kept   *fifo[any]
 	tape   *fifo[any] // what is kept for all connections
+	vague  bool       // a line said only what a message is like
 }
 
 func newConnection(number int, tape *fifo[any]) *connection {
-	return &connection{
-		number: number,
-		asked:  map[string]*fifo[*call]{client: newFifo[*call](mostCalls), server: newFifo[*call](mostCalls)},
-		told:   map[string]*fifo[*call]{client: newFifo[*call](mostAnswers), server: newFifo[*call](mostAnswers)},
-		kept:   newFifo[any](mostKept),
-		tape:   tape,
+	k := &connection{number: number, kept: newFifo[any](mostKept), tape: tape, asked: map[string]*fifo[*call]{}, told: map[string]*fifo[*call]{}}
+	for _, side := range []string{client, server} {
+		k.asked[side], k.told[side] = newFifo[*call](mostCalls), newFifo[*call](mostAnswers)
+		k.asked[side].gone, k.told[side].gone = k.forget, k.forget
 	}
+	return k
+}
+
+// forget drops the params of a call.
+func (k *connection) forget(c *call) {
+	k.bytes -= c.size
+	c.size, c.params = 0, nil
 }
 
 // A call is a request.
@@ -45,7 +53,9 @@ type call struct {
 	id      any
 	elem    any
 	params  any // nil: none, huge, or answered
+	size    int // of the request, where its params are kept
 	answers int
+	same    int // earlier requests of the same id that wait
 }
 
 // view returns what the program of a response sees of its request.
@@ -57,15 +67,20 @@ func (c *call) view() map[string]any {
 func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	c := &call{n: v.line.Number, at: v.line.Time, from: v.from, method: v.method, id: v.val["id"], elem: elem}
 	msg, _ := v.val["msg"].(map[string]any)
-	switch {
-	case len(v.raw) > mostParams:
-	case typed:
-		c.params = msg
-	default:
-		c.params = msg["params"]
+	if len(v.raw) <= mostParams && k.bytes+len(v.raw) <= mostBytes {
+		c.size = len(v.raw)
+		k.bytes += c.size
+		if c.params = msg["params"]; typed {
+			c.params = msg
+		}
 	}
 	open := k.asked[v.from]
-	v.val["busy"] = open.get(id) != nil // the id is that of another request without an answer
+	before := open.get(id)
+	v.val["busy"] = before != nil // the id is that of another request without an answer
+	if before != nil {
+		c.same = before.same + 1
+		k.forget(before)
+	}
 	open.put(id, c)
 }
 
@@ -87,11 +102,16 @@ func (k *connection) answer(from, id string, typed bool) *call {
 		return nil
 	}
 	first := *c
+	if c.same > 0 {
+		c.same--
+		return &first
+	}
 	c.answers = 1
 	if !typed {
-		c.params = nil
+		k.forget(c)
 	}
-	k.asked[asker].drop(id)
+	k.asked[asker].take(id)
+	k.told[asker].drop(id)
 	k.told[asker].put(id, c)
 	return &first
 }
@@ -116,7 +136,8 @@ type fifo[V any] struct {
 	values  map[string]*list.Element
 	order   list.List // of *entry[V], the oldest first
 	most    int
-	dropped bool // something was, to make room
+	gone    func(V) // is told of what is dropped; may be nil
+	dropped bool    // something was, to make room
 }
 
 type entry[V any] struct {
@@ -149,11 +170,22 @@ func (f *fifo[V]) put(key string, v V) {
 	f.values[key] = f.order.PushBack(&entry[V]{key, v})
 }
 
+// drop forgets key.
 func (f *fifo[V]) drop(key string) {
-	if e := f.values[key]; e != nil {
-		f.order.Remove(e)
-		delete(f.values, key)
+	if v, ok := f.take(key); ok && f.gone != nil {
+		f.gone(v)
 	}
+}
+
+// take takes key out, and returns its value; false where there is none.
+func (f *fifo[V]) take(key string) (v V, ok bool) {
+	e := f.values[key]
+	if e == nil {
+		return v, false
+	}
+	f.order.Remove(e)
+	delete(f.values, key)
+	return e.Value.(*entry[V]).val, true
 }
 
 // each goes through f, the oldest first.

@@ -19,7 +19,7 @@ var functions = []jq.Func{
 	}},
 	{Name: "unknown", Arity: 1, Call: func(ctx context.Context, _ any, args []any) (any, error) {
 		key, of := remembered(ctx, args[0])
-		return of.get(key) == nil && !of.dropped, nil
+		return of.get(key) == nil && !of.dropped && !ctx.Value(connectionKey{}).(*connection).vague, nil
 	}},
 }
 

@@ -41,7 +41,8 @@
 // to all programs that see later messages of the connection, of the tape if the key
 // begins with "tape/"; a value of null is forgotten. kept(key) is null for what was
 // never kept, and unknown(key) true, unless so much was kept (10,000 keys) that the
-// oldest was dropped: who complains of what never was asks unknown.
+// oldest was dropped, or a line said only what a message is like: who complains of
+// what never was asks unknown.
 //
 // The program about is run first, on each request, notification and response. What it
 // yields, one object, is .about for the others; its member sort, an array of words, is

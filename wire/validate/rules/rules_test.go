@@ -80,3 +80,62 @@ func TestChecker(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
+
+// What is not on the tape breaks no rule: what a line only says that a message is like,
+// what stands for another value, what was secret. What both sides say in closing belongs
+// to the connection, also behind its close; an opening begins another.
+func TestTapeLines(t *testing.T) {
+	for _, c := range []struct{ name, lines, want string }{
+		{"match", `{"dir":"send","match":".method == \"a\""}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
+		{"vars", `{"dir":"send","vars":true,"msg":{"jsonrpc":"2.0","id":1,"method":"a","params":"${p}"}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
+		{"secret", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a","params":"…"}}`, ""},
+		{"behind the close", `{"open":{}}
+{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"dir":"send","close":{"clean":true}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
+		{"reconnect", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"open":{"reconnect":true}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, "4 server response-id /id 1\n"},
+		{"two connections", `{"conn":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"conn":2,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, "3 server response-id /id 1\n"},
+	} {
+		got := text(check(t, set(t, "jsonrpc"), c.name, strings.NewReader(`{"tape":1}`+"\n"+c.lines+"\n")))
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A set of rules that cannot work is refused, and says why.
+func TestParse(t *testing.T) {
+	const rule = `page = "p"
+[[rule]]
+name = "n"
+level = "must"
+section = "s"
+sentence = "S."
+`
+	for text, want := range map[string]string{
+		rule + `jq = '.'`: "",
+		rule + `jq = '.'` + strings.TrimPrefix(rule, `page = "p"`):      "that of another one",
+		strings.Replace(rule, "must", "may", 1):                         `neither "must" nor "should"`,
+		strings.Replace(rule, "S.", "", 1):                              "no sentence",
+		rule + `kind = ["reply"]`:                                       `no kind of message "reply"`,
+		rule + `from = "peer"`:                                          `neither "client" nor "server"`,
+		rule + `check = "spelling"`:                                     `no check "spelling"`,
+		rule + `program = '.'`:                                          "there is no such key",
+		rule + `jq = 'nothing'`:                                         "the rule n: jq: ",
+		rule + "jq = '.'\n[[keep]]\njq = '['":                           "keep 1: jq: ",
+		strings.Replace(rule, "[[rule]]", "base = 'none'\n[[rule]]", 1): `unknown dialect "none"`,
+	} {
+		s, err := rules.Parse(text)
+		if err == nil {
+			err = s.Compile()
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s\ngot %v, want %q", text, err, want)
+		}
+	}
+}

@@ -25,6 +25,8 @@ import (
 //	msg       the message, where it is JSON
 //	text      what is no JSON (of a binary message: base64)
 //	size      its bytes
+//	vague     a line of the connection said only what a message is like (see "match" in
+//	          rpcx-tape(5)): what was asked is not known
 //	about     what Set.About yields
 //	elem      its place in a batch, or null
 //	id        its id, null where it has none
@@ -107,7 +109,7 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 		v.kind, v.method = p.kind, p.method
 	}
 	v.val = base(v.kind, l)
-	v.val["from"], v.val["size"], v.val["elem"] = v.from, len(raw), elem
+	v.val["from"], v.val["size"], v.val["elem"], v.val["vague"] = v.from, len(raw), elem, k.vague
 	v.val["id"], v.val["method"], v.val["request"] = any(nil), any(nil), any(nil)
 	if l.Msg == nil || err != nil {
 		v.val["text"] = string(raw)
