@@ -102,7 +102,7 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.ended != nil && !errors.Is(k.ended, io.EOF) {
 		return 0, true
 	}
-	if patience := k.o.Patience + k.pause(next); since < patience && k.ended == nil {
+	if patience := k.o.Patience + k.p.track.Gap(int(next)); since < patience && k.ended == nil {
 		return patience - since, false
 	}
 	if next == transcript.None {
@@ -114,23 +114,6 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	k.p.furthest = max(k.p.furthest, next)
 	k.e.start(k.p, next, k.e.current)
 	return time.Nanosecond, false
-}
-
-// pause returns how long the recorded server took for entry i after what came
-// before it.
-func (k *checking) pause(i int32) time.Duration {
-	if i < 1 {
-		return 0
-	}
-	this, err := k.p.track.Line(int(i))
-	if err != nil {
-		return 0
-	}
-	before, err := k.p.track.Line(int(i) - 1)
-	if err != nil {
-		return 0
-	}
-	return this.Time - before.Time
 }
 
 func (k *checking) lost(c *conn, err error) bool {

@@ -70,6 +70,8 @@ type cursor struct {
 	conn *conn
 	from time.Duration // when the message before the block was recorded
 	live time.Time     // when it came
+	last time.Time     // when a line of the block was sent last; the zero time: none was
+	sent int           // how many were
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {

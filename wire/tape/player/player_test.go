@@ -261,6 +261,29 @@ func TestServePace(t *testing.T) {
 	})
 }
 
+// Messages that came apart do not come in one piece: a client may take an answer
+// before the notifications that it reads together with it.
+func TestServeApart(t *testing.T) {
+	const tape = `
+{"t":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"work"}}
+{"t":2,"dir":"recv","msg":{"jsonrpc":"2.0","method":"progress","params":1}}
+{"t":2.0001,"dir":"recv","msg":{"jsonrpc":"2.0","method":"progress","params":2}}
+{"t":3,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":null}}`
+	serve(t, tape, Options{}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":1,"method":"work"}`)
+		start := time.Now()
+		p.hear(`{"jsonrpc":"2.0","method":"progress","params":1}`)
+		p.hear(`{"jsonrpc":"2.0","method":"progress","params":2}`)
+		if took := time.Since(start); took > 0 {
+			t.Errorf("together after %v", took)
+		}
+		p.hear(`{"jsonrpc":"2.0","id":1,"result":null}`)
+		if took := time.Since(start); took != apartMost {
+			t.Errorf("apart by %v", took)
+		}
+	})
+}
+
 func TestServeByHand(t *testing.T) {
 	serve(t, `
 {"dir":"send","match":".method == \"add\"","name":"sum","bind":{"x":".params[0]","s":"[.params[] | tostring] | join(\"+\")"}}

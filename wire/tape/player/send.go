@@ -66,10 +66,27 @@ func (e *engine) skip(k *cursor) bool {
 	return false
 }
 
-// due returns how long the next line of k has to wait, to keep the recorded pace.
+// Lines of the server that were recorded apart from each other are sent apart, too, by
+// as much but no more than apartMost, where no pace is kept: a client that reads an
+// answer together with the notifications before it may take it first. Only the first
+// lines of a block are held up, so that a long stream is not.
+const (
+	apartLeast = 2 * time.Millisecond
+	apartMost  = 20 * time.Millisecond
+	apartLines = 20
+)
+
+// due returns how long the next line of k has to wait.
 func (e *engine) due(k *cursor) time.Duration {
 	if e.o.Speed <= 0 {
-		return 0
+		if e.side == wire.Send || k.sent == 0 || k.sent > apartLines {
+			return 0
+		}
+		gap := k.p.track.Gap(int(k.next))
+		if gap < apartLeast {
+			return 0
+		}
+		return time.Until(k.last.Add(min(gap, apartMost)))
 	}
 	line, err := k.p.track.Line(int(k.next))
 	if err != nil {
@@ -84,6 +101,8 @@ func (e *engine) sendEntry(k *cursor) {
 	p, i := k.p, k.next
 	entries := p.track.Entries
 	k.next++
+	k.sent++
+	k.last = time.Now()
 	if own := entries[i].Own; own != transcript.None {
 		e.sendAnswer(p, i)
 		return

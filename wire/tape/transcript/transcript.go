@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -211,6 +212,23 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 	}
 	line := &tape.Line{Number: int(e.Line)}
 	return line, line.ParseLine(b)
+}
+
+// Gap returns how much later than the entry before it entry i was recorded; 0 where
+// that cannot be said.
+func (t *Track) Gap(i int) time.Duration {
+	if i < 1 {
+		return 0
+	}
+	this, err := t.Line(i)
+	if err != nil {
+		return 0
+	}
+	before, err := t.Line(i - 1)
+	if err != nil {
+		return 0
+	}
+	return this.Time - before.Time
 }
 
 // Of returns the transcript that the track is part of.

@@ -83,11 +83,11 @@ ok "Node's inspector, over ws: events, an error"
 # The Model Context Protocol's own client and its server of everything: tools, progress, sampling
 everything="exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
 node "$INTEROP/clients/mcp.mjs" rpcx record stdio: --to "$everything" -o mcp.tape >real
-want 0 "$(cat real)" node "$INTEROP/clients/mcp.mjs" rpcx replay mcp.tape --listen stdio: --speed 1
+want 0 "$(cat real)" node "$INTEROP/clients/mcp.mjs" rpcx replay mcp.tape --listen stdio:
 want 0 '"mcp-servers/everything"' head -n 1 real
 want 0 '[{"type":"text","text":"Echo: hi"}]' sed -n 3p real
 again mcp
-want 0 '' rpcx replay mcp.tape --to "$everything" --speed 1
+want 0 '' rpcx replay mcp.tape --to "$everything"
 ok "MCP, over stdio: tools, progress, sampling"
 
 # gopls
