@@ -17,6 +17,7 @@ type pairing struct {
 	found   map[int32][]Finding // what differs in the message that came for an entry
 	inexact map[int32][]byte    // entries whose message is only the nearest, with it
 	missing map[int32]bool      // entries that are waited for no more
+	stand   map[int32]int32     // requests of ours that stand for another one: see trade
 	extras  []extra
 	last    int32 // the last entry that came
 	first   int   // no entry before this one is still to come
@@ -32,7 +33,7 @@ type extra struct {
 func newPairing(p *play) pairing {
 	p.once = true
 	return pairing{
-		p: p, found: map[int32][]Finding{}, inexact: map[int32][]byte{}, missing: map[int32]bool{},
+		p: p, found: map[int32][]Finding{}, inexact: map[int32][]byte{}, missing: map[int32]bool{}, stand: map[int32]int32{},
 		last: transcript.None,
 	}
 }
@@ -109,12 +110,23 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 // answer finds the entry of an answer to entry own; None where none is left, and
 // msg is extra.
 func (k *pairing) answer(own int32, msg []byte) int32 {
-	for _, i := range k.p.index.answers[own] {
-		if k.p.seen[i] == 0 {
-			k.keep(i, msg)
-			k.last = max(k.last, i)
-			return i
+	for n, i := range k.p.index.answers[k.stands(own)] {
+		if k.p.seen[i] > 0 {
+			continue
 		}
+		if found := k.differences(i, msg); len(found) > 0 {
+			traded := int32(transcript.None)
+			if n == 0 {
+				traded = k.trade(own, msg)
+			}
+			if traded == transcript.None {
+				k.found[i] = found
+			} else {
+				i = traded
+			}
+		}
+		k.last = max(k.last, i)
+		return i
 	}
 	i := k.handAnswer(msg)
 	if i == transcript.None {

@@ -406,6 +406,44 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// Requests that are equal may be answered in any order while both are open.
+func TestEqualRequests(t *testing.T) {
+	const tape = `
+> {"jsonrpc":"2.0","id":1,"method":"next"}
+> {"jsonrpc":"2.0","id":2,"method":"next"}
+> {"jsonrpc":"2.0","id":3,"method":"next"}
+< {"jsonrpc":"2.0","id":1,"result":10}
+< {"jsonrpc":"2.0","id":2,"result":20}
+< {"jsonrpc":"2.0","id":3,"result":30}`
+	for _, order := range [][3]int{{20, 30, 10}, {30, 10, 20}, {20, 10, 30}, {10, 30, 20}, {30, 20, 10}} {
+		other := fmt.Sprintf(`
+> {"jsonrpc":"2.0","id":7,"method":"next"}
+> {"jsonrpc":"2.0","id":8,"method":"next"}
+> {"jsonrpc":"2.0","id":9,"method":"next"}
+< {"jsonrpc":"2.0","id":7,"result":%d}
+< {"jsonrpc":"2.0","id":8,"result":%d}
+< {"jsonrpc":"2.0","id":9,"result":%d}`, order[0], order[1], order[2])
+		if found, err := Diff(read(t, tape), read(t, other), Options{}); err != nil || len(found) > 0 {
+			t.Errorf("%v: %v %s", order, err, texts(found))
+		}
+		r := client(t, tape, Options{}, func(p peer) {
+			for id := range 3 {
+				p.hear(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"next"}`, id+1))
+			}
+			for n, result := range order {
+				p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, n+1, result))
+			}
+		})
+		if len(r.Findings) > 0 {
+			t.Errorf("%v: %s", order, texts(r.Findings))
+		}
+	}
+	found, err := Diff(read(t, tape), read(t, strings.Replace(tape, "20", "21", 1)), Options{})
+	if want := "differs 6 /result 20 21 \n"; err != nil || texts(found) != want {
+		t.Error(texts(found), err)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	tests := []struct{ tape, want string }{
 		{`{"dir":"send","match":".x"}`, `line 2: a line without "msg" cannot be sent`},
