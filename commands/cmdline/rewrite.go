@@ -49,11 +49,14 @@ func (l *CommandLine) WithArgs(args []string) []string {
 	if HasSecret(l.Flags, args) {
 		return nil
 	}
-	words := slices.Concat([]string{"rpcx"}, l.Path)
-	if slices.ContainsFunc(args, isFlag) {
-		return slices.Concat(words, l.Flags, []string{"--"}, args)
+	words, flags := slices.Concat([]string{"rpcx"}, l.Path), l.Flags
+	if l.WantsHelp {
+		flags = append(slices.Clone(flags), "--help")
 	}
-	return slices.Concat(words, args, l.Flags)
+	if slices.ContainsFunc(args, isFlag) {
+		return slices.Concat(words, flags, []string{"--"}, args)
+	}
+	return slices.Concat(words, args, flags)
 }
 
 // WithFlag returns l with the flag old, as --name=value, replaced by better; nil if it
