@@ -55,6 +55,16 @@ func Topics() []Topic {
 	return topics
 }
 
+// TopicNamed returns the topic of that name; false where there is none.
+func TopicNamed(name string) (Topic, bool) {
+	for _, t := range Topics() {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Topic{}, false
+}
+
 // topic reads a topic's file, which is part of the program.
 func topic(file string) Topic {
 	b, err := texts.ReadFile("topics/" + file + ".txt")

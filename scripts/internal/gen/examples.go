@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"rpcx/commands/help"
 )
 
 // background is what ends a command that a script does not wait for.
@@ -22,6 +24,7 @@ var background = regexp.MustCompile(` &(\w+&)?$`)
 type example struct {
 	title string
 	text  string
+	topic string // the script is NAME-readme.txtar: of the topic NAME; "": of none
 }
 
 // readExamples reads all examples in a folder of scripts, in the order of the
@@ -41,6 +44,12 @@ func readExamples(dir string) ([]example, error) {
 		found, err := examplesIn(script, held)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		topic, _ := strings.CutSuffix(filepath.Base(name), "-readme.txtar")
+		for i := range found {
+			if _, ok := help.TopicNamed(topic); ok {
+				found[i].topic = topic
+			}
 		}
 		all = append(all, found...)
 	}

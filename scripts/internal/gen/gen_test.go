@@ -51,7 +51,7 @@ rpcx: nothing
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []example{{"A call", `$ cat in
+	want := []example{{title: "A call", text: `$ cat in
 x
 $ rpcx call demo:orders getOrder id=o_001 <in
 {"id":"o_001"}

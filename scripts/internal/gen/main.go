@@ -108,7 +108,7 @@ func generate() ([]file, error) {
 		{"completions/rpcx.ps1", complete.Script("powershell")},
 	}
 	files = append(files, commandPages(root)...)
-	files = append(files, topicPages()...)
+	files = append(files, topicPages(examples)...)
 	readme, err := os.ReadFile("README.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return files, nil

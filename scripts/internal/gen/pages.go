@@ -11,7 +11,7 @@ import (
 var sectionTitles = map[string]string{"1": "User Commands", "5": "File Formats", "7": "Miscellaneous"}
 
 // topicPages makes a page of the manual for each topic.
-func topicPages() []file {
+func topicPages(examples []example) []file {
 	var files []file
 	for _, t := range help.Topics() {
 		p := newPage(t.Page(), t.Section, t.Says)
@@ -19,6 +19,7 @@ func topicPages() []file {
 			p.line(".SH DESCRIPTION")
 		}
 		p.prose(t.Text)
+		p.shown(examples, t.Name)
 		p.line(".SH SEE ALSO\n.BR rpcx (1)")
 		files = append(files, file{"man/" + t.Page() + "." + t.Section, p.Bytes()})
 	}
@@ -40,7 +41,7 @@ func commandPages(root cmdline.Doc) []file {
 			p.line(".SH SYNOPSIS")
 			for i, c := range d.Commands {
 				if i > 0 {
-					p.line(".br")
+					p.line(".PP")
 				}
 				p.line(".B rpcx %s\n%s", literal(d.Name+" "+c.Name), literal(c.Args))
 			}
@@ -70,6 +71,23 @@ func newPage(name, section, says string) *page {
 	p.line(`.TH %s %s "%s" "rpcx" "%s"`, strings.ToUpper(literal(name)), section, manualDate, sectionTitles[section])
 	p.line(".SH NAME\n%s \\- %s", literal(name), literal(says))
 	return p
+}
+
+// shown writes the examples of a topic, "" being those of none.
+func (p *page) shown(examples []example, topic string) {
+	heading := false
+	for _, e := range examples {
+		if e.topic != topic {
+			continue
+		}
+		if !heading {
+			p.line(".SH EXAMPLES")
+			heading = true
+		}
+		p.paragraph()
+		p.line("%s:", inline(e.title))
+		p.verbatim(strings.Split(e.text, "\n"))
+	}
 }
 
 // examples writes the examples of a command and of its subcommands.

@@ -112,12 +112,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) 
 		}
 		p.line(".TP\n%s\n%s; then: %s", literal(l.What), bound, literal(l.Then))
 	}
-	p.line(".SH EXAMPLES")
-	for _, e := range examples {
-		p.paragraph()
-		p.line("%s:", inline(e.title))
-		p.verbatim(strings.Split(e.text, "\n"))
-	}
+	p.shown(examples, "")
 	p.line(".SH SEE ALSO\n.BR jq (1),\n.BR curl (1),\nhttps://www.jsonrpc.org/specification")
 	return p.Bytes()
 }
