@@ -31,7 +31,7 @@ type watch struct {
 // noted.
 func newWatch(j *judge) (*watch, error) {
 	w := &watch{started: time.Now()}
-	if !slices.Contains(rules.Dialects(), j.endpoint.Dialect) {
+	if !rules.Has(j.endpoint.Dialect) {
 		j.skipped.add("the rules", j.endpoint.Dialect+" has none")
 		return w, nil
 	}

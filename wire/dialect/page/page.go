@@ -149,6 +149,7 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return d.NewCodec(o) },
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
 		Shape:         func() dialect.Shape { return shape(p) },
+		Rules:         rules(p),
 		Framing:       p.Framing,
 		Subprotocols:  p.Subprotocols,
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
@@ -158,6 +159,24 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		Answers:       answers(p),
 		NoDescription: "its page has no [[describe]]",
 	}, nil
+}
+
+// rules are what a conversation is held against (see wire/validate/rules): the rules of
+// the base, where the page's messages are made as the base has them; else none.
+func rules(p *load.Page) string {
+	if p.Base == "none" || len(p.Read) > 0 {
+		return ""
+	}
+	if n := p.Names; n != nil {
+		for _, name := range []string{
+			n.Request.Method, n.Request.Params, n.Request.ID, n.Response.ID, n.Response.Result, n.Response.Error, n.Event.Method, n.Event.Params,
+		} {
+			if name != "" {
+				return ""
+			}
+		}
+	}
+	return `base = "` + p.Base + `"`
 }
 
 // answers are the methods that a server answers by the page.

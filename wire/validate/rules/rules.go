@@ -145,6 +145,9 @@ func For(dialect string) (*Set, error) {
 	return s, nil
 }
 
+// Has reports whether a dialect has rules.
+func Has(dialect string) bool { return all.Named(dialect).Rules != "" }
+
 // Dialects names the dialects that have rules, in the order of the table of dialects.
 func Dialects() (names []string) {
 	for _, s := range all.Specs() {
