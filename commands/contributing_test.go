@@ -63,6 +63,29 @@ func TestDialectsGo(t *testing.T) {
 	}
 }
 
+// TestJSONIsBuilt: JSON is written by the builders of wire/scan, never put together
+// from text. format/tapeview/html.go writes a page's data in pieces, as it comes.
+func TestJSONIsBuilt(t *testing.T) {
+	pieces := regexp.MustCompile("`[^`]*[{,]\"\\w+\":[^`]*` ?\\+" + // `{"a":` + …
+		"|\\+ ?`[^`]*[}\\]]`" + // … + `}`
+		"|\\bappend\\([^`\n]*`[{,]\"[^`]*[^`}\\]]`\\.\\.\\." + // append(b, `,"a":`...)
+		"|printf\\([^`\n]*`[^`]*[{,]\"\\w+\":[^`]*%") // Sprintf(`{"a":%d}`, …)
+	for _, dir := range []string{"../commands", "../format", "../wire"} {
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || path == "../format/tapeview/html.go" {
+				return err
+			}
+			if found := pieces.FindString(read(t, path)); found != "" {
+				t.Errorf("%s puts JSON together from text, as in %s: see Object and Array in wire/scan", path, found)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestCitations: no comment sends its reader to a page that the repository does not
 // have.
 func TestCitations(t *testing.T) {

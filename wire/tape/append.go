@@ -3,7 +3,6 @@ package tape
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -14,93 +13,76 @@ import (
 
 // Append appends the header as a tape has it, with the line's end.
 func (h Header) Append(b []byte) []byte {
-	b = append(b, `{"tape":1`...)
-	b = appendText(b, "endpoint", h.Endpoint)
-	b = appendText(b, "dialect", h.Dialect)
+	o := scan.AppendObject(b)
+	o.Int("tape", 1)
+	o.SomeText("endpoint", h.Endpoint)
+	o.SomeText("dialect", h.Dialect)
 	if !h.Started.IsZero() {
-		b = appendText(b, "started", h.Started.UTC().Format(time.RFC3339Nano))
+		o.Text("started", h.Started.UTC().Format(time.RFC3339Nano))
 	}
-	b = appendText(b, "rpcx", h.Program)
-	return append(b, "}\n"...)
+	o.SomeText("rpcx", h.Program)
+	return append(o.End(), '\n')
 }
 
 // Append appends the line as a tape has it, with its end. It allocates nothing
 // for a message with nothing beside it. Msg is trusted to be JSON.
 func (l *Line) Append(b []byte) []byte {
+	o := begin(b, l.Time, l.Conn)
 	if l.Kind == Message || l.Kind == Closing {
-		b = appendStart(b, l.Time, l.Conn, l.Dir)
-	} else {
-		b = appendPlace(b, l.Time, l.Conn)
+		o.Text("dir", l.Dir.String())
 	}
 	if l.Kind == Note {
-		b = scan.AppendQuoted(append(b, `,"note":`...), l.Note)
+		o.Text("note", l.Note)
 	} else {
-		b = appendText(b, "note", l.Note)
+		o.SomeText("note", l.Note)
 	}
 	switch l.Kind {
 	case Opening:
-		b = appendValue(b, "open", l.Open)
+		o.Add("open", scan.JSON(l.Open))
 	case Closing:
-		b = appendValue(b, "close", l.Close)
+		o.Add("close", scan.JSON(l.Close))
 	case Exchange:
-		b = appendValue(b, "http", l.HTTP)
+		o.Add("http", scan.JSON(l.HTTP))
 	case Message:
-		b = l.appendMessage(b)
+		l.addMessage(&o)
 	}
-	return append(b, "}\n"...)
+	return append(o.End(), '\n')
 }
 
-// appendPlace appends the beginning of a line: when, and on which connection.
-func appendPlace(b []byte, at time.Duration, conn int) []byte {
-	b = appendSeconds(append(b, `{"t":`...), at)
+// begin returns a line with its first members: when, and on which connection.
+func begin(b []byte, at time.Duration, conn int) scan.Object {
+	o := scan.AppendObject(b)
+	var seconds [24]byte
+	o.Add("t", appendSeconds(seconds[:0], at))
 	if conn != 0 {
-		b = strconv.AppendInt(append(b, `,"conn":`...), int64(conn), 10)
+		o.Int("conn", int64(conn))
 	}
-	return b
+	return o
 }
 
-// appendStart is appendPlace with the direction.
-func appendStart(b []byte, at time.Duration, conn int, d wire.Direction) []byte {
-	b = appendPlace(b, at, conn)
-	if d == wire.Send {
-		return append(b, `,"dir":"send"`...)
+// addMessage adds the members of a Message.
+func (l *Line) addMessage(o *scan.Object) {
+	o.SomeText("name", l.Name)
+	o.SomeText("re", l.Re)
+	o.SomeText("match", l.Match)
+	var bind scan.Object
+	for _, b := range l.Bind {
+		bind.Text(b.Name, b.Value)
 	}
-	return append(b, `,"dir":"recv"`...)
-}
-
-func (l *Line) appendMessage(b []byte) []byte {
-	b = appendText(b, "name", l.Name)
-	b = appendText(b, "re", l.Re)
-	b = appendText(b, "match", l.Match)
-	for i, bind := range l.Bind {
-		b = append(b, [2]string{`,"bind":{`, `,`}[min(i, 1)]...)
-		b = scan.AppendQuoted(b, bind.Name)
-		b = scan.AppendQuoted(append(b, ':'), bind.Value)
-	}
-	if len(l.Bind) > 0 {
-		b = append(b, '}')
-	}
+	o.Add("bind", bind.EndOrNil())
 	if l.Vars {
-		b = append(b, `,"vars":true`...)
+		o.Bool("vars", true)
 	}
 	switch {
+	case l.Msg != nil && (bytes.IndexByte(l.Msg, '\n') >= 0 || bytes.IndexByte(l.Msg, '\r') >= 0):
+		o.Compact("msg", l.Msg)
 	case l.Msg != nil:
-		b = appendMsg(append(b, `,"msg":`...), l.Msg)
+		o.Add("msg", scan.Trim(l.Msg))
 	case l.Bytes != nil && utf8.Valid(l.Bytes):
-		b = scan.AppendQuoted(append(b, `,"text":`...), string(l.Bytes))
+		o.Text("text", string(l.Bytes))
 	case l.Bytes != nil:
-		b = append(b, `,"base64":"`...)
-		b = append(base64.StdEncoding.AppendEncode(b, l.Bytes), '"')
+		o.Text("base64", base64.StdEncoding.EncodeToString(l.Bytes))
 	}
-	return b
-}
-
-// appendMsg appends msg, which must stand on one line.
-func appendMsg(b, msg []byte) []byte {
-	if bytes.IndexByte(msg, '\n') >= 0 || bytes.IndexByte(msg, '\r') >= 0 {
-		return scan.Compact(b, msg)
-	}
-	return append(b, scan.Trim(msg)...)
 }
 
 // appendSeconds appends d as seconds, to the microsecond.
@@ -120,26 +102,6 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 		micro /= 10
 	}
 	return b
-}
-
-func appendText(b []byte, name, text string) []byte {
-	if text == "" {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return scan.AppendQuoted(b, text)
-}
-
-// appendValue appends v, a struct of this package, which encoding/json can write.
-func appendValue(b []byte, name string, v any) []byte {
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return append(b, "{}"...)
-	}
-	return append(b, bytes.TrimSpace(buf.Bytes())...)
 }
 
 // SetPayload makes payload, as it crossed the wire, the content of a Message: as

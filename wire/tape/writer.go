@@ -79,20 +79,24 @@ func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
 		return
 	}
 	now := t.Elapsed()
-	line := len(t.buf)
-	t.buf = append(appendStart(t.buf, now, conn, d), `,"msg":`...)
-	start := len(t.buf)
-	isJSON := false
-	if t.o.Redact != nil {
-		t.buf, isJSON = t.o.Redact(t.buf, msg)
+	o := begin(t.buf, now, conn)
+	o.Text("dir", d.String())
+	start, isJSON := 0, false
+	_ = o.Append("msg", func(b []byte) ([]byte, error) {
+		start = len(b)
+		if t.o.Redact != nil {
+			b, isJSON = t.o.Redact(b, msg)
+		} else {
+			b, isJSON = append(b, msg...), scan.Valid(msg, wire.DefaultMaxDepth) == nil
+		}
+		return b, nil
+	})
+	line := o.End()
+	if written := line[start : len(line)-1]; isJSON && onOneLine(written) {
+		t.buf = append(line, '\n')
 	} else {
-		t.buf, isJSON = append(t.buf, msg...), scan.Valid(msg, wire.DefaultMaxDepth) == nil
-	}
-	if isJSON && onOneLine(t.buf[start:]) {
-		t.buf = append(t.buf, "}\n"...)
-	} else {
-		t.scratch = append(t.scratch[:0], t.buf[start:]...)
-		t.buf = t.odd(t.buf[:line], now, conn, d)
+		t.scratch = append(t.scratch[:0], written...)
+		t.buf = t.odd(line[:len(t.buf)], now, conn, d)
 	}
 	t.added(now)
 }

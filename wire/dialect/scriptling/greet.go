@@ -18,7 +18,16 @@ import (
 // Version is the version of the protocol that is spoken.
 const Version = "1.0"
 
-const helloParams = `{"protocol":"` + Version + `","host":"scriptling","host_version":"rpcx","transports":["json"],"capabilities":["remote_objects"]}`
+// helloParams returns the params of a host's handshake.
+func helloParams() json.RawMessage {
+	var o scan.Object
+	o.Text("protocol", Version)
+	o.Text("host", "scriptling")
+	o.Text("host_version", "rpcx")
+	o.Add("transports", []byte(`["json"]`))
+	o.Add("capabilities", []byte(`["remote_objects"]`))
+	return o.End()
+}
 
 // A greeting holds what the handshake has told a host about its plugin.
 type greeting struct {
@@ -50,7 +59,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	c.mu.Lock()
 	c.hosts = true
 	c.mu.Unlock()
-	said, err := far.Call(ctx, methodHandshake, json.RawMessage(helloParams))
+	said, err := far.Call(ctx, methodHandshake, helloParams())
 	if err != nil {
 		return handshakeFailed(err)
 	}
@@ -179,7 +188,7 @@ func (c *codec) Describe(ctx context.Context, far dialect.Caller) (*catalog.Cata
 	if said == nil {
 		var err error
 		var rpc *wire.Error
-		if said, err = far.Call(ctx, methodHandshake, json.RawMessage(helloParams)); errors.As(err, &rpc) {
+		if said, err = far.Call(ctx, methodHandshake, helloParams()); errors.As(err, &rpc) {
 			return nil, wire.ErrUnsupported
 		} else if err != nil {
 			return nil, err
