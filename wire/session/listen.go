@@ -141,7 +141,9 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	s.mu.Lock()
 	done := s.done
 	s.mu.Unlock()
-	if !done {
+	if done { // it came while the server was being stopped
+		_ = p.CloseAs(goingAway, stops)
+	} else {
 		s.side.Opened(p)
 		<-p.Done()
 	}
@@ -210,7 +212,10 @@ func (s *Server) Finish(ctx context.Context) {
 
 // goingAway is WebSocket's code for a server that stops: its clients may come
 // back when there is one again (RFC 6455, section 7.4.1).
-const goingAway = 1001
+const (
+	goingAway = 1001
+	stops     = "the server stops"
+)
 
 // Close ends the listener and its connections, each in good order, and waits.
 func (s *Server) Close() error {
@@ -219,7 +224,7 @@ func (s *Server) Close() error {
 	s.done = true
 	var closing sync.WaitGroup
 	for p := range s.peers {
-		closing.Go(func() { _ = p.CloseAs(goingAway, "the server stops") })
+		closing.Go(func() { _ = p.CloseAs(goingAway, stops) })
 	}
 	s.mu.Unlock()
 	closing.Wait()

@@ -3,12 +3,15 @@ package session
 import (
 	"bufio"
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/testkit"
+	"rpcx/wire/transport"
 )
 
 // postJSON posts body and returns the answer, whose body may still be coming.
@@ -79,5 +82,64 @@ func TestAsksInsideAnExchange(t *testing.T) {
 	got := bufio.NewScanner(postJSON(t, s.Endpoint(), "application/json", `{"jsonrpc":"2.0","id":1,"method":"ask"}`).Body)
 	if got.Scan(); !strings.Contains(got.Text(), `"code":-32603`) {
 		t.Error(got.Text())
+	}
+}
+
+// A late listener accepts one connection while its server is being stopped.
+type late struct {
+	transport.Listener
+	closed chan struct{}
+	done   func() bool
+	conn   wire.Conn
+}
+
+func (l *late) Accept() (wire.Conn, error) {
+	<-l.closed
+	for !l.done() {
+		time.Sleep(time.Millisecond)
+	}
+	if c := l.conn; c != nil {
+		l.conn = nil
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *late) Close() error { close(l.closed); return l.Listener.Close() }
+
+// A told connection keeps the code by which it was closed.
+type told struct {
+	wire.Conn
+	code chan int
+}
+
+func (c *told) CloseWith(code int, _ string) error { c.code <- code; return c.Close() }
+
+// Who comes while the server is being stopped is told so, too.
+func TestLateClientIsToldToComeBack(t *testing.T) {
+	e, err := ParseEndpoint("ws://127.0.0.1:0/", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Listen(t.Context(), e, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := transport.Pair()
+	defer there.Close()
+	c := &told{here, make(chan int, 9)}
+	s.listener = &late{Listener: s.listener, closed: make(chan struct{}), conn: c, done: func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.done
+	}}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	_ = s.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if code := <-c.code; code != goingAway {
+		t.Errorf("closed with code %d", code)
 	}
 }
