@@ -75,7 +75,10 @@ func TestJSONIsBuilt(t *testing.T) {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || path == "../format/tapeview/html.go" {
 				return err
 			}
-			if found := pieces.FindString(read(t, path)); found != "" {
+			for _, found := range pieces.FindAllString(read(t, path), -1) {
+				if strings.Contains(found, "…") {
+					continue // words for people, who fill it in
+				}
 				t.Errorf("%s puts JSON together from text, as in %s: see Object and Array in wire/scan", path, found)
 			}
 			return nil
