@@ -102,6 +102,9 @@ type Options struct {
 	// Head holds the header lines, each with its CRLF, that the framing header writes
 	// before each message beside its length.
 	Head []byte
+	// First gets what comes first, of a stream of bytes or as a message, once or as it
+	// comes in; the bytes are valid during the call. May be nil.
+	First func(b []byte)
 	// Strict is for a listener: a line that is a JSON value but neither object nor
 	// array is a message, for the dialect to answer. It refuses, before the first message, header lines that are neither
 	// Content-Length nor Content-Type (header on a listener: so that a browser's

@@ -40,9 +40,11 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	if e.Turned == endpoint.Accept {
 		cl.Pause() // who connects takes the time that --wait and --connect-timeout give
 	}
+	heard := env.NewEar(run, e, cl)
+	defer func() { err = heard.Explain(err) }()
 	var conv session.Conversation
 	err = untilReached(run, cl, func() (err error) {
-		conv, err = open(cl, run, e, c, cat, raw)
+		conv, err = open(cl, run, e, c, cat, raw, heard.Hear)
 		return err
 	})
 	if err != nil {

@@ -139,7 +139,7 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 
 // open connects with the flags of a client. raw asks for all the traffic, for
 // connect. A signal or timeout is returned in place of the error it caused.
-func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool) (session.Conversation, error) {
+func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, first func([]byte)) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
@@ -154,6 +154,7 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 		return nil, err
 	}
 	run.Opened = o
+	o.Transport.First = first
 	conv, err := session.Open(ctx, e, o)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {
 		return nil, cause

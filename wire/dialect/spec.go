@@ -37,6 +37,8 @@ type Spec struct {
 	Duplex        bool        // both sides send unasked, which HTTP POST cannot carry
 	JSONRPCMember bool        // messages have the member "jsonrpc":"2.0"
 
+	Sign string // a regular expression of what a server says first that no other dialect's says; "": nothing is known
+
 	// Names of methods. A nil function keeps the name as it is.
 
 	CheckName    func(method string, subscribe bool) error // refuses what cannot be a method, with a usage Fault

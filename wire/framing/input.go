@@ -20,6 +20,8 @@ type input struct {
 	max   int  // the greatest message
 	whole bool // wire.Options.Whole
 	idle  func()
+	first func(b []byte) // gets what comes first; nil: nobody wants more of it
+	shown int            // how many bytes it got
 	buf   []byte
 	r, w  int // the window is buf[r:w]
 	err   error
@@ -28,7 +30,7 @@ type input struct {
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
-	return &input{src: src, max: o.MaxMessage, whole: o.Whole}
+	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First}
 }
 
 // window is valid until the next more or settle; what drop took off it,
@@ -58,6 +60,9 @@ func (in *input) more() error {
 		}
 		n, err := in.src.Read(in.buf[in.w:])
 		in.w += n
+		if in.first != nil && n > 0 {
+			in.show(in.buf[in.w-n : in.w])
+		}
 		in.err = closeError(err)
 		if n > 0 {
 			return nil // an error that came along is met next time
@@ -68,6 +73,17 @@ func (in *input) more() error {
 	}
 	in.err = closeError(io.ErrNoProgress)
 	return in.err
+}
+
+// firstMost is how many bytes count as those that come first.
+const firstMost = 1 << 10
+
+// show hands on what comes first.
+func (in *input) show(b []byte) {
+	in.first(b)
+	if in.shown += len(b); in.shown >= firstMost {
+		in.first = nil
+	}
 }
 
 // cutOff returns the end of an input inside a message; detail says where.

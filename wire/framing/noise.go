@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -56,11 +55,7 @@ func (n *noise) fault(b []byte) error {
 	if n.limit > 0 {
 		text = fmt.Sprintf("the far side sent more than %d lines that are not JSON, the last: %s", n.limit, shown(b))
 	}
-	f := wire.NewFault(wire.Protocol, text, nil)
-	if strings.HasPrefix(strings.ToLower(string(b[:min(len(b), 15)])), "content-length:") {
-		f.Hint = "it speaks the framing header: put header+ before the endpoint's transport"
-	}
-	return f
+	return wire.NewFault(wire.Protocol, text, nil)
 }
 
 // shown returns the beginning of a far side's bytes, fit for a terminal.

@@ -40,8 +40,9 @@ type wsConn struct {
 	hurry  context.Context // Config.Hurry
 	from   *served         // how it came; nil: it was dialled
 
-	buf  []byte // of Recv alone
-	last int    // the length of the message before
+	first func(b []byte) // gets the first message; nil: nobody wants it
+	buf   []byte         // of Recv alone
+	last  int            // the length of the message before
 
 	end       atomic.Pointer[error] // the first reason that was found for the end
 	closing   sync.Once
@@ -55,7 +56,7 @@ type wsConn struct {
 func newWS(ws *websocket.Conn, n *wsNet, c Config) *wsConn {
 	w := &wsConn{
 		ws: ws, net: n, binary: c.Binary, limit: c.closeTimeout(), hurry: c.Hurry,
-		max: c.Options.WithDefaults().MaxMessage,
+		max: c.Options.WithDefaults().MaxMessage, first: c.First,
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	ws.SetReadLimit(int64(w.max))
@@ -85,7 +86,7 @@ func (w *wsConn) Recv() ([]byte, error) {
 			return nil, w.received(err)
 		}
 		if typ != websocket.MessageBinary || w.binary == wire.BinaryAccept {
-			return msg, nil
+			return w.heard(msg), nil
 		}
 		if w.binary == wire.BinaryRefuse {
 			return nil, w.refuseBinary()

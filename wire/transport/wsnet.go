@@ -141,3 +141,12 @@ func (n *wsNet) writable() bool {
 	}
 	return ok
 }
+
+// heard shows the first message to whoever wants it.
+func (w *wsConn) heard(msg []byte) []byte {
+	if w.first != nil {
+		w.first(msg)
+		w.first = nil
+	}
+	return msg
+}

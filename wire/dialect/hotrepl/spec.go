@@ -33,6 +33,7 @@ func Spec() dialect.Spec {
 		Evals:        true,
 		LiveEval:     true,
 		OneClient:    true,
+		Sign:         `^\s*\{"type":\s*"handshake"`,
 
 		Bridge: dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true},
 

@@ -1,0 +1,75 @@
+package env
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+)
+
+// An Ear hears what a peer says first, by which it may show that it speaks otherwise
+// than its endpoint says.
+type Ear struct {
+	run *Env
+	e   endpoint.Endpoint
+	cl  *Deadline
+
+	mu    sync.Mutex
+	first []byte
+}
+
+// NewEar returns one for a request to e that cl bounds.
+func NewEar(run *Env, e endpoint.Endpoint, cl *Deadline) *Ear { return &Ear{run: run, e: e, cl: cl} }
+
+// Hear takes what comes first. What can only be another framing ends the request, which
+// would wait in vain.
+func (h *Ear) Hear(b []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first = append(h.first, b[:min(len(b), firstHeard)]...)
+	if h.e.Usual(h.first) {
+		return
+	}
+	if sign, sure := h.e.Shown(h.first); sign != nil && sure {
+		line, _, _ := bytes.Cut(h.first, []byte("\n"))
+		h.cl.Cancel(h.shown(sign, wire.NewFault(wire.Protocol, fmt.Sprintf("the far side sent what is not JSON: %.80q", bytes.TrimRight(line, "\r")), nil)))
+	}
+}
+
+// firstHeard is how much is kept of each piece that comes.
+const firstHeard = 1 << 10
+
+// Explain adds to a failure how the peer speaks, where it has shown that.
+func (h *Ear) Explain(err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Fix != nil || !slices.Contains([]wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable}, f.Kind) {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sign, _ := h.e.Shown(h.first)
+	if sign == nil && f.RPC != nil {
+		sign, _ = h.e.Shown(f.RPC.JSON())
+	}
+	if sign == nil {
+		return err
+	}
+	return h.shown(sign, f)
+}
+
+// shown returns f with the command that has what sign shows in its endpoint.
+func (h *Ear) shown(sign *endpoint.Sign, f *wire.Fault) *wire.Fault {
+	g := *f
+	typed := h.run.Line.Args[0]
+	better := sign.Respelt(typed)
+	g.Hint = fmt.Sprintf("it shows that it speaks %s", sign.Prefix())
+	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && sign.Dialect != "" {
+		return &g
+	}
+	g.Fix = h.run.Line.WithArgs(append([]string{better}, h.run.Line.Args[1:]...))
+	return &g
+}

@@ -1,0 +1,42 @@
+package endpoint
+
+import "testing"
+
+// What a peer says first, typed by hand, and how its endpoint is written then; "": as it
+// was.
+func TestSigns(t *testing.T) {
+	for _, c := range []struct{ typed, said, want string }{
+		{"tcp://h:1", "Content-Length: 20\r\n\r\n{", "header+tcp://h:1"},
+		{"exec:x", "content-length:20\n\n{", "header+exec:x"},
+		{"jsonrpc1+unix:s", "\x1e{\"id\":1}\n", "jsonrpc1+seq+unix:s"},
+		{"tcp://h:1", "{\"id\":1}\x00", "nul+tcp://h:1"},
+		{"tcp://h:1", "12:{\"id\":1}", "netstring+tcp://h:1"},
+		{"tcp://h:1", "\x24{\"id\":1}", "varint+tcp://h:1"},
+		{"tcp://h:1", "\xac\x02{\"id\":1}", "varint+tcp://h:1"},
+		{"tcp://h:1", "HTTP/1.1 400 Bad Request\r\n", "http://h:1/"},
+		{"header+tcp://h:1", "HTTP/1.1 400 Bad Request\r\n", "http://h:1/"},
+		{"tcp://h:1", "\x15\x03\x01\x00\x02\x02\x16", "tls://h:1"},
+		{"header+accept+tcp://h:1", "{\"id\":1}\n", "accept+tcp://h:1"},
+		{"unix:s", "{\"QMP\": {\"version\": {}}}\r\n", "qmp+unix:s"},
+		{"tcp://h:1", "{\"jsonrpc\":\"2.0\"}\n", ""},
+		{"tcp://h:1", "{\"a\":\"\\u0000\"}\n", ""},
+		{"ws://h/", "Content-Length: 20\r\n\r\n{", ""},
+		{"header+tcp://h:1", "Content-Length: 20\r\n\r\n{", ""},
+		{"tcp://h:1", "", ""},
+	} {
+		e, err := Parse(c.typed, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if s, _ := e.Shown([]byte(c.said)); s != nil {
+			got = s.Respelt(c.typed)
+		}
+		if got != c.want {
+			t.Errorf("%s, which says %q, is written %q", c.typed, c.said, got)
+		}
+		if again, err := Parse(got, ""); got != "" && err != nil {
+			t.Errorf("%s: %v, %+v", got, err, again)
+		}
+	}
+}
