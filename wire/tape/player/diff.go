@@ -40,11 +40,11 @@ func Diff(a, b *transcript.Transcript, o Options) ([]Finding, error) {
 type differ struct {
 	b     *transcript.Track
 	sides [2]*pairing // of what each side sent, by its direction
-	pairs map[int32]int32
+	pairs []int32     // the entry of a that each entry of b stands for; None: none
 }
 
 func diffTracks(a, b *transcript.Track, o Options) ([]Finding, error) {
-	d := &differ{b: b, pairs: map[int32]int32{}}
+	d := &differ{b: b, pairs: slices.Repeat([]int32{transcript.None}, len(b.Entries))}
 	values := &match.Values{Streams: a.Streams}
 	for dir := range d.sides {
 		ours := wire.Direction(1 - dir)
@@ -76,7 +76,7 @@ func (d *differ) add(i int) error {
 	}
 	k := d.sides[e.Dir]
 	if e.Kind == wire.Response && e.Own != transcript.None {
-		if own, ok := d.pairs[e.Own]; ok {
+		if own := d.pairs[e.Own]; own != transcript.None {
 			d.accept(k, k.answer(own, msg), i, msg)
 			return nil
 		}
@@ -95,7 +95,7 @@ func (d *differ) accept(k *pairing, j int32, i int, msg []byte) {
 	if j == transcript.None {
 		return
 	}
-	d.pairs[int32(i)] = j
+	d.pairs[i] = j
 	k.p.accept(j, msg)
 	other := d.sides[1-d.b.Entries[i].Dir].p
 	other.seen[j] = k.p.seen[j]

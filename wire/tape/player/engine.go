@@ -229,12 +229,14 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 	p.accept(i, msg)
 	if parsed.Kind == wire.Request {
 		r := request{parsed.ID.Clone(), c, b}
-		p.latest[i] = r
-		switch answers := p.index.answers[i]; {
+		switch answers := p.index.answers(i); {
 		case len(answers) == 0: // it was never answered
 			e.reply(r, nil, nil)
 		default:
 			p.owed[i] = append(p.owed[i], r)
+			if len(answers) > 1 {
+				p.latest[i] = r // whom the further ones go to
+			}
 			if p.track.Entries[answers[0]].Need != i {
 				p.held = append(p.held, answers[0])
 			}
@@ -256,10 +258,13 @@ func (e *engine) answer(c *conn, at asked, msg []byte) {
 // start begins the block that follows entry i.
 func (e *engine) start(p *play, i int32, c *conn) {
 	if p.once {
-		if p.begun[i] {
+		if p.begun == nil {
+			p.begun = make([]bool, len(p.track.Entries)+1)
+		}
+		if p.begun[i+1] { // the first is that of what is said before all
 			return
 		}
-		p.begun[i] = true
+		p.begun[i+1] = true
 	}
 	k := &cursor{p: p, next: i + 1, conn: c, live: time.Now()}
 	if e.o.Speed > 0 && i != transcript.None {

@@ -30,7 +30,7 @@ func (k *pairing) trade(own int32, msg []byte) int32 {
 		if j == at || e.Kind != wire.Request || e.Dir != mine.Dir || e.Hash != mine.Hash || k.p.seen[j] == 0 || track.Method(int(j)) != track.Method(int(at)) {
 			continue
 		}
-		answers := k.p.index.answers[j]
+		answers := k.p.index.answers(j)
 		if len(answers) == 0 || k.p.seen[answers[0]] > 0 || len(k.differences(answers[0], msg)) > 0 {
 			continue
 		}

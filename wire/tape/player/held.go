@@ -21,7 +21,7 @@ func (p *play) hold(i int32) {
 func (p *play) ready(i int32) bool {
 	e := &p.track.Entries[i]
 	for call := range p.asked {
-		answers := p.index.answers[call]
+		answers := p.index.answers(call)
 		if call > e.Own && call < i && len(answers) > 0 && answers[0] < i {
 			return false
 		}

@@ -110,7 +110,7 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 // answer finds the entry of an answer to entry own; None where none is left, and
 // msg is extra.
 func (k *pairing) answer(own int32, msg []byte) int32 {
-	for n, i := range k.p.index.answers[k.stands(own)] {
+	for n, i := range k.p.index.answers(k.stands(own)) {
 		if k.p.seen[i] > 0 {
 			continue
 		}

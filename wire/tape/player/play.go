@@ -21,7 +21,7 @@ type play struct {
 
 	values   *match.Values
 	once     bool                       // each block is sent once: nothing is asked again
-	begun    map[int32]bool             // the entries whose blocks were begun, where they are sent once
+	begun    []bool                     // the entries whose blocks were begun, where they are sent once
 	vars     map[string]json.RawMessage // what was bound, and Options.Set
 	heads    map[any]int                // how many of an index's entries, from the first, are used: by hash or method
 	seen     []uint32                   // of each entry: how often it came, or was sent
@@ -39,41 +39,9 @@ type request struct {
 	batch *batch // that it came in; nil: none
 }
 
-// An index finds the entries of one side of a track. It never changes.
-type index struct {
-	byHash   map[uint64][]int32
-	byMethod map[string][]int32
-	hand     []int32           // what people wrote on, but for answers
-	answers  map[int32][]int32 // entry of a request → the entries that answer it, of either side
-	theirs   int               // how many entries the other side has
-}
-
-func newIndex(t *transcript.Track, side wire.Direction) *index {
-	x := &index{byHash: map[uint64][]int32{}, byMethod: map[string][]int32{}, answers: map[int32][]int32{}}
-	for i := range t.Entries {
-		e := &t.Entries[i]
-		if e.Own != transcript.None {
-			x.answers[e.Own] = append(x.answers[e.Own], int32(i))
-		}
-		if e.Dir == side {
-			continue
-		}
-		x.theirs++
-		switch {
-		case e.Hand && e.Own == transcript.None:
-			x.hand = append(x.hand, int32(i))
-		case e.Own == transcript.None:
-			x.byHash[e.Hash] = append(x.byHash[e.Hash], int32(i))
-			method := t.Method(i)
-			x.byMethod[method] = append(x.byMethod[method], int32(i))
-		}
-	}
-	return x
-}
-
 func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]json.RawMessage) *play {
 	p := &play{
-		track: t, rules: t.Of().Rules, side: side, values: &match.Values{Streams: t.Streams}, begun: map[int32]bool{}, index: x, seen: make([]uint32, len(t.Entries)),
+		track: t, rules: t.Of().Rules, side: side, values: &match.Values{Streams: t.Streams}, index: x, seen: make([]uint32, len(t.Entries)),
 		vars: maps.Clone(set), heads: map[any]int{}, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, furthest: transcript.None,
 	}
 	if p.vars == nil {
@@ -89,7 +57,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	if json {
 		hash = p.rules.Hash(parsed.Method, msg)
 	}
-	first, last := p.firstOf(p.index.byHash[hash], hash, msg, json)
+	first, last := p.firstOf(p.index.equals(hash), hash, msg, json)
 	if first == transcript.None && json {
 		first, last = p.handOf(msg, first, last)
 	}

@@ -52,7 +52,7 @@ func (e *engine) skip(k *cursor) bool {
 		switch {
 		case own == transcript.None:
 			return true
-		case k.p.index.answers[own][0] != i: // a further answer, such as an item
+		case k.p.index.answers(own)[0] != i: // a further answer, such as an item
 			if k.p.seen[own] > 0 {
 				return true
 			}
@@ -146,10 +146,12 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 func (e *engine) sendAnswer(p *play, i int32) {
 	own := p.track.Entries[i].Own
 	live := p.latest[own]
-	first := p.index.answers[own][0] == i
+	first := p.index.answers(own)[0] == i
 	if first && len(p.owed[own]) > 0 {
 		live = p.owed[own][0]
-		p.owed[own] = p.owed[own][1:]
+		if p.owed[own] = p.owed[own][1:]; len(p.owed[own]) == 0 {
+			delete(p.owed, own)
+		}
 	}
 	msg, err := p.outgoing(i, &live)
 	p.seen[i]++

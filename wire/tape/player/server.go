@@ -175,7 +175,7 @@ func (p *play) nextTheirs() int32 {
 
 // answered compares the client's answer to a call of ours with the recorded one.
 func (s *serving) answered(p *play, i int32, msg []byte) int32 {
-	for _, own := range p.index.answers[i] {
+	for _, own := range p.index.answers(i) {
 		if p.seen[own] >= p.seen[i] {
 			continue
 		}

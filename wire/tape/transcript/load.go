@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -15,6 +17,8 @@ import (
 type loader struct {
 	t       *Transcript
 	tracks  map[int]*loading
+	seed    maphash.Seed
+	size    int64  // of the tape; 0: not known
 	strange int    // messages that are none of the dialect
 	known   int    // messages that are
 	first   uint32 // the line of the first strange one
@@ -24,21 +28,21 @@ type loader struct {
 type loading struct {
 	*Track
 	last  [2]int32            // the last entry of each direction
-	open  [2]map[string]int32 // the requests of each direction, by id
+	open  [2]map[uint64]int32 // the requests of each direction, by their id's hash
 	named map[string]int32
 }
 
 func newLoader(t *Transcript) *loader {
 	t.methods = []string{""}
 	t.number[""] = 0
-	return &loader{t: t, tracks: map[int]*loading{}}
+	return &loader{t: t, tracks: map[int]*loading{}, seed: maphash.MakeSeed()}
 }
 
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
 		k = &loading{Track: &Track{Conn: conn, of: l.t, hand: map[int32]*tape.Line{}, Streams: map[string]bool{}}, last: [2]int32{None, None}, named: map[string]int32{}}
-		k.open = [2]map[string]int32{{}, {}}
+		k.open = [2]map[uint64]int32{{}, {}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -114,12 +118,12 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		}
 		e.Kind, e.Own = wire.Response, own
 	} else if p.Kind == wire.Response {
-		if own, ok := k.open[1-e.Dir][string(p.ID)]; ok {
+		if own, ok := k.open[1-e.Dir][maphash.Bytes(l.seed, p.ID)]; ok {
 			e.Own = own
 		}
 	}
 	if p.Kind == wire.Request {
-		k.open[e.Dir][string(p.ID)] = i
+		k.open[e.Dir][maphash.Bytes(l.seed, p.ID)] = i
 	}
 	if e.Kind == wire.Request || e.Kind == wire.Notification {
 		if stream := l.t.Rules.StreamOf(msg); stream != nil && !k.Streams[string(stream)] {
@@ -142,12 +146,25 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if e.Hand {
 		k.hand[i] = clone(line)
 	}
+	if len(k.Entries) == guessFrom && cap(k.Entries) < l.guess(&e) {
+		k.Entries = slices.Grow(k.Entries, l.guess(&e)-len(k.Entries))
+	}
 	k.Entries = append(k.Entries, e)
 	return nil
 }
 
 // redacted is a string in whose place a secret was.
 var redacted = []byte(`"` + tape.Redacted + `"`)
+
+// guessFrom is the entry at which the number of all is guessed: what grows bit by bit
+// leaves much behind.
+const guessFrom = 10_000
+
+// guess returns how many entries a track will have that has come to e, if the rest of
+// the tape is like what was read.
+func (l *loader) guess(e *Entry) int {
+	return int(float64(l.size) / float64(e.offset+1) * guessFrom * 1.02)
+}
 
 func (l *loader) intern(method string) uint32 {
 	n, ok := l.t.number[method]

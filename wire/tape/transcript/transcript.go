@@ -137,6 +137,11 @@ func Read(source interface {
 	}
 	t := &Transcript{Name: name, Header: r.Header(), Rules: rules(shape), source: source, number: map[string]uint32{}}
 	l := newLoader(t)
+	if f, ok := source.(interface{ Stat() (os.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil {
+			l.size = info.Size()
+		}
+	}
 	for {
 		line, err := r.Next()
 		if err == io.EOF {

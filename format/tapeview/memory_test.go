@@ -1,0 +1,72 @@
+package tapeview
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"testing"
+
+	"rpcx/wire/tape"
+)
+
+// A longTape is a tape of n messages, made as it is read: calls, their answers and the
+// items of a stream.
+type longTape struct {
+	n, at int
+	rest  string
+	most  int64 // the largest heap that was seen on the way
+}
+
+func (l *longTape) Read(b []byte) (int, error) {
+	if l.rest == "" {
+		if l.at == l.n {
+			return 0, io.EOF
+		}
+		if l.at%50_000 == 0 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			l.most = max(l.most, int64(m.HeapAlloc))
+		}
+		switch i := l.at; {
+		case i == 0:
+			l.rest = `{"tape":1,"endpoint":"ws://127.0.0.1:9/"}` + "\n" + `{"t":0,"dir":"send","msg":{"jsonrpc":"2.0","id":0,"method":"watch"}}` + "\n"
+		case i%3 == 0:
+			l.rest = fmt.Sprintf(`{"t":%d,"dir":"recv","msg":{"jsonrpc":"2.0","method":"watch","params":{"subscription":"s1","result":%d}}}`+"\n", i, i)
+		case i%3 == 1:
+			l.rest = fmt.Sprintf(`{"t":%d,"dir":"send","msg":{"jsonrpc":"2.0","id":%d,"method":"get","params":[%d]}}`+"\n", i, i, i)
+		default:
+			l.rest = fmt.Sprintf(`{"t":%d,"dir":"recv","msg":{"jsonrpc":"2.0","id":%d,"result":%d}}`+"\n", i, i-1, i)
+		}
+		l.at++
+	}
+	n := copy(b, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// Memory does not grow with the tape that is shown, as text and as a page.
+func TestMemory(t *testing.T) {
+	show := func(r *tape.Reader) error {
+		return Show(context.Background(), io.Discard, r, ShowOptions{})
+	}
+	page := func(r *tape.Reader) error { return HTML(context.Background(), io.Discard, r, Options{}) }
+	for name, view := range map[string]func(*tape.Reader) error{"show": show, "html": page} {
+		var most [2]int64
+		for i, n := range []int{100_000, 1_000_000} {
+			l := &longTape{n: n}
+			r, err := tape.NewReader(l, "long.tape")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := view(r); err != nil {
+				t.Fatal(err)
+			}
+			most[i] = l.most
+		}
+		if most[1] > most[0]+2<<20 {
+			t.Errorf("%s: %d bytes after 100,000 messages, %d after 1,000,000", name, most[0], most[1])
+		}
+	}
+}
