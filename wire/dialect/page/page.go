@@ -150,6 +150,7 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
 		Shape:         func() dialect.Shape { return shape(p) },
 		Rules:         rules(p),
+		Probes:        probes(p),
 		Framing:       p.Framing,
 		Subprotocols:  p.Subprotocols,
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
@@ -208,4 +209,16 @@ func shape(p *load.Page) dialect.Shape {
 		s.MadeUp = append(s.MadeUp, dialect.Places("/"+id)...)
 	}
 	return s
+}
+
+// probes are what a peer is asked by rpcx validate: as rules. Most such protocols know
+// nothing of batches and of params by position, and their METHOD need not be one of the
+// wire.
+func probes(p *load.Page) string {
+	of := rules(p)
+	if of == "" {
+		return ""
+	}
+	return of + `
+except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
 }

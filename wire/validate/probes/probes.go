@@ -65,6 +65,7 @@ type Step struct {
 	On    int               `toml:"on"`    // 1: on a second connection, which is opened beside the first
 	When  string            `toml:"when"`  // jq: the step is made only if this is true; "": always
 	Send  string            `toml:"send"`  // "": nothing
+	Fill  string            `toml:"fill"`  // jq: how many times ${fill} is an x in what is sent, at most 64 Mi; "": there is no such variable
 	Await string            `toml:"await"` // jq: the first message that makes it true is the answer; "": none is awaited
 	Holds string            `toml:"holds"` // jq: what the answer must make true; "": that it has come is enough
 	Never string            `toml:"never"` // jq: what no message may make true before the answer
@@ -153,7 +154,7 @@ func (p *Probe) check() error {
 		vars[name] = json.RawMessage("1")
 	}
 	for _, s := range p.Steps {
-		for _, program := range []string{s.When, s.Await, s.Holds, s.Never} {
+		for _, program := range []string{s.When, s.Fill, s.Await, s.Holds, s.Never} {
 			if _, err := compile(program, vars); err != nil {
 				return err
 			}

@@ -141,7 +141,10 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 		return err
 	}
 	if s.Send != "" {
-		msg := r.fill(s.Send)
+		msg, err := r.message(ctx, s)
+		if err != nil {
+			return err
+		}
 		r.result.Sent = msg
 		if r.first == nil {
 			r.first = msg
@@ -164,12 +167,25 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 	return r.holds(ctx, s, msg)
 }
 
-// fill puts the values of variables into a text that is sent.
-func (r *run) fill(text string) []byte {
+// message is what a step sends: its text with the values of variables in it.
+func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
+	text := s.Send
+	fill, err := compile(s.Fill, r.vars)
+	if err != nil {
+		return nil, err
+	}
+	if fill != nil {
+		n := 0
+		err := fill.Run(ctx, []byte("null"), func(out json.RawMessage) (bool, error) { return false, json.Unmarshal(out, &n) })
+		if err != nil {
+			return nil, err
+		}
+		text = strings.ReplaceAll(text, "${fill}", strings.Repeat("x", min(max(n, 0), wire.DefaultMaxMessage)))
+	}
 	for name, val := range r.vars {
 		text = strings.ReplaceAll(text, "${"+name+"}", string(val))
 	}
-	return []byte(text)
+	return []byte(text), nil
 }
 
 // await returns the message that a step waits for; nil where the connection has
