@@ -21,6 +21,7 @@
 //
 //	probes.go   Probe, Step, For: the tables
 //	run.go      one probe is run
+//	message.go  what is sent, what programs say of what comes
 //	conn.go     a connection that others use, too, and what is sent on it beside them
 package probes
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -167,27 +166,6 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 	return r.holds(ctx, s, msg)
 }
 
-// message is what a step sends: its text with the values of variables in it.
-func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
-	text := s.Send
-	fill, err := compile(s.Fill, r.vars)
-	if err != nil {
-		return nil, err
-	}
-	if fill != nil {
-		n := 0
-		err := fill.Run(ctx, []byte("null"), func(out json.RawMessage) (bool, error) { return false, json.Unmarshal(out, &n) })
-		if err != nil {
-			return nil, err
-		}
-		text = strings.ReplaceAll(text, "${fill}", strings.Repeat("x", min(max(n, 0), wire.DefaultMaxMessage)))
-	}
-	for name, val := range r.vars {
-		text = strings.ReplaceAll(text, "${"+name+"}", string(val))
-	}
-	return []byte(text), nil
-}
-
 // await returns the message that a step waits for; nil where the connection has
 // ended, and may.
 func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
@@ -285,22 +263,4 @@ func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
 		})
 	}
 	return nil
-}
-
-// truth is whether a program makes yes of msg. One that fails on it does not.
-func truth(ctx context.Context, p *jq.Program, msg []byte) bool {
-	ok, err := p.Holds(ctx, msg)
-	return err == nil && ok
-}
-
-// why returns how the end of a connection is told.
-func why(err error) string {
-	var closed *wire.CloseError
-	switch {
-	case errors.Is(err, io.EOF):
-		return "the peer ended the connection"
-	case errors.As(err, &closed):
-		return closed.Error()
-	}
-	return err.Error()
 }
