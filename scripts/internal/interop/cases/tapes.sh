@@ -5,8 +5,10 @@ needs_packages
 needs go
 (cd "$INTEROP/geth" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/geth" .)
 
-# again NAME: the tape NAME.tape, played as client and as server against each other, gives the same conversation.
+# again NAME [FLAGS...]: the tape NAME.tape keeps the rules of its dialect, but for those that FLAGS leave out, and played as
+# client and as server against each other it gives the same conversation.
 again() {
+  want 0 '' rpcx validate "$1.tape" --strict "${@:2}"
   want 0 '' rpcx replay "$1.tape" --to "tape:$1.tape"
   want 0 '' rpcx record unix:again.sock --to "tape:$1.tape" -o again.tape -- rpcx replay "$1.tape" --to @
   want 0 '' rpcx replay "$1.tape" --diff again.tape
@@ -77,7 +79,8 @@ want 0 '42
   rpcx call @ Runtime.evaluate expression="6 * 7" returnByValue:=true --jq .result.value
   rpcx subscribe @ Runtime.enable --method Runtime.consoleAPICalled --jq ".args[0].value" --count 2
   rpcx call @ No.such 2>/dev/null; true'
-again inspector
+# It is no JSON-RPC 1.0: params are objects, a response has a result or an error, an event no id.
+again inspector --disable params-array --disable response-members --disable notification-id
 ok "Node's inspector, over ws: events, an error"
 
 # The Model Context Protocol's own client and its server of everything: tools, progress, sampling
