@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/session"
 )
 
-func serveCommand(a *env.Env) *cmdline.Command {
+func serveCommand(run *env.Env) *cmdline.Command {
 	o := &server.Options{}
 	return &cmdline.Command{
 		Name:        "serve",
@@ -23,8 +23,8 @@ func serveCommand(a *env.Env) *cmdline.Command {
 			{Says: "A server for as long as a test runs", Command: `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
 			{Says: "A folder of scripts, each named for the method it answers", Command: "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
 		}},
-		Flags:  o.Flags(a),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, a, o) },
+		Flags:  o.Flags(run),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
 	}
 }
 
@@ -38,29 +38,29 @@ and --key), stdio: where rpcx is the child, or dial+ before a transport: rpcx co
 and serves until that connection ends. With --to ENDPOINT it offers what that peer offers,
 too, in the dialect of LISTEN (see rpcx-endpoints(7), A bridge). Flags stand before --.`
 
-func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
-	e, rest, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
+	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
-	command, err := serveCommandLine(a, rest)
+	command, err := serveCommandLine(run, rest)
 	if err != nil {
 		return err
 	}
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Turned == endpoint.Dial) {
-		return a.Line.Usage("%s: has no endpoint that a command could call", scheme)
+		return run.Line.Usage("%s: has no endpoint that a command could call", scheme)
 	}
-	if err := o.CheckTurned(a.Line, e); err != nil {
+	if err := o.CheckTurned(run.Line, e); err != nil {
 		return err
 	}
 	if (o.Frame > 0 || o.Files != "") && !e.Spec().LiveEval {
-		return a.Line.Usage("--frame and --artifacts: %s has neither", e.Dialect)
+		return run.Line.Usage("--frame and --artifacts: %s has neither", e.Dialect)
 	}
-	so, err := o.Session(ctx, a, e.Spec())
+	so, err := o.Session(ctx, run, e.Spec())
 	if err != nil {
 		return err
 	}
-	if so.Record, err = o.Record.Open(a, e.String(), e.Dialect, true); err != nil {
+	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, true); err != nil {
 		return err
 	}
 	to, passes, err := o.Passes(e, so)
@@ -68,9 +68,9 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 		return err
 	}
 	if passes {
-		return o.Pass(ctx, a, e, to, so, command)
+		return o.Pass(ctx, run, e, to, so, command)
 	}
-	b, err := o.Bridge(ctx, a, e, &so)
+	b, err := o.Bridge(ctx, run, e, &so)
 	if err != nil {
 		return err
 	}
@@ -78,31 +78,31 @@ func runServe(ctx context.Context, a *env.Env, o *server.Options) error {
 		defer func() { _ = b.Close() }()
 	}
 	var s *session.Server
-	if err := request.WaitReached(ctx, a, func() (err error) {
+	if err := request.WaitReached(ctx, run, func() (err error) {
 		s, err = session.Listen(ctx, e, so)
 		return err
 	}); err != nil {
 		return err
 	}
 	if o.Silent() && !e.Spec().LiveEval { // an evaluator has commands of its own
-		a.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
+		run.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
-	return server.Run(ctx, a, s, command, o.Conn.Listen.File, o.Hooks.Strict)
+	return server.Run(ctx, run, s, command, o.Conn.Listen.File, o.Hooks.Strict)
 }
 
 // serveCommandLine returns the command that stands after "--"; nil if there is
 // none.
-func serveCommandLine(a *env.Env, rest []string) ([]string, error) {
-	if a.Line.Dash < 0 {
+func serveCommandLine(run *env.Env, rest []string) ([]string, error) {
+	if run.Line.Dash < 0 {
 		if len(rest) > 0 {
-			f := a.Line.Usage("%s takes one LISTEN, not %q too", a.Line.Cmd.Name, rest[0])
+			f := run.Line.Usage("%s takes one LISTEN, not %q too", run.Line.Cmd.Name, rest[0])
 			f.Hint = "a command to run goes after --"
 			return nil, f
 		}
 		return nil, nil
 	}
-	if a.Line.Dash != 1 || len(rest) == 0 {
-		return nil, a.Line.Usage("%s LISTEN -- COMMAND needs one LISTEN before -- and a command after it", a.Line.Cmd.Name)
+	if run.Line.Dash != 1 || len(rest) == 0 {
+		return nil, run.Line.Usage("%s LISTEN -- COMMAND needs one LISTEN before -- and a command after it", run.Line.Cmd.Name)
 	}
 	return rest, nil
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // hostOptions reads what the session is to be like.
-func (o *Options) hostOptions(a *env.Env, e endpoint.Endpoint) (daemon.HostOptions, error) {
+func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOptions, error) {
 	k := daemon.HostOptions{
 		Name:         o.Session.session,
 		Version:      env.Version(),
@@ -38,10 +38,10 @@ func (o *Options) hostOptions(a *env.Env, e endpoint.Endpoint) (daemon.HostOptio
 		return k, wire.NewFault(wire.Usage, fmt.Sprintf("%s is a profile's name, so no session can have it", k.Name), nil)
 	}
 	if e.Socket != "" {
-		return k, a.Line.Usage("a session needs a connection of its own: %s is one already", e)
+		return k, run.Line.Usage("a session needs a connection of its own: %s is one already", e)
 	}
 	if e.Address.Scheme == "stdio" {
-		return k, a.Line.Usage("stdio: cannot go to the background")
+		return k, run.Line.Usage("stdio: cannot go to the background")
 	}
 	if o.Session.inboxDefault != "" {
 		k.InboxDefault = json.RawMessage(strings.TrimSpace(o.Session.inboxDefault))

@@ -50,17 +50,17 @@ type startEvent struct {
 }
 
 // runSession opens a session; in its own process it keeps it.
-func runSession(ctx context.Context, a *env.Env, o *Options) error {
-	e, _, err := request.Endpoint(ctx, a, o.Conn.Dialect)
+func runSession(ctx context.Context, run *env.Env, o *Options) error {
+	e, _, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
 	}
-	k, err := o.hostOptions(a, e)
+	k, err := o.hostOptions(run, e)
 	if err != nil {
 		return err
 	}
-	if a.Parent != nil {
-		return runHost(ctx, a, o, e, k)
+	if run.Parent != nil {
+		return runHost(ctx, run, o, e, k)
 	}
 	cl := env.NewDeadline(ctx, o.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
@@ -70,7 +70,7 @@ func runSession(ctx context.Context, a *env.Env, o *Options) error {
 				return env.Cause(cl.Ctx, err)
 			}
 		}
-		err := spawn(cl.Ctx, a, k.Name)
+		err := spawn(cl.Ctx, run, k.Name)
 		f := wire.AsFault(err)
 		if o.Session.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
 			continue // another was faster
@@ -106,7 +106,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 
 // spawn starts the session process and waits until the session is ready. If ctx
 // ends first, the process does, too.
-func spawn(ctx context.Context, a *env.Env, name string) error {
+func spawn(ctx context.Context, run *env.Env, name string) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return wire.NewFault(wire.Internal, "finding the program: "+err.Error(), err)
@@ -133,7 +133,7 @@ func spawn(ctx context.Context, a *env.Env, name string) error {
 	if err != nil {
 		return wire.NewFault(wire.IO, "starting the session's process: "+err.Error(), err)
 	}
-	line := scan.JSON(startRequest{a.Line.Words})
+	line := scan.JSON(startRequest{run.Line.Words})
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
 		_ = ordersOut.Close() // it takes that for our end

@@ -59,17 +59,17 @@ func (r *Record) Identity() ([]string, error) {
 // Open opens the tape of a conversation with endpoint, in dialect; many says that
 // there may be several connections. It returns nil where nothing is to be recorded.
 // The tape is closed at the end of the run.
-func (r *Record) Open(a *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
+func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
 	if r.File == "" {
-		if a.Line.Has("redact") || a.Line.Has("on-tape-error") {
-			return nil, a.Line.Usage("--redact and --on-tape-error go with --record FILE")
+		if run.Line.Has("redact") || run.Line.Has("on-tape-error") {
+			return nil, run.Line.Usage("--redact and --on-tape-error go with --record FILE")
 		}
 		return nil, nil
 	}
 	o := recorder.Options{
-		File: r.File, Split: r.split, Many: many, Warn: a.Console.Warn,
+		File: r.File, Split: r.split, Many: many, Warn: run.Console.Warn,
 		Header: tape.Header{Endpoint: endpoint, Dialect: dialect, Program: env.Version()},
-		Failed: func(err error) { r.fail(a, err) },
+		Failed: func(err error) { r.fail(run, err) },
 	}
 	for _, src := range r.redact {
 		p, err := jq.CompilePaths(src)
@@ -83,12 +83,12 @@ func (r *Record) Open(a *env.Env, endpoint, dialect string, many bool) (*recorde
 	rec, err := recorder.Open(o)
 	if err != nil {
 		if r.failed == tapeContinue {
-			a.Console.Warn(err.Error())
+			run.Console.Warn(err.Error())
 			return rec, nil
 		}
 		return nil, err
 	}
-	a.AtEnd = append(a.AtEnd, func() error {
+	run.AtEnd = append(run.AtEnd, func() error {
 		if err := rec.Close(); err != nil && r.failed != tapeContinue {
 			return err
 		}
@@ -98,10 +98,10 @@ func (r *Record) Open(a *env.Env, endpoint, dialect string, many bool) (*recorde
 }
 
 // fail is told that the tape cannot be written any more.
-func (r *Record) fail(a *env.Env, err error) {
+func (r *Record) fail(run *env.Env, err error) {
 	if r.failed == tapeContinue {
-		go a.Console.Warn(err.Error() + ": nothing more is recorded")
+		go run.Console.Warn(err.Error() + ": nothing more is recorded")
 		return
 	}
-	a.Fail(err)
+	run.Fail(err)
 }

@@ -13,30 +13,30 @@ import (
 
 // tap returns a tap that sees each message, for -v and a.Heard; nil if neither
 // wants any.
-func tap(a *env.Env) wire.Tap { return tapOf(a, "") }
+func tap(run *env.Env) wire.Tap { return tapOf(run, "") }
 
 // ForClient returns a function that makes, for each client of a server, the tap for
 // its messages and the receiver of its notes.
-func ForClient(a *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
-	note := noter(a)
+func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
+	note := noter(run)
 	return func(client string) (wire.Tap, func(peer.Note)) {
-		return tapOf(a, client), func(n peer.Note) { note(n, client) }
+		return tapOf(run, client), func(n peer.Note) { note(n, client) }
 	}
 }
 
 // tapOf is tap for the messages of one client of a server, named client; "" is the
 // only peer.
-func tapOf(a *env.Env, client string) wire.Tap {
-	heard := a.Heard
-	if !a.Common.Verbose && heard == nil {
+func tapOf(run *env.Env, client string) wire.Tap {
+	heard := run.Heard
+	if !run.Common.Verbose && heard == nil {
 		return nil
 	}
 	return func(d wire.Direction, msg []byte) {
 		if heard != nil && d == wire.Recv {
 			heard()
 		}
-		if a.Common.Verbose {
-			a.Console.TraceOf(client, d, msg, time.Since(a.Started))
+		if run.Common.Verbose {
+			run.Console.TraceOf(client, d, msg, time.Since(run.Started))
 		}
 	}
 }
@@ -44,7 +44,7 @@ func tapOf(a *env.Env, client string) wire.Tap {
 // noter returns a receiver of notes. It warns, once for each text, of requests that
 // nothing answers; other notes are shown with -v alone. client is the name of the
 // client that they are about, where there are several.
-func noter(a *env.Env) func(n peer.Note, client string) {
+func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
 	return func(n peer.Note, client string) {
@@ -53,21 +53,21 @@ func noter(a *env.Env) func(n peer.Note, client string) {
 			who, from = client, client+": "
 		}
 		if n.Kind == peer.NoteUnhandledNotification && n.Method != "" {
-			a.Untaken.CompareAndSwap(nil, &n.Method)
+			run.Untaken.CompareAndSwap(nil, &n.Method)
 		}
 		switch {
 		case n.Kind == peer.NoteEvent:
-			a.Console.Event(*n.Event)
+			run.Console.Event(*n.Event)
 			return
 		case n.Kind == peer.NoteUnhandledRequest:
 			name := format.Cut(format.CleanLine(n.Method), 200)
 			text = fmt.Sprintf("called %s, which nothing answers (--on NAME=ANSWER does)", name)
 			from = who + " "
-		case a.Common.Verbose && n.Kind == peer.NoteDetail:
-			a.Console.Note(from + text)
+		case run.Common.Verbose && n.Kind == peer.NoteDetail:
+			run.Console.Note(from + text)
 			return
-		case a.Common.Verbose:
-			a.Console.Warn(from + text)
+		case run.Common.Verbose:
+			run.Console.Warn(from + text)
 			return
 		case n.Kind == peer.NoteUnhandledNotification, n.Kind == peer.NoteDetail:
 			return
@@ -80,7 +80,7 @@ func noter(a *env.Env) func(n peer.Note, client string) {
 		if said[text] = true; len(said) > maxNotes {
 			text, from = "gives rise to more warnings than are worth showing (-v shows more)", who+" "
 		}
-		a.Console.Warn(from + text)
+		run.Console.Warn(from + text)
 	}
 }
 

@@ -34,15 +34,15 @@ type played struct {
 
 // check plays the client's side of each tape, a few at once, and tells of them in
 // their order.
-func (o *replayOptions) check(ctx context.Context, a *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
-	cfg, err := options.TransportConfig(ctx, a, &o.conn)
+func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
+	cfg, err := options.TransportConfig(ctx, run, &o.conn)
 	if err == nil {
 		cfg, err = o.conn.Listen.Access(cfg)
 	}
 	if err != nil {
 		return err
 	}
-	so := session.Options{Transport: cfg, Await: o.conn.Await(a)}
+	so := session.Options{Transport: cfg, Await: o.conn.Await(run)}
 	all := make([]*played, len(files))
 	slots := make(chan struct{}, max(o.jobs, 1))
 	var wg sync.WaitGroup
@@ -58,29 +58,29 @@ func (o *replayOptions) check(ctx context.Context, a *env.Env, files []string, p
 				return
 			}
 			begin := time.Now()
-			p.found, p.err = o.one(ctx, a, file, po, rules, so)
+			p.found, p.err = o.one(ctx, run, file, po, rules, so)
 			p.took = time.Since(begin)
 		})
 	}
-	err = o.tell(a, all)
+	err = o.tell(run, all)
 	wg.Wait()
-	return errors.Join(err, o.sum(a, all, started))
+	return errors.Join(err, o.sum(run, all, started))
 }
 
 // tell prints what was found, in the order of the tapes.
-func (o *replayOptions) tell(a *env.Env, all []*played) error {
+func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	var failed error
 	for _, p := range all {
 		<-p.done
 		if failed == nil && !o.report.Stdout() {
-			failed = print(a, p.file, p.found)
+			failed = print(run, p.file, p.found)
 		}
 	}
 	return failed
 }
 
 // sum writes the report and a summary, and says what became of all.
-func (o *replayOptions) sum(a *env.Env, all []*played, started time.Time) error {
+func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) error {
 	suite := report.Suite{Name: "rpcx replay", Started: started}
 	var worst error
 	differ, count := 0, 0
@@ -103,7 +103,7 @@ func (o *replayOptions) sum(a *env.Env, all []*played, started time.Time) error 
 		return wire.NewFault(wire.IO, err.Error(), err)
 	}
 	if len(all) > 1 {
-		a.Console.Note(fmt.Sprintf("%d tapes in %s: %d as recorded, %d not", len(all), time.Since(started).Round(time.Millisecond), len(all)-differ-broken(all), differ+broken(all)))
+		run.Console.Note(fmt.Sprintf("%d tapes in %s: %d as recorded, %d not", len(all), time.Since(started).Round(time.Millisecond), len(all)-differ-broken(all), differ+broken(all)))
 	}
 	if differ > 0 && !(o.update && worst == nil) {
 		of := all[0].file
@@ -126,8 +126,8 @@ func broken(all []*played) (n int) {
 }
 
 // one plays one tape, each of its connections on a fresh one.
-func (o *replayOptions) one(ctx context.Context, a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]player.Finding, error) {
-	t, err := open(a, file, rules)
+func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]player.Finding, error) {
+	t, err := open(run, file, rules)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ const (
 )
 
 // Command makes the command.
-func Command(a *env.Env) *cmdline.Command {
+func Command(run *env.Env) *cmdline.Command {
 	o := &replayOptions{}
 	return &cmdline.Command{
 		Name:        "replay",
@@ -62,8 +62,8 @@ func Command(a *env.Env) *cmdline.Command {
 			{Says: "The conversation, for people", Command: "rpcx replay orders.tape --show"},
 			{Says: "The same as a page for a browser", Command: "rpcx replay orders.tape --format html > orders.html"},
 		}},
-		Flags:  o.flags(a),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return run(ctx, a, o) },
+		Flags:  o.flags(run),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return execute(ctx, run, o) },
 	}
 }
 
@@ -83,7 +83,7 @@ that needs no network, --format har a file for the network panel of a browser.
 
 TAPE may be - for stdin. The format is in rpcx-tape(5).`
 
-func (o *replayOptions) flags(a *env.Env) []cmdline.Flag {
+func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(groupPlay, "listen", "", "play the server for whoever connects to `LISTEN`", &o.listen),
 		cmdline.Text(groupPlay, "to", "", "play the client to `ENDPOINT`, and compare", &o.to),
@@ -99,19 +99,19 @@ func (o *replayOptions) flags(a *env.Env) []cmdline.Flag {
 	}
 	flags = append(flags, o.view.Flags()...)
 	flags = append(flags, o.conn.Flags()...)
-	return append(flags, a.Common.Flags()...)
+	return append(flags, run.Common.Flags()...)
 }
 
-func run(ctx context.Context, a *env.Env, o *replayOptions) error {
-	if err := o.view.Check(a.Line); err != nil {
+func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
+	if err := o.view.Check(run.Line); err != nil {
 		return err
 	}
-	tapes, command, err := o.tapes(a)
+	tapes, command, err := o.tapes(run)
 	if err != nil {
 		return err
 	}
 	if o.view.Wanted() {
-		return o.view.Write(ctx, a, tapes[0])
+		return o.view.Write(ctx, run, tapes[0])
 	}
 	po, rules, err := o.player()
 	if err != nil {
@@ -119,24 +119,24 @@ func run(ctx context.Context, a *env.Env, o *replayOptions) error {
 	}
 	switch {
 	case o.listen != "":
-		return o.serve(ctx, a, tapes[0], po, rules, command)
+		return o.serve(ctx, run, tapes[0], po, rules, command)
 	case o.diff != "":
-		return o.compare(a, tapes[0], po, rules)
+		return o.compare(run, tapes[0], po, rules)
 	}
-	return o.check(ctx, a, tapes, po, rules)
+	return o.check(ctx, run, tapes, po, rules)
 }
 
 // tapes returns the tapes, and what stands after "--".
-func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
+func (o *replayOptions) tapes(run *env.Env) (tapes, command []string, err error) {
 	if awaits(o.to) {
-		a.Line.TakeBeside()
+		run.Line.TakeBeside()
 	} else if o.listen == "" {
-		if err := options.CheckListening(a.Line, endpoint.Endpoint{}); err != nil {
+		if err := options.CheckListening(run.Line, endpoint.Endpoint{}); err != nil {
 			return nil, nil, err
 		}
 	}
-	tapes = a.Line.Args
-	if d := a.Line.Dash; d >= 0 {
+	tapes = run.Line.Args
+	if d := run.Line.Dash; d >= 0 {
 		tapes, command = tapes[:d], tapes[d:]
 	}
 	ways := 0
@@ -147,23 +147,23 @@ func (o *replayOptions) tapes(a *env.Env) (tapes, command []string, err error) {
 	}
 	switch {
 	case len(tapes) == 0:
-		f := a.Line.Usage("a tape is missing")
+		f := run.Line.Usage("a tape is missing")
 		f.Hint = "rpcx record, or --record FILE beside any call, makes one"
 		return nil, nil, f
 	case ways != 1:
-		f := a.Line.Usage("one of --listen, --to, --diff, --show and --format says what becomes of the tape")
+		f := run.Line.Usage("one of --listen, --to, --diff, --show and --format says what becomes of the tape")
 		f.Hint = "--to ENDPOINT plays the client, --listen LISTEN the server, --show prints the tape"
 		return nil, nil, f
 	case o.to == "" && len(tapes) > 1:
-		return nil, nil, a.Line.Usage("several tapes go with --to alone")
+		return nil, nil, run.Line.Usage("several tapes go with --to alone")
 	case o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0):
-		return nil, nil, a.Line.Usage("--update, --report, --jobs and --idle go with --to")
+		return nil, nil, run.Line.Usage("--update, --report, --jobs and --idle go with --to")
 	case o.listen == "" && o.strict:
-		return nil, nil, a.Line.Usage("--strict goes with --listen")
+		return nil, nil, run.Line.Usage("--strict goes with --listen")
 	case o.listen == "" && command != nil:
-		return nil, nil, a.Line.Usage("-- COMMAND goes with --listen")
-	case a.Line.Dash >= 0 && len(command) == 0:
-		return nil, nil, a.Line.Usage("a command is missing after --")
+		return nil, nil, run.Line.Usage("-- COMMAND goes with --listen")
+	case run.Line.Dash >= 0 && len(command) == 0:
+		return nil, nil, run.Line.Usage("a command is missing after --")
 	}
 	return tapes, command, nil
 }

@@ -23,13 +23,13 @@ import (
 func duration(d cmdline.Duration) time.Duration { return time.Duration(d) }
 
 // serve plays the server's side of a tape.
-func (o *replayOptions) serve(ctx context.Context, a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, command []string) error {
-	t, err := open(a, file, rules)
+func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, command []string) error {
+	t, err := open(run, file, rules)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	found := &findings{a: a, tape: file}
+	found := &findings{run: run, tape: file}
 	po.Found = found.warn
 	p, err := player.NewServer(t, po)
 	if err != nil {
@@ -39,7 +39,7 @@ func (o *replayOptions) serve(ctx context.Context, a *env.Env, file string, po p
 	if err != nil {
 		return err
 	}
-	cfg, err := options.TransportConfig(ctx, a, &o.conn)
+	cfg, err := options.TransportConfig(ctx, run, &o.conn)
 	if err != nil {
 		return err
 	}
@@ -58,17 +58,17 @@ func (o *replayOptions) serve(ctx context.Context, a *env.Env, file string, po p
 }
 
 // open reads a tape, and says where it was cut off.
-func open(a *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
+func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
 	t, err := session.OpenTape(file, rules)
 	if err == nil && t.Cut > 0 {
-		a.Console.Warn(fmt.Sprintf("the tape %s ends inside line %d, which is left out", file, t.Cut))
+		run.Console.Warn(fmt.Sprintf("the tape %s ends inside line %d, which is left out", file, t.Cut))
 	}
 	return t, err
 }
 
 // findings counts what was not as the tape has it.
 type findings struct {
-	a    *env.Env
+	run  *env.Env
 	tape string
 
 	mu    sync.Mutex
@@ -82,7 +82,7 @@ func (f *findings) warn(found player.Finding) {
 	if found.Kind != player.Extra {
 		f.count++
 	}
-	f.a.Console.Warn("the tape " + f.tape + ": " + found.String())
+	f.run.Console.Warn("the tape " + f.tape + ": " + found.String())
 }
 
 func (f *findings) fault() error {
@@ -114,10 +114,10 @@ type printed struct {
 }
 
 // print writes a line for each finding: JSON, on a terminal words.
-func print(a *env.Env, tape string, all []player.Finding) error {
+func print(run *env.Env, tape string, all []player.Finding) error {
 	for _, f := range all {
 		text := tape + ": " + f.String() + "\n"
-		if !a.Stdout.Terminal {
+		if !run.Stdout.Terminal {
 			p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
 			if f.Kind == player.Differs && f.Text == "" {
 				p.Pointer = &f.Pointer
@@ -136,13 +136,13 @@ func print(a *env.Env, tape string, all []player.Finding) error {
 }
 
 // compare compares a tape with another.
-func (o *replayOptions) compare(a *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
-	one, err := open(a, file, rules)
+func (o *replayOptions) compare(run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
+	one, err := open(run, file, rules)
 	if err != nil {
 		return err
 	}
 	defer one.Close()
-	two, err := open(a, o.diff, rules)
+	two, err := open(run, o.diff, rules)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (o *replayOptions) compare(a *env.Env, file string, po player.Options, rule
 	if err != nil {
 		return err
 	}
-	if err := print(a, file, all); err != nil || len(all) == 0 {
+	if err := print(run, file, all); err != nil || len(all) == 0 {
 		return err
 	}
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(len(all))), nil)

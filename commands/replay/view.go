@@ -62,13 +62,13 @@ func (v *View) Check(l *cmdline.CommandLine) error {
 }
 
 // Write shows the tape in file ("-" is standard input) on standard output.
-func (v *View) Write(ctx context.Context, a *env.Env, file string) error {
-	if v.form != "" && a.Stdout.Terminal {
-		f := a.Line.Usage("--format %s writes a file, and standard output is a terminal", v.form)
+func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
+	if v.form != "" && run.Stdout.Terminal {
+		f := run.Line.Usage("--format %s writes a file, and standard output is a terminal", v.form)
 		f.Hint = "write it to a file: > tape." + v.form
 		return f
 	}
-	o, err := v.options(a)
+	o, err := v.options(run)
 	if err != nil {
 		return err
 	}
@@ -86,15 +86,15 @@ func (v *View) Write(ctx context.Context, a *env.Env, file string) error {
 	}
 	switch v.form {
 	case "html":
-		return tapeview.HTML(ctx, &a.Out, r, o)
+		return tapeview.HTML(ctx, &run.Out, r, o)
 	case "har":
-		return tapeview.HAR(ctx, &a.Out, r, env.Version(), o)
+		return tapeview.HAR(ctx, &run.Out, r, env.Version(), o)
 	}
-	return tapeview.Show(ctx, &a.Out, r, tapeview.ShowOptions{Options: o, Width: width(a), Color: a.Stdout.Color})
+	return tapeview.Show(ctx, &run.Out, r, tapeview.ShowOptions{Options: o, Width: width(run), Color: run.Stdout.Color})
 }
 
 // options compiles what chooses messages.
-func (v *View) options(a *env.Env) (tapeview.Options, error) {
+func (v *View) options(run *env.Env) (tapeview.Options, error) {
 	var o tapeview.Options
 	if v.jq != "" {
 		program, err := jq.Compile(v.jq, jq.Options{Env: true})
@@ -106,7 +106,7 @@ func (v *View) options(a *env.Env) (tapeview.Options, error) {
 	if v.grep != "" {
 		re, err := regexp.Compile(v.grep)
 		if err != nil {
-			return o, a.Line.Usage("--grep: %s", err)
+			return o, run.Line.Usage("--grep: %s", err)
 		}
 		o.Grep = re
 	}
@@ -114,9 +114,9 @@ func (v *View) options(a *env.Env) (tapeview.Options, error) {
 }
 
 // width returns that of the terminal; elsewhere what COLUMNS says.
-func width(a *env.Env) int {
-	if a.Stdout.Width > 0 {
-		return a.Stdout.Width
+func width(run *env.Env) int {
+	if run.Stdout.Width > 0 {
+		return run.Stdout.Width
 	}
 	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
 	if err != nil || n < 1 {

@@ -34,13 +34,13 @@ func (o *Options) Passes(listen endpoint.Endpoint, so session.Options) (to endpo
 }
 
 // Pass passes everything on between the clients of listen and the peer at to, unchanged.
-func (o *Options) Pass(ctx context.Context, a *env.Env, listen, to endpoint.Endpoint, so session.Options, command []string) error {
+func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so session.Options, command []string) error {
 	if to.Profile != nil {
-		if err := options.ApplyProfile(a, to.Profile); err != nil {
+		if err := options.ApplyProfile(run, to.Profile); err != nil {
 			return err
 		}
 	}
-	cfg, err := options.TransportConfig(ctx, a, &o.Conn)
+	cfg, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (o *Options) Pass(ctx context.Context, a *env.Env, listen, to endpoint.Endp
 
 // Bridge has clients of listen reach the peer of --to where no hook answers; nil where
 // there is none. What it returns is to be closed.
-func (o *Options) Bridge(ctx context.Context, a *env.Env, listen endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
+func (o *Options) Bridge(ctx context.Context, run *env.Env, listen endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
 	if o.To == "" {
 		return nil, nil
 	}
@@ -64,11 +64,11 @@ func (o *Options) Bridge(ctx context.Context, a *env.Env, listen endpoint.Endpoi
 		return nil, err
 	}
 	if to.Profile != nil {
-		if err := options.ApplyProfile(a, to.Profile); err != nil {
+		if err := options.ApplyProfile(run, to.Profile); err != nil {
 			return nil, err
 		}
 	}
-	cfg, err := options.TransportConfig(ctx, a, &o.Conn)
+	cfg, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {
 		return nil, err
 	}

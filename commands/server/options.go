@@ -36,7 +36,7 @@ type Options struct {
 const unnamed = "rpcx serve"
 
 // Flags makes the flags, which store into o and a.
-func (o *Options) Flags(a *env.Env) []cmdline.Flag {
+func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
 		o.Hooks.Flags(),
@@ -50,7 +50,7 @@ func (o *Options) Flags(a *env.Env) []cmdline.Flag {
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "have at most `N` requests of a connection in flight, and then read no further (1088)", 1, &o.inflight),
 			cmdline.Number(cmdline.GroupListen, "max-clients", "have at most `N` connections at once, and turn others away (1000)", 1, &o.clients),
 		},
-		o.bridgeFlags(), o.Conn.Flags(), o.Record.Flags(), a.Common.Flags(),
+		o.bridgeFlags(), o.Conn.Flags(), o.Record.Flags(), run.Common.Flags(),
 	} {
 		flags = append(flags, group...)
 	}
@@ -63,14 +63,14 @@ func (o *Options) Silent() bool {
 }
 
 // Session returns the options of the listener.
-func (o *Options) Session(ctx context.Context, a *env.Env, spec dialect.Spec) (session.Options, error) {
-	so, err := options.ForSession(ctx, a, &o.Conn, &o.Hooks)
+func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) (session.Options, error) {
+	so, err := options.ForSession(ctx, run, &o.Conn, &o.Hooks)
 	if err != nil {
 		return so, err
 	}
 	so.Info = catalog.Info{Name: "rpcx", Version: env.Version()}
 	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.Runtime
-	so.Inflight, so.Client = int(o.inflight), options.ForClient(a)
+	so.Inflight, so.Client = int(o.inflight), options.ForClient(run)
 	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
 	if o.Files != "" {
 		if info, err := os.Stat(o.Files); err != nil || !info.IsDir() {

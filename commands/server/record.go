@@ -21,19 +21,19 @@ type RecordOptions struct {
 }
 
 // Flags returns the command's.
-func (o *RecordOptions) Flags(a *env.Env) []cmdline.Flag {
+func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "to", "", "pass everything on to `ENDPOINT`", &o.To),
 	}
 	flags = append(flags, o.Record.RecordFlags()...)
 	flags = append(flags, o.Conn.Flags()...)
-	return append(flags, a.Common.Flags()...)
+	return append(flags, run.Common.Flags()...)
 }
 
 // RunRecord passes on the traffic between the clients that connect to listen and
 // the endpoint to, and records it.
-func RunRecord(ctx context.Context, a *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
-	conn, err := options.TransportConfig(ctx, a, &o.Conn)
+func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
+	conn, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,9 @@ func RunRecord(ctx context.Context, a *env.Env, o *RecordOptions, listen, to end
 	}
 	bind := conn
 	bind.Header = nil
-	so := session.Options{Transport: conn, Await: o.Conn.Await(a)}
-	so.Hook.Warn = a.Console.Warn
-	if so.Record, err = o.Record.Open(a, to.String(), to.Dialect, true); err != nil {
+	so := session.Options{Transport: conn, Await: o.Conn.Await(run)}
+	so.Hook.Warn = run.Console.Warn
+	if so.Record, err = o.Record.Open(run, to.String(), to.Dialect, true); err != nil {
 		return err
 	}
 	t, err := session.ListenTap(ctx, listen, to, so, bind)

@@ -19,9 +19,9 @@ import (
 
 // Run serves until the end: of command, of stdio, or by a signal. It says where in
 // the file listening; "": on stdout, unless command has that.
-func Run(ctx context.Context, a *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
+func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
 	reload := s.Reload
-	a.Reload.Store(&reload)
+	run.Reload.Store(&reload)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	if at := s.Endpoint(); at != "" {

@@ -21,17 +21,17 @@ import (
 // the dialect. It ends with the command after --, else when the first client has
 // gone.
 func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
-	a := r.a
+	run := r.run
 	e, command, err := o.listenArgs(ctx, r)
 	if err != nil {
 		return err
 	}
 	if r.target.Stdout() && command == nil && o.client.Conn.Listen.File == "" {
-		f := a.Line.Usage("the report and the line that says where rpcx listens would both go to stdout")
+		f := run.Line.Usage("the report and the line that says where rpcx listens would both go to stdout")
 		f.Hint = "write one to a file: --report " + o.report.String() + "=FILE, or --listening FILE"
 		return f
 	}
-	j := &judge{o: o, r: r, a: a, endpoint: e}
+	j := &judge{o: o, r: r, run: run, endpoint: e}
 	if j.watch, err = newWatch(j); err != nil {
 		return err
 	}
@@ -39,11 +39,11 @@ func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
 		return err
 	}
 	serving := server.Options{Conn: o.client.Conn, Hooks: o.client.Hooks, Catalog: o.catalog, Runtime: o.runtime}
-	so, err := serving.Session(ctx, a, e.Spec())
+	so, err := serving.Session(ctx, run, e.Spec())
 	if err != nil {
 		return err
 	}
-	if so.Record, err = o.client.Record.Open(a, e.String(), e.Dialect, true); err != nil {
+	if so.Record, err = o.client.Record.Open(run, e.String(), e.Dialect, true); err != nil {
 		return err
 	}
 	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0)
@@ -66,7 +66,7 @@ func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
 			}
 		}()
 	}
-	err = server.Run(served, a, s, command, o.client.Conn.Listen.File, o.client.Hooks.Strict)
+	err = server.Run(served, run, s, command, o.client.Conn.Listen.File, o.client.Hooks.Strict)
 	if cause := wire.AsFault(context.Cause(cl.Ctx)); cause != nil {
 		err = errors.Join(err, cause)
 	}
@@ -76,16 +76,16 @@ func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
 
 // listenArgs are LISTEN and the command after --.
 func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.Endpoint, []string, error) {
-	a := r.a
-	if d := a.Line.Dash; d >= 0 && (d != 1 || len(a.Line.Args) == 1) || d < 0 && len(a.Line.Args) > 1 {
-		f := a.Line.Usage("--role client takes one LISTEN, and a command after --")
+	run := r.run
+	if d := run.Line.Dash; d >= 0 && (d != 1 || len(run.Line.Args) == 1) || d < 0 && len(run.Line.Args) > 1 {
+		f := run.Line.Usage("--role client takes one LISTEN, and a command after --")
 		f.Hint = "rpcx validate --role client LISTEN -- COMMAND"
 		return endpoint.Endpoint{}, nil, f
 	}
 	if len(o.try) > 0 || o.trust || o.intrusive {
-		return endpoint.Endpoint{}, nil, a.Line.Usage("--try, --trust-hints and --intrusive are for a server: a client is not asked")
+		return endpoint.Endpoint{}, nil, run.Line.Usage("--try, --trust-hints and --intrusive are for a server: a client is not asked")
 	}
-	e, rest, err := request.Endpoint(ctx, a, o.client.Conn.Dialect)
+	e, rest, err := request.Endpoint(ctx, run, o.client.Conn.Dialect)
 	if len(rest) == 0 {
 		rest = nil
 	}
@@ -172,7 +172,7 @@ func (l *leaving) CloseWith(code int, reason string) error {
 // rule. A finding goes before the status of the command.
 func (j *judge) sumClients(n int, err error) error {
 	for _, why := range j.skipped.whys {
-		j.a.Console.Note("left out, as " + why)
+		j.run.Console.Note("left out, as " + why)
 	}
 	var own cmdline.CommandStatus
 	switch {
@@ -181,7 +181,7 @@ func (j *judge) sumClients(n int, err error) error {
 		j.r.add(c)
 		return wire.NewFault(wire.Expectation, j.endpoint.String()+": no client connected", nil)
 	case errors.As(err, &own) && j.count.failed > 0:
-		j.a.Console.Note(own.Text)
+		j.run.Console.Note(own.Text)
 		err = nil
 	}
 	text := fmt.Sprintf("%s: %s, %s", j.endpoint, count(n, "client"), count(j.count.all, "rule"))
@@ -190,7 +190,7 @@ func (j *judge) sumClients(n int, err error) error {
 	}
 	if j.count.failed == 0 {
 		if wire.AsFault(err) == nil {
-			j.a.Console.Note(text + ": passed")
+			j.run.Console.Note(text + ": passed")
 		}
 		return err
 	}

@@ -74,7 +74,7 @@ func (j *judge) declares(ctx context.Context, discovery string) error {
 			return err
 		}
 	}
-	j.a.Verbose(fmt.Sprintf("the peer offers %s, with %s", count(len(j.catalog.Methods), "method"), count(examples, "example")))
+	j.run.Verbose(fmt.Sprintf("the peer offers %s, with %s", count(len(j.catalog.Methods), "method"), count(examples, "example")))
 	return nil
 }
 

@@ -111,15 +111,15 @@ func (f finding) String() string {
 
 // An outcome collects what is found, prints it, and makes the report.
 type outcome struct {
-	a      *env.Env
+	run    *env.Env
 	target report.Target
 	suites []report.Suite
 	failed int // cases in which something is wrong
 }
 
 // newOutcome begins with nothing found.
-func newOutcome(a *env.Env, target report.Target) *outcome {
-	return &outcome{a: a, target: target}
+func newOutcome(run *env.Env, target report.Target) *outcome {
+	return &outcome{run: run, target: target}
 }
 
 // suite begins a group of cases.
@@ -145,7 +145,7 @@ func (r *outcome) print(f finding) error {
 		return nil
 	}
 	text := string(f.JSON())
-	if r.a.Stdout.Terminal {
+	if r.run.Stdout.Terminal {
 		text = f.source + ": " + f.String()
 	}
 	return cmdline.Print(os.Stdout, text+"\n")

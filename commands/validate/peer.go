@@ -32,7 +32,7 @@ const defaultPatience = 5 * time.Second
 type judge struct {
 	o        *validateOptions
 	r        *outcome
-	a        *env.Env
+	run      *env.Env
 	endpoint endpoint.Endpoint
 	session  session.Options
 	shape    dialect.Shape
@@ -59,7 +59,7 @@ type tests struct{ all, failed, warned, skipped int }
 // looks on does not see, and holds it to what it says of itself.
 func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) error {
 	if len(args) > 1 {
-		return r.a.Line.Usage("one peer is checked at a time, not %d", len(args))
+		return r.run.Line.Usage("one peer is checked at a time, not %d", len(args))
 	}
 	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0) // --idle is each probe's
 	defer cl.Stop()
@@ -74,42 +74,42 @@ func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) e
 
 // judge prepares to check the peer that the command line names.
 func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error) {
-	e, _, err := request.Endpoint(ctx, r.a, o.client.Conn.Dialect)
+	e, _, err := request.Endpoint(ctx, r.run, o.client.Conn.Dialect)
 	if err != nil {
 		return nil, err
 	}
 	if e.Socket != "" {
-		f := r.a.Line.Usage("%s is connected already: its peer is checked on connections of this command's own", e)
+		f := r.run.Line.Usage("%s is connected already: its peer is checked on connections of this command's own", e)
 		f.Hint = "name the peer itself"
 		return nil, f
 	}
-	j := &judge{o: o, r: r, a: r.a, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
+	j := &judge{o: o, r: r, run: r.run, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
 	if j.patience <= 0 {
 		j.patience = defaultPatience
 	}
 	if j.shape, err = all.ShapeOf(e.Dialect); err != nil {
 		return nil, err
 	}
-	r.a.Heard = func() {
+	r.run.Heard = func() {
 		if cl := j.waiting.Load(); cl != nil {
 			cl.Touch()
 		}
 	}
 	c := &o.client
-	if j.session, err = options.ForSession(ctx, r.a, &c.Conn, &c.Hooks); err != nil {
+	if j.session, err = options.ForSession(ctx, r.run, &c.Conn, &c.Hooks); err != nil {
 		return nil, err
 	}
 	if err := c.Handshake.Apply(&j.endpoint, &j.session); err != nil {
 		return nil, err
 	}
-	if !r.a.Common.Verbose {
+	if !r.run.Common.Verbose {
 		j.session.Note = func(n peer.Note) {
 			if n.Kind == peer.NoteEvent {
-				r.a.Console.Event(*n.Event)
+				r.run.Console.Event(*n.Event)
 			}
 		}
 	}
-	if j.record, err = c.Record.Open(r.a, e.String(), e.Dialect, true); err != nil {
+	if j.record, err = c.Record.Open(r.run, e.String(), e.Dialect, true); err != nil {
 		return nil, err
 	}
 	if j.calls, err = o.given(); err != nil {
@@ -154,7 +154,7 @@ func (j *judge) known(set []probes.Probe) error {
 		if slices.Contains(names, name) {
 			continue
 		}
-		f := j.a.Line.Usage("--disable: %s has no rule or probe %q", j.endpoint.Dialect, name)
+		f := j.run.Line.Usage("--disable: %s has no rule or probe %q", j.endpoint.Dialect, name)
 		if near := catalog.Nearest(name, names); near != "" {
 			f.Hint = "did you mean " + near + "?"
 		}
@@ -177,7 +177,7 @@ func (j *judge) shares(ctx context.Context, set *probes.Set) error {
 // open connects and greets. end says goodbye.
 func (j *judge) open(ctx context.Context) (end func(), err error) {
 	so, got, done := j.wrapped(j.watch.tap)
-	err = request.WaitReached(ctx, j.a, func() (err error) {
+	err = request.WaitReached(ctx, j.run, func() (err error) {
 		j.conv, err = session.OpenDirect(ctx, j.endpoint, so)
 		return err
 	})

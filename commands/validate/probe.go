@@ -92,7 +92,7 @@ func (j *judge) tell(p *probes.Probe, vars map[string]json.RawMessage, res probe
 	case res.Error != nil:
 		c.Error = fmt.Sprintf("%s could not be asked: %v", p.Name, res.Error)
 		j.count.failed++
-		j.a.Console.Warn(c.Error)
+		j.run.Console.Warn(c.Error)
 	case res.Broken != "":
 		f := finding{
 			source: j.endpoint.String(), rule: p.Name, level: string(p.Level), section: p.Section, method: method,
@@ -153,7 +153,7 @@ func brief(msg []byte) string {
 // where one has failed. early says that not all could be made.
 func (j *judge) sum(early bool) error {
 	for _, why := range j.skipped.whys {
-		j.a.Console.Note("left out, as " + why + ": " + strings.Join(j.skipped.names[why], ", "))
+		j.run.Console.Note("left out, as " + why + ": " + strings.Join(j.skipped.names[why], ", "))
 	}
 	c := j.count
 	text := fmt.Sprintf("%s: %s", j.endpoint, count(c.all, "check"))
@@ -167,7 +167,7 @@ func (j *judge) sum(early bool) error {
 	case c.failed == 0 && early:
 		return nil
 	case c.failed == 0:
-		j.a.Console.Note(text + ": passed")
+		j.run.Console.Note(text + ": passed")
 		return nil
 	}
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, c.failed), nil)

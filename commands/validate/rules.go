@@ -17,7 +17,7 @@ import (
 
 // list prints the rules of the dialects that are named, of all where none is: a line of
 // JSON each, on a terminal words.
-func (o *validateOptions) list(a *env.Env, dialects []string) error {
+func (o *validateOptions) list(run *env.Env, dialects []string) error {
 	if name := o.client.Conn.Dialect; name != "" {
 		dialects = append(dialects, name)
 	}
@@ -30,7 +30,7 @@ func (o *validateOptions) list(a *env.Env, dialects []string) error {
 			return err
 		}
 		for _, r := range set.Rules {
-			if err := cmdline.Print(os.Stdout, ruleLine(a, name, r)+"\n"); err != nil {
+			if err := cmdline.Print(os.Stdout, ruleLine(run, name, r)+"\n"); err != nil {
 				return err
 			}
 		}
@@ -39,8 +39,8 @@ func (o *validateOptions) list(a *env.Env, dialects []string) error {
 }
 
 // ruleLine is a rule as --rules prints it.
-func ruleLine(a *env.Env, dialect string, r rules.Rule) string {
-	if a.Stdout.Terminal {
+func ruleLine(run *env.Env, dialect string, r rules.Rule) string {
+	if run.Stdout.Terminal {
 		return fmt.Sprintf("%-10s %-6s %-24s %s (%s, %s)", dialect, r.Level, r.Name, r.Sentence, r.Page, r.Section)
 	}
 	var l scan.Object

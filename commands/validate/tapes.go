@@ -84,7 +84,7 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 		}
 	}
 	checker, err := rules.New(set, rules.Options{Disable: disabled, Broken: func(rule, reason string) {
-		r.a.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
+		r.run.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
 	}})
 	if err != nil {
 		return false, err
@@ -94,7 +94,7 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 		return false, err
 	}
 	if line, cut := lines.Cut(); cut {
-		r.a.Console.Warn(fmt.Sprintf("%s ends inside line %d, which was left out", name, line))
+		r.run.Console.Warn(fmt.Sprintf("%s ends inside line %d, which was left out", name, line))
 	}
 	t.cases.tell(r, disabled)
 	return t.cases.failures == 0, t.sum(disabled)
@@ -179,6 +179,6 @@ func (t *tapeCheck) sum(disabled []string) error {
 	default:
 		text += fmt.Sprintf(": %s, %s", count(f, "finding"), count(w, "warning"))
 	}
-	t.r.a.Console.Note(text)
+	t.r.run.Console.Note(text)
 	return nil
 }

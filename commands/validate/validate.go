@@ -58,7 +58,7 @@ const (
 )
 
 // Command makes the command.
-func Command(a *env.Env) *cmdline.Command {
+func Command(run *env.Env) *cmdline.Command {
 	o := &validateOptions{}
 	return &cmdline.Command{
 		Name:        "validate",
@@ -74,8 +74,8 @@ func Command(a *env.Env) *cmdline.Command {
 			{Says: "A golden file: what is offered now, and ever after", Command: "rpcx describe demo:orders > api.json"},
 			{Says: "Did anything change that breaks programs?", Command: "rpcx validate demo:orders --against api.json"},
 		}},
-		Flags:  o.flags(a),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return run(ctx, a, o) },
+		Flags:  o.flags(run),
+		Action: func(ctx context.Context, _ *cmdline.Command) error { return execute(ctx, run, o) },
 	}
 }
 
@@ -102,7 +102,7 @@ catalog: each difference is breaking, compatible or documentation.
 
 Each finding is a line on stdout; anything that fails makes the status 4.`
 
-func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
+func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(groupValues, "schema", "", "hold values against the schema in `FILE[#PART]`", &o.schema),
 		cmdline.Bool(groupValues, "formats", "", "a format, such as date-time, is a condition", &o.formats),
@@ -120,40 +120,40 @@ func (o *validateOptions) flags(a *env.Env) []cmdline.Flag {
 		cmdline.Bool(groupPeer, "intrusive", "", "make the probes that may disconnect or exhaust others, too", &o.intrusive),
 		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
 	}
-	return append(flags, o.client.ConnectingFlags(a, "wait `DURATION` for an answer of a live peer (5s)")...)
+	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for an answer of a live peer (5s)")...)
 }
 
-func run(ctx context.Context, a *env.Env, o *validateOptions) error {
-	r := newOutcome(a, o.report)
+func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
+	r := newOutcome(run, o.report)
 	switch {
 	case o.schema != "" && o.against != "":
-		return a.Line.Usage("--schema is for values and --against for catalogs: give one of them")
+		return run.Line.Usage("--schema is for values and --against for catalogs: give one of them")
 	case o.schema == "" && (o.formats || o.draft != ""):
-		return a.Line.Usage("--formats and --draft go with --schema")
+		return run.Line.Usage("--formats and --draft go with --schema")
 	case o.against == "" && o.allow != "":
-		return a.Line.Usage("--allow goes with --against")
+		return run.Line.Usage("--allow goes with --against")
 	case o.runtime != "" && o.role != "client":
-		return a.Line.Usage("--runtime goes with --role client")
+		return run.Line.Usage("--runtime goes with --role client")
 	case o.role == "client" && (o.schema != "" || o.against != "" || o.rules):
-		return a.Line.Usage("--role client is about a live client: --schema, --against and --rules do not go with it")
+		return run.Line.Usage("--role client is about a live client: --schema, --against and --rules do not go with it")
 	case o.rules && (o.schema != "" || o.against != ""):
-		return a.Line.Usage("--rules only lists the rules: --schema and --against do not go with it")
+		return run.Line.Usage("--rules only lists the rules: --schema and --against do not go with it")
 	case o.rules:
-		return o.list(a, a.Line.Args)
+		return o.list(run, run.Line.Args)
 	case o.schema != "":
-		return o.values(ctx, r, a.Line.Args)
+		return o.values(ctx, r, run.Line.Args)
 	case o.against != "":
-		return o.versions(ctx, r, a.Line.Args)
-	case len(a.Line.Args) == 0:
-		f := a.Line.Usage("it is not said what is to be checked")
+		return o.versions(ctx, r, run.Line.Args)
+	case len(run.Line.Args) == 0:
+		f := run.Line.Usage("it is not said what is to be checked")
 		f.Hint = "ENDPOINT or TAPE is held against its dialect's rules, --schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
 		return f
 	}
 	if o.role == "client" {
 		return o.judgeClient(ctx, r)
 	}
-	if isPeer(a.Line.Args[0]) {
-		return o.live(ctx, r, a.Line.Args)
+	if isPeer(run.Line.Args[0]) {
+		return o.live(ctx, r, run.Line.Args)
 	}
-	return o.tapes(ctx, r, a.Line.Args)
+	return o.tapes(ctx, r, run.Line.Args)
 }

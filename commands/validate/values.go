@@ -21,7 +21,7 @@ type tally struct{ all, wrong int }
 
 // values holds what the files have against the schema; no file is stdin.
 func (o *validateOptions) values(ctx context.Context, r *outcome, files []string) error {
-	c, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.a.Console.Warn})
+	c, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.run.Console.Warn})
 	if err != nil {
 		return err
 	}
@@ -133,9 +133,9 @@ func (r *outcome) sumValues(t tally, files int, schema string) error {
 	case t.all == 0:
 		return wire.NewFault(wire.Expectation, "there was no value to hold against "+schema, nil)
 	case t.wrong == 0 && t.all == 1:
-		r.a.Console.Note(of + ", which fits " + schema)
+		r.run.Console.Note(of + ", which fits " + schema)
 	case t.wrong == 0:
-		r.a.Console.Note(of + ", which all fit " + schema)
+		r.run.Console.Note(of + ", which all fit " + schema)
 	default:
 		return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %s do not fit %s", t.wrong, of, schema), nil)
 	}

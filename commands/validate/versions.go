@@ -18,7 +18,7 @@ import (
 // versions compares what a peer offers, or a file says, with an older catalog.
 func (o *validateOptions) versions(ctx context.Context, r *outcome, args []string) error {
 	if len(args) != 1 {
-		f := r.a.Line.Usage("--against takes one ENDPOINT or catalog, not %d", len(args))
+		f := r.run.Line.Usage("--against takes one ENDPOINT or catalog, not %d", len(args))
 		f.Hint = "rpcx validate NEW --against OLD"
 		return f
 	}
@@ -112,13 +112,13 @@ func (r *outcome) sumVersions(found []versions.Difference, breaking int, now, ag
 	text := fmt.Sprintf("%s differs from %s: %s", now, against, strings.Join(words, ", "))
 	switch {
 	case len(found) == 0:
-		r.a.Console.Note(now + " does not differ from " + against)
+		r.run.Console.Note(now + " does not differ from " + against)
 	case breaking > 0:
 		f := wire.NewFault(wire.Expectation, text, nil)
 		f.Hint = "--allow breaking prints the differences and does not fail"
 		return f
 	default:
-		r.a.Console.Note(text)
+		r.run.Console.Note(text)
 	}
 	return nil
 }
@@ -130,11 +130,11 @@ func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (
 		c, err := loadCatalog(arg)
 		return c, arg, err
 	}
-	e, _, err := request.Endpoint(ctx, r.a, o.client.Conn.Dialect)
+	e, _, err := request.Endpoint(ctx, r.run, o.client.Conn.Dialect)
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := request.FetchCatalog(ctx, r.a, e, &o.client, "", false)
+	c, err := request.FetchCatalog(ctx, r.run, e, &o.client, "", false)
 	return c, e.String(), err
 }
 

@@ -46,7 +46,7 @@ func newWatch(j *judge) (*watch, error) {
 		}
 	}
 	w.checker, err = rules.New(w.set, rules.Options{Disable: disabled, Broken: func(rule, reason string) {
-		j.a.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
+		j.run.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
 	}})
 	return w, err
 }
@@ -134,7 +134,7 @@ func (w *watch) rule(j *judge, r *rules.Rule) error {
 		}
 	}
 	if n > mostOfRule {
-		j.a.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", r.Name, n-mostOfRule))
+		j.run.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", r.Name, n-mostOfRule))
 	}
 	j.count.all++
 	switch {
