@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -45,7 +46,10 @@ func (p *Peer) read() {
 	p.wg.Wait()
 	p.mu.Lock()
 	p.holdLocked(-p.held)
-	p.mu.Unlock()
+	if n := p.notifications.lost; n > 0 {
+		p.noteLocked(Note{Kind: NoteDropped, Text: fmt.Sprintf("notifications that were lost, in all: %d", n)})
+	}
+	p.unlockAndTell()
 	if p.handler != nil {
 		_ = p.handler.Close()
 	}

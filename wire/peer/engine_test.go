@@ -396,5 +396,9 @@ func TestNotificationsBounded(t *testing.T) {
 		if len(got) >= many || len(notes) == 0 || notes[0].Kind != peer.NoteDropped || got[len(got)-1] != fmt.Sprintf("[%d]", many-1) {
 			t.Errorf("%d came, %d notes", len(got), len(notes))
 		}
+		p.Close()
+		if want := fmt.Sprintf("notifications that were lost, in all: %d", many-len(got)); len(notes) != 2 || notes[1].Text != want {
+			t.Errorf("%v, not %s", notes, want)
+		}
 	})
 }

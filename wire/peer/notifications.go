@@ -29,17 +29,20 @@ type notifications struct {
 	queue   []wire.Message
 	bytes   int
 	running bool
+	lost    int64 // in all
 }
 
-// put queues a copy of m and returns how many were lost for it.
-func (n *notifications) put(m *wire.Message) (lost int) {
+// put queues a copy of m. It reports whether notifications were lost for it that are the
+// first.
+func (n *notifications) put(m *wire.Message) (losing bool) {
+	before := n.lost
 	n.queue = append(n.queue, m.Clone())
 	n.bytes += len(m.Raw)
 	for len(n.queue) > newsMost || n.bytes > newsLimit && len(n.queue) > 1 {
 		n.next()
-		lost++
+		n.lost++
 	}
-	return lost
+	return before == 0 && n.lost > 0
 }
 
 // full reports whether the reader should stop.
@@ -55,7 +58,7 @@ func (n *notifications) next() wire.Message {
 }
 
 // stop forgets what waits: the goroutine that handles it ends.
-func (n *notifications) stop() { *n = notifications{} }
+func (n *notifications) stop() { *n = notifications{lost: n.lost} }
 
 // notificationLocked queues a notification for the handler. The
 // reader stops while 1,024 (or 8 MiB) wait, but never while somebody waits for
@@ -72,8 +75,8 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.state >= closing {
 		return
 	}
-	if lost := p.notifications.put(m); lost > 0 {
-		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: fmt.Sprintf("%d notifications were lost: they come faster than they are handled", lost)})
+	if p.notifications.put(m) {
+		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: "notifications are lost, the oldest first: they come faster than they are handled"})
 	}
 	if !p.notifications.running {
 		p.notifications.running = true

@@ -9,15 +9,17 @@ import (
 
 func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 	var n notifications
-	lost := 0
+	told := 0
 	for i := range newsMost + 5 {
-		lost += n.put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")})
+		if n.put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")}) {
+			told++
+		}
 		if full := i+1 >= newsCount; n.full() != full {
 			t.Fatalf("with %d it says full: %v", i+1, !full)
 		}
 	}
-	if lost != 5 || len(n.queue) != newsMost || n.bytes != 2*newsMost {
-		t.Fatalf("%d were lost, %d of %d bytes are kept", lost, len(n.queue), n.bytes)
+	if told != 1 || n.lost != 5 || len(n.queue) != newsMost || n.bytes != 2*newsMost {
+		t.Fatalf("%d were lost, %d of %d bytes are kept", n.lost, len(n.queue), n.bytes)
 	}
 	for i := 5; i < 8; i++ {
 		if m := n.next(); m.Method != strconv.Itoa(i) {
@@ -29,11 +31,11 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 func TestNotificationsKeepOneHowLargeItIs(t *testing.T) {
 	var n notifications
 	big := &wire.Message{Raw: make([]byte, newsLimit+1)}
-	if lost := n.put(big); lost != 0 || !n.full() {
+	if n.put(big) || n.lost != 0 || !n.full() {
 		t.Errorf("the only one was lost, or does not fill")
 	}
-	if lost := n.put(&wire.Message{Method: "next", Raw: []byte("{}")}); lost != 1 || n.next().Method != "next" || n.bytes != 0 {
-		t.Errorf("%d were lost, %d bytes are left", lost, n.bytes)
+	if !n.put(&wire.Message{Method: "next", Raw: []byte("{}")}) || n.lost != 1 || n.next().Method != "next" || n.bytes != 0 {
+		t.Errorf("%d were lost, %d bytes are left", n.lost, n.bytes)
 	}
 	n.running = true
 	if n.stop(); n.running || n.queue != nil {
