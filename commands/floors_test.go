@@ -66,6 +66,7 @@ var floors = []floor{
 	{"format", []string{"wire", "wire/scan", "wire/redact", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan"}, nil},
 	{"format/report", []string{"format"}, nil},
+	{"format/keyboard", nil, []string{"golang.org/x/text/width"}},
 	{"format/tapeview", []string{"wire", "wire/scan", "wire/redact", "wire/jq", "wire/tape", "format"}, nil},
 	{"commands/params", []string{"wire", "wire/scan", "wire/redact", "wire/catalog", "wire/schema"}, nil},
 	{"commands/artifacts", []string{"wire", "wire/scan", "wire/session", "wire/endpoint", "commands/cmdline", "commands/env"}, nil},

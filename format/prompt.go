@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"rpcx/format/keyboard"
 )
 
 // A Prompt is the line that a user edits at the bottom of a terminal, below all
@@ -62,20 +64,27 @@ func Interactive(in *os.File, out Screen) bool {
 // OpenPrompt takes the terminal over. Close gives it back.
 func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	p := &Prompt{in: in, out: out, signals: make(chan os.Signal, 4), done: make(chan struct{})}
+	typed := keyboard.NewKeys(in, o.Interrupt, p.suspend)
 	p.edit = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{&keys{in: in, interrupt: o.Interrupt, suspend: p.suspend}, out}, o.Text)
+	}{typed, keyboard.Screen(out)}, o.Text)
 	p.edit.History = quietHistory{o.History}
 	p.edit.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
+		if line == "" && key == keyboard.End {
+			typed.End()
+		}
+		if line, pos, ok := keyboard.Edit(line, pos, key); ok {
+			return line, pos, true
+		}
 		if key != '\t' {
 			if utf8.RuneCountInString(line) >= longestLine && key >= ' ' {
 				o.Full()
 			}
 			return "", 0, false
 		}
-		line, pos = o.Complete(line, pos)
-		return line, pos, true
+		line, pos = o.Complete(keyboard.Unpadded(line), len(keyboard.Unpadded(line[:pos])))
+		return keyboard.Padded(line), len(keyboard.Padded(line[:pos])), true
 	}
 	p.resize()
 	var err error
@@ -94,13 +103,15 @@ type quietHistory struct{ PromptHistory }
 
 func (quietHistory) Add(string) {}
 
+func (h quietHistory) At(i int) string { return keyboard.Padded(h.PromptHistory.At(i)) }
+
 // ReadLine reads one line; io.EOF is Ctrl-D, or a terminal that is gone.
 func (p *Prompt) ReadLine() (string, error) {
 	line, err := p.edit.ReadLine()
 	if errors.Is(err, term.ErrPasteIndicator) {
 		err = nil
 	}
-	return line, err
+	return keyboard.Unpadded(line), err
 }
 
 // Write puts whole lines above the prompt; what is no whole line waits for its

@@ -1,22 +1,37 @@
-package format
+// Package keyboard stands between a terminal and the line editor of golang.org/x/term: it
+// hands on the keys that the editor knows, and has it move by what a user sees as one
+// character, however many columns that takes.
+package keyboard
 
-import "io"
+import (
+	"bytes"
+	"io"
+	"unicode/utf8"
+)
 
-// keys stands between a terminal's keyboard and the line editor: it takes
+// Keys stands between a terminal's keyboard and the line editor: it takes
 // Ctrl-C, which the editor would take for the end, and Ctrl-Z; it makes one code of the many
 // that terminals send for a key; and of what is pasted it lets nothing through
 // that the terminal would obey when it is shown.
-type keys struct {
+type Keys struct {
 	in        io.Reader
 	interrupt func() bool // Ctrl-C; false: the line is to be cleared
 	suspend   func()      // Ctrl-Z
 
 	out   []byte // for the editor
+	part  []byte // of a character that has more bytes
+	wide  bool   // the last that went out is a pad
 	seq   []byte // an escape sequence that has not ended
 	paste bool
 	c1    bool // the first byte of a C1 control came
 	cr    bool // the last byte ended a line: a line feed after it does not end another
 	buf   [256]byte
+}
+
+// NewKeys returns the keys that are read from in. interrupt is called at Ctrl-C, false
+// clears the line; suspend at Ctrl-Z.
+func NewKeys(in io.Reader, interrupt func() bool, suspend func()) *Keys {
+	return &Keys{in: in, interrupt: interrupt, suspend: suspend}
 }
 
 // What the editor knows.
@@ -33,11 +48,11 @@ const (
 // sequences are the escape sequences that are passed on, and as what. Others are
 // dropped: the editor would take their ends for text.
 var sequences = map[string]string{
-	"\x1b[A": "\x1b[A", "\x1b[B": "\x1b[B", "\x1b[C": "\x1b[C", "\x1b[D": "\x1b[D",
-	"\x1bOA": "\x1b[A", "\x1bOB": "\x1b[B", "\x1bOC": "\x1b[C", "\x1bOD": "\x1b[D",
+	"\x1b[A": "\x1b[A", "\x1b[B": "\x1b[B", "\x1b[C": string(cellRight), "\x1b[D": string(cellLeft),
+	"\x1bOA": "\x1b[A", "\x1bOB": "\x1b[B", "\x1bOC": string(cellRight), "\x1bOD": string(cellLeft),
 	"\x1b[H": keyHome, "\x1b[1~": keyHome, "\x1b[7~": keyHome, "\x1bOH": keyHome,
 	"\x1b[F": keyEnd, "\x1b[4~": keyEnd, "\x1b[8~": keyEnd, "\x1bOF": keyEnd,
-	"\x1b[3~":   "\x1b[3~",
+	"\x1b[3~":   string(cellErase),
 	"\x1b[1;3D": keyWordLeft, "\x1b[1;5D": keyWordLeft, "\x1bb": keyWordLeft,
 	"\x1b[1;3C": keyWordNext, "\x1b[1;5C": keyWordNext, "\x1bf": keyWordNext,
 	"\x1b\x7f": "\x17", "\x1b\b": "\x17",
@@ -48,7 +63,7 @@ var sequences = map[string]string{
 // dropped.
 const longestSequence = 16
 
-func (k *keys) Read(b []byte) (int, error) {
+func (k *Keys) Read(b []byte) (int, error) {
 	for len(k.out) == 0 {
 		n, err := k.in.Read(k.buf[:])
 		for _, c := range k.buf[:n] {
@@ -64,7 +79,7 @@ func (k *keys) Read(b []byte) (int, error) {
 }
 
 // take reads one byte.
-func (k *keys) take(c byte) {
+func (k *Keys) take(c byte) {
 	switch {
 	case c == 3:
 		k.stop()
@@ -78,23 +93,65 @@ func (k *keys) take(c byte) {
 	case c == 0x1a:
 		k.suspend()
 	default:
+		k.put(c)
+	}
+}
+
+// controls are the keys that move by a character, as one byte each.
+var controls = map[byte]rune{0x7f: cellBack, '\b': cellBack, 2: cellLeft, 4: End, 6: cellRight}
+
+// put gives a byte that was typed or pasted to the editor, characters whole.
+func (k *Keys) put(c byte) {
+	if c < utf8.RuneSelf {
+		k.part, k.wide = k.part[:0], false
+		if key := controls[c]; key != 0 {
+			k.out = utf8.AppendRune(k.out, key)
+			return
+		}
 		k.out = append(k.out, c)
+		return
+	}
+	if k.part = append(k.part, c); !utf8.FullRune(k.part) {
+		return
+	}
+	r, _ := utf8.DecodeRune(k.part)
+	k.part = k.part[:0]
+	n := cellWidth(r)
+	if n == 0 && k.wide { // it takes the place of the pad
+		k.unpad()
+	}
+	k.out = utf8.AppendRune(k.out, r)
+	if k.wide = n == 2; k.wide {
+		k.out = utf8.AppendRune(k.out, pad)
+	}
+}
+
+// End has the editor read the end next, as of Ctrl-D on an empty line.
+func (k *Keys) End() { k.out = append(k.out, 4) }
+
+// unpad takes the pad back that went out last. In a paste no key would be obeyed, but
+// what is pasted comes in one piece.
+func (k *Keys) unpad() {
+	if before, ok := bytes.CutSuffix(k.out, []byte(string(pad))); ok {
+		k.out = before
+	} else if !k.paste {
+		k.out = append(k.out, 0x7f)
 	}
 }
 
 // stop is Ctrl-C, which ends a paste as well, whatever the terminal thinks.
-func (k *keys) stop() {
+func (k *Keys) stop() {
 	if k.paste {
 		k.out = append(k.out, pasteEnds...)
 	}
-	k.paste, k.c1, k.seq = false, false, k.seq[:0]
+	k.paste, k.c1, k.wide, k.seq, k.part = false, false, false, k.seq[:0], k.part[:0]
 	if !k.interrupt() {
 		k.out = append(k.out, keyEraseAll...)
 	}
 }
 
 // sequence passes an escape sequence on when it is whole.
-func (k *keys) sequence() {
+func (k *Keys) sequence() {
 	s := k.seq
 	last := s[len(s)-1]
 	switch {
@@ -104,7 +161,7 @@ func (k *keys) sequence() {
 		return
 	}
 	known, ok := sequences[string(s)]
-	k.seq = k.seq[:0]
+	k.seq, k.wide = k.seq[:0], false
 	if !ok || k.paste && known != pasteEnds {
 		return
 	}
@@ -114,23 +171,23 @@ func (k *keys) sequence() {
 
 // pasted takes a byte between the marks of a paste. Line breaks end lines there, as
 // elsewhere; a tab does not complete; control characters are dropped.
-func (k *keys) pasted(c byte) {
+func (k *Keys) pasted(c byte) {
 	if k.c1 {
 		k.c1 = false
 		if c >= 0x80 && c < 0xa0 {
 			return
 		}
-		k.out = append(k.out, 0xc2)
+		k.put(0xc2)
 	}
 	switch {
 	case c == 0xc2:
 		k.c1 = true
 	case c == '\t':
-		k.out = append(k.out, ' ')
+		k.put(' ')
 	case c == '\r' || c == '\n' && !k.cr:
-		k.out = append(k.out, '\r')
+		k.put('\r')
 	case c >= 0x20 && c != 0x7f:
-		k.out = append(k.out, c)
+		k.put(c)
 	}
 	k.cr = c == '\r'
 }

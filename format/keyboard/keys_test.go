@@ -1,4 +1,4 @@
-package format
+package keyboard
 
 import (
 	"io"
@@ -12,7 +12,7 @@ import (
 // often Ctrl-C and Ctrl-Z came.
 func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended int) {
 	t.Helper()
-	k := &keys{
+	k := &Keys{
 		in:        in,
 		interrupt: func() bool { interrupted++; return interrupted > 1 },
 		suspend:   func() { suspended++ },
@@ -26,12 +26,12 @@ func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended 
 
 func TestKeys(t *testing.T) {
 	for typed, want := range map[string]string{
-		"getOrder é 漢\r":                              "getOrder é 漢\r",
+		"getOrder é 漢\r":                              "getOrder é 漢" + string(pad) + "\r",
 		"a\x03b\x03c":                                 "a" + keyEraseAll + "bc", // the second one was taken
 		"\x1a":                                        "",
 		"\x1b[1~\x1bOH\x1b[H":                         "\x01\x01\x01",
 		"\x1b[4~\x1bOF\x1b[F":                         "\x05\x05\x05",
-		"\x1bOA\x1b[A\x1b[3~":                         "\x1b[A\x1b[A\x1b[3~",
+		"\x1bOA\x1b[A\x1b[3~":                         "\x1b[A\x1b[A" + string(cellErase),
 		"\x1bb\x1b[1;5C\x1b\x7f":                      keyWordLeft + keyWordNext + "\x17",
 		"a\x1b[15~b\x1b[24;2~c\x1bxd":                 "abcd", // keys that mean nothing here
 		"\x1b[" + strings.Repeat("1", 40) + "x":       strings.Repeat("1", 40-longestSequence+2) + "x",
