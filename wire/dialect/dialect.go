@@ -168,6 +168,13 @@ type UnsolicitedStreams interface {
 	UnsolicitedStreams()
 }
 
+// CancelSender marks a Codec whose cancels are sent over HTTP, too, where all others only
+// hang up.
+type CancelSender interface {
+	// SendsCancel does nothing.
+	SendsCancel()
+}
+
 // OpenEnded marks a Codec whose peers may answer a Subscribe in any form and send
 // its items without naming a stream: the answer does not tell how long the
 // subscription lasts.

@@ -62,6 +62,7 @@ type Spec struct {
 
 	Jobs              Jobs // what `rpcx job` can do
 	Evals             bool // the peer evaluates code
+	NoRuntime         bool // as a server it evaluates nothing
 	LiveEval          bool // its evaluator also completes code, resets, and watches code; commands may be jobs
 	Plugin            bool // the peer is a plugin: `rpcx plugin` speaks it
 	DeclaresHooks     bool // the greeting says who we are and which hooks answer

@@ -220,6 +220,13 @@ func (p *Peer) OneAnswer() bool {
 	return ok && c.OneAnswer()
 }
 
+// HTTPSession returns the session that the exchanges of the connection can belong to; nil
+// where there is none.
+func (p *Peer) HTTPSession() wire.HTTPSession {
+	s, _ := p.conn.(wire.HTTPSession)
+	return s
+}
+
 // OneShot reports whether the connection is one exchange of the far side's.
 func (p *Peer) OneShot() bool { return p.oneShot }
 

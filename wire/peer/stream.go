@@ -226,6 +226,9 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	case s.isWatch():
 		return nil
 	case s.stop != nil: // the exchange is the call
+		if _, ok := p.codec.(dialect.CancelSender); ok && unanswered {
+			p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
+		}
 		s.stop()
 		return nil
 	case unanswered && s.isLoose():

@@ -117,7 +117,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil
 	}
-	if !spec.Evals {
+	if !spec.Evals || spec.NoRuntime {
 		return nil, wire.Usagef("%s evaluates no code: --runtime goes with --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evals }))
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})

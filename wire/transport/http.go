@@ -26,6 +26,7 @@ type httpConn struct {
 	http    *http.Client
 	max     int
 	session atomic.Pointer[string]
+	flow    httpSession
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -86,6 +87,7 @@ func closedFault(where string, ce *wire.CloseError) *wire.Fault {
 // Close ends the exchanges that are going on.
 func (h *httpConn) Close() error {
 	h.closing.Do(func() {
+		h.endSession()
 		h.mu.Lock()
 		h.cancel()
 		h.mu.Unlock()
@@ -146,9 +148,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	req.Host = h.hostHeader
 	setDefault(req.Header, "Content-Type", "application/json")
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
-	if id := h.session.Load(); id != nil {
-		setDefault(req.Header, sessionHeader, *id)
-	}
+	h.setSession(req.Header)
 	var reached atomic.Bool // some connection: the message may have arrived
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { reached.Store(true) },
@@ -161,7 +161,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	if id := resp.Header.Get(sessionHeader); id != "" {
 		h.session.Store(&id)
 	}
-	return h.answer(resp, recv)
+	return h.resumed(ctx, msg, resp, recv)
 }
 
 func setDefault(h http.Header, name, value string) {

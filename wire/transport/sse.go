@@ -15,6 +15,7 @@ import (
 // ends an event, several data lines are joined by LF, comments and all other
 // fields are skipped, and an event without data is none.
 type eventStream struct {
+	id     *string // gets the id of each event that has one; nil: nobody asks
 	in     *bufio.Reader
 	max    int
 	line   []byte
@@ -28,7 +29,13 @@ type eventStream struct {
 // standard says, unless its data is a whole JSON value: some servers forget the
 // last empty line. Data longer than max is a Protocol Fault.
 func readEvents(r io.Reader, max int, recv func([]byte)) error {
-	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max}
+	return readEventsFrom(r, max, nil, recv)
+}
+
+// readEventsFrom is readEvents, and keeps the id of the last event that had one in id:
+// a stream that ends too early is resumed behind it. nil: nobody asks.
+func readEventsFrom(r io.Reader, max int, id *string, recv func([]byte)) error {
+	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, id: id}
 	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
 		s.in.Discard(3)
 	}
@@ -119,8 +126,15 @@ func lineBreak(b []byte) int {
 	return lf
 }
 
-// field takes the line into the event if it is one of data.
+// idMost bounds the id of an event, in bytes: it is sent back as a header.
+const idMost = 1 << 10
+
+// field takes the line into the event if it is one of data, and keeps an id.
 func (s *eventStream) field() error {
+	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && s.id != nil && len(id) < idMost && bytes.IndexByte(id, 0) < 0 {
+		*s.id = string(bytes.TrimPrefix(id, []byte(" ")))
+		return nil
+	}
 	value, ok := bytes.CutPrefix(s.line, []byte("data"))
 	if !ok || len(value) > 0 && value[0] != ':' {
 		return nil

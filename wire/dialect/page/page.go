@@ -146,7 +146,7 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	}
 	return dialect.Spec{
 		Name:          p.Name,
-		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return d.NewCodec(o) },
+		NewCodec:      d.NewCodec,
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
 		Shape:         func() dialect.Shape { return shape(p) },
 		Rules:         rules(p),
@@ -156,6 +156,8 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
 		ScalarParams:  p.Names != nil && p.Names.Params != "",
 		TypedParams:   p.Typed,
+		Evals:         p.Eval != nil,
+		NoRuntime:     true,
 		DeclaresHooks: true,
 		Answers:       answers(p),
 		NoDescription: "its page has no [[describe]]",

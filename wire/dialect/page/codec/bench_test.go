@@ -45,7 +45,7 @@ func speaks(tb testing.TB, text string) *Codec {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return d.NewCodec(dialect.CodecOptions{})
+	return d.newCodec(dialect.CodecOptions{})
 }
 
 var padding = strings.Repeat("x", 120)

@@ -36,18 +36,18 @@ const callsMost = 1 << 16
 
 // A call is one of ours.
 type call struct {
-	id      wire.ID
-	method  string // as the user has it
-	params  json.RawMessage
-	token   json.RawMessage // nil: none was sent
-	wrapped bool
-	rule    *load.Subscribe // nil: it is no stream
-	stream  wire.ID
-	result  json.RawMessage // of a stream: the answer
+	id     wire.ID
+	method string // as the user has it
+	params json.RawMessage
+	token  json.RawMessage // nil: none was sent
+	unwrap unwrapping      // of its answer
+	rule   *load.Subscribe // nil: it is no stream
+	stream wire.ID
+	result json.RawMessage // of a stream: the answer
 }
 
-// NewCodec returns the codec for one connection.
-func (d *Dialect) NewCodec(o dialect.CodecOptions) *Codec {
+// newCodec returns the codec for one connection.
+func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	c := &Codec{Codec: d.messages(o), d: d, o: o, calls: map[string]*call{}}
 	c.conn.Version = o.Handshake.Info.Version
 	c.conn.Hooks = o.Handshake.Offers.Names()
@@ -90,6 +90,8 @@ func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
 			break
 		}
 		return c.request(op)
+	case dialect.Eval:
+		return c.eval(op)
 	case dialect.Internal: // as it stands
 		op.Kind = dialect.Call
 	case dialect.Cancel:
@@ -116,6 +118,11 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if err := c.wrap(&op, s); err != nil {
 		return wire.Message{}, err
 	}
+	return c.send(op, s)
+}
+
+// send writes a call, and enters it.
+func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err := c.addToken(&op, s); err != nil {
 		return wire.Message{}, err
 	}
@@ -154,7 +161,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	if op.Params, err = rule.Params.First(op.Params, sc.Value); err != nil {
 		return err
 	}
-	op.Method, s.wrapped = scan.String(method), true
+	op.Method, s.unwrap = scan.String(method), unwrapping{rule.Result, rule.Error}
 	c.trace("%s is sent as %s %s", s.method, op.Method, op.Params)
 	return nil
 }
@@ -213,6 +220,9 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 		}
 	}
 	params, err := rule.Params.First(s.params, c.scope(s).Value)
+	if err == nil && params == nil && rule.Params != nil { // the page says that it cannot be
+		err = wire.ErrUnsupported
+	}
 	if err != nil {
 		return wire.Message{}, err
 	}

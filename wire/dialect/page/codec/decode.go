@@ -8,7 +8,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/scan"
 )
@@ -97,38 +96,12 @@ func (c *Codec) response(m *wire.Message) error {
 		return nil
 	default:
 		c.forget(s)
-		if err := c.unwrap(m, s); err != nil {
+		if err := c.unwrapped(m, s); err != nil {
 			return err
 		}
 	}
 	c.out = append(c.out, *m)
 	return nil
-}
-
-// unwrap makes of an answer what the call that was wrapped was answered with.
-func (c *Codec) unwrap(m *wire.Message, s *call) error {
-	if !s.wrapped || m.Err != nil {
-		return nil
-	}
-	rule, sc := c.d.Page.Call, c.scope(s)
-	fail, err := rule.Error.First(m.Body, sc.Value)
-	if err != nil {
-		return err
-	}
-	if len(fail) > 0 && string(fail) != "null" {
-		m.Err, m.Body = jsonrpc.ReadError(fail), nil
-		c.trace("the answer to %s is the error %s", s.method, fail)
-		return nil
-	}
-	if rule.Result == nil {
-		return nil
-	}
-	body, err := rule.Result.First(m.Body, sc.Value)
-	if m.Body = body; m.Body == nil {
-		m.Body = null
-	}
-	c.trace("the answer to %s is %s", s.method, m.Body)
-	return err
 }
 
 // notification takes what may be an item, something notified while a call runs, or a

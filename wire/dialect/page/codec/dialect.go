@@ -53,7 +53,7 @@ func New(p *load.Page) (*Dialect, error) {
 		}
 		return strings.Compare(a, b)
 	})
-	d.tracks = p.Call != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0
+	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0
 	d.guards = p.Serve.First != ""
 	d.awaits = slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Await != nil })
 	d.target = sync.OnceValue(func() string { return cancelTarget(p.Cancel) })

@@ -54,7 +54,42 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) error {
 			return err
 		}
 	}
+	return c.beginSession(caller)
+}
+
+// beginSession makes a session of the exchanges over HTTP, as the page says.
+func (c *Codec) beginSession(caller dialect.Caller) error {
+	p, ok := caller.(interface{ HTTPSession() wire.HTTPSession })
+	if !ok {
+		return nil
+	}
+	session, rule := p.HTTPSession(), &c.d.Page.HTTP
+	if session == nil {
+		return nil
+	}
+	for name, prog := range rule.Headers {
+		val, err := prog.First(c.kept(), c.Scope().Value)
+		if err != nil {
+			return err
+		}
+		if text, ok := scan.Text(val); ok && sayable(text) {
+			session.SetHeader(name, text)
+		}
+	}
+	if rule.End != "" {
+		session.EndByDelete()
+	}
+	if rule.Events != "" {
+		session.ReadEvents()
+	}
 	return nil
+}
+
+// sayable reports whether a text can be the value of a header: short, and of plain
+// characters.
+func sayable(text string) bool {
+	const most = 256
+	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // kept returns the values that the greeting has kept so far, an object.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/toml"
@@ -145,7 +147,19 @@ func (s *Step) check(at places, path string, await bool) error {
 	return nil
 }
 
+// ownHeaders are those that say where a message goes, on whose behalf, and what it is:
+// they are the user's, or the transport's.
+var ownHeaders = []string{
+	"host", "authorization", "cookie", "origin", "accept", "content-type", "content-length", "content-encoding",
+	"transfer-encoding", "connection", "upgrade", "proxy-authorization", "te", "trailer", "last-event-id",
+}
+
 func (p *Page) checkRules(at places) error {
+	for name := range p.HTTP.Headers {
+		if slices.Contains(ownHeaders, strings.ToLower(name)) || strings.ContainsAny(name, " \t\r\n:") {
+			return at.fault("http.headers."+name, "a page does not set this header")
+		}
+	}
 	for i, r := range p.Read {
 		path := fmt.Sprintf("read[%d]", i)
 		switch {
@@ -164,6 +178,9 @@ func (p *Page) checkRules(at places) error {
 	}
 	if c := p.Cancel; c != nil && (c.Notify == "") == (c.Call == "") {
 		return at.fault("cancel", "expected exactly one of notify and call")
+	}
+	if e := p.Eval; e != nil && (e.Call == "" || e.Params == nil) {
+		return at.fault("eval", "expected call and params: what evaluates $code")
 	}
 	for name, s := range p.Subscribe {
 		if s.Item.Method == "" {

@@ -15,8 +15,8 @@ type Page struct {
 	Base         string   `toml:"base" of:"jsonrpc|jsonrpc1|none" says:"the dialect that holds for what the page does not say (jsonrpc)"`
 	Framing      string   `toml:"framing" says:"the framing of streams of bytes whose endpoint names none (line)"`
 	Subprotocols []string `toml:"subprotocols" says:"what a WebSocket is asked to speak"`
-	Flow         string   `toml:"flow" of:"mcp" says:"what rpcx does in Go for a protocol whose flow is no data"`
-	Typed        bool     `toml:"typed" says:"the peer is asked what it offers before a call: key=5 becomes what a method's schema wants"`
+
+	Typed bool `toml:"typed" says:"the peer is asked what it offers before a call: key=5 becomes what a method's schema wants"`
 
 	Names     *Names               `toml:"names" says:"the members of messages, where they are not those of the base. Each is a dotted path"`
 	Write     Write                `toml:"write" says:"whole messages, where names do not say how they are written. A program each, whose input is null"`
@@ -25,9 +25,11 @@ type Page struct {
 	Leave     []Step               `toml:"leave" says:"the goodbye of a client, likewise"`
 	Answers   map[string]Prog      `toml:"answers" says:"METHOD = a program that makes the result of its params: what every client owes. A hook of that exact name comes first, a pattern later"`
 	Call      *Call                `toml:"call" says:"a call that is wrapped in another"`
+	Eval      *Eval                `toml:"eval" says:"how code is evaluated (rpcx eval)"`
 	During    During               `toml:"during" says:"what is notified while a call runs, and belongs to it"`
 	Cancel    *Cancel              `toml:"cancel" says:"how a call is given up"`
 	Subscribe map[string]Subscribe `toml:"subscribe" says:"the stream of [subscribe.METHOD]. The method may be a pattern"`
+	HTTP      HTTP                 `toml:"http" says:"what belongs to a session over HTTP, from the end of the greeting on"`
 	Describe  []Describe           `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
 	Serve     Serve                `toml:"serve" says:"the server's side"`
 }
@@ -108,6 +110,14 @@ type Call struct {
 	Error  Prog `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
 }
 
+// Eval evaluates code.
+type Eval struct {
+	Call   string `toml:"call" says:"the method that is called"`
+	Params Prog   `toml:"params" says:"its params, made of $code"`
+	Result Prog   `toml:"result" says:"the value, of its result"`
+	Error  Prog   `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
+}
+
 // During is what comes while a call runs.
 type During struct {
 	Token    Prog  `toml:"token" says:"an object that is merged into the params of a call, made of $token"`
@@ -129,6 +139,7 @@ type Cancel struct {
 	Call   string   `toml:"call" says:"the call that gives it up"`
 	Params Prog     `toml:"params" says:"its params, made of $id, $method, $params"`
 	Except []string `toml:"except" says:"methods that are never given up"`
+	HTTP   string   `toml:"http" of:"send" says:"a call over HTTP is given up in this way, too, and not only by hanging up"`
 	Answer string   `toml:"answer" of:"none|error" says:"what a call gets that was given up (error)"`
 }
 
@@ -138,6 +149,13 @@ type Subscribe struct {
 	Item  Item  `toml:"item" says:"its items"`
 	Until Prog  `toml:"until" says:"holds on the params of the item that is the last"`
 	End   *Step `toml:"end" says:"how it is ended: call or notify, and params made of $params, $result and $id"`
+}
+
+// HTTP is a session of HTTP exchanges.
+type HTTP struct {
+	Headers map[string]Prog `toml:"headers" says:"HEADER = a program on $kept, that makes its value, a text"`
+	Events  string          `toml:"events" of:"GET" says:"what the peer says outside of our exchanges comes in a standing event stream; an answer whose stream ends too early is resumed"`
+	End     string          `toml:"end" of:"DELETE" says:"how the session is ended"`
 }
 
 // Describe is one way to ask what a peer offers.
@@ -163,8 +181,16 @@ type Serve struct {
 	Calls     map[string]Wrapped         `toml:"calls" says:"a method that wraps the calls of hooks: [serve.calls.METHOD]"`
 	Subscribe map[string]Items           `toml:"subscribe" says:"how the stream of [subscribe.METHOD] is written: [serve.subscribe.METHOD]"`
 	During    Told                       `toml:"during" says:"how progress and logs of a hook are told"`
+	Stop      *Stop                      `toml:"stop" says:"a notification of the client that ends wrapped calls which run, other than by their id"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params: its value is $kept.NAME from that call on"`
 	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
+}
+
+// Stop ends calls that run.
+type Stop struct {
+	Notify string `toml:"notify" says:"its method"`
+	When   Prog   `toml:"when" says:"it ends the call for whose $params this holds; its input is its params"`
+	Result Prog   `toml:"result" says:"what the call is answered with"`
 }
 
 // Early refuses a call that came too early.
@@ -194,6 +220,7 @@ type Told struct {
 	Token    Prog `toml:"token" says:"what stands for the call, of the params of the request; without it no progress is told"`
 	Progress *Say `toml:"progress" says:"progress, made of $event and $token"`
 	Log      *Say `toml:"log" says:"a line of a log, likewise"`
+	Items    *Say `toml:"items" says:"data that a hook of lines gives before its last, likewise"`
 }
 
 // Say is a notification.

@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
@@ -42,9 +43,9 @@ func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
 
 // Accept returns the handler for one connection, to which the page's first word is said.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	h := &handler{server: s, caller: c, r: s.b.Bind(c), streams: map[*stream]bool{}}
+	h := &handler{server: s, caller: c, r: s.b.Bind(c), streams: map[*stream]bool{}, running: map[*running]bool{}}
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
-		h.codec, _ = p.Codec().(*codec.Codec)
+		h.codec = codec.Of(p.Codec())
 	}
 	if one, ok := c.(interface{ OneShot() bool }); ok {
 		h.oneShot = one.OneShot()
@@ -72,6 +73,7 @@ type handler struct {
 
 	mu      sync.Mutex
 	streams map[*stream]bool
+	running map[*running]bool // wrapped calls
 }
 
 // Close ends what answers on this connection.
@@ -117,13 +119,22 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	kind, hooked := h.r.Kind(method)
-	if hooked && h.exact(method) {
+	exact := hooked && h.exact(method)
+	if h.serving {
+		if rule, ok := h.d.Page.Serve.Calls[method]; ok {
+			name, err := rule.Method.First(in.Msg.Params, h.of(&in.Msg).Value)
+			if err != nil {
+				return nil, err
+			}
+			if !exact || scan.String(name) == method {
+				return h.wrapped(ctx, in, &rule, name)
+			}
+		}
+	}
+	if exact {
 		return h.call(ctx, in, kind)
 	}
 	if h.serving {
-		if rule, ok := h.d.Page.Serve.Calls[method]; ok {
-			return h.wrapped(ctx, in, &rule)
-		}
 		if mine, err := h.ends(&in.Msg); mine || err != nil {
 			return json.RawMessage("{}"), err
 		}
@@ -173,21 +184,35 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	return gathered(h.r.Respond(ctx, r))
 }
 
-// respond has a hook answer r, and tells the peer of its progress and its logs. The last
-// data is the result where it has no other.
+// respond has a hook answer r, and tells the peer of its progress, its logs and, where the
+// page has a word for that, its data. The last data is the result where it has no other.
 func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
 	var last json.RawMessage
+	var failed error
 	told := h.teller(ctx, m)
+	if kind, _ := h.r.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
+		r.Stream = true
+	}
 	r.Emit = func(ev wire.Event) error {
-		if ev.Kind == wire.Data {
+		switch {
+		case ev.Kind == wire.Data && !r.Stream:
 			last = ev.Data
+			return nil
+		case ev.Kind == wire.Failure && ev.Err != nil:
+			failed = ev.Err
 			return nil
 		}
 		return told.event(ev)
 	}
 	result, err := h.r.Respond(ctx, r)
+	if err == nil {
+		err = failed
+	}
 	if result == nil {
 		result = last
+	}
+	if err == nil && !r.Stream && result != nil {
+		err = told.event(wire.Event{Kind: wire.Data, Data: result})
 	}
 	return result, err
 }
@@ -195,7 +220,7 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 // notified hands a notification to its hook. What the page takes by itself needs none.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
-	if err := h.keep(&in.Msg); err != nil {
+	if err := errors.Join(h.keep(&in.Msg), h.stop(&in.Msg)); err != nil {
 		return err
 	}
 	if kind, ok := h.r.Kind(method); ok {

@@ -13,13 +13,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// wrapped answers a call that wraps that of a hook.
-func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped) (json.RawMessage, error) {
+// wrapped answers a call that wraps that of the hook which token names.
+func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, token json.RawMessage) (json.RawMessage, error) {
 	sc := h.of(&in.Msg)
-	token, err := rule.Method.First(in.Msg.Params, sc.Value)
-	if err != nil {
-		return nil, err
-	}
 	name, ok := scan.Text(token)
 	if ok {
 		_, ok = h.r.Kind(name)
@@ -39,9 +35,13 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	if err != nil {
 		return nil, err
 	}
+	ctx, r := h.run(ctx, sc)
+	defer h.ran(r)
 	result, err := h.respond(ctx, &in.Msg, dialect.Request{Method: name, Params: params, ID: in.Msg.ID})
 	sc.Method, sc.Result = name, result
 	switch {
+	case r.stopped.Load():
+		return h.d.Page.Serve.Stop.Result.First(result, sc.Value)
 	case err == nil && rule.Result != nil:
 		return rule.Result.First(result, sc.Value)
 	case err == nil, rule.Error == nil, ctx.Err() != nil:
@@ -83,6 +83,8 @@ func (t *teller) event(ev wire.Event) error {
 	switch {
 	case ev.Kind == wire.Log && rule.Log != nil:
 		return t.say(rule.Log, ev, nil)
+	case ev.Kind == wire.Data && rule.Items != nil:
+		return t.say(rule.Items, ev, nil)
 	case ev.Kind == wire.Progress && rule.Progress != nil && len(t.token) > 0:
 		more, ok := t.rising(ev)
 		if !ok {

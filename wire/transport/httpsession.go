@@ -1,0 +1,181 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"rpcx/wire/scan"
+)
+
+// An httpSession is what a client's exchanges have in common where a dialect makes a
+// session of them (wire.HTTPSession).
+type httpSession struct {
+	mu      sync.Mutex
+	headers http.Header
+	resumes bool // an event stream that ends before its answer is asked for once more
+	ends    bool // the session is ended by a DELETE
+}
+
+const (
+	resumesMost   = 5           // how often one answer is asked for once more
+	reopensMost   = 5           // how often a standing event stream is, that brought nothing
+	reopenPause   = time.Second // before that
+	deletePatient = 2 * time.Second
+)
+
+// SetHeader has each exchange from here on carry a header.
+func (h *httpConn) SetHeader(name, value string) {
+	h.flow.mu.Lock()
+	defer h.flow.mu.Unlock()
+	if h.flow.headers == nil {
+		h.flow.headers = http.Header{}
+	}
+	h.flow.headers.Set(name, value)
+}
+
+// EndByDelete has Close tell the server that the session is over.
+func (h *httpConn) EndByDelete() {
+	h.flow.mu.Lock()
+	defer h.flow.mu.Unlock()
+	h.flow.ends = true
+}
+
+// setSession adds what belongs to the session to the head of a request.
+func (h *httpConn) setSession(head http.Header) {
+	if id := h.session.Load(); id != nil {
+		setDefault(head, sessionHeader, *id)
+	}
+	h.flow.mu.Lock()
+	defer h.flow.mu.Unlock()
+	for name := range h.flow.headers {
+		setDefault(head, name, h.flow.headers.Get(name))
+	}
+}
+
+// ReadEvents begins to read what the server says outside of our exchanges, in a standing
+// event stream; Recv returns it. A server that has none is none the worse for it. From
+// here on answers are resumed, too.
+func (h *httpConn) ReadEvents() {
+	h.flow.mu.Lock()
+	h.flow.resumes = true
+	h.flow.mu.Unlock()
+	if !h.begin() {
+		return
+	}
+	go func() {
+		defer h.going.Done()
+		h.readEvents()
+	}()
+}
+
+// readEvents reads the standing event stream, and opens it anew when it ends, until the
+// server says that there is none, or it brings nothing again and again.
+func (h *httpConn) readEvents() {
+	last := ""
+	for idle := 0; idle < reopensMost; idle++ {
+		resp, err := h.get(h.ctx, last)
+		if err != nil {
+			return
+		}
+		if !isEvents(resp) {
+			resp.Body.Close()
+			return
+		}
+		_ = readEventsFrom(resp.Body, h.max, &last, func(msg []byte) {
+			idle = 0
+			select {
+			case h.queue <- bytes.Clone(msg):
+			case <-h.ctx.Done():
+			}
+		})
+		resp.Body.Close()
+		select {
+		case <-time.After(reopenPause):
+		case <-h.ctx.Done():
+			return
+		}
+	}
+}
+
+func isEvents(resp *http.Response) bool {
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return resp.StatusCode == http.StatusOK && media == "text/event-stream"
+}
+
+// get asks for an event stream, behind the event of that id where there is one.
+func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header, req.Host = h.header.Clone(), h.hostHeader
+	req.Header.Set("Accept", "text/event-stream")
+	h.setSession(req.Header)
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	return h.http.Do(req)
+}
+
+// resumed hands the messages of an answer to recv. Where it is an event stream whose events
+// have ids, and which ends before the answer to msg has come, the rest is asked for.
+func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response, recv func([]byte)) error {
+	h.flow.mu.Lock()
+	resumes := h.flow.resumes
+	h.flow.mu.Unlock()
+	id := scan.Get(msg, "id")
+	if !resumes || !isEvents(resp) || id == nil || !hasMethod(msg) {
+		return h.answer(resp, recv)
+	}
+	answered, last := false, ""
+	read := func(body io.Reader) error {
+		return readEventsFrom(body, h.max, &last, func(m []byte) {
+			answered = answered || !hasMethod(m) && scan.Equal(scan.Get(m, "id"), id)
+			recv(m)
+		})
+	}
+	err := read(resp.Body)
+	for range resumesMost {
+		if answered || last == "" || ctx.Err() != nil {
+			break
+		}
+		again, gerr := h.get(ctx, last)
+		if gerr != nil {
+			break
+		}
+		if !isEvents(again) {
+			again.Body.Close()
+			break
+		}
+		err = read(again.Body)
+		again.Body.Close()
+	}
+	return h.broken(err)
+}
+
+// endSession tells the server that the session is over, where it began one and the
+// dialect says so. What it answers does not matter.
+func (h *httpConn) endSession() {
+	h.flow.mu.Lock()
+	ends := h.flow.ends
+	h.flow.mu.Unlock()
+	if !ends || h.session.Load() == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), deletePatient)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.url, nil)
+	if err != nil {
+		return
+	}
+	req.Header, req.Host = h.header.Clone(), h.hostHeader
+	h.setSession(req.Header)
+	if resp, err := h.http.Do(req); err == nil {
+		resp.Body.Close()
+	}
+}
