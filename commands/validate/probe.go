@@ -95,7 +95,7 @@ func (j *judge) tell(p *probes.Probe, vars map[string]json.RawMessage, res probe
 		j.run.Console.Warn(c.Error)
 	case res.Broken != "":
 		f := finding{
-			source: j.endpoint.String(), rule: p.Name, level: string(p.Level), section: p.Section, method: method,
+			source: j.endpoint.String(), rule: p.Name, level: string(p.Level), section: sectionOf(p.Page, p.Section), method: method,
 			message: p.Sentence + " But " + res.Broken, sent: brief(res.Sent), got: brief(res.Got),
 			warning: p.Level == rules.Should && !j.o.strict,
 		}

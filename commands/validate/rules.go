@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
+	"rpcx/wire/validate/probes"
 	"rpcx/wire/validate/rules"
 )
 
@@ -30,7 +31,17 @@ func (o *validateOptions) list(run *env.Env, dialects []string) error {
 			return err
 		}
 		for _, r := range set.Rules {
-			if err := cmdline.Print(os.Stdout, ruleLine(run, name, r)+"\n"); err != nil {
+			if err := cmdline.Print(os.Stdout, ruleLine(run, name, r, false)+"\n"); err != nil {
+				return err
+			}
+		}
+		asked, err := probes.For(name)
+		if err != nil {
+			return err
+		}
+		for _, p := range asked.Probes {
+			r := rules.Rule{Name: p.Name, Level: p.Level, Section: p.Section, Sentence: p.Sentence, Page: p.Page}
+			if err := cmdline.Print(os.Stdout, ruleLine(run, name, r, true)+"\n"); err != nil {
 				return err
 			}
 		}
@@ -38,8 +49,8 @@ func (o *validateOptions) list(run *env.Env, dialects []string) error {
 	return nil
 }
 
-// ruleLine is a rule as --rules prints it.
-func ruleLine(run *env.Env, dialect string, r rules.Rule) string {
+// ruleLine is a rule as --rules prints it. One that is a probe is found out by asking.
+func ruleLine(run *env.Env, dialect string, r rules.Rule, probe bool) string {
 	if run.Stdout.Terminal {
 		return fmt.Sprintf("%-10s %-6s %-24s %s (%s, %s)", dialect, r.Level, r.Name, r.Sentence, r.Page, r.Section)
 	}
@@ -49,6 +60,9 @@ func ruleLine(run *env.Env, dialect string, r rules.Rule) string {
 	l.Text("level", string(r.Level))
 	l.Text("section", sectionOf(r.Page, r.Section))
 	l.Text("sentence", r.Sentence)
+	if probe {
+		l.Bool("probe", true)
+	}
 	return string(l.End())
 }
 

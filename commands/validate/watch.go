@@ -18,19 +18,21 @@ import (
 // A watch holds all that passes over a connection against the rules of its dialect.
 type watch struct {
 	set     *rules.Set // nil: the dialect has none
+	us      string     // the side that is not judged
 	started time.Time
 
 	mu      sync.Mutex
 	checker *rules.Checker
 	number  int
-	found   []rules.Finding
+	found   []rules.Finding // the first of each rule
+	many    map[string]int  // how many findings of each rule there were
 	err     error
 }
 
 // newWatch begins to watch. A dialect without rules is watched in vain, which is
 // noted.
 func newWatch(j *judge) (*watch, error) {
-	w := &watch{started: time.Now()}
+	w := &watch{started: time.Now(), us: j.us(), many: map[string]int{}}
 	if !rules.Has(j.endpoint.Dialect) {
 		j.skipped.add("the rules", j.endpoint.Dialect+" has none")
 		return w, nil
@@ -81,7 +83,20 @@ func (w *watch) message(conn int, d wire.Direction, msg []byte) {
 	}
 	var found []rules.Finding
 	found, w.err = w.checker.Line(context.Background(), &l)
-	w.found = append(w.found, found...)
+	w.note(found)
+}
+
+// note keeps the first findings of each rule that are about who is judged, and counts
+// the rest: what a peer can make us keep is bounded.
+func (w *watch) note(found []rules.Finding) {
+	for _, f := range found {
+		if f.From == w.us {
+			continue
+		}
+		if w.many[f.Rule.Name]++; w.many[f.Rule.Name] <= mostOfRule {
+			w.found = append(w.found, f)
+		}
+	}
 }
 
 // end tells what was found: each rule is a case.
@@ -95,7 +110,7 @@ func (w *watch) end(ctx context.Context, j *judge) error {
 	if err != nil {
 		return err
 	}
-	w.found = append(w.found, late...)
+	w.note(late)
 	for i := range w.set.Rules {
 		if err := w.rule(j, &w.set.Rules[i]); err != nil {
 			return err
@@ -115,12 +130,9 @@ func (w *watch) rule(j *judge, r *rules.Rule) error {
 	}
 	c := report.Case{Name: r.Name, Class: j.endpoint.Dialect + " rules"}
 	warning := r.Level == rules.Should && !j.o.strict
-	n := 0
+	n := w.many[r.Name]
 	for _, f := range w.found {
-		if f.Rule.Name != r.Name || f.From == j.us() {
-			continue
-		}
-		if n++; n > mostOfRule {
+		if f.Rule.Name != r.Name {
 			continue
 		}
 		line := j.ofRule(f, warning)

@@ -28,6 +28,7 @@ type Conn struct {
 	spoke   bool // something came
 	probing bool
 	queue   []heard
+	held    int   // the bytes of queue
 	err     error // why the connection ended; nil: it has not
 }
 
@@ -162,12 +163,16 @@ func (c *Conn) take(msg []byte) bool {
 }
 
 // queueMost bounds what is kept for a probe that does not get to it.
-const queueMost = 10_000
+const (
+	queueMost  = 10_000
+	queueBytes = 2 * wire.DefaultMaxMessage
+)
 
 // hear queues h. c.mu is held.
 func (c *Conn) hear(h heard) {
-	if len(c.queue) < queueMost {
+	if len(c.queue) < queueMost && (c.held < queueBytes || h.err != nil) {
 		c.queue = append(c.queue, h)
+		c.held += len(h.msg)
 	}
 	c.came.Broadcast()
 }
@@ -199,7 +204,7 @@ func (c *Conn) Spoke() bool {
 func (c *Conn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.probing, c.queue = true, nil
+	c.probing, c.queue, c.held = true, nil, 0
 }
 
 // finish ends the probe. Its exchanges have been told to end.
@@ -207,7 +212,7 @@ func (c *Conn) finish() {
 	c.open.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.probing, c.queue = false, nil
+	c.probing, c.queue, c.held = false, nil, 0
 }
 
 // errReplied says that an HTTP exchange has ended.
@@ -265,6 +270,7 @@ func (c *Conn) next(ctx context.Context) ([]byte, error) {
 		case len(c.queue) > 0:
 			h := c.queue[0]
 			c.queue = c.queue[1:]
+			c.held -= len(h.msg)
 			return h.msg, h.err
 		case c.err != nil:
 			return nil, c.err
