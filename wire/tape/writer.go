@@ -63,7 +63,9 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	}
 	t := &Writer{w: w, o: o, start: now}
 	t.buf = h.Append(nil)
+	t.o.Failed = nil // what fails here is returned
 	t.flush()
+	t.o.Failed = o.Failed
 	if t.err != nil {
 		return nil, t.err
 	}
