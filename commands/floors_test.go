@@ -41,7 +41,7 @@ var floors = []floor{
 	{"wire/dialect/page/envelope", []string{"wire", "wire/scan", "wire/dialect", "wire/dialect/jsonrpc", "wire/dialect/page/*"}, nil},
 	{"wire/dialect/page/codec", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc", "wire/dialect/page/*"}, nil},
 	{"wire/dialect/page/server", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/page/*"}, nil},
-	{"wire/dialect/page", []string{"wire", "wire/dialect", "wire/dialect/jsonrpc", "wire/dialect/page/*"}, nil},
+	{"wire/dialect/page", []string{"wire", "wire/toml", "wire/dialect", "wire/dialect/jsonrpc", "wire/dialect/page/*"}, nil},
 	{"wire/dialect/all", []string{"wire", "wire/catalog", "wire/dialect", "wire/dialect/*"}, nil},
 	{"wire/tape", []string{"wire", "wire/scan"}, nil},
 	{"wire/tape/match", []string{"wire", "wire/scan", "wire/jq", "wire/dialect", "wire/tape"}, nil},

@@ -34,6 +34,9 @@ func Decode(b []byte, to any) error {
 // Read is Decode, but passes over the keys that to has no place for.
 func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
 
+// Encode returns v as TOML.
+func Encode(v any) ([]byte, error) { return lib.Marshal(v) }
+
 // read makes an *Error of what the library says; nil is nil.
 func read(err error) error {
 	if err == nil {

@@ -4,8 +4,10 @@ package page
 
 import (
 	"embed"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +17,7 @@ import (
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/server"
+	"rpcx/wire/toml"
 )
 
 //go:embed pages/*.toml
@@ -164,22 +167,34 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	}, nil
 }
 
-// rules are what a conversation is held against (see wire/validate/rules): the rules of
-// the base, where the page's messages are made as the base has them; else none.
+// rules are what a conversation is held against, as a set of wire/validate/rules: those
+// of the page, and of its base. A page that says nothing of rules has those of its base,
+// where its messages are made as the base has them; else none.
 func rules(p *load.Page) string {
-	if p.Base == "none" || len(p.Read) > 0 {
+	set := map[string]any{"page": p.Source}
+	if p.Source == "" {
+		set["page"] = p.Name
+	}
+	if p.Base != "none" {
+		set["base"] = p.Base
+	}
+	maps.Copy(set, p.Rules)
+	b, err := toml.Encode(set)
+	if err != nil || p.Rules == nil && (p.Base == "none" || renamed(p)) {
 		return ""
 	}
-	if n := p.Names; n != nil {
-		for _, name := range []string{
-			n.Request.Method, n.Request.Params, n.Request.ID, n.Response.ID, n.Response.Result, n.Response.Error, n.Event.Method, n.Event.Params,
-		} {
-			if name != "" {
-				return ""
-			}
-		}
+	return string(b)
+}
+
+// renamed reports whether a page's messages are made in another way than the base has it.
+func renamed(p *load.Page) bool {
+	if p.Names == nil || len(p.Read) > 0 {
+		return len(p.Read) > 0
 	}
-	return `base = "` + p.Base + `"`
+	n := p.Names
+	return slices.ContainsFunc([]string{
+		n.Request.Method, n.Request.Params, n.Request.ID, n.Response.ID, n.Response.Result, n.Response.Error, n.Event.Method, n.Event.Params,
+	}, func(name string) bool { return name != "" })
 }
 
 // answers are the methods that a server answers by the page.

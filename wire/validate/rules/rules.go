@@ -138,8 +138,11 @@ func For(dialect string) (*Set, error) {
 		return nil, wire.Usagef("there are no rules for %s", dialect)
 	}
 	s, err := Parse(spec.Rules)
+	if err == nil && !slices.Contains(Dialects(), dialect) { // those of a page are a user's
+		err = s.Compile()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("the rules of %s: %w", dialect, err)
+		return nil, wire.Usagef("the rules of %s: %v", dialect, err)
 	}
 	s.Dialect, s.Schemas = dialect, spec.Schemas
 	return s, nil

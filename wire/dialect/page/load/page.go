@@ -32,6 +32,7 @@ type Page struct {
 	HTTP      HTTP                 `toml:"http" says:"what belongs to a session over HTTP, from the end of the greeting on"`
 	Describe  []Describe           `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
 	Serve     Serve                `toml:"serve" says:"the server's side"`
+	Rules     map[string]any       `toml:"rules" says:"what rpcx validate holds conversations against, beside the rules of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
 // A Prog is a program that stands in a map.
