@@ -27,12 +27,15 @@ type describeOptions struct {
 	options.Client
 	json bool
 	form string
+
+	probe bool // who is there is found out by what makes a session, too
 }
 
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
+		cmdline.Bool("", "probe", "", "where no dialect is named, also ask what begins a session with who answers (initialize)", &o.probe),
 		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", &o.form, describeForms),
 	}
 	return &cmdline.Command{
@@ -55,7 +58,9 @@ const describeDescription = `A table on a terminal, the catalog as JSON elsewher
 reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), those of
 the dialect introspect for their modules; what these say is kept below $XDG_CACHE_HOME.
 Those of the dialect ro are asked with rpc.describe; those of scomp have said it in
-the handshake. Without an endpoint, --dialect NAME shows the page that the dialect is.`
+the handshake. Where no dialect is named and rpc.discover is not answered, it is found out
+who is there: by what the peer says unasked, by lists that servers are known for, in another
+framing. What was found is said on stderr, and kept. Without an endpoint, --dialect NAME shows the page that the dialect is.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {
@@ -76,7 +81,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(rest) == 1 {
 		name = rest[0]
 	}
-	c, err := request.FetchCatalog(ctx, run, e, &o.Client, name, o.forPeople(run))
+	c, err := o.fetch(ctx, run, e, name)
 	if err != nil {
 		return err
 	}

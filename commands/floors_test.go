@@ -79,6 +79,7 @@ var floors = []floor{
 	{"commands/request", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/dialects", "commands/params"}, nil},
 	{"commands/batch", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/params"}, nil},
 	{"commands/prompt", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/params"}, nil},
+	{"commands/finding", []string{"wire", "wire/*", "commands/env", "commands/options"}, nil},
 	{"commands/server", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request"}, nil},
 	{"commands/daemon", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/dialects", "commands/request"}, nil},
 	{"commands/replay", []string{"wire", "wire/*", "format", "format/report", "format/tapeview", "commands/cmdline", "commands/env", "commands/options", "commands/server"}, nil},

@@ -61,11 +61,29 @@ func (h *Ear) Explain(err error) error {
 	return h.shown(sign, f)
 }
 
+// A Shown is the cause of a failure whose peer has shown how it speaks.
+type Shown struct {
+	Better string // the endpoint that says so
+	err    error
+}
+
+// Error says what failed.
+func (s *Shown) Error() string {
+	if s.err == nil {
+		return "it speaks otherwise"
+	}
+	return s.err.Error()
+}
+
+// Unwrap returns the cause without it.
+func (s *Shown) Unwrap() error { return s.err }
+
 // shown returns f with the command that has what sign shows in its endpoint.
 func (h *Ear) shown(sign *endpoint.Sign, f *wire.Fault) *wire.Fault {
 	g := *f
 	typed := h.run.Line.Args[0]
 	better := sign.Respelt(typed)
+	g.Err = &Shown{better, g.Err}
 	g.Hint = fmt.Sprintf("it shows that it speaks %s", sign.Prefix())
 	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && sign.Dialect != "" {
 		return &g

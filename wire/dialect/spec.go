@@ -37,7 +37,10 @@ type Spec struct {
 	Duplex        bool        // both sides send unasked, which HTTP POST cannot carry
 	JSONRPCMember bool        // messages have the member "jsonrpc":"2.0"
 
-	Sign string // a regular expression of what a server says first that no other dialect's says; "": nothing is known
+	Asks string // a method that only servers of it answer, which makes no session; "": there is none
+	// Answered reports whether that is what such a server answers to Asks.
+	Answered func(result json.RawMessage) bool
+	Sign     string // a regular expression of what a server says first that no other dialect's says; "": nothing is known
 
 	// Names of methods. A nil function keeps the name as it is.
 

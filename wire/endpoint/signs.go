@@ -136,3 +136,18 @@ func (s *Sign) Respelt(typed string) string {
 	}
 	return rest
 }
+
+// Over returns typed with the dialect and the framing of e.
+func (e Endpoint) Over(typed string) string {
+	s := Sign{Dialect: e.Dialect, Framing: e.Framing}
+	if s.Dialect == all.Default() {
+		s.Dialect = ""
+	}
+	return s.Respelt(typed)
+}
+
+// NamesDialect reports whether an endpoint, as a user typed it, says its dialect.
+func NamesDialect(typed string) bool {
+	e, _, err := prefixes(typed)
+	return err != nil || e.Dialect != ""
+}

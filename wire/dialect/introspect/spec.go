@@ -2,9 +2,11 @@ package introspect
 
 import (
 	_ "embed" // the rules
+	"encoding/json"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 //go:embed rules.toml
@@ -28,6 +30,8 @@ func Spec() dialect.Spec {
 		CheckName:     CheckName,
 		Method:        WireName,
 		ModuleOf:      moduleOf,
+		Asks:          schemaMethod,
+		Answered:      func(result json.RawMessage) bool { return scan.Type(result) == 's' },
 		Bridge:        dialect.Bridging{Name: listableName, Objects: true},
 		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
 		NoDescription: "no service_schema",

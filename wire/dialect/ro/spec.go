@@ -2,6 +2,7 @@ package ro
 
 import (
 	_ "embed" // the rules
+	"encoding/json"
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -32,12 +33,16 @@ func Spec() dialect.Spec {
 		Jobs:            dialect.OwnJobs,
 		NoCancel:        true,
 		DeferredResults: true,
-		Bridge:          dialect.Bridging{Fields: targeted, Endless: true},
-		Follows:         Follows,
-		Catalog:         catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
-		NoDescription:   "it has no rpc.describe",
-		AnswerKey:       CacheKey,
-		AnswerMaxAge:    MaxAge,
+		Asks:            describe,
+		Answered: func(result json.RawMessage) bool {
+			return scan.Get(result, "ro-jrpc") != nil || scan.Get(result, "resources") != nil
+		},
+		Bridge:        dialect.Bridging{Fields: targeted, Endless: true},
+		Follows:       Follows,
+		Catalog:       catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
+		NoDescription: "it has no rpc.describe",
+		AnswerKey:     CacheKey,
+		AnswerMaxAge:  MaxAge,
 	}
 }
 

@@ -1,0 +1,90 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/finding"
+	"rpcx/commands/request"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/session"
+)
+
+// findPatience is how long a peer of which only the address is known may be silent
+// before it is asked otherwise.
+const findPatience = 5 * time.Second
+
+// fetch asks the peer what it offers. Where no dialect is named, it is found out who is
+// there, at most four connections being made, and two starts of a command.
+func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
+	typed := run.Line.Args[0]
+	plain := func(e endpoint.Endpoint) (*catalog.Catalog, error) {
+		return request.FetchCatalog(ctx, run, e, &o.Client, name, o.forPeople(run))
+	}
+	if !finding.Applies(e, typed, o.Conn.Dialect) {
+		return plain(e)
+	}
+	if known, ok := finding.Known(e); ok && !o.Conn.Refresh && !o.Conn.NoCache {
+		if c, err := plain(known); err == nil {
+			o.found(run, typed, known)
+			return c, nil
+		}
+	}
+	idle := o.Time.Idle
+	if !run.Line.Has("idle") {
+		o.Time.Idle = cmdline.Duration(findPatience)
+	}
+	c, failed := plain(e)
+	o.Time.Idle = idle
+	if failed == nil || ctx.Err() != nil {
+		return c, failed
+	}
+	f := look(ctx, run, e, o, failed)
+	if f == nil {
+		return nil, failed
+	}
+	if f.Catalog == nil {
+		if f.Starts > 1 && len(e.Address.Command) > 0 { // it was started twice
+			f.Keep(e)
+			g := wire.NewFault(wire.RPCError, "the peer is spoken with as "+f.Endpoint.String(), nil)
+			g.Fix = run.Line.WithArgs(append([]string{f.Endpoint.Over(typed)}, run.Line.Args[1:]...))
+			return nil, g
+		}
+		if c, err := plain(f.Endpoint); err == nil {
+			f.Catalog = c
+		} else {
+			return nil, failed
+		}
+	}
+	if !o.Conn.NoCache {
+		f.Keep(e)
+	}
+	o.found(run, typed, f.Endpoint)
+	return f.Catalog, nil
+}
+
+// look finds out who is there: as the peer has shown by itself, else by asking.
+func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOptions, failed error) *finding.Finding {
+	var shown *env.Shown
+	if errors.As(failed, &shown) {
+		better, err := session.ParseEndpoint(shown.Better, "")
+		if err != nil {
+			return nil
+		}
+		return &finding.Finding{Endpoint: better, Starts: 1}
+	}
+	return finding.Look(ctx, run, e, &o.Client, o.probe, failed)
+}
+
+// found tells how the peer is spoken with.
+func (o *describeOptions) found(run *env.Env, typed string, e endpoint.Endpoint) {
+	if better := e.Over(typed); better != typed {
+		run.Console.Note("it is spoken with as " + better)
+		run.Line.Args[0] = better
+	}
+}

@@ -1,0 +1,233 @@
+// Package finding finds out how a peer speaks, and what it offers, where its endpoint
+// says no more than its address.
+package finding
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/wire"
+	"rpcx/wire/cache"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
+	"rpcx/wire/session"
+)
+
+// patience is how long the answer to one probe is waited for.
+const patience = time.Second
+
+// A probe is a cheap question that servers are known to answer. None of them makes a
+// session, or ends anything.
+type probe struct {
+	method  string
+	params  string                                        // JSON; "": none
+	dialect string                                        // that of who answers it; "": any JSON-RPC
+	knows   func(result json.RawMessage) bool             // tells the answer from nonsense; nil: reads does
+	reads   func(result json.RawMessage) *catalog.Catalog // what the answer lists; nil: who answers it is to be described
+}
+
+// initialize is asked with --probe alone: it begins a session with whoever knows it.
+var initialize = probe{
+	method: "initialize", dialect: "mcp",
+	params: `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"rpcx","version":"0"}}`,
+	knows:  func(result json.RawMessage) bool { return scan.Get(result, "protocolVersion") != nil },
+}
+
+// probes are asked in this order, each on the same connection.
+func probes(sessions bool) (list []probe) {
+	for _, s := range all.Specs() {
+		if s.Asks != "" {
+			list = append(list, probe{method: s.Asks, dialect: s.Name, knows: s.Answered})
+		}
+	}
+	list = append(list,
+		probe{method: "system.listMethods", reads: named},
+		probe{method: "rpc_modules", reads: modules},
+		probe{method: "system.describe", reads: procedures},
+		probe{method: "__listMethods", dialect: "rpcws", reads: named},
+		probe{method: "listMethods", reads: named},
+	)
+	if sessions {
+		list = append(list, initialize)
+	}
+	return list
+}
+
+// Applies reports whether it is to be found out who is at e, which typed names: where
+// no dialect is named, and whoever is there can be asked more than once.
+func Applies(e endpoint.Endpoint, typed, dialectFlag string) bool {
+	return dialectFlag == "" && e.Dialect == all.Default() && e.Demo == "" && e.Tape == "" && e.Socket == "" && e.Turned == "" &&
+		e.Profile == nil && e.Address.Scheme != "stdio" && !endpoint.NamesDialect(typed)
+}
+
+// A Finding is what was found.
+type Finding struct {
+	Endpoint endpoint.Endpoint // with the dialect and the framing that are spoken
+	Starts   int               // how many connections were made until then
+	Catalog  *catalog.Catalog  // what it lists; nil: it is to be described
+}
+
+// Look asks the peer of e, which has not described itself as failed says, until it is
+// known; nil where nothing was found. sessions allows questions that begin a session.
+func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, sessions bool, failed error) *Finding {
+	f := wire.AsFault(failed)
+	if f == nil {
+		return nil
+	}
+	if f.Kind == wire.RPCError || f.Kind == wire.Protocol { // it speaks, somehow
+		found := ask(ctx, run, e, c, probes(sessions))
+		if found != nil || f.Kind == wire.RPCError || len(e.Address.Command) > 0 {
+			return found
+		}
+	}
+	if f.Kind != wire.Timeout && f.Kind != wire.Closed && f.Kind != wire.Protocol || !e.IsBytes() || e.Framing != "" {
+		return nil
+	}
+	e.Framing = "header" // which says nothing to a line, and waits for more of it
+	return ask(ctx, run, e, c, append([]probe{{method: "rpc.discover"}}, probes(sessions)...))
+}
+
+// ask asks one connection after the other question.
+func ask(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, list []probe) *Finding {
+	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
+	if err != nil {
+		return nil
+	}
+	conv, err := session.Open(ctx, e, o)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = conv.Close() }()
+	answered := false
+	for _, p := range list {
+		result, err := answer(ctx, conv, p)
+		var rpc *wire.Error
+		switch {
+		case errors.As(err, &rpc):
+			answered = true
+			continue
+		case err != nil:
+			return nil
+		}
+		answered = true
+		if p.knows != nil && !p.knows(result) {
+			continue
+		}
+		found := &Finding{Endpoint: e, Starts: 2}
+		if p.dialect != "" && all.Has(p.dialect) {
+			found.Endpoint.Dialect = p.dialect
+		}
+		if p.reads == nil {
+			return found
+		}
+		if found.Catalog = p.reads(result); found.Catalog != nil {
+			found.Catalog.Dialect = found.Endpoint.Dialect
+			return found
+		}
+	}
+	if answered && e.Framing != "" { // it has nothing to tell, but it speaks
+		return &Finding{Endpoint: e, Starts: 2}
+	}
+	return nil
+}
+
+// answer returns the first answer to a call.
+func answer(ctx context.Context, conv session.Conversation, p probe) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var params json.RawMessage
+	if p.params != "" {
+		params = json.RawMessage(p.params)
+	}
+	st, err := conv.Open(ctx, dialect.Op{Kind: dialect.Call, Method: p.method, Params: params})
+	if err != nil {
+		return nil, err
+	}
+	m, err := st.Next(ctx)
+	if err != nil {
+		dialect.CancelAnyway(ctx, st)
+		return nil, err
+	}
+	if m.Err != nil {
+		return nil, m.Err.Clone()
+	}
+	return append(json.RawMessage(nil), m.Body...), nil
+}
+
+// named reads a list of names, or of objects that have one.
+func named(result json.RawMessage) *catalog.Catalog {
+	if scan.Type(result) != 'a' {
+		return nil
+	}
+	c := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}}
+	for v := range scan.Elements(result) {
+		m := catalog.Method{}
+		if name, ok := scan.Text(v); ok {
+			m.Name = name
+		} else if m.Name, ok = scan.Text(scan.Get(v, "name")); ok {
+			m.Description, _ = scan.Text(scan.Get(v, "description"))
+		}
+		if m.Name != "" {
+			c.Methods = append(c.Methods, m)
+		}
+	}
+	return received(c)
+}
+
+// modules reads an object of modules with their versions, whose methods nobody lists.
+func modules(result json.RawMessage) *catalog.Catalog {
+	if scan.Type(result) != 'o' {
+		return nil
+	}
+	return received(&catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}, Extra: scan.Pair("modules", result)})
+}
+
+// procedures reads the description of JSON-RPC 1.1, whose procs have names and params.
+func procedures(result json.RawMessage) *catalog.Catalog {
+	procs := scan.Get(result, "procs")
+	if scan.Type(procs) != 'a' {
+		return nil
+	}
+	c := named(procs)
+	if c == nil {
+		return nil
+	}
+	c.Info.Name, _ = scan.Text(scan.Get(result, "name"))
+	c.Info.Version, _ = scan.Text(scan.Get(result, "version"))
+	c.Info.Description, _ = scan.Text(scan.Get(result, "summary"))
+	return c
+}
+
+// received returns what a peer said as a catalog that holds nothing else.
+func received(c *catalog.Catalog) *catalog.Catalog {
+	c, err := catalog.Received(c, nil)
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// Known returns e as it was found to speak earlier.
+func Known(e endpoint.Endpoint) (endpoint.Endpoint, bool) {
+	f, ok := cache.Found(e)
+	if !ok || f.Dialect != "" && !all.Has(f.Dialect) {
+		return e, false
+	}
+	if e.Framing == "" {
+		e.Framing = f.Framing
+	}
+	e.Dialect = f.Dialect
+	return e, true
+}
+
+// Keep keeps what was found of the peer of e.
+func (f *Finding) Keep(e endpoint.Endpoint) {
+	cache.KeepFinding(e, cache.Finding{Dialect: f.Endpoint.Dialect, Framing: f.Endpoint.Framing})
+}
