@@ -95,6 +95,11 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	})
 }
 
+// A stdout that was closed (>&-) cannot be told from one that leads to /dev/null: before
+// any of our code runs, Go's runtime opens /dev/null for reading and writing in its place,
+// just as others do who start a program whose output they do not want (subprocess.DEVNULL
+// of Python, "ignore" of Node). To fail there would fail those, so what is written is lost.
+
 // brokenStdout reports whether err is that stdout itself is a pipe without a reader.
 func brokenStdout(err error) bool {
 	var path *fs.PathError
