@@ -10,6 +10,7 @@ import (
 	"rpcx/format"
 	"rpcx/format/report"
 	"rpcx/wire"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/validate/probes"
 	"rpcx/wire/validate/rules"
 )
@@ -44,6 +45,8 @@ func (j *judge) leftOut(p *probes.Probe) bool {
 	switch {
 	case slices.Contains(j.o.disable, p.Name):
 		why = "--disable"
+	case (p.Own || p.Bare) && j.endpoint.Turned == endpoint.Accept:
+		why = "it needs a connection of its own, and the peer connects to us"
 	case p.Intrusive != "" && !j.o.intrusive:
 		why = p.Intrusive + " (--intrusive)"
 	case p.For == "try" && len(j.each(p)) == 0:
