@@ -85,6 +85,8 @@ func (s *Sign) fits(e Endpoint) bool {
 	switch {
 	case s.Dialect != "":
 		return s.Dialect != e.Dialect && all.Has(s.Dialect)
+	case s.Framing == "line" && e.framing() == "concat": // which reads lines as well
+		return false
 	case s.Framing != "":
 		return e.IsBytes() && s.Framing != e.framing()
 	}

@@ -228,6 +228,9 @@ func shape(p *load.Page) dialect.Shape {
 	return s
 }
 
+// unsaid is the line of a table of probes, in TOML, that leaves out what most protocols of pages know nothing of.
+const unsaid = `except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
+
 // probes are what a peer is asked by rpcx validate: as rules. Most such protocols know
 // nothing of batches and of params by position, and their METHOD need not be one of the
 // wire.
@@ -236,6 +239,5 @@ func probes(p *load.Page) string {
 	if of == "" {
 		return ""
 	}
-	return of + `
-except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
+	return of + "\n" + unsaid
 }
