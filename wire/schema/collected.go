@@ -18,7 +18,7 @@ type collected struct {
 	seen   seen
 }
 
-// seen is which members or elements of a value some keyword has evaluated, for
+// seen records which members or elements of a value some keyword has evaluated, for
 // unevaluatedProperties and unevaluatedItems.
 type seen struct {
 	names  map[string]bool

@@ -160,7 +160,8 @@ func engine(text string) (jsonschema.Regexp, error) {
 	return p, nil
 }
 
-// warningEngine is engine for who is told of the patterns that Go cannot compile.
+// warningEngine returns engine, with say called for each pattern that Go cannot
+// compile.
 func warningEngine(say func(string)) jsonschema.RegexpEngine {
 	return func(text string) (jsonschema.Regexp, error) {
 		if _, err := newPattern(text); err != nil {

@@ -245,7 +245,7 @@ func (s *survey) reference(ref string, at site) string {
 	return s.lost(ref)
 }
 
-// lost says that a reference leads nowhere.
+// lost warns that ref leads nowhere, and returns what it is replaced by.
 func (s *survey) lost(ref string) string {
 	s.warn(fmt.Sprintf("$ref %q leads nowhere: left unchecked", ref))
 	return unknownURL

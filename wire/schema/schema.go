@@ -102,7 +102,7 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	return nil
 }
 
-// evaluation returns a fresh one for the schema.
+// evaluation returns a new evaluation of the schema.
 func (s *Schema) evaluation(ctx context.Context) *evaluation {
 	return &evaluation{
 		ctx: ctx, left: s.steps, tracks: s.tracks, ambiguous: s.ambiguous,

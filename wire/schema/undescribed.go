@@ -20,7 +20,7 @@ type Undescribed struct {
 	Nearest string // the described name that is near and not given; "" if none is
 }
 
-// undescribedMost bounds how many are told.
+// undescribedMost bounds the members that Undescribed returns.
 const undescribedMost = 16
 
 // Undescribed returns the members of v, which fits, that the schema does not

@@ -63,7 +63,7 @@ func newCo(command string, o RuntimeOptions) *coRuntime {
 	return r
 }
 
-// About says that a co-process evaluates: in which language is its own affair.
+// About names the engine. Which language a co-process evaluates is not known.
 func (*coRuntime) About() map[string]string { return map[string]string{"engine": "co-process"} }
 
 // Eval hands the code to the co-process and waits for its answer.
@@ -149,8 +149,8 @@ func resetLine(b []byte, session string) []byte {
 	return append(line.End(), '\n')
 }
 
-// Close lets the co-process go, which is told that every session is over, and
-// waits for it.
+// Close tells the co-process that every session is over, lets it exit, and waits
+// for it.
 func (r *coRuntime) Close() error {
 	r.mu.Lock()
 	r.closed = true
@@ -168,8 +168,8 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living returns the running co-process, which is started if there is none; session
-// is the one that it is told of next.
+// living returns the running co-process, which is started if there is none, and
+// notes that it will hear of session.
 func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -89,7 +89,7 @@ var (
 	}
 )
 
-// functions returns what code has beside jq's own.
+// functions returns the functions that code has in addition to jq's own.
 func (r *jqRun) functions() []jq.Func {
 	var all []jq.Func
 	for _, name := range r.e.Names {
@@ -148,8 +148,8 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(value)
 }
 
-// invokeError makes what an invoke was answered with an error that try catches
-// as an object with code and message.
+// invokeError makes an error of an invoke's error response, which try catches as an
+// object with code and message.
 func invokeError(name string, err error) error {
 	err = invokeFailed(name, err)
 	var failed *dialect.EvalError

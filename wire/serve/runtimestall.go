@@ -11,9 +11,9 @@ import (
 // while others wait for an answer: then it is ended.
 const stallTime = 10 * time.Second
 
-// watch warns that t did not end an eval that it was asked to end, and has it
-// watched until it says something. A co-process has one thread for all sessions
-// as often as not: code that never ends would stop every one of them.
+// watch warns that t did not end an eval that was cancelled, and watches it until
+// it writes something. A co-process often has one thread for all sessions, so code
+// that never ends would stop every one of them.
 func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -25,8 +25,8 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.wg.Go(func() { r.untilItSpeaks(t) })
 }
 
-// untilItSpeaks ends t where it says nothing while somebody waits for it, for a
-// whole stall time. Another is started for the next eval.
+// untilItSpeaks ends t if it writes nothing for the stall time while evals wait for
+// it. Another is started for the next eval.
 func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 	r.mu.Lock()
 	lines, waits := r.lines, len(r.pending) > 0

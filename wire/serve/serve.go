@@ -25,8 +25,8 @@ type Options struct {
 	// Allow and Deny are patterns of method names, in which "*" stands for any
 	// run of characters. Deny wins; where anything is allowed all else is denied.
 	Allow, Deny []string
-	// Name is what hooks and the policy call a method, by the name that it has in
-	// the catalog; requests come with that name, too. nil: the same.
+	// Name returns the name by which hooks and the policy call a method of the
+	// catalog; requests come with that name, too. nil: the same.
 	Name    func(method string) string
 	Runtime dialect.Runtime     // evaluates code; nil: nothing does
 	Hosting dialect.HostOptions // how a host with a clock and files of its own runs

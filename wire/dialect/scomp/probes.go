@@ -2,7 +2,7 @@ package scomp
 
 import _ "embed" // the probes
 
-// probes are what a peer is asked by rpcx validate.
+// probes are the checks that rpcx validate makes of a peer.
 //
 //go:embed probes.toml
 var probes string
