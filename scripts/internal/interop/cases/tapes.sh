@@ -64,8 +64,17 @@ again geth
 want 0 '{"number":0}
 {"number":1}
 {"number":2}' rpcx replay geth.tape --listen ws://127.0.0.1:0/ -- rpcx subscribe @ orders_subscribe '["ticks",0,1]' --count 3
+# shellcheck disable=SC2016
+want 0 '{"number":0}
+{"number":1}
+{"number":2}' rpcx record ws://127.0.0.1:0/ --to "ws://$address/ws" -o client.tape -- sh -c 'geth dial "$RPCX_ENDPOINT" 0 1'
 stop
-ok "go-ethereum, over ws: a subscription and its end"
+# shellcheck disable=SC2016
+want 0 '{"number":0}
+{"number":1}
+{"number":2}' rpcx replay client.tape --listen ws://127.0.0.1:0/ -- sh -c 'geth dial "$RPCX_ENDPOINT" 0 1'
+again client
+ok "go-ethereum, over ws: a subscription and its end, of rpcx and of its own client"
 
 # Node's inspector
 cat >program.js <<'JS'

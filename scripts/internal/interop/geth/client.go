@@ -9,9 +9,13 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// dial subscribes at url to what orders_subscribe ["ticks"] gives, prints three
-// items, a line each, and unsubscribes.
-func dial(url string) error {
+// dial subscribes at url to what orders_subscribe ["ticks"] gives, with numbers as
+// further params, prints three items, a line each, and unsubscribes.
+func dial(url string, numbers []string) error {
+	params := []any{"ticks"}
+	for _, n := range numbers {
+		params = append(params, json.Number(n))
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
 	defer cancel()
 	client, err := rpc.DialContext(ctx, url)
@@ -20,7 +24,7 @@ func dial(url string) error {
 	}
 	defer client.Close()
 	items := make(chan json.RawMessage)
-	sub, err := client.Subscribe(ctx, "orders", items, "ticks")
+	sub, err := client.Subscribe(ctx, "orders", items, params...)
 	if err != nil {
 		return err
 	}

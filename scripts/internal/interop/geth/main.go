@@ -65,8 +65,8 @@ func (orders) Ticks(ctx context.Context, n, ms int) (*rpc.Subscription, error) {
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) == 3 && os.Args[1] == "dial" {
-		if err := dial(os.Args[2]); err != nil {
+	if len(os.Args) > 2 && os.Args[1] == "dial" {
+		if err := dial(os.Args[2], os.Args[3:]); err != nil {
 			log.Fatal(err)
 		}
 		return
