@@ -56,3 +56,9 @@ JSON
 steps='for f in 0.25 0.5 0.75; do echo "{\"progress\":\"on\",\"fraction\":$f}"; sleep 0.1; done; echo "\"done\""'
 want 0 "$(cat wanted.client)" node "$INTEROP/clients/mcp.mjs" rpcx serve mcp+stdio: --hooks tools --on "long-running=lines:$steps"
 ok "a folder of scripts is a server for the protocol's own client: tools, progress, sampling from inside a hook, an unknown tool"
+
+start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks tools --on "long-running=lines:$steps"
+at=$(field listening)
+sed -e 1d -e '$d' wanted.client >wanted.http
+want 0 "$(cat wanted.http)" node "$INTEROP/clients/mcp-http.mjs" "${at#mcp+}"
+ok "the same over streamable HTTP"

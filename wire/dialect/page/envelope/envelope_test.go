@@ -1,0 +1,115 @@
+package envelope
+
+import (
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
+)
+
+func speaks(tb testing.TB, text string) dialect.Codec {
+	tb.Helper()
+	p, err := load.Parse("x.toml", []byte("name = 'x'\nbase = 'none'\n"+text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	plan, err := Compile(p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return New(plan, Options{})
+}
+
+// What a call looks like, in each way to send params, and with each kind of id.
+func TestWrites(t *testing.T) {
+	const names = "[names]\nrequest = { method = 'm', params = 'p', id = 'i' }\nresponse = { result = 'r' }\n"
+	for _, c := range []struct{ more, params, want string }{
+		{"", `{"a":1.10}`, `{"i":1,"m":"do","p":{"a":1.10}}`},
+		{"", "", `{"i":1,"m":"do"}`},
+		{"none = '{}'", "", `{"i":1,"m":"do","p":{}}`},
+		{"params = 'array'", `{"a":1}`, `{"i":1,"m":"do","p":[{"a":1}]}`},
+		{"params = 'array'", `[1,2]`, `{"i":1,"m":"do","p":[1,2]}`},
+		{"params = 'one'", `[1,2]`, `{"i":1,"m":"do","p":[[1,2]]}`},
+		{"params = 'one'", `[7]`, `{"i":1,"m":"do","p":[7]}`},
+		{"params = 'one'", ``, `{"i":1,"m":"do","p":[null]}`},
+		{"params = 'flat'", `{"a":1,"b":[2]}`, `{"i":1,"m":"do","a":1,"b":[2]}`},
+		{"params = 'flat'", ``, `{"i":1,"m":"do"}`},
+		{"params = 'prefixed'", `[1,2]`, `{"i":1,"p":["do",1,2]}`},
+		{"params = 'prefixed'", ``, `{"i":1,"p":["do"]}`},
+		{"ids = 'string'", ``, `{"i":"1","m":"do"}`},
+		{"ids = 'none'", ``, `{"m":"do"}`},
+	} {
+		m, err := speaks(t, names+c.more).Encode(dialect.Op{Kind: dialect.Call, Method: "do", Params: []byte(c.params)})
+		if err != nil || string(m.Raw) != c.want || m.Kind != wire.Request || len(m.ID) == 0 {
+			t.Errorf("%s %s:\n got %s, %v\nwant %s", c.more, c.params, m.Raw, err, c.want)
+		}
+	}
+	if _, err := speaks(t, names+"params = 'flat'").Encode(dialect.Op{Kind: dialect.Call, Method: "do", Params: []byte(`[1]`)}); err == nil {
+		t.Error("an array goes flat into a message")
+	}
+}
+
+// Where messages have no ids, answers are those of the requests in their order.
+func TestNoIDs(t *testing.T) {
+	c := speaks(t, "[names]\nrequest = { method = 'm' }\nresponse = { result = 'r' }\nids = 'none'\n")
+	var ids []string
+	for range 2 {
+		m, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: "do"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, string(m.ID))
+	}
+	for _, want := range ids {
+		msgs, _, err := c.Decode([]byte(`{"r":1}`))
+		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Response || string(msgs[0].ID) != want {
+			t.Errorf("%+v, %v", msgs, err)
+		}
+	}
+}
+
+// FuzzDecode: whatever comes, its messages are parts of it, and nothing panics.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{"seq":1,"type":"response","request_seq":1,"success":false,"command":"x","message":"m","body":{"error":{"id":1}}}`,
+		`{"seq":2,"type":"event","event":"stopped","body":null}`, `{"type":"request","command":"c","seq":{}}`,
+		`{"type":"request","command":7}`, `[{"type":"event"}]`, `[]`, `7`, `{"type":"request","command":"é","seq":1e400}`, "{\"a\":\xff}", `{} {}`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		c := speaks(t, `
+[names]
+request = { method = "command", params = "arguments", id = "seq", const = { type = "request" } }
+response = { id = "request_seq", result = "body", code = "body.error.id", message = "message", const = { type = "response" } }
+event = { method = "event", params = "body.0", const = { type = "event" } }
+ok = { at = "success", is = true }
+batches = true
+[[read]]
+when = ".odd?"
+kind = "notification"
+method = ".odd"
+params = "."
+`)
+		msgs, _, err := c.Decode(raw)
+		for _, m := range msgs {
+			if m.Kind == wire.Request && len(m.ID) == 0 {
+				t.Errorf("a request without an id: %s", raw)
+			}
+			if _, eerr := c.Event(m); eerr != nil {
+				t.Error(eerr)
+			}
+			if m.Kind == wire.Request {
+				out, rerr := c.Reply(m, wire.Event{Kind: wire.Data, Data: []byte("1")})
+				if rerr != nil || len(out) != 1 || scan.Valid(out[0], wire.DefaultMaxDepth) != nil {
+					t.Errorf("%s is answered with %s, %v", raw, out, rerr)
+				}
+			}
+		}
+		if err == nil && len(msgs) == 0 {
+			t.Errorf("%q is nothing", raw)
+		}
+	})
+}
