@@ -41,7 +41,7 @@ func Limits() []Limit {
 		{"clients of a listener", "1,000", "max-clients", "others are hung up on, with a warning"},
 		{"the head of a client's HTTP request, its TLS handshake included", "10s, 64 KiB", "", "it is hung up on, or answered 431"},
 		{"the body of a client's POST", "30s between two pieces, and 1 KiB/s", "", "it is answered 408 and hung up on"},
-		{"a client's TLS handshake (tls)", "10s, 64 at once", "connect-timeout", "it is hung up on, with a warning"},
+		{"a client's TLS handshake (tls)", "10s, 64 at once", "", "it is hung up on, with a warning"},
 		{"a client's HTTP connection without a request", "2m", "", "it is closed"},
 		{"an answer to a POST that its client does not take", "30s, and 1 KiB/s; when serve ends 2s", "", "it is cut"},
 		{"requests of one client that are being answered", "1,088, 128 MiB", "max-inflight", "no more are read"},
