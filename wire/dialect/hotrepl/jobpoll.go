@@ -23,7 +23,7 @@ const (
 
 // Job works on the host's jobs, which are polled. What a stream says of one is a
 // report: an object with its job, state and status, and its progress, output or error.
-// Of a JobWait, Extra's bare asks for the output alone, as a call prints it; that
+// Of a JobRun and a JobWait, Extra's bare asks for the output alone, as a call prints it; that
 // job is then ours, and is cancelled when nobody waits for it any more.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	p := &poll{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
@@ -31,6 +31,9 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 	case dialect.JobRun, dialect.JobStart:
 		call := op
 		call.Kind = dialect.Call
+		if op.Kind == dialect.JobRun && scan.Get(op.Extra, "bare") != nil {
+			p.bare, call.Extra = true, nil
+		}
 		st, err := caller.Open(ctx, call)
 		p.asked, p.job, p.ours = st, nil, true
 		return p, err

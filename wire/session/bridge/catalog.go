@@ -67,6 +67,9 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		schema.Add("properties", props.End())
 		t.Params = schema.End()
 	}
+	if o.kind == catalog.Job && b.spec.Bridge.Fields != nil {
+		t.Result = nil // what comes of a job is told with how it ended
+	}
 	if o.array {
 		t.Kind, t.Events = catalog.Call, nil
 		var schema scan.Object
@@ -148,7 +151,9 @@ func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
 	case r.Notification:
 		op.Kind = dialect.Notify
 	case o.kind == catalog.Job && b.spec.Jobs != dialect.NoJobs:
-		op.Kind = dialect.JobRun
+		if op.Kind = dialect.JobRun; b.spec.Bridge.Fields == nil {
+			op.Extra = json.RawMessage(`{"bare":true}`) // what comes of it, and not how it ended
+		}
 	case o.kind == catalog.Stream && !b.spec.Catalog.CallsStream:
 		op.Kind = dialect.Subscribe
 	}
