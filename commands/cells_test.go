@@ -52,6 +52,7 @@ var cells = []struct {
 	{"http", "403", 6, "…HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", nil},
 	{"http", "404", 3, "…HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", nil},
 	{"http", "500", 1, "…HTTP/1.1 500 Internal Server Error\r\nContent-Length: 4\r\n\r\noops", nil},
+	{"http", "500 whose body does not end", 1, "…HTTP/1.1 500 Internal Server Error\r\nContent-Length: 500\r\n\r\noops", linger},
 	{"http", "503", 3, "…HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", nil},
 	{"http", "a redirect", 3, "…HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n", nil},
 	{"http", "no HTTP", 5, "…220 smtp ready\r\n", nil},
