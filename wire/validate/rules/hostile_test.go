@@ -33,7 +33,10 @@ func TestHostile(t *testing.T) {
 			lines := good(t, dialect)
 			conn := 0
 			for i := range lines {
-				for _, bad := range mutants(lines[i].Msg) {
+				for n, bad := range mutants(lines[i].Msg) {
+					if n%3 != i%3 { // all of them take long
+						continue
+					}
 					conn++
 					some := slices.Clone(lines[max(0, i-4):min(i+3, len(lines))]) // what comes next sees what was kept of it
 					some[min(i, 4)].Msg = bad
