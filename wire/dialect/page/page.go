@@ -231,13 +231,14 @@ func shape(p *load.Page) dialect.Shape {
 // unsaid is the line of a table of probes, in TOML, that leaves out what most protocols of pages know nothing of.
 const unsaid = `except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
 
-// probes are what a peer is asked by rpcx validate: as rules. Most such protocols know
+// probes are what a peer is asked by rpcx validate: what the base demands, where the
+// page's messages are made as the base has them; else nothing. Most such protocols know
 // nothing of batches and of params by position, and their METHOD need not be one of the
 // wire.
 func probes(p *load.Page) string {
-	of := rules(p)
-	if of == "" {
+	if p.Base == "none" || renamed(p) {
 		return ""
 	}
-	return of + "\n" + unsaid
+	return `base = "` + p.Base + `"
+except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
 }
