@@ -38,7 +38,7 @@ func StartLineProcess(command string, stderr io.Writer) (*LineProcess, error) {
 			stderr.Write(lines)
 		}
 	}}
-	return startLineProcess(nil, command, inherited(), t)
+	return startLineProcess(context.Background(), command, inherited(), t)
 }
 
 func startLineProcess(patience context.Context, command string, env []string, stderr *tail) (*LineProcess, error) {

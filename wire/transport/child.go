@@ -129,7 +129,7 @@ const HurriedGrace = 150 * time.Millisecond
 // (SIGKILL). It returns when the group is empty, at the latest a second after the
 // SIGKILL. If the child has exited already it does the same for the processes that
 // the child left behind.
-func (p *Process) End(grace time.Duration) { p.EndWithin(nil, grace) }
+func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), grace) }
 
 // EndWithin is End with a grace that is over HurriedGrace after hurry has ended, which may
 // be nil.

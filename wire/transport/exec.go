@@ -67,7 +67,7 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c Config) 
 	p, err := StartProcess(cmd)
 	stderr.Close()
 	if err != nil {
-		pump.close(nil, 0)
+		pump.close(context.Background(), 0)
 		return nil, err
 	}
 	return newChildStream(p, pipes, pump, c), nil
