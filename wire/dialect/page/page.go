@@ -4,6 +4,7 @@ package page
 
 import (
 	"embed"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -239,6 +240,5 @@ func probes(p *load.Page) string {
 	if p.Base == "none" || renamed(p) {
 		return ""
 	}
-	return `base = "` + p.Base + `"
-except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
+	return fmt.Sprintf("base = %q\n%s", p.Base, unsaid)
 }
