@@ -32,6 +32,14 @@ type FlagDoc struct {
 	Repeated bool // it may be given more than once
 }
 
+// Choices returns the words that the value is one of; nil where it is no choice of words.
+func (f FlagDoc) Choices() []string {
+	if !strings.Contains(f.Arg, "|") || f.Arg != strings.ToLower(f.Arg) {
+		return nil
+	}
+	return strings.Split(f.Arg, "|")
+}
+
 // An Example is a command line that works, with what it shows.
 type Example struct {
 	Says    string

@@ -32,8 +32,8 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 		return answer{files: before, kind: folder}
 	case strings.Contains(f.Arg, "FILE"), f.Arg == "TAPE", f.Arg == "CATALOG":
 		return answer{files: before, kind: anyFile}
-	case strings.Contains(f.Arg, "|") && f.Arg == strings.ToLower(f.Arg):
-		return words(before, strings.Split(f.Arg, "|")...)
+	case f.Choices() != nil:
+		return words(before, f.Choices()...)
 	case f.Arg == "ENDPOINT", f.Arg == "E":
 		return endpoints(word)
 	}

@@ -64,7 +64,7 @@ func firstSentences(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	end := 0
 	for i := range len(text) {
-		if (text[i] == '.' || text[i] == ':') && (i+1 == len(text) || text[i+1] == ' ') && text[i] == '.' {
+		if text[i] == '.' && (i+1 == len(text) || text[i+1] == ' ') {
 			if end > 0 && i > 3*Width {
 				break
 			}

@@ -2,7 +2,6 @@ package help
 
 import (
 	"os"
-	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire/scan"
@@ -94,14 +93,13 @@ func flagJSON(f cmdline.FlagDoc) flagDoc {
 	if len(f.Names) > 1 {
 		d.Short = "-" + f.Names[1]
 	}
-	values := strings.Split(f.Arg, "|")
 	switch known := argTypes[f.Arg]; {
 	case f.Arg == "":
 		d.Type = "bool"
 	case known != "":
 		d.Type = known
-	case len(values) > 1 && f.Arg == strings.ToLower(f.Arg):
-		d.Type, d.Values = "enum", values
+	case f.Choices() != nil:
+		d.Type, d.Values = "enum", f.Choices()
 	}
 	return d
 }

@@ -116,31 +116,14 @@ func (j *judge) declaredRule(name, sentence string, level rules.Level, all []dec
 	j.count.all++
 	c := report.Case{Name: name, Class: j.endpoint.Dialect + " catalog"}
 	warning := level == rules.Should && !j.o.strict
-	n := 0
+	var found []finding
 	for _, f := range all {
-		if f.Rule != name {
-			continue
-		}
-		n++
-		line := finding{
-			source: j.endpoint.String(), rule: name, level: string(level), section: "what the peer says of itself", method: f.Method,
-			pointer: f.Pointer, whole: true, message: sentence + " But " + f.Message, warning: warning,
-		}
-		if warning {
-			c.Stdout += line.String() + "\n"
-		} else {
-			c.Failures = append(c.Failures, line.failure())
-		}
-		if err := j.r.print(line); err != nil {
-			return err
+		if f.Rule == name {
+			found = append(found, finding{
+				source: j.endpoint.String(), rule: name, level: string(level), section: "what the peer says of itself", method: f.Method,
+				pointer: f.Pointer, whole: true, message: sentence + " But " + f.Message, warning: warning,
+			})
 		}
 	}
-	switch {
-	case n > 0 && warning:
-		j.count.warned++
-	case n > 0:
-		j.count.failed++
-	}
-	j.r.add(c)
-	return nil
+	return j.found(c, found...)
 }

@@ -156,6 +156,15 @@ func (f finding) failure() report.Failure {
 	return report.Failure{Kind: f.rule, Message: f.String()}
 }
 
+// into puts the finding into a case of the report: as a failure, or where it makes nothing fail as what the case said.
+func (f finding) into(c *report.Case, fails bool) {
+	if fails {
+		c.Failures = append(c.Failures, f.failure())
+	} else {
+		c.Stdout += f.String() + "\n"
+	}
+}
+
 // write writes the report, and returns verdict with what went wrong with that.
 func (r *outcome) write(verdict error) error {
 	if err := r.target.Write(os.Stdout, r.suites); err != nil {

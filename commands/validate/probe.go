@@ -108,17 +108,24 @@ func (j *judge) tell(p *probes.Probe, vars map[string]json.RawMessage, res probe
 	return nil
 }
 
-// found tells a finding, which is a case of the report.
-func (j *judge) found(c report.Case, f finding) error {
-	if f.warning {
+// found tells the findings of one check, which is a case of the report; without any it has passed. All of them are warnings,
+// or none.
+func (j *judge) found(c report.Case, all ...finding) error {
+	for _, f := range all {
+		f.into(&c, !f.warning)
+		if err := j.r.print(f); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(all) == 0:
+	case all[0].warning:
 		j.count.warned++
-		c.Stdout = f.String() + "\n"
-	} else {
+	default:
 		j.count.failed++
-		c.Failures = append(c.Failures, f.failure())
 	}
 	j.r.add(c)
-	return j.r.print(f)
+	return nil
 }
 
 // skip notes that a check is left out.

@@ -140,12 +140,8 @@ func (c *ruleCases) add(r *rules.Rule, f finding) {
 		c.failures++
 	}
 	one := c.cases[r.Name]
-	switch c.count[r.Name]++; {
-	case c.count[r.Name] > mostOfRule:
-	case f.warning:
-		one.Stdout += f.String() + "\n"
-	default:
-		one.Failures = append(one.Failures, f.failure())
+	if c.count[r.Name]++; c.count[r.Name] <= mostOfRule {
+		f.into(one, !f.warning)
 	}
 }
 

@@ -42,12 +42,11 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	breaking := 0
 	for _, d := range found {
 		f, c := ofVersions(name, d), cases.of(d.Method)
-		if d.Class == versions.Breaking && o.allow != "breaking" {
+		breaks := d.Class == versions.Breaking && o.allow != "breaking"
+		if breaks {
 			breaking++
-			c.Failures = append(c.Failures, f.failure())
-		} else {
-			c.Stdout += f.String() + "\n"
 		}
+		f.into(c, breaks)
 		if err := r.print(f); err != nil {
 			return err
 		}

@@ -130,33 +130,18 @@ func (w *watch) rule(j *judge, r *rules.Rule) error {
 	}
 	c := report.Case{Name: r.Name, Class: j.endpoint.Dialect + " rules"}
 	warning := r.Level == rules.Should && !j.o.strict
-	n := w.many[r.Name]
+	var found []finding
 	for _, f := range w.found {
-		if f.Rule.Name != r.Name {
-			continue
+		if f.Rule.Name == r.Name {
+			found = append(found, j.ofRule(f, warning))
 		}
-		line := j.ofRule(f, warning)
-		if warning {
-			c.Stdout += line.String() + "\n"
-		} else {
-			c.Failures = append(c.Failures, line.failure())
-		}
-		if err := j.r.print(line); err != nil {
-			return err
-		}
-	}
-	if n > mostOfRule {
-		j.run.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", r.Name, n-mostOfRule))
 	}
 	j.count.all++
-	switch {
-	case n > 0 && warning:
-		j.count.warned++
-	case n > 0:
-		j.count.failed++
+	err := j.found(c, found...)
+	if n := w.many[r.Name]; n > mostOfRule && err == nil {
+		j.run.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", r.Name, n-mostOfRule))
 	}
-	j.r.add(c)
-	return nil
+	return err
 }
 
 // us returns the side that is not judged.
