@@ -124,6 +124,18 @@ func TestCells(t *testing.T) {
 // the rest, and end. It returns where.
 func failing(t *testing.T, scheme, say string, end func(net.Conn)) string {
 	t.Helper()
+	return listening(t, func(c net.Conn) {
+		c.SetDeadline(time.Now().Add(patience))
+		fail(c, scheme, say)
+		if end != nil {
+			end(c)
+		}
+	})
+}
+
+// listening has each connection to a port of its own handled by serve, closes it then, and returns where.
+func listening(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -137,11 +149,7 @@ func failing(t *testing.T, scheme, say string, end func(net.Conn)) string {
 			}
 			go func() {
 				defer c.Close()
-				c.SetDeadline(time.Now().Add(patience))
-				fail(c, scheme, say)
-				if end != nil {
-					end(c)
-				}
+				serve(c)
 			}()
 		}
 	}()

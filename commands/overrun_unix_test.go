@@ -112,33 +112,18 @@ func overrun(t *testing.T, words, endpoint, stdin string, bySignal bool) time.Du
 // where.
 func drawOut(t *testing.T, scheme, how string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			c.SetDeadline(time.Now().Add(2 * patience))
-			go func() {
-				defer c.Close()
-				msg := []byte(question + "\n")
-				if scheme == "ws" {
-					msg = append([]byte{0x81, byte(len(question))}, question...)
-					acceptUpgrade(c)
-				}
-				if how == "hangs" {
-					time.Sleep(patience)
-				}
-				for err := error(nil); err == nil; {
-					_, err = c.Write(msg)
-				}
-			}()
+	return listening(t, func(c net.Conn) {
+		c.SetDeadline(time.Now().Add(2 * patience))
+		msg := []byte(question + "\n")
+		if scheme == "ws" {
+			msg = append([]byte{0x81, byte(len(question))}, question...)
+			acceptUpgrade(c)
 		}
-	}()
-	return l.Addr().String()
+		if how == "hangs" {
+			time.Sleep(patience)
+		}
+		for err := error(nil); err == nil; {
+			_, err = c.Write(msg)
+		}
+	})
 }

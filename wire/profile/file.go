@@ -67,6 +67,15 @@ func StateFile(name string) string {
 // open reads the file; nil where there is none.
 func open() (*file, error) {
 	path := filePath()
+	b, err := contents(path)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return load(path, b)
+}
+
+// contents returns what stands in the file; nil where there is none.
+func contents(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -79,12 +88,17 @@ func open() (*file, error) {
 	case !info.Mode().IsRegular():
 		return nil, wire.Usagef("%s is no file", path)
 	}
-	if err := trusted(path); err != nil {
-		return nil, err
-	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, wire.Usagef("%v", err)
+	}
+	return b, nil
+}
+
+// load reads b, the contents of the file, which has to be one that nobody else can write.
+func load(path string, b []byte) (*file, error) {
+	if err := trusted(path); err != nil {
+		return nil, err
 	}
 	f := &file{path: path}
 	return f, f.parse(b)

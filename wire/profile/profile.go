@@ -67,12 +67,16 @@ func Find(name string) (*Profile, error) {
 // nothing that would be said to a peer. It is nil where there is no file or no such table; a file without the words
 // [default] is not read any further. Errors are as of Find.
 func Defaults() (*Profile, error) {
-	b, err := os.ReadFile(filePath())
-	if err != nil && os.Getenv(PathVariable) == "" || err == nil && !bytes.Contains(b, []byte("[default]")) {
+	path := filePath()
+	b, err := contents(path)
+	switch {
+	case err != nil && os.Getenv(PathVariable) != "":
+		return nil, err
+	case err != nil || !bytes.Contains(b, []byte("[default]")):
 		return nil, nil
 	}
-	f, err := open()
-	if err != nil || f == nil || f.defaults == nil {
+	f, err := load(path, b)
+	if err != nil || f.defaults == nil {
 		return nil, err
 	}
 	table, ok := f.defaults.(map[string]any)

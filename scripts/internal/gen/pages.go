@@ -84,10 +84,15 @@ func (p *page) shown(examples []example, topic string) {
 			p.line(".SH EXAMPLES")
 			heading = true
 		}
-		p.paragraph()
-		p.line("%s:", inline(e.title))
-		p.verbatim(strings.Split(e.text, "\n"))
+		p.example(e.title, strings.Split(e.text, "\n"))
 	}
+}
+
+// example writes one example: what it shows, and its lines.
+func (p *page) example(says string, lines []string) {
+	p.paragraph()
+	p.line("%s:", inline(says))
+	p.verbatim(lines)
 }
 
 // examples writes the examples of a command and of its subcommands.
@@ -98,9 +103,7 @@ func (p *page) examples(d cmdline.Doc) {
 		p.line(".SH EXAMPLES")
 	}
 	for _, e := range all {
-		p.paragraph()
-		p.line("%s:", inline(e.Says))
-		p.verbatim([]string{"$ " + e.Command})
+		p.example(e.Says, []string{"$ " + e.Command})
 	}
 }
 
