@@ -23,6 +23,11 @@ type Shape struct {
 	// to. A result that is such a value is made up, whatever the method.
 	Streams []string
 
+	// Ends says where a request names the stream that it ends; Ended is the answer to
+	// it, in which $id stands for a value. "": none is ended by a request.
+	Ends  []Place
+	Ended string
+
 	MadeUp []Place // ids, tokens, streams, sessions: not compared, and carried over
 	Varies []Place // versions and names of programs, measurements: not compared
 }
@@ -30,7 +35,7 @@ type Shape struct {
 // A Place says where a value stands in the messages of a dialect.
 type Place struct {
 	// Method is that of the request or notification; an answer has that of its
-	// request. A "*" at either end takes what is there. "": every one.
+	// request. A "*" at an end takes what is there. "": every one.
 	Method string
 	// Pointer is a JSON pointer, in which "*" stands for one name or index and
 	// "**" for any number of them.

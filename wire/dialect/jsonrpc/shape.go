@@ -15,6 +15,12 @@ func Shape(v Version) dialect.Shape {
 		Method: "method", ID: "id",
 		Error:   `{"jsonrpc":"2.0","id":$id,"error":{"code":$code,"message":$message,"data":$data}}`,
 		Streams: []string{"subscription", "subscriptionId", "subscription_id"},
+		Ends: []dialect.Place{ // see UnsubscribeName
+			{Method: "*nsubscribe*", Pointer: "/params/*"},
+			{Method: "*UNSUBSCRIBE", Pointer: "/params/*"},
+			{Method: "*unfollow", Pointer: "/params/*"},
+		},
+		Ended: `{"jsonrpc":"2.0","id":$id,"result":true}`,
 		MadeUp: slices.Concat(
 			dialect.Places(
 				"/id", "/params/subscription", "/params/subscriptionId", "/params/subscription_id", "/sessionId", "/params/sessionId", "/result/sessionId",
@@ -35,6 +41,7 @@ func Shape(v Version) dialect.Shape {
 	}
 	if v == V1 {
 		s.Error = `{"result":null,"error":{"code":$code,"message":$message,"data":$data},"id":$id}`
+		s.Ended = `{"result":true,"error":null,"id":$id}`
 	}
 	return s
 }

@@ -16,6 +16,7 @@ type Rules struct {
 	shape  dialect.Shape
 	madeUp []place
 	varies []place
+	ends   []place
 	ignore []*jq.Paths
 	seed   maphash.Seed // of Hash
 }
@@ -23,7 +24,7 @@ type Rules struct {
 // NewRules returns the rules of a dialect. What ignore selects of a message is
 // not compared, too.
 func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
-	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ignore: ignore, seed: maphash.MakeSeed()}
+	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ends: places(s.Ends), ignore: ignore, seed: maphash.MakeSeed()}
 }
 
 // Shape returns the Shape of the dialect.
@@ -57,6 +58,8 @@ func matchName(pattern, name string) bool {
 	switch {
 	case pattern == "", pattern == name:
 		return true
+	case len(pattern) > 1 && strings.HasPrefix(pattern, "*") && strings.HasSuffix(pattern, "*"):
+		return strings.Contains(name, pattern[1:len(pattern)-1])
 	case strings.HasSuffix(pattern, "*"):
 		return strings.HasPrefix(name, pattern[:len(pattern)-1])
 	case strings.HasPrefix(pattern, "*"):

@@ -50,6 +50,25 @@ func (r *Rules) StreamOf(msg []byte) []byte {
 	return nil
 }
 
+// EndsStream returns the stream of those that v knows which the request msg asks to
+// be ended, a JSON text; nil: it asks for something else.
+func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
+	params := scan.Get(msg, "params")
+	i := 0
+	for name, val := range scan.Named(params) {
+		if v.Streams[string(val)] && at(r.ends, method, []string{"params", name}) {
+			return val
+		}
+	}
+	for val := range scan.Elements(params) {
+		if v.Streams[string(val)] && at(r.ends, method, []string{"params", strconv.Itoa(i)}) {
+			return val
+		}
+		i++
+	}
+	return nil
+}
+
 // Set notes that recorded, a scalar's JSON text, became live.
 func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {

@@ -30,6 +30,7 @@ type play struct {
 	furthest int32                      // the last entry of the other side that has come; None
 	held     []int32                    // answers whose request has come, and which wait for something else
 	asked    map[int32]bool             // our requests that were not answered yet
+	ended    map[string]bool            // the streams that the client has ended before the recorded one did
 }
 
 // A request is one of the live peer that waits for its answer.
@@ -42,7 +43,7 @@ type request struct {
 func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]json.RawMessage) *play {
 	p := &play{
 		track: t, rules: t.Of().Rules, side: side, values: &match.Values{Streams: t.Streams}, index: x, seen: make([]uint32, len(t.Entries)),
-		vars: maps.Clone(set), heads: map[any]int{}, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, furthest: transcript.None,
+		vars: maps.Clone(set), heads: map[any]int{}, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, ended: map[string]bool{}, furthest: transcript.None,
 	}
 	if p.vars == nil {
 		p.vars = map[string]json.RawMessage{}
@@ -183,6 +184,9 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 		msg, _ = fill(nil, msg, "", p.vars)
 	}
 	msg = p.rules.Rewrite(nil, p.track.Method(int(i)), msg, p.values)
+	if len(p.ended) > 0 && live != nil {
+		delete(p.ended, string(scan.Get(msg, "result"))) // it is opened again
+	}
 	if live != nil && live.id != nil {
 		msg = scan.Splice(msg, p.rules.Shape().ID, live.id)
 	}
@@ -191,6 +195,15 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 		bind(line, msg, p.vars)
 	}
 	return msg, nil
+}
+
+// over reports whether entry i is an item of a stream that the client has ended.
+func (p *play) over(i int32) bool {
+	if len(p.ended) == 0 {
+		return false
+	}
+	msg, err := p.track.Message(int(i))
+	return err == nil && p.ended[string(p.rules.StreamOf(msg))]
 }
 
 // versioned returns msg, which people wrote, with the member that says the version

@@ -178,6 +178,38 @@ func TestServeStrict(t *testing.T) {
 	})
 }
 
+const stream = `
+> {"jsonrpc":"2.0","id":1,"method":"x_subscribe","params":["heads"]}
+< {"jsonrpc":"2.0","id":1,"result":"0x1"}
+< {"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":"0x1","result":1}}
+< {"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":"0x1","result":2}}
+< {"jsonrpc":"2.0","method":"other","params":{}}`
+
+// A client that has enough of a stream before the recorded one had ends it: nothing
+// more of it comes, all else does. When it is asked for again it begins anew.
+func TestServeEndsStream(t *testing.T) {
+	found := serve(t, stream, Options{Speed: 1}, func(p peer) {
+		for range 2 {
+			p.say(`{"jsonrpc":"2.0","id":"a","method":"x_subscribe","params":["heads"]}`)
+			p.hear(`{"jsonrpc":"2.0","id":"a","result":"0x1"}`)
+			p.hear(`{"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":"0x1","result":1}}`)
+			p.say(`{"jsonrpc":"2.0","id":"b","method":"x_unsubscribe","params":["0x1"]}`)
+			p.hear(`{"jsonrpc":"2.0","id":"b","result":true}`)
+			p.hear(`{"jsonrpc":"2.0","method":"other","params":{}}`)
+		}
+	})
+	if len(found) > 0 {
+		t.Error(texts(found))
+	}
+	found = serve(t, stream, Options{Speed: 1}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":"b","method":"x_unsubscribe","params":["0x2"]}`)
+		p.hear(`{"jsonrpc":"2.0","id":"b","error":{"code":-32601,"message":"not on the tape: no call of x_unsubscribe is on the tape: did you mean x_subscribe?","data":{"line":0,"differences":[]}}}`)
+	})
+	if len(found) != 1 {
+		t.Error(texts(found))
+	}
+}
+
 // A call back, a notification and an answer that waits for both.
 const approve = `
 < {"jsonrpc":"2.0","method":"hello"}

@@ -51,7 +51,9 @@ func (e *engine) skip(k *cursor) bool {
 		own := entries[i].Own
 		switch {
 		case own == transcript.None:
-			return true
+			if !k.p.over(i) {
+				return true
+			}
 		case k.p.index.answers(own)[0] != i: // a further answer, such as an item
 			if k.p.seen[own] > 0 {
 				return true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -126,8 +127,28 @@ func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 			return p, i
 		}
 	}
-	s.unknown(c, parsed, msg)
+	if !s.endStream(c, parsed, msg) {
+		s.unknown(c, parsed, msg)
+	}
 	return nil, transcript.None
+}
+
+// endStream answers a request that ends a stream of the tape which the recorded client
+// did not end, or not so early. No more of the stream is sent.
+func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
+	shape := s.e.t.Rules.Shape()
+	if parsed.Kind != wire.Request || shape.Ended == "" {
+		return false
+	}
+	for n := range s.e.t.Tracks {
+		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
+		if stream := p.rules.EndsStream(parsed.Method, msg, p.values); stream != nil {
+			p.ended[string(stream)] = true
+			s.e.refuse(c, parsed.ID, []byte(strings.Replace(shape.Ended, "$id", parsed.ID.String(), 1)))
+			return true
+		}
+	}
+	return false
 }
 
 // strict demands that the message is the next one of the connection's own track.
