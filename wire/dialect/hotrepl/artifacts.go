@@ -16,8 +16,8 @@ import (
 )
 
 // artifacts makes a folder for each command, in which its hook writes files for
-// the client: below a folder of the user's, or below a temporary one that is
-// removed when the host ends.
+// the client: below the folder that the user named, or below a temporary one
+// that is removed when the host ends.
 type artifacts struct {
 	dir string // the user's folder; "": none, a temporary one is made when first needed
 

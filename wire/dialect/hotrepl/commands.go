@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error returns the message. An envelope is an error so that the server's functions
-// can return it.
+// Error returns the message, which makes an envelope an error that the server's
+// functions can return.
 func (e envelope) Error() string { return e.message }
 
 // list answers a commands_list with the summaries of all commands.
@@ -110,8 +110,8 @@ func (s *server) command(t task) {
 	}
 }
 
-// run has the hook answer a command and collects the files that it wrote. place
-// is what the folder is named for; emit gets progress and may be nil.
+// run runs the hook of a command and collects the files that it wrote. place is
+// the name of their folder; emit receives progress and may be nil.
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
 	dir, err := s.files.folder(place)
 	if err != nil {

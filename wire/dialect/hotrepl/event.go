@@ -10,8 +10,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m. What has no place in an event stays in its
-// Extra. A job that was accepted, or runs, is progress with its Job.
+// Event returns what a user sees of m. Members for which a wire.Event has no
+// place go to Extra. A job that was accepted, or that runs, is progress with
+// its id as Job.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	switch {
 	case m.Event != nil:
@@ -71,9 +72,9 @@ func reloadEvent(raw []byte) wire.Event {
 	return ev
 }
 
-// progressEvent makes ev a progress event. A job's progress is any JSON: a
-// string is the message, a number how far it is, of an object the usual members
-// are read.
+// progressEvent fills ev with a job's progress, which may be any JSON: a string
+// is the message, a number how far the job is, and of an object the usual
+// members are read.
 func progressEvent(ev *wire.Event, progress []byte) {
 	ev.Kind, ev.Message, ev.Final = wire.Progress, "running", false
 	switch scan.Type(progress) {

@@ -123,9 +123,9 @@ var (
 	errReset    = errors.New("reset in progress")
 )
 
-// cancelByID cancels the evals, commands and subscriptions that have that id, of
-// any client. A cancel itself is never answered; what it ends is, unless it is a
-// subscription.
+// cancelByID cancels the evals, commands and subscriptions that have that id,
+// whichever client sent them. A cancel itself is never answered; what it ends
+// is, except a subscription.
 func (s *server) cancelByID(id []byte) {
 	s.mu.Lock()
 	same := func(m wire.Message) bool { return string(m.ID) == string(id) }
@@ -167,7 +167,7 @@ func (s *server) cancelByID(id []byte) {
 	}
 }
 
-// over removes r from what runs.
+// over removes r from the evals and commands that run.
 func (s *server) over(r *running) {
 	r.cancel(nil)
 	s.mu.Lock()

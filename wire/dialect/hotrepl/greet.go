@@ -73,7 +73,7 @@ func check(raw json.RawMessage) error {
 }
 
 // Describe returns the handshake and every command that the host lists, each
-// described. It is asked once; an assembly_reload makes it be asked again.
+// with its description. The answer is kept until an assembly_reload.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	known := c.catalog
@@ -116,8 +116,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat.Clone(), nil
 }
 
-// incomplete adds to a catalog which of its commands could not be described, and
-// why.
+// incomplete adds to a catalog which of its commands could not be described,
+// each with the reason.
 func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 	var o scan.Object
 	o.Members(cat.Extra)
@@ -125,8 +125,9 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 	cat.Extra = o.End()
 }
 
-// Typing returns a catalog with the one command described; if the host knows
-// none of that name, one with the names of all, so that the nearest can be told.
+// Typing returns a catalog with a description of that command; if the host has
+// none of that name, one with the names of all its commands, so that the
+// nearest can be suggested.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	known := c.catalog

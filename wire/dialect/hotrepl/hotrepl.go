@@ -41,7 +41,7 @@ type Options struct {
 // codec is the state for one connection.
 type codec struct {
 	depth  int
-	prefix string // of our ids: another client's answers are never taken for ours
+	prefix string // of our ids, so that another client's answers are never taken for ours
 	last   int
 	raw    map[string]sentRaw // a user's own messages, by id, that wait for an answer
 	sent   map[string]string  // the types of our messages that are not answered, by id
@@ -143,7 +143,7 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 }
 
 // cancel writes the cancel of an eval, subscription or command that is pending.
-// It has no id for us, because a cancel is never answered.
+// The message counts as one without an id, because a cancel is never answered.
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	if of := op.Of; of == nil || len(op.OfID) == 0 || of.Kind != dialect.Eval && of.Kind != dialect.Subscribe && of.Kind != dialect.Call {
 		return wire.Message{}, wire.ErrUnsupported
@@ -157,13 +157,14 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asksNothing returns the usage Fault of a host that would send what only clients
-// send: nothing would ever answer it.
+// asksNothing returns the usage Fault for a host that is to send a message of a
+// client: nothing would ever answer it.
 func asksNothing() error {
 	return wire.NewFault(wire.Usage, "a hotrepl host asks nothing of its client", nil)
 }
 
-// own writes a message of a type of the page. A host's are complete already.
+// own writes a message of one of the page's types. A host passes messages that
+// are complete; a client's get a type and an id.
 func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	if op.Method == typeHandshake {
 		c.host = true
@@ -234,7 +235,7 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 // items that carry the request's own id.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
-// JoinBatch is for dialects that have batches.
+// JoinBatch returns the only reply: HotRepl has no batches.
 func (c *codec) JoinBatch(replies [][]byte) []byte {
 	if len(replies) == 0 {
 		return nil

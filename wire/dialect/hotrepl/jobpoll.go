@@ -21,10 +21,11 @@ const (
 	answerTimeout = 15 * time.Second
 )
 
-// Job works on the host's jobs, which are polled. What a stream says of one is a
-// report: an object with its job, state and status, and its progress, output or error.
-// Of a JobRun and a JobWait, Extra's bare asks for the output alone, as a call prints it; that
-// job is then ours, and is cancelled when nobody waits for it any more.
+// Job carries out one of the Job operations by polling the host. Each event of
+// the stream is a report: an object with the job, its state and status, and its
+// progress, output or error. If the Extra of a JobRun or JobWait says "bare",
+// the only event is the output, as a call would print it; the job then ends
+// with the stream: it is cancelled when nobody waits for it any more.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	p := &poll{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
 	switch op.Kind {

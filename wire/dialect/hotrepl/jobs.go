@@ -112,9 +112,9 @@ func progress(ev wire.Event) json.RawMessage {
 	return scan.AppendQuoted(nil, ev.Message)
 }
 
-// find returns the job that a message is about. If it is unknown or another
-// client's it returns nil and answers with the error. (Some hosts stay silent
-// about unknown jobs, which leaves their clients waiting.)
+// find returns the job that a message names. If there is none, or it is another
+// client's, find answers with the error and returns nil. (Some hosts stay
+// silent about unknown jobs, which leaves their clients waiting.)
 func (s *server) find(t task) (j *job, id string) {
 	id, _ = scan.Text(scan.Get(t.msg.Raw, "jobId"))
 	s.mu.Lock()

@@ -19,8 +19,8 @@ const sessionName = "hotrepl"
 // evictTimeout bounds how long we try to tell a client that it is evicted.
 const evictTimeout = 2 * time.Second
 
-// server is a host: it has one client at a time, and does what clients ask for
-// on the ticks of a frame clock, as a game does.
+// server is a host: it has one client at a time, and works on the ticks of a
+// frame clock, as a game does.
 type server struct {
 	b       dialect.Backend
 	runtime dialect.Runtime // nil: nothing is evaluated
@@ -58,8 +58,8 @@ type running struct {
 	cancel context.CancelCauseFunc
 }
 
-// NewServer returns a host of what b offers and evaluates. Where b tells no
-// catalog we are the client, and answer nothing.
+// NewServer returns a host of what b offers and evaluates. Without a catalog b
+// is a client, which answers nothing.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{b: b, wake: make(chan struct{}, 1), jobs: map[string]*job{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -107,8 +107,8 @@ func (s *server) Close() error {
 	return s.files.close()
 }
 
-// Reload drops the evaluator's state and sends an assembly_reload, because what
-// the host is made of was loaded again.
+// Reload drops the evaluator's state and sends an assembly_reload, since the
+// files that the host was made of were loaded again.
 func (s *server) Reload() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// What a peer is held against by rpcx validate, and what it is asked.
+// The rules and the schemas that rpcx validate checks a peer against, and the
+// probes that it sends.
 var (
 	//go:embed rules.toml
 	rules string
@@ -42,8 +43,8 @@ func Spec() dialect.Spec {
 	}
 }
 
-// Shape returns what a tape needs to know of HotRepl's messages: all have a type,
-// and what the host sends with an id answers the request that has it.
+// Shape returns how a tape reads HotRepl's messages: all have a type, and a
+// message of the host with an id answers the request that has the same id.
 func Shape() dialect.Shape {
 	return dialect.Shape{
 		Method: "type", ID: "id", Typed: true, Mute: []string{"cancel"},

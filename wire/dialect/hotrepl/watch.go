@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxWatches is how many subscriptions a host has at most; maxErrorsInRow errors
-// in a row end one. Real hosts have the same numbers.
+// maxWatches bounds the subscriptions of a host; after maxErrorsInRow errors in
+// a row a subscription ends. Real hosts have the same numbers.
 const (
 	maxWatches     = 8
 	maxErrorsInRow = 3

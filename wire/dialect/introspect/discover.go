@@ -32,10 +32,10 @@ type discovery struct {
 	current     *discovered
 	unsaved     bool             // current has more than the cache
 	unavailable bool             // the service was asked and does not describe itself
-	fetched     map[string]int64 // modules whose schema came over this connection → calls at that moment
-	served      map[string]int64 // modules whose schema Typing has returned → calls at that moment
+	fetched     map[string]int64 // modules whose schema came over this connection → calls when it came
+	served      map[string]int64 // modules whose schema Typing has returned → calls when it did
 
-	calls atomic.Int64 // of the user's that were encoded
+	calls atomic.Int64 // how many of the user's calls were encoded
 }
 
 func (d *discovery) warn(text string) {
@@ -74,8 +74,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 
 // Typing returns a catalog in which the module of method (which may also be a
 // module's name alone) has its schema; nil if the service does not describe
-// itself. Whoever asks twice for one call found the schema wrong, and gets what
-// the service says now.
+// itself. A second question about one call means that the schema did not fit,
+// so the service is then asked anew.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
@@ -103,9 +103,10 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	return d.current.catalog(d.note, module), nil
 }
 
-// doubted reports whether the schema of a module, which is asked for again, is to
-// be fetched again: it is an earlier process's, or it was given for a call that
-// was not made and is older than that.
+// doubted reports whether the schema of a module must be fetched again before
+// Typing returns it a second time: because it came from the cache of an earlier
+// process, or because no call was made since Typing returned it, so that the
+// caller found it wrong, and it is older than the last call.
 func (d *discovery) doubted(module string) bool {
 	calls := d.calls.Load()
 	served, again := d.served[module]
@@ -185,8 +186,8 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// lost reports whether err is that no answer of the service came at all: it is not
-// reached, the connection has ended, or what came breaks the protocol.
+// lost reports whether err means that the service did not answer at all: it
+// could not be reached, the connection ended, or what came breaks the protocol.
 func lost(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind != wire.Timeout

@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// discovered holds what a service has told about itself, in the form in which the
-// discovery cache stores it between runs.
+// discovered holds what a service has said about itself, in the form in which
+// the discovery cache stores it between runs.
 type discovered struct {
 	Format  int                        `json:"introspect"` // discoveredFormat
-	Hashes  []string                   `json:"hashes"`     // JSON tokens: one that items had, one that it gave when asked
+	Hashes  []string                   `json:"hashes"`     // JSON tokens: the hash in items, and the one that service_hash returned
 	Modules json.RawMessage            `json:"modules"`    // the data of service_schema
 	Schemas map[string]json.RawMessage `json:"schemas"`    // the data of service_module_schema, by namespace
 }

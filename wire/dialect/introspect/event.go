@@ -8,10 +8,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m (Introspective Streaming RPC,
-// section 2.2, lists the event types). An item that is not an event of the protocol is data, whole; an event
-// of an unknown type is data with that type as Topic. Members for which a
-// wire.Event has no place, such as the service hash, go to Extra.
+// Event returns what a user sees of m (Introspective Streaming RPC, section
+// 2.2, lists the event types). An item that is not an event of the protocol
+// becomes data as a whole; an event of an unknown type becomes data with that
+// type as Topic. Members for which a wire.Event has no place, such as the
+// service hash, go to Extra.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
 		return c.Codec.Event(m)
@@ -39,7 +40,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	return ev.Event, nil
 }
 
-// An event is what a user sees, as it is read member by member.
+// An event is a wire.Event that is being filled in, member by member.
 type event struct {
 	wire.Event
 	rest scan.Object // becomes its Extra
@@ -214,7 +215,7 @@ func end(ev *event, item []byte) {
 	}
 }
 
-// said puts into one sentence what a guidance event says went wrong.
+// said returns a sentence that says what went wrong, made of a guidance event.
 func said(kind string, item []byte) string {
 	text := func(key string) string {
 		s, _ := scan.Text(scan.Get(item, key))

@@ -47,9 +47,9 @@ func (mc *moduleCatalog) available(namespace string) []string {
 	return names
 }
 
-// guided returns what writes the members of the guidance event for a call of method
-// that failed with err. It returns nil if the caller could not have done better, or
-// if some of the answer was sent already.
+// guided returns a function that writes the members of the guidance event for a
+// call of method that failed with err. It returns nil if guidance could not
+// have helped the caller, or if some of the answer was sent already.
 func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *scan.Object) {
 	if some {
 		return nil

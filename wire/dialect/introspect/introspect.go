@@ -1,12 +1,13 @@
-// Package introspect speaks the Introspective Streaming RPC protocol, both
-// roles: JSON-RPC 2.0 whose every call is answered by a stream of typed events,
-// and whose services tell what they offer. What is on the wire below the events
-// is package jsonrpc's.
+// Package introspect speaks the Introspective Streaming RPC protocol, in both
+// roles: JSON-RPC 2.0 in which every call is answered by a stream of typed
+// events, and every service describes its own methods. Package jsonrpc reads
+// and writes the messages that carry the events.
 //
-// A call's response names a subscription, its notifications are the stream:
-// they belong together by the subscription's id alone. A result that is no id
-// is the whole answer. Any JSON-RPC pub/sub is read as well: an item that is no
-// event of the protocol is data.
+// The response to a call names a subscription, and its notifications are the
+// stream; only the subscription's id says which notification belongs to which
+// call. A result that cannot be an id is the whole answer. Any JSON-RPC pub/sub
+// can be read as well: an item that is not an event of the protocol becomes
+// data.
 package introspect
 
 import (
@@ -36,9 +37,9 @@ const serviceModule = "service"
 // ignores it: items belong to a stream by their subscription id alone.
 const itemMethod = "service_subscription"
 
-// paramStyles are the values of --params-style, the default first: an object is sent
-// as the only element of an array, as it is, or as its values alone (which the
-// caller, who knows the schema, has put in order).
+// paramStyles are the values of --params-style, the default first: an object is
+// sent as the only element of an array, as it is, or as an array of its values
+// (which the caller, who knows the schema, has put in order).
 var paramStyles = []string{"wrapped", "object", "positional"}
 
 // Options configure a codec. The zero value is usable.

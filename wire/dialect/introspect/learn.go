@@ -11,11 +11,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// asksAtOnce bounds how many modules are asked for at the same time.
+// asksAtOnce is how many modules are asked for at the same time at most.
 const asksAtOnce = 8
 
-// learnModules asks for the schemas of modules, several at a time, but not of those
-// that are known or that the service does not list.
+// learnModules asks for the schemas of the named modules, several at a time.
+// Modules whose schema is known and those that the service does not list are
+// left out.
 func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names []string) error {
 	d := &c.found
 	names = d.current.unknown(names)
@@ -43,7 +44,8 @@ func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names [
 	return nil
 }
 
-// learnt takes the answer to what the schema of a module is.
+// learnt stores the answer to a request for a module's schema; if there is no
+// schema in it, the user is told why.
 func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
 	if err == nil && scan.Type(schema) == 'o' {
 		if d.fetched == nil {

@@ -10,10 +10,10 @@ import (
 
 // CheckName refuses a method name that no service can have. A name is
 // module_method: the module in letters and digits, the method with underscores
-// too. The page wants lower case letters; services that list others are called by
-// what they list. With subscribe set, names of other pub/sub servers are accepted
-// as well if they follow a pattern that tells how to unsubscribe. The error is a
-// usage Fault.
+// too. The page asks for lower case letters, but services that list other names
+// can be called by them. With subscribe set, names of other pub/sub servers are
+// accepted as well if they follow a pattern that tells how to unsubscribe. The
+// error is a usage Fault.
 func CheckName(method string, subscribe bool) error {
 	if isListable(WireName(method)) {
 		return nil
@@ -62,8 +62,8 @@ func Split(name string) (module, method string) {
 }
 
 // listableName returns the name under which a service lists a method of another
-// dialect: every other character becomes "_", and what has no module is one of the
-// module "call".
+// dialect: characters that a name cannot hold become "_", and a name without a
+// module gets the module "call".
 func listableName(method string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && only(string(r), "_") {

@@ -17,14 +17,14 @@ import (
 // server is the service side, shared by all connections of a listener.
 type server struct {
 	b       dialect.Backend
-	plain   dialect.Server // answers in a client's role, for which the protocol has no calls
+	plain   dialect.Server // answers calls to a client, for which the protocol has no form of its own
 	modules func() *moduleCatalog
 }
 
 // NewServer returns a server of what b offers. Every method answers with a
 // stream, and service_schema, service_module_schema and service_hash describe
-// the methods (Introspective Streaming RPC, section 3). If b has no catalog we are the client,
-// and calls to us are answered as in plain JSON-RPC.
+// the methods (Introspective Streaming RPC, section 3). Without a catalog b is
+// a client, whose calls are answered as in plain JSON-RPC.
 func NewServer(b dialect.Backend) dialect.Server {
 	return &server{
 		b: b, plain: jsonrpc.NewServer(jsonrpc.V2, b),

@@ -84,8 +84,8 @@ func cutLast(s string, sep byte) (before, after string, found bool) {
 	return s, "", false
 }
 
-// slashed rewrites a path whose names hold dots with slashes in their place
-// (repo.issue:get is repo//issue:get); "" if that gives no valid path.
+// slashed rewrites a path whose names hold dots with slashes instead
+// (repo.issue:get as repo//issue:get); "" if that gives no valid path.
 func slashed(segments []string, verb string) string {
 	names := strings.Split(segments[0], ".")
 	if last := strings.Split(verb, "."); len(last) > 1 {

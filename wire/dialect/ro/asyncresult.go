@@ -85,9 +85,10 @@ func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Addres
 	return l.say(true, withStatus("done", "result", l.held))
 }
 
-// event sends what a hook emits as a result. Progress and a stream's data go out
-// at once. A job's data is held until the next comes, because the last is its
-// result. Data whose status is done or error is the return itself.
+// event sends an event of a hook as a result. Progress and a stream's data go
+// out at once. A job's data is held back until the next comes, because the last
+// is the job's result. Data whose status is done or error becomes the return
+// itself.
 func (l *asyncResult) event(ev wire.Event) error {
 	if l.ended {
 		return context.Canceled

@@ -6,8 +6,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// targeted takes what a request is about, its target and its parent, off the params of
-// a caller whose dialect has no such members.
+// targeted separates the target and the parent from the params of a caller
+// whose dialect has no members for them.
 func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 	if scan.Type(params) != 'o' {
 		return nil, params

@@ -131,8 +131,8 @@ func openLiveness(ctx context.Context, caller dialect.Caller, method string) (di
 	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
 
-// wait returns a stream of the job's latest message and of those that follow; of
-// a job that has ended, its last message alone.
+// wait returns a stream of the job's latest message and of those that follow;
+// for a job that has ended, its last message alone.
 func (j *jobs) wait(id string) *waiter {
 	w := &waiter{jobs: j, wake: make(chan struct{}, 1), lost: make(chan error, 1)}
 	j.mu.Lock()
@@ -169,8 +169,8 @@ func (w *waiter) lose(err error) {
 	}
 }
 
-// unfinished returns why a job has no result: the end of what would have brought it
-// is no end of the job, and must not be taken for one.
+// unfinished returns the reason why a job has no result if its messages stopped
+// with err: their end (io.EOF) must not be taken for the end of the job.
 func unfinished(err error) error {
 	if err != io.EOF {
 		return err

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a call of ours whose result comes later, as far as the messages about
-// it have told.
+// A job is a call of ours whose result comes later, with what the messages
+// about it have said so far.
 type job struct {
 	name   string // its target, by which users name it
 	id     string // of our request
@@ -33,9 +33,9 @@ type jobs struct {
 	list []*job // the oldest first
 }
 
-// note records what m says about the call with that id and passes it to everyone
-// who waits. dropped is the request id of a job that had to be forgotten for it;
-// "" if none.
+// note records what m says about the call with that id and passes it on to
+// everyone who waits. If the oldest job had to be forgotten to make room,
+// dropped is the request id of that job, else "".
 func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

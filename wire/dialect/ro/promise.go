@@ -37,7 +37,8 @@ var promiseMembers = []string{
 	"resource", "subresource", "parent", "target", "request_id", "job", "job_id", "jobId",
 }
 
-// failureMembers are those of a result that only says that, and how, a call failed.
+// failureMembers are the members of a result that says no more than that, and
+// how, a call failed.
 var failureMembers = append([]string{"error", "reason", "code", "data", "kind", "retryable"}, promiseMembers...)
 
 // onlyMembers reports whether an object has no members but these.

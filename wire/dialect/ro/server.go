@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// describe is the method of discovery.
+// describe is the method with which a peer is asked what it offers.
 const describe = "rpc.describe"
 
 // server is the service side, shared by all connections of a listener.

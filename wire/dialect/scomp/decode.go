@@ -123,8 +123,8 @@ func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 	return nil
 }
 
-// invocation reads the params of an invoke, in any of the spellings.go: name for
-// a binding, else ref for a function reference.
+// invocation reads the params of an invoke, in any spelling that spellings.go
+// lists: name of a binding, or else ref of a function reference.
 func invocation(params json.RawMessage) (name, ref string, input json.RawMessage) {
 	name, input = scan.String(firstOf(params, bindingSpellings)), firstOf(params, inputSpellings)
 	if fn := firstOf(params, referenceSpellings); name == "" {

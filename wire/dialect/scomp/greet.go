@@ -20,7 +20,7 @@ type greeting struct {
 	mu   sync.Mutex
 	said json.RawMessage  // the result of our handshake, or the params of its own; nil: none yet
 	who  string           // the member of its metadata that identifies it: "server" or "client"
-	cat  *catalog.Catalog // made of said when it is first asked for
+	cat  *catalog.Catalog // of said; made when it is first needed
 }
 
 func (g *greeting) set(said json.RawMessage, who string) {
@@ -40,9 +40,10 @@ func (g *greeting) catalog() *catalog.Catalog {
 	return g.cat
 }
 
-// Greet makes the handshake. A server that answers something else is a Fault of
-// kind Protocol; one that goes before it answers, or does not have the session
-// to go on with, is one of kind Unreachable.
+// Greet makes the handshake. It returns a Fault of kind Protocol if the server
+// answers something else, and one of kind Unreachable if the connection ends
+// before the answer, or if the server does not have the session that is to be
+// resumed.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message

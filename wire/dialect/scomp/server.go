@@ -142,7 +142,7 @@ func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage
 	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
 }
 
-// unknown returns the error for an invoke that nothing answers: an unknown
+// unknown returns the error for an invoke that no hook answers: an unknown
 // binding, or a function whose process has ended.
 func (h *handler) unknown(req wire.Message) error {
 	if _, ref, _ := invocation(lastMember(req.Raw, "params")); ref != "" {

@@ -67,8 +67,8 @@ func (s *server) leave(ses *session) {
 	}
 }
 
-// expire ends a session, unless it was joined since it was left for the left'th
-// time.
+// expire ends a session, unless somebody has joined it since it was left for
+// the left'th time.
 func (s *server) expire(ses *session, left int) {
 	s.mu.Lock()
 	over := ses.end != nil && ses.left == left && !s.closed

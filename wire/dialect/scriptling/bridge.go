@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// functionName returns the name under which a plugin has a method of another dialect:
-// every character that no identifier has becomes "_".
+// functionName returns the name under which a plugin offers a method of another
+// dialect: characters that an identifier cannot hold become "_".
 func functionName(method string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -24,8 +24,9 @@ func functionName(method string) string {
 	return name
 }
 
-// isFunction reports whether m is a function that the plugin answers: not a method of
-// a class, which needs an object, nor one whose source the host runs.
+// isFunction reports whether m is a function that the plugin answers itself:
+// not a method of a class, which needs an object, nor a function whose source
+// the host runs.
 func isFunction(m *catalog.Method) bool {
 	return !strings.Contains(m.Name, ".") && scan.Get(m.Extra, "source") == nil
 }

@@ -49,7 +49,8 @@ type Options struct {
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.
 	MaxDepth int
-	// Greeted says that the ids of a greeting are taken, and Greet sends nothing.
+	// Greeted leaves the greeting out, but uses up its ids, so that --dry-run
+	// shows the ids that would be sent.
 	Greeted bool
 }
 
@@ -57,12 +58,12 @@ type Options struct {
 type codec struct {
 	dialect.Codec
 	o         Options
-	calls     map[string]*call  // ours, by id token
-	callbacks map[string]string // the hooks of ours, by id
-	last      int64             // of calls
-	lastBack  int               // of callbacks
+	calls     map[string]*call  // our calls, by id token
+	callbacks map[string]string // our callbacks: id → hook
+	last      int64             // the id of the latest call
+	lastBack  int               // the number in the id of the latest callback
 	msgs      []wire.Message
-	batch     bool                     // what is being decoded came as one
+	batch     bool                     // the messages being decoded came in a batch
 	calling   func(id string, on bool) // see watchCallbacks; may be nil
 	greeting
 }
@@ -70,11 +71,11 @@ type codec struct {
 // A call is a request of ours that waits for its answer.
 type call struct {
 	number int64
-	method string // of the wire
-	values bool   // the result is wanted as it stands
-	class  string // of an object.new
-	object string // of an object's methods
-	back   string // of a callback.call: the callback
+	method string // as it is on the wire
+	values bool   // the result is wanted as transport Values
+	class  string // of an object.new: the class
+	object string // of an object.call_method: the object's id
+	back   string // of a callback.call: the callback's id
 	funcs  []string
 }
 

@@ -41,8 +41,9 @@ func (c *codec) message(m *wire.Message) {
 	c.msgs = append(c.msgs, *m)
 }
 
-// lenient reads an object without a method as what it probably is: with an id an
-// answer whose result was left out, without one something that a plugin printed.
+// lenient takes an object without a method for what it most likely is: with an
+// id, a response whose result was left out; without one, something that a
+// plugin printed.
 func lenient(m *wire.Message) {
 	switch {
 	case m.Final || scan.Type(m.Raw) != 'o' || scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil || scan.Get(m.Raw, "method") != nil:
@@ -157,7 +158,7 @@ func (c *codec) inbound(m *wire.Message) {
 	}
 }
 
-// refuse makes of a request one that is answered with an error.
+// refuse turns a request into one that is answered with an error.
 func (c *codec) refuse(m *wire.Message, code int, what string) {
 	if m.Kind == wire.Request {
 		m.Kind, m.Err = wire.Invalid, wire.NewError(code, what)

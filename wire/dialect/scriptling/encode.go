@@ -13,14 +13,16 @@ import (
 // request.encode.
 const checkedDepth = 1 << 16
 
-// An encoder makes Values of plain JSON.
+// An encoder turns plain JSON into transport Values.
 type encoder struct {
-	// function returns the id of a callback for the function of ours at a JSON
-	// pointer; "" where there is none. nil: there are none at all.
+	// function returns the id of a callback if the user gave a function at that
+	// JSON pointer, else "". A nil function means that the user gave none at
+	// all.
 	function func(pointer string) string
 }
 
-// value appends the Value of val, which is valid JSON and stands at pointer.
+// value appends the transport Value for val, which is valid JSON and stands at
+// pointer.
 func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 	if e.function != nil {
 		if id := e.function(pointer); id != "" {
@@ -45,14 +47,15 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 	return e.object(b, val, pointer)
 }
 
-// parts appends an array or object of the Values of val's parts.
+// parts appends val, an array or object, with each part turned into a Value.
 func (e encoder) parts(b, val []byte, pointer string) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
 		return e.value(b, v, e.below(pointer, i, key))
 	})
 }
 
-// object appends the Value of an object: a dict, or what its sole key says.
+// object appends the Value for an object: a dict, or what its only key stands
+// for (see value.go).
 func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	switch key, v := soleKey(val); key {
 	case callbackKey:
@@ -71,8 +74,8 @@ func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	return e.container(b, "dict", "entries", val, pointer)
 }
 
-// container appends a Value of that type, whose member holds the Values of val's
-// parts.
+// container appends a Value of type kind, whose member holds the parts of val
+// as Values.
 func (e encoder) container(b []byte, kind, member string, val []byte, pointer string) ([]byte, error) {
 	o := scan.AppendObject(b)
 	o.Text("type", kind)
@@ -83,7 +86,8 @@ func (e encoder) container(b []byte, kind, member string, val []byte, pointer st
 	return o.End(), nil
 }
 
-// below returns a part's pointer; "" where nobody asks for it.
+// below returns the JSON pointer of a part; "" if no function was given, as
+// nobody needs it then.
 func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""
@@ -97,7 +101,7 @@ func doubt(key, what string) error {
 	return f
 }
 
-// soleKey returns the only key of an object, with its value; "" where it has none
+// soleKey returns the only key of an object and its value; "" if it has no keys
 // or several.
 func soleKey(obj []byte) (string, []byte) {
 	for key, v := range scan.Members(obj) {
@@ -117,7 +121,7 @@ func appendCallback(b []byte, id string) []byte {
 	return transport(b, "callback", "callback", scan.Pair("id", scan.AppendQuoted(nil, id)))
 }
 
-// transport appends a Value of that type with one member.
+// transport appends a Value of type kind with one member.
 func transport(b []byte, kind, member string, val []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Text("type", kind)

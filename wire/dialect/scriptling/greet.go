@@ -84,8 +84,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// skipGreeting uses up the ids of a greeting, so that --dry-run shows the ids that
-// would be sent.
+// skipGreeting uses up the ids that a greeting would have taken.
 func (c *codec) skipGreeting() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.NoEnvironment {
@@ -100,8 +99,9 @@ func (c *codec) keep(said json.RawMessage) {
 	c.name, _ = scan.Text(scan.Get(scan.Get(said, "library"), "name"))
 }
 
-// handshakeFailed translates the error of a handshake: a JSON-RPC error is a
-// broken protocol, and a plugin that ends before it was never reached.
+// handshakeFailed translates the error of a handshake: a JSON-RPC error becomes
+// a Fault of kind Protocol, and the end of the plugin before it answered one of
+// kind Unreachable.
 func handshakeFailed(err error) error {
 	var rpc *wire.Error
 	f := wire.AsFault(err)

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// logEvent returns a host.log as an event: its key and value arguments are in
-// extra, by name where they are pairs.
+// logEvent returns the event for a host.log. Its further arguments go to Extra,
+// by name if they come as keys and values.
 func logEvent(params []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log}
 	level, _ := scan.Text(scan.Get(params, "level"))
@@ -31,8 +31,8 @@ func logEvent(params []byte) wire.Event {
 	return ev
 }
 
-// logLevel returns a level as a user sees it: "warning" is warn, what is unknown is
-// info.
+// logLevel returns a level as users see it: "warning" becomes warn, an unknown
+// level info.
 func logLevel(said string) string {
 	level := strings.ToLower(said)
 	if level == "warning" {
@@ -47,8 +47,8 @@ func logLevel(said string) string {
 // Levels are the levels of host.log, the least first.
 var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// named makes an object of an array of alternating keys and values; ok is false
-// if it is none, or a key occurs twice.
+// named makes an object of an array in which keys and values alternate; ok is
+// false if they do not, or if a key occurs twice.
 func named(args []byte) (obj json.RawMessage, ok bool) {
 	var o scan.Object
 	list := scan.List(args)

@@ -74,7 +74,7 @@ func (o *object) leave() {
 	o.changed()
 }
 
-// wait notes that a call of the object begins (on) or ends to wait for a
+// wait records that a call of the object begins (on) or stops waiting for a
 // callback.
 func (o *object) wait(on bool) {
 	o.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A request is a user's call, being translated into a method and params of the
-// wire.
+// A request is a user's call while it is translated into a method and params of
+// the wire.
 type request struct {
 	method string
 	params json.RawMessage
@@ -23,8 +23,8 @@ type request struct {
 	codec  *codec
 }
 
-// encode replaces method and params by those of the wire. Params that a message
-// could not hold are a usage Fault.
+// encode replaces method and params by those of the wire. It returns a usage
+// Fault for params that a message cannot hold.
 func (r *request) encode() error {
 	if err := r.translate(); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
 	return append(b, v...), nil
 }
 
-// function makes a function.call of a call of a plugin's function.
+// function turns the call of a plugin's function into a function.call.
 func (r *request) function() error {
 	var o scan.Object
 	o.Text("name", r.method)

@@ -46,10 +46,11 @@ type constant struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// toCatalog makes a catalog of a handshake's result. Functions become methods,
-// and so do the methods of classes, as Class.method. Classes are kept as they
-// came; members without a field are in Extra, as are constants whose values are
-// no transport values: real hosts load such a plugin. warn is told of those.
+// toCatalog returns the result of a handshake as a catalog. Functions become
+// methods, and so do the methods of classes, as Class.method. Classes are kept
+// as they came; members without a field are in Extra, and so are constants
+// whose values are not transport values, because real hosts load such a plugin.
+// warn is called with a text for each of those.
 func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
@@ -89,7 +90,7 @@ func toMethod(prefix string, val []byte) catalog.Method {
 }
 
 // toConstants returns the constants as an object of plain values, nil if there
-// are none, and as they came those whose values cannot be read.
+// are none, and those whose values cannot be read as they came.
 func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
 	for val := range objects(list) {
@@ -192,9 +193,9 @@ func (s *schema) class(name string) *class {
 	return &s.Classes[i]
 }
 
-// complete adds the members that every class on the page has, and takes out of
-// the methods what runs when an object comes and goes: a host defines a method
-// of each name in its own language, where these two mean something else.
+// complete adds the members that the page requires of every class. It removes
+// __init__ and __del__ from the methods, since a host would define methods of
+// these names in its own language, where they mean something else.
 func (c *class) complete() {
 	c.Methods = slices.DeleteFunc(c.Methods, func(m member) bool { return m.Name == constructor || m.Name == destructor })
 	if c.Constructor == nil || c.Constructor.Name == "" {

@@ -15,9 +15,9 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// A server is a plugin, on all connections of a listener; in a host it answers
-// the plugin's requests. Objects belong to it and not to a connection, because
-// over HTTP each call is a connection.
+// A server is a plugin, shared by all connections of a listener; in a host it
+// answers the plugin's requests. It owns the objects, and not the connection,
+// because over HTTP each call is a connection of its own.
 type server struct {
 	b    dialect.Backend
 	once func() (schema, error)
@@ -29,9 +29,9 @@ type server struct {
 }
 
 // NewServer returns a server of what b offers. A function is answered by the
-// hook of its name, a class Config by Config.__init__, Config.METHOD,
-// Config.PROPERTY (one argument sets it) and Config.__del__. If b has no
-// catalog we are a host, and hooks answer what a plugin asks.
+// hook of its name, a class Config by the hooks Config.__init__, Config.METHOD,
+// Config.PROPERTY (one argument sets it) and Config.__del__. Without a catalog
+// b is a host, whose hooks answer what a plugin asks.
 func NewServer(b dialect.Backend) dialect.Server {
 	return &server{
 		b: b, objects: map[string]*object{},
@@ -89,8 +89,9 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, wire.Errorf(wire.CodeServer, "unknown method %s", in.Msg.Method)
 }
 
-// asHost answers a plugin: callbacks that have expired, host.log (which the
-// codec has shown already), and whatever else has a hook.
+// asHost answers a request of a plugin: callbacks that have expired, host.log
+// (which the codec has shown already), and everything else by a hook, if there
+// is one.
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	switch {
@@ -143,8 +144,9 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 	return value(h.respond(ctx, h.request(in, name, args)))
 }
 
-// respond has a hook answer. The page has one code of error for a call that
-// fails, bad arguments included; an error that a hook wrote itself stands.
+// respond runs the hook that answers r. The page has one error code for a call
+// that fails, bad arguments included; an error that the hook wrote itself is
+// kept.
 func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, r)
 	var rpc *wire.Error

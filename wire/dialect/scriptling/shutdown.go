@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// destructorsTimeout bounds the destructors of all objects that are left at the
-// end, together.
+// destructorsTimeout is how long the destructors of all objects that are left
+// at the end may take together.
 const destructorsTimeout = 2 * time.Second
 
 // Close destroys the objects that are left, oldest first, and removes their

@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Plain JSON stands for transport Values like this: a number with "." or an
-// exponent is a float, one without is an int; {"$remote":{…}} is a remote
-// object and {"$callback":"cb-1"} a callback. Numbers keep their digits.
+// Plain JSON stands for transport Values as follows: a number with "." or an
+// exponent is a float, any other an int; {"$remote":{…}} is a remote object and
+// {"$callback":"cb-1"} a callback. Numbers keep their digits.
 
-// The sole key of an object that is no dict.
+// An object with one of these as its only key is not a dict.
 const (
 	remoteKey   = "$remote"
 	callbackKey = "$callback"
@@ -137,11 +137,13 @@ func plainEntries(b, val []byte) ([]byte, error) {
 // plainPart is plain, for a part of an object or an array.
 func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
 
-// mostDigits bounds the exponent of an integer that is written out in digits.
+// mostDigits is the largest exponent of an integer that is written out in
+// digits.
 const mostDigits = 1000
 
 // plainInt appends an integer's digits. As in real plugins and hosts the type
-// tag decides: what is no number counts as 0, and a fraction is cut off.
+// tag decides: a value that is not a number counts as 0, and a fraction is cut
+// off.
 func plainInt(b, val []byte) ([]byte, error) {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, '0'), nil
@@ -162,8 +164,8 @@ func plainInt(b, val []byte) ([]byte, error) {
 	return append(b, new(big.Int).Quo(r.Num(), r.Denom()).String()...), nil
 }
 
-// plainFloat appends a float, always with "." or an exponent, so that it can be
-// told from an integer.
+// plainFloat appends a float, always with "." or an exponent, so that it cannot
+// be taken for an integer.
 func plainFloat(b, val []byte) []byte {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, "0.0"...)
