@@ -51,14 +51,14 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	st, err := caller.Open(life, op)
 	if err != nil {
 		stop()
-		return nil, why(ctx, err)
+		return nil, cause(ctx, err)
 	}
 	m, err := st.Next(life)
 	switch {
 	case err != nil, !bound():
 		_ = st.Cancel(life)
 		stop()
-		return nil, why(ctx, err)
+		return nil, cause(ctx, err)
 	case m.Kind == wire.Response && (m.Err != nil || m.Final): // answered at once: there is no job
 		stop()
 		return &onceStream{m: m.Clone()}, nil
@@ -84,8 +84,8 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	return &statusStream{have.line()}, nil
 }
 
-// why returns ctx's error if ctx has ended, else err.
-func why(ctx context.Context, err error) error {
+// cause returns ctx's error if ctx has ended, else err.
+func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

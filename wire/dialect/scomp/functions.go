@@ -17,8 +17,8 @@ func mayHoldFunction(val []byte) bool {
 	return false
 }
 
-// An opened is an object or array whose end has not been reached.
-type opened struct {
+// An openValue is an object or array whose end has not been reached.
+type openValue struct {
 	start int
 	id    string // the id, if it is a function value told by its key; "": not so far
 	ref   string // the id, if it is one told by its type
@@ -26,8 +26,8 @@ type opened struct {
 	inner int    // how many function values had been found when it began
 }
 
-// A found is a function value: its id, and where it stands.
-type found struct {
+// A functionValue is the place of a function value, and its id.
+type functionValue struct {
 	id         string
 	start, end int
 }
@@ -35,12 +35,12 @@ type found struct {
 // eachFunction calls each with every outermost function value in val, which must
 // be valid JSON. It scans once and without recursion, however deep val is.
 func eachFunction(val []byte, each func(id string, fn []byte)) {
-	var open []opened
-	var all []found
+	var open []openValue
+	var all []functionValue
 	for i := 0; i < len(val); i++ {
 		switch val[i] {
 		case '{', '[':
-			open = append(open, opened{start: i, inner: len(all)})
+			open = append(open, openValue{start: i, inner: len(all)})
 		case '}', ']':
 			o := open[len(open)-1]
 			open = open[:len(open)-1]
@@ -48,7 +48,7 @@ func eachFunction(val []byte, each func(id string, fn []byte)) {
 				o.id = o.ref
 			}
 			if o.id != "" {
-				all = append(all[:o.inner], found{o.id, o.start, i + 1})
+				all = append(all[:o.inner], functionValue{o.id, o.start, i + 1})
 			}
 		case '"':
 			end, err := scan.Value(val, i, 0)
@@ -66,12 +66,13 @@ func eachFunction(val []byte, each func(id string, fn []byte)) {
 	}
 }
 
-// note looks at a member of the object: its key, and where in val its value is.
-func (o *opened) note(key, val []byte, at int) {
+// note looks at a member of the object: its key, and the place in val at which
+// its value begins.
+func (o *openValue) note(key, val []byte, at int) {
 	scalar := func() string {
 		end, err := scan.Value(val, at, 0)
 		if err != nil {
-			return "" // it is none
+			return "" // no JSON
 		}
 		return refID(val[at:end])
 	}
