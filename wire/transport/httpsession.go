@@ -22,9 +22,11 @@ type httpSession struct {
 }
 
 const (
-	resumesMost   = 5           // how often one answer is asked for once more
-	reopensMost   = 5           // how often a standing event stream is, that brought nothing
-	reopenPause   = time.Second // before that
+	resumesMost   = 5                      // how often an answer is asked for once more that brought nothing
+	reopensMost   = 5                      // how often a standing event stream is, likewise
+	reopenPause   = time.Second            // before that, where the server does not say
+	retryLeast    = 50 * time.Millisecond  // before a further try, whatever it says
+	openPatience  = 250 * time.Millisecond // for the standing event stream to be there
 	deletePatient = 2 * time.Second
 )
 
@@ -58,8 +60,9 @@ func (h *httpConn) setSession(head http.Header) {
 }
 
 // ReadEvents begins to read what the server says outside of our exchanges, in a standing
-// event stream; Recv returns it. A server that has none is none the worse for it. From
-// here on answers are resumed, too.
+// event stream; Recv returns it. A server that has none is none the worse for it. It waits
+// for the stream to be there, but not long: what a server asks before that may be lost.
+// From here on answers are resumed, too.
 func (h *httpConn) ReadEvents() {
 	h.flow.mu.Lock()
 	h.flow.resumes = true
@@ -67,26 +70,34 @@ func (h *httpConn) ReadEvents() {
 	if !h.begin() {
 		return
 	}
+	there := make(chan struct{})
 	go func() {
 		defer h.going.Done()
-		h.readEvents()
+		h.readEvents(sync.OnceFunc(func() { close(there) }))
 	}()
+	select {
+	case <-there:
+	case <-time.After(openPatience):
+	}
 }
 
 // readEvents reads the standing event stream, and opens it anew when it ends, until the
-// server says that there is none, or it brings nothing again and again.
-func (h *httpConn) readEvents() {
-	last := ""
+// server says that there is none, or it brings nothing again and again. It calls answered
+// when the server has answered.
+func (h *httpConn) readEvents(answered func()) {
+	defer answered()
+	at := position{retry: reopenPause}
 	for idle := 0; idle < reopensMost; idle++ {
-		resp, err := h.get(h.ctx, last)
+		resp, err := h.get(h.ctx, at.id)
 		if err != nil {
 			return
 		}
+		answered()
 		if !isEvents(resp) {
 			resp.Body.Close()
 			return
 		}
-		_ = readEventsFrom(resp.Body, h.max, &last, func(msg []byte) {
+		_ = readEventsFrom(resp.Body, h.max, &at, func(msg []byte) {
 			idle = 0
 			select {
 			case h.queue <- bytes.Clone(msg):
@@ -94,11 +105,19 @@ func (h *httpConn) readEvents() {
 			}
 		})
 		resp.Body.Close()
-		select {
-		case <-time.After(reopenPause):
-		case <-h.ctx.Done():
+		if !pause(h.ctx, max(at.retry, retryLeast)) {
 			return
 		}
+	}
+}
+
+// pause waits, and reports whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -132,19 +151,26 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 	if !resumes || !isEvents(resp) || id == nil || !hasMethod(msg) {
 		return h.answer(resp, recv)
 	}
-	answered, last := false, ""
+	answered, at := false, position{}
 	read := func(body io.Reader) error {
-		return readEventsFrom(body, h.max, &last, func(m []byte) {
+		return readEventsFrom(body, h.max, &at, func(m []byte) {
 			answered = answered || !hasMethod(m) && scan.Equal(scan.Get(m, "id"), id)
 			recv(m)
 		})
 	}
 	err := read(resp.Body)
-	for range resumesMost {
-		if answered || last == "" || ctx.Err() != nil {
+	for tries, last := 0, ""; tries < resumesMost && !answered && at.id != ""; tries++ {
+		wait := at.retry
+		if last != "" {
+			wait = max(wait, retryLeast)
+		}
+		if at.id != last { // it gets on, as a server does that has its client ask now and then
+			tries, last = 0, at.id
+		}
+		if !pause(ctx, wait) {
 			break
 		}
-		again, gerr := h.get(ctx, last)
+		again, gerr := h.get(ctx, at.id)
 		if gerr != nil {
 			break
 		}

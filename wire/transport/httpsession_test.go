@@ -26,6 +26,7 @@ func TestHTTPSession(t *testing.T) {
 		seen = append(seen, fmt.Sprintf("%s %s session=%s version=%s last=%s", r.Method, what, r.Header.Get("Mcp-Session-Id"), r.Header.Get("MCP-Protocol-Version"), r.Header.Get("Last-Event-ID")))
 	}
 	standing := 0
+	var ended time.Time
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		note(r, string(body))
@@ -36,8 +37,13 @@ func TestHTTPSession(t *testing.T) {
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 		case r.Method == http.MethodPost:
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "id: a7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"progress\"}\n\n") // and it ends
+			// And it ends, in the middle of an event, which is not the one to resume behind.
+			fmt.Fprint(w, "id: a7\nretry: 60\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"progress\"}\n\nid: a9\ndata: {\"json")
+			ended = time.Now()
 		case r.Header.Get("Last-Event-ID") == "a7":
+			if waited := time.Since(ended); waited < 60*time.Millisecond {
+				t.Errorf("the stream was resumed after %v, not after the 60 ms that the server has said", waited)
+			}
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprint(w, "id: a8\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\"late\"}\n\n")
 		case r.Method == http.MethodGet:

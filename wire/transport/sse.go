@@ -6,22 +6,31 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
+	"time"
 
 	"rpcx/wire"
 )
 
 // An eventStream reads server-sent events as the HTML standard has them, of
-// which only the data matters here: lines end with CR, LF or CRLF, an empty one
+// which only the data matters to most: lines end with CR, LF or CRLF, an empty one
 // ends an event, several data lines are joined by LF, comments and all other
 // fields are skipped, and an event without data is none.
 type eventStream struct {
-	id     *string // gets the id of each event that has one; nil: nobody asks
+	at     *position // nil: nobody asks
+	id     *string   // of the event that is being read; nil: it has none
 	in     *bufio.Reader
 	max    int
 	line   []byte
 	data   []byte
 	some   bool // a data line was seen
 	skipLF bool // the line before ended with CR: an LF now belongs to it
+}
+
+// A position is how far an event stream has come, from where it can be resumed.
+type position struct {
+	id    string        // of the last event that was whole; "": none had one
+	retry time.Duration // how long to wait before that, where the server has said it
 }
 
 // readEvents calls recv with the data of each event, which is valid during the
@@ -32,10 +41,10 @@ func readEvents(r io.Reader, max int, recv func([]byte)) error {
 	return readEventsFrom(r, max, nil, recv)
 }
 
-// readEventsFrom is readEvents, and keeps the id of the last event that had one in id:
-// a stream that ends too early is resumed behind it. nil: nobody asks.
-func readEventsFrom(r io.Reader, max int, id *string, recv func([]byte)) error {
-	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, id: id}
+// readEventsFrom is readEvents, and keeps how far it has come in at: a stream that ends
+// too early is resumed there. nil: nobody asks.
+func readEventsFrom(r io.Reader, max int, at *position, recv func([]byte)) error {
+	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, at: at}
 	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
 		s.in.Discard(3)
 	}
@@ -49,7 +58,7 @@ func readEventsFrom(r io.Reader, max int, id *string, recv func([]byte)) error {
 				return f
 			}
 			if s.some && json.Valid(s.data) {
-				recv(s.data)
+				s.end(recv)
 			}
 			return nil
 		}
@@ -59,16 +68,24 @@ func readEventsFrom(r io.Reader, max int, id *string, recv func([]byte)) error {
 			}
 			continue
 		}
-		if len(s.data) > 0 {
-			recv(s.data)
-		}
+		s.end(recv)
 		s.reset()
+	}
+}
+
+// end hands a whole event on.
+func (s *eventStream) end(recv func([]byte)) {
+	if s.id != nil {
+		s.at.id = *s.id
+	}
+	if len(s.data) > 0 {
+		recv(s.data)
 	}
 }
 
 // reset forgets the event, and a buffer that one large event left behind.
 func (s *eventStream) reset() {
-	s.data, s.some = s.data[:0], false
+	s.data, s.some, s.id = s.data[:0], false, nil
 	if cap(s.data) > largeMessage {
 		s.data = nil
 	}
@@ -129,10 +146,33 @@ func lineBreak(b []byte) int {
 // idMost bounds the id of an event, in bytes: it is sent back as a header.
 const idMost = 1 << 10
 
-// field takes the line into the event if it is one of data, and keeps an id.
+// longestRetry bounds how long a server can have us wait before a stream is resumed.
+const longestRetry = time.Minute
+
+// position takes a line that says where the stream is resumed, and when, and reports
+// whether it is one.
+func (s *eventStream) position() bool {
+	if s.at == nil {
+		return false
+	}
+	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && len(id) < idMost && bytes.IndexByte(id, 0) < 0 {
+		text := string(bytes.TrimPrefix(id, []byte(" ")))
+		s.id = &text
+		return true
+	}
+	retry, ok := bytes.CutPrefix(s.line, []byte("retry:"))
+	if !ok {
+		return false
+	}
+	if ms, err := strconv.ParseUint(string(bytes.TrimPrefix(retry, []byte(" "))), 10, 31); err == nil {
+		s.at.retry = min(time.Duration(ms)*time.Millisecond, longestRetry)
+	}
+	return true
+}
+
+// field takes the line into the event if it is one of data, and what resumes the stream.
 func (s *eventStream) field() error {
-	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && s.id != nil && len(id) < idMost && bytes.IndexByte(id, 0) < 0 {
-		*s.id = string(bytes.TrimPrefix(id, []byte(" ")))
+	if s.position() {
 		return nil
 	}
 	value, ok := bytes.CutPrefix(s.line, []byte("data"))

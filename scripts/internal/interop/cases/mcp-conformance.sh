@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# the protocol's own conformance suite against a folder of hooks as its server, and against rpcx as its client, but for auth/*
+. "$INTEROP/lib.sh"
+needs_packages
+needs jq
+
+# suite ARGS: the suite, which wants a newer Node than the oldest that we run on.
+suite() { node --import "$INTEROP/clients/conformance-node.mjs" "$INTEROP/node_modules/.bin/conformance" "$@"; }
+
+# hook NAME: the answer to NAME, a script that comes on stdin.
+hook() {
+  mkdir -p "$(dirname "hooks/$1")"
+  { echo '#!/bin/sh'; cat; } >"hooks/$1"
+  chmod 755 "hooks/$1"
+}
+
+# says NAME VALUE: the answer to NAME is VALUE.
+says() { hook "$1" <<<"cat <<'JSON'"$'\n'"$2"$'\nJSON'; }
+
+# tool NAME [PARAMS]: describes the tool.
+tool() { jq -nc --arg name "$1" --argjson params "${2:-{\}}" '{description: "What the suite calls \($name)", params: ({type: "object"} + $params)}' >"hooks/$1.json"; }
+
+png=iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==
+wav=UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==
+
+says test_simple_text '"This is a simple text response for testing."'
+says test_image_content '{"content":[{"type":"image","data":"'$png'","mimeType":"image/png"}]}'
+says test_audio_content '{"content":[{"type":"audio","data":"'$wav'","mimeType":"audio/wav"}]}'
+says test_embedded_resource '{"content":[{"type":"resource","resource":{"uri":"test://embedded-resource","mimeType":"text/plain","text":"This is an embedded resource content."}}]}'
+says test_multiple_content_types '{"content":[{"type":"text","text":"Multiple content types test:"},{"type":"image","data":"'$png'","mimeType":"image/png"},
+  {"type":"resource","resource":{"uri":"test://mixed-content-resource","mimeType":"application/json","text":"{\"test\":\"data\",\"value\":123}"}}]}'
+hook test_error_handling <<<'echo "This tool intentionally returns an error for testing" >&2; exit 1'
+hook test_sampling <<'SH2'
+jq -c '{messages: [{role: "user", content: {type: "text", text: .prompt}}], maxTokens: 100}' |
+  rpcx call @ sampling/createMessage - -q '"LLM response: \(.content.text)"'
+SH2
+hook test_elicitation <<'SH2'
+jq -c '{message, requestedSchema: {type: "object", required: ["username", "email"], properties: {
+  username: {type: "string", description: "the name"}, email: {type: "string", description: "the address"}}}}' |
+  rpcx call @ elicitation/create - -q '"User response: action=\(.action), content=\(.content)"'
+SH2
+hook test_elicitation_sep1034_defaults <<'SH2'
+rpcx call @ elicitation/create '{"message":"defaults","requestedSchema":{"type":"object","properties":{
+  "name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},"score":{"type":"number","default":95.5},
+  "status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},"verified":{"type":"boolean","default":true}}}}' \
+  -q '"Elicitation completed: action=\(.action), content=\(.content)"'
+SH2
+hook test_elicitation_sep1330_enums <<'SH2'
+rpcx call @ elicitation/create '{"message":"enums","requestedSchema":{"type":"object","properties":{
+  "untitledSingle":{"type":"string","enum":["option1","option2","option3"]},
+  "titledSingle":{"type":"string","oneOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]},
+  "legacyEnum":{"type":"string","enum":["opt1","opt2","opt3"],"enumNames":["Option One","Option Two","Option Three"]},
+  "untitledMulti":{"type":"array","items":{"type":"string","enum":["option1","option2","option3"]}},
+  "titledMulti":{"type":"array","items":{"anyOf":[{"const":"value1","title":"First Choice"},{"const":"value2","title":"Second Choice"},{"const":"value3","title":"Third Choice"}]}}}}}' \
+  -q '"Elicitation completed: action=\(.action), content=\(.content)"'
+SH2
+for name in test_simple_text test_image_content test_audio_content test_embedded_resource test_multiple_content_types \
+  test_error_handling test_elicitation_sep1034_defaults test_elicitation_sep1330_enums; do tool "$name"; done
+tool test_sampling '{"required":["prompt"],"properties":{"prompt":{"type":"string"}}}'
+tool test_elicitation '{"required":["message"],"properties":{"message":{"type":"string"}}}'
+
+says json_schema_2020_12_tool '"ok"'
+tool json_schema_2020_12_tool '{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
+  "properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false}'
+
+says completion/complete '{"completion":{"values":["paris","park","party"],"total":3,"hasMore":false}}'
+says resources/list '{"resources":[{"uri":"test://static-text","name":"text","description":"a text","mimeType":"text/plain"},
+  {"uri":"test://static-binary","name":"binary","description":"a picture","mimeType":"image/png"},
+  {"uri":"test://watched-resource","name":"watched","description":"one that changes","mimeType":"text/plain"}]}'
+says resources/templates/list '{"resourceTemplates":[{"uriTemplate":"test://template/{id}/data","name":"template","description":"data of an id","mimeType":"application/json"}]}'
+hook resources/read <<SH2
+jq -c '.uri as \$uri | if \$uri == "test://static-text" then {contents: [{uri: \$uri, mimeType: "text/plain", text: "This is the content of the static text resource."}]}
+  elif \$uri == "test://static-binary" then {contents: [{uri: \$uri, mimeType: "image/png", blob: "$png"}]}
+  elif \$uri == "test://watched-resource" then {contents: [{uri: \$uri, mimeType: "text/plain", text: "watched"}]}
+  else (\$uri | capture("^test://template/(?<id>[^/]+)/data\$").id) as \$id
+  | {contents: [{uri: \$uri, mimeType: "application/json", text: ({id: \$id, templateTest: true, data: "Data for ID: \(\$id)"} | tojson)}]} end'
+SH2
+says resources/subscribe '{}'
+says resources/unsubscribe '{}'
+
+says prompts/list '{"prompts":[{"name":"test_simple_prompt","description":"a simple one"},
+  {"name":"test_prompt_with_arguments","description":"one with arguments","arguments":[{"name":"arg1","description":"the first","required":true},{"name":"arg2","description":"the second","required":true}]},
+  {"name":"test_prompt_with_embedded_resource","description":"one with a resource","arguments":[{"name":"resourceUri","description":"its address","required":true}]},
+  {"name":"test_prompt_with_image","description":"one with a picture"}]}'
+hook prompts/get <<SH2
+jq -c 'def text(\$t): {role: "user", content: {type: "text", text: \$t}};
+  .arguments as \$a | {messages: (if .name == "test_simple_prompt" then [text("This is a simple prompt for testing.")]
+  elif .name == "test_prompt_with_arguments" then [text("Prompt with arguments: arg1=\u0027\(\$a.arg1)\u0027, arg2=\u0027\(\$a.arg2)\u0027")]
+  elif .name == "test_prompt_with_image" then [{role: "user", content: {type: "image", data: "$png", mimeType: "image/png"}}, text("Please analyze the image above.")]
+  else [{role: "user", content: {type: "resource", resource: {uri: \$a.resourceUri, mimeType: "text/plain", text: "Embedded resource content for testing."}}},
+    text("Please process the embedded resource above.")] end)}'
+SH2
+
+# tools that stream, which a folder has no word for
+cat >more.json <<'JSON'
+{"catalog":1,"methods":[
+  {"name":"test_tool_with_logging","description":"logs","params":{"type":"object"},"run":"lines:for m in started processing completed; do echo '{\"log\":{\"level\":\"info\",\"message\":\"Tool '$m'\"}}'; sleep 0.05; done; echo '\"done\"'"},
+  {"name":"test_tool_with_progress","description":"tells how far it is","params":{"type":"object"},"run":"lines:for f in 0.01 0.5 1; do echo '{\"progress\":\"on\",\"fraction\":'$f'}'; sleep 0.05; done; echo '\"done\"'"},
+  {"name":"test_reconnection","description":"takes its time","params":{"type":"object"},"run":"sh:sleep 0.5; echo '\"done\"'"}]}
+JSON
+
+start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks hooks --hooks more.json
+at=$(field listening)
+expected=$INTEROP/mcp-conformance.yaml
+
+if ! suite server --url "${at#mcp+}" --suite all --expected-failures "$expected" --output-dir out >suite.log 2>&1; then
+  bad=1
+  cat suite.log >&2
+fi
+ok "as the server: $(grep -c '^✓' suite.log) scenarios"
+stop
+
+for scenario in initialize tools_call elicitation-sep1034-client-defaults sse-retry; do
+  if ! suite client --command "$INTEROP/clients/conformance.sh" --scenario "$scenario" --expected-failures "$expected" --output-dir out >suite.log 2>&1; then
+    bad=1
+    cat suite.log >&2
+  fi
+done
+ok "as the client: every scenario but auth/*"
