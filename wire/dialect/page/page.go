@@ -1,5 +1,6 @@
-// Package page has the dialects that are pages: those that rpcx brings along, which are
-// the files below pages, and those of users.
+// Package page finds the dialects that are written as pages (rpcx-page(5)):
+// those that rpcx brings along, which are the files below pages, and those of
+// users.
 package page
 
 import (
@@ -33,7 +34,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Exists reports whether there is a page of that name, or path, be it right or wrong.
+// Exists reports whether there is a page of that name or path, whether or not
+// it is correct.
 func Exists(name string) bool {
 	_, err := embedded.Open("pages/" + name + ".toml")
 	if err == nil {
@@ -47,8 +49,8 @@ func Exists(name string) bool {
 	return err == nil
 }
 
-// Source returns the text of the page that a name, or a path, stands for, and where it
-// is; nil where there is none.
+// Source returns the text of the page with that name or path, and the name of
+// its file; nil if there is none.
 func Source(name string) (text []byte, where string) {
 	if b, err := embedded.ReadFile("pages/" + name + ".toml"); err == nil {
 		return b, name + ".toml"
@@ -61,14 +63,15 @@ func Source(name string) (text []byte, where string) {
 	return nil, ""
 }
 
-// found are the pages that were read so far, by the names under which they were asked
-// for.
+// found holds the pages that were read so far, by the names under which they
+// were asked for.
 var found sync.Map // string → func() (dialect.Spec, error)
 
-// Find returns the dialect of a name: one of ours, one of the user's in the configuration
-// folder, or, where name is the path of a TOML file, that page, whose dialect is called by
-// its absolute path. ok is false where there is no such page; the error, a usage Fault,
-// says what is wrong with it.
+// Find returns the dialect that name stands for: a page that rpcx brings along,
+// a page in the user's configuration folder, or, if name is the path of a TOML
+// file, that file, whose dialect has the absolute path as its name. ok is false
+// if there is no such page; the error is a usage Fault that says what is wrong
+// with the page.
 func Find(name string) (spec dialect.Spec, ok bool, err error) {
 	switch {
 	case IsPath(name):
@@ -84,10 +87,11 @@ func Find(name string) (spec dialect.Spec, ok bool, err error) {
 	return spec, err == nil && spec.Name != "", err
 }
 
-// IsPath reports whether what stands for a dialect is the path of a page.
+// IsPath reports whether the name of a dialect is the path of a page.
 func IsPath(name string) bool { return strings.HasSuffix(name, ".toml") }
 
-// userFile is the file of a page that is none of ours; "" where there is none.
+// userFile returns the path of a page that rpcx does not bring along; "" if
+// there is none.
 func userFile(name string) string {
 	if IsPath(name) {
 		return name
@@ -117,7 +121,8 @@ func configFolder() string {
 	return filepath.Join(dir, "rpcx")
 }
 
-// read reads the page of a name; a Spec without a name where there is none.
+// read reads the page of that name; it returns a Spec without a name if there
+// is none.
 func read(name string) (dialect.Spec, error) {
 	var p *load.Page
 	b, err := embedded.ReadFile("pages/" + name + ".toml")
@@ -168,9 +173,9 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	}, nil
 }
 
-// rules are what a conversation is held against, as a set of wire/validate/rules: those
-// of the page, and of its base. A page that says nothing of rules has those of its base,
-// where its messages are made as the base has them; else none.
+// rules returns the page's rules, in the form that wire/validate/rules reads.
+// Without rules of its own a page has those of its base, unless it names
+// members or writes messages differently; then it has none.
 func rules(p *load.Page) string {
 	set := map[string]any{"page": p.Source}
 	if p.Source == "" {
@@ -187,7 +192,8 @@ func rules(p *load.Page) string {
 	return string(b)
 }
 
-// renamed reports whether a page's messages are made in another way than the base has it.
+// renamed reports whether a page's messages differ in form from those of its
+// base.
 func renamed(p *load.Page) bool {
 	if p.Names == nil || len(p.Read) > 0 {
 		return len(p.Read) > 0
@@ -198,7 +204,8 @@ func renamed(p *load.Page) bool {
 	}, func(name string) bool { return name != "" })
 }
 
-// answers are the methods that a server answers by the page.
+// answers returns the methods that a server answers by the page, without a
+// hook.
 func answers(p *load.Page) (names []string) {
 	for name := range p.Serve.Answers {
 		names = append(names, name)
@@ -209,7 +216,7 @@ func answers(p *load.Page) (names []string) {
 	return names
 }
 
-// shape is what a tape needs to know of the page's messages.
+// shape returns how a tape reads the page's messages.
 func shape(p *load.Page) dialect.Shape {
 	v := jsonrpc.V2
 	if p.Base != "jsonrpc" {
@@ -229,13 +236,14 @@ func shape(p *load.Page) dialect.Shape {
 	return s
 }
 
-// unsaid is the line of a table of probes, in TOML, that leaves out what most protocols of pages know nothing of.
+// unsaid is the TOML line that leaves out the probes about which most protocols
+// that are pages say nothing.
 const unsaid = `except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
 
-// probes are what a peer is asked by rpcx validate: what the base demands, where the
-// page's messages are made as the base has them; else nothing. Most such protocols know
-// nothing of batches and of params by position, and their METHOD need not be one of the
-// wire.
+// probes returns what rpcx validate asks a peer: the probes of the base, unless
+// the page's messages differ in form from the base's; then none. Probes about
+// batches and params by position are left out, since most protocols that are
+// pages have neither, and so are those that call METHOD, which a page may wrap.
 func probes(p *load.Page) string {
 	if p.Base == "none" || renamed(p) {
 		return ""

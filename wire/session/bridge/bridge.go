@@ -1,6 +1,7 @@
-// Package bridge offers what a peer offers to the clients of a listener, in the
-// listener's dialect. Its catalog is translated, its answers, errors and events cross
-// as they are, and what it asks goes to the client whose call it is at work on.
+// Package bridge offers the methods of a peer to the clients of a listener in
+// the listener's dialect. The catalog is translated; answers, errors and events
+// are passed on; and what the peer asks goes to the client whose call it works
+// on.
 package bridge
 
 import (
@@ -14,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Bridge is a peer that a listener's clients reach.
+// A Bridge offers one peer to the clients of one listener.
 type Bridge struct {
 	to      endpoint.Endpoint
 	spec    dialect.Spec // of to
@@ -22,20 +23,21 @@ type Bridge struct {
 	here    dialect.Spec // of the listener
 	catalog *catalog.Catalog
 	offers  map[string]*offer // by the names of hooks
-	open    bool              // the peer does not describe itself: what it is asked for it may have
-	shared  *upstream         // of all clients, where the peer has room for one; of POSTs elsewhere
+	open    bool              // the catalog may lack methods of the peer, so any name is passed on
+	shared  *upstream         // of all clients, or if alone is set, of HTTP exchanges only
 	alone   bool              // each client gets a connection of its own
 }
 
-// Options are how a bridge is made.
+// Options say what a bridge connects.
 type Options struct {
 	To      endpoint.Endpoint
-	Session session.Options // how To is reached
+	Session session.Options // for the connection to To
 	Listen  endpoint.Endpoint
-	Known   *catalog.Catalog // describes To where it does not describe itself; nil: nothing does
+	Known   *catalog.Catalog // used if To does not describe itself; may be nil
 }
 
-// New asks the peer what it offers.
+// New connects to the peer, asks what it offers, and closes that connection
+// again.
 func New(ctx context.Context, o Options) (*Bridge, error) {
 	b := &Bridge{to: o.To, options: o.Session, here: o.Listen.Spec(), offers: map[string]*offer{}}
 	conv, err := session.Open(ctx, o.To, o.Session)
@@ -63,28 +65,30 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 		said = &catalog.Catalog{Catalog: 1}
 	}
 	b.translate(said)
-	if b.spec.Name == b.here.Name { // what is not listed can be said, too
+	if b.spec.Name == b.here.Name { // names need no translation, so unlisted methods can be called, too
 		b.open = true
 	}
 	return b, nil
 }
 
-// Catalog returns what the peer offers as clients of the listener can ask for it.
+// Catalog returns the peer's catalog, translated for the clients of the
+// listener.
 func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
-// Close ends the connection that clients share.
+// Close ends the connection that the clients share.
 func (b *Bridge) Close() error { return b.shared.close() }
 
-// Wrap returns what answers where hooks do not: see session.Options.Bridge.
+// Wrap returns a backend that passes requests on to the peer if no hook answers
+// them (see session.Options.Bridge).
 func (b *Bridge) Wrap(hooks dialect.Backend) dialect.Backend { return &backend{hooks, b} }
 
-// backend is hooks and, behind them, the peer.
+// backend answers by hooks and, for what they do not answer, by the peer.
 type backend struct {
 	dialect.Backend
 	bridge *Bridge
 }
 
-// Bind returns what answers on one connection.
+// Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	r := &responder{Responder: b.Backend.Bind(c), bridge: b.bridge, client: &client{caller: c}}
 	r.policy, _ = b.Backend.(interface{ Allows(name string) bool })
@@ -96,7 +100,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	return r
 }
 
-// Runtime returns that of the hooks.
+// Runtime returns the runtime of the hooks; nil if they have none.
 func (b *backend) Runtime() dialect.Runtime {
 	if e, ok := b.Backend.(dialect.Evaluator); ok {
 		return e.Runtime()
@@ -104,7 +108,7 @@ func (b *backend) Runtime() dialect.Runtime {
 	return nil
 }
 
-// HostOptions returns those of the hooks.
+// HostOptions returns the host options of the hooks.
 func (b *backend) HostOptions() dialect.HostOptions {
 	if h, ok := b.Backend.(dialect.HostConfigurer); ok {
 		return h.HostOptions()
@@ -112,7 +116,7 @@ func (b *backend) HostOptions() dialect.HostOptions {
 	return dialect.HostOptions{}
 }
 
-// Checked returns c as the hooks have it.
+// Checked returns c wrapped as the hooks' backend wraps it.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	if k, ok := b.Backend.(dialect.CallChecker); ok {
 		return k.Checked(c)

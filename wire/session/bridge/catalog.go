@@ -9,20 +9,19 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An offer is a method of the peer as the listener's clients know it.
+// An offer is a method of the peer, and how requests for it are translated.
 type offer struct {
-	name    string       // the peer's own
-	kind    catalog.Kind // over there
+	name    string       // the peer's name for it
+	kind    catalog.Kind // at the peer
 	params  json.RawMessage
-	wrapped bool // params are the member "params" of an object
-	array   bool // a stream's items are answered as an array
+	wrapped bool // clients give the params as the member "params" of an object
+	array   bool // clients get the items of the stream as one array
 }
 
-// original is the member of a method's extra that is the name that it has over there.
+// original is the member of a method's Extra that holds the peer's name for it.
 const original = "original"
 
-// translate makes the catalog of what the peer has said, and what is called for each
-// of its methods.
+// translate makes the listener's catalog of the peer's, and the offers.
 func (b *Bridge) translate(said *catalog.Catalog) {
 	c := &catalog.Catalog{Catalog: 1, Dialect: b.here.Name, Info: said.Info, Methods: []catalog.Method{}, Defs: said.Defs}
 	c.Info.Extra = nil
@@ -36,7 +35,7 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 		}
 		if o.kind == catalog.Stream && b.here.Bridge.NoStreams {
 			if b.spec.Bridge.Endless {
-				continue // an array of its items would never be whole
+				continue // it may never end, and then neither would the array of its items
 			}
 			o.array = true
 		}
@@ -47,7 +46,7 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 	b.catalog = c
 }
 
-// method returns m as the listener's dialect can say it.
+// method returns m in a form that the listener's dialect allows.
 func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 	t := catalog.Method{
 		Name: b.free(m.Name), Kind: o.kind, Description: m.Description, Params: m.Params, Result: m.Result,
@@ -68,7 +67,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		t.Params = schema.End()
 	}
 	if o.kind == catalog.Job && b.spec.Bridge.Fields != nil {
-		t.Result = nil // what comes of a job is told with how it ended
+		t.Result = nil // the result comes inside a report on how the job ended
 	}
 	if o.array {
 		t.Kind, t.Events = catalog.Call, nil
@@ -83,8 +82,8 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 	return t
 }
 
-// free returns a name for a method of the peer that the listener's dialect can say and
-// that no other has.
+// free returns a name for a method of the peer that the listener's dialect
+// allows and that no other method has.
 func (b *Bridge) free(method string) string {
 	name := method
 	if say := b.here.Bridge.Name; say != nil {
@@ -96,14 +95,14 @@ func (b *Bridge) free(method string) string {
 	return name
 }
 
-// isObject reports whether a schema, which may be nil, lets an object be.
+// isObject reports whether a schema, which may be nil, allows objects.
 func isObject(schema json.RawMessage) bool {
 	kind, ok := scan.Text(scan.Get(schema, "type"))
 	return !ok || kind == "object"
 }
 
-// withFields returns the params of a method whose requests have a target and a parent
-// beside them: they are members of the params here.
+// withFields returns the params of a method whose requests have a target and a
+// parent beside the params; for clients these are members of the params.
 func withFields(m catalog.Method) json.RawMessage {
 	if m.Hints == nil || !isObject(m.Params) {
 		return m.Params
@@ -136,7 +135,7 @@ func withFields(m catalog.Method) json.RawMessage {
 	return required.End()
 }
 
-// op returns what the peer is asked for a request of a client.
+// op returns the operation on the peer for a request of a client.
 func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
 	op := dialect.Op{Kind: dialect.Call, Method: o.name, Params: o.plain(b, r.Params)}
 	if b.here.RequestFields && b.spec.Bridge.Fields == nil && r.Input != nil {
@@ -152,7 +151,7 @@ func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
 		op.Kind = dialect.Notify
 	case o.kind == catalog.Job && b.spec.Jobs != dialect.NoJobs:
 		if op.Kind = dialect.JobRun; b.spec.Bridge.Fields == nil {
-			op.Extra = json.RawMessage(`{"bare":true}`) // what comes of it, and not how it ended
+			op.Extra = json.RawMessage(`{"bare":true}`) // the result alone, without the report on how the job ended
 		}
 	case o.kind == catalog.Stream && !b.spec.Catalog.CallsStream:
 		op.Kind = dialect.Subscribe
@@ -160,7 +159,7 @@ func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
 	return op
 }
 
-// withTarget adds what a request is about to its params.
+// withTarget adds the target and the parent of a request to its params.
 func withTarget(request, params json.RawMessage) json.RawMessage {
 	target, parent := scan.Get(request, "target"), scan.Get(request, "parent")
 	if target == nil && parent == nil || params != nil && scan.Type(params) != 'o' {
@@ -173,7 +172,7 @@ func withTarget(request, params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// plain returns the params of a client as the peer's dialect has them.
+// plain returns the params of a client in the form that the peer expects.
 func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
 	if plain := b.here.Bridge.Plain; plain != nil {
 		params = plain(params)
@@ -189,8 +188,8 @@ func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
 	return params
 }
 
-// byName gives positional params the names that the schema has, in its order; the one
-// object of an array is the params itself.
+// byName turns positional params into an object whose names are those of the
+// schema, in its order. An array of one object is taken for that object.
 func byName(params, schema json.RawMessage) json.RawMessage {
 	if sole := scan.Sole(params); sole != nil && scan.Type(sole) == 'o' {
 		return sole

@@ -20,19 +20,19 @@ type responder struct {
 	bridge            *Bridge
 	client            *client
 	up                *upstream
-	own               bool // up is of this client alone
+	own               bool // no other client uses up
 }
 
-// Denied reports whether the policy refuses name outright.
+// Denied reports whether the policy refuses name, whatever the params are.
 func (r *responder) Denied(name string) bool {
 	d, ok := r.Responder.(interface{ Denied(string) bool })
 	return ok && d.Denied(name)
 }
 
-// allows reports whether the policy lets name be called.
+// allows reports whether the policy allows calls of name.
 func (r *responder) allows(name string) bool { return r.policy == nil || r.policy.Allows(name) }
 
-// offer returns the peer's method of that name; nil where it has none.
+// offer returns the peer's method of that name; nil if it has none.
 func (r *responder) offer(name string) *offer {
 	if o := r.bridge.offers[name]; o != nil || !r.bridge.open {
 		return o
@@ -47,7 +47,7 @@ func (r *responder) offer(name string) *offer {
 	return &offer{name: wireName}
 }
 
-// Kind says how name is answered.
+// Kind returns how name is answered; false if it is not.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	if kind, ok := r.Responder.Kind(name); ok {
 		return kind, true
@@ -62,7 +62,8 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return o.kind, true
 }
 
-// Respond answers one request.
+// Respond answers one request: by a hook if there is one, unless it answers
+// "method not found", else by the peer.
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	o := r.offer(req.Method)
 	_, hooked := r.Responder.Kind(req.Method)
@@ -72,7 +73,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		if o == nil || !r.allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
 		}
-		req.Begin = nil // it was called before the hooks said that it is not theirs
+		req.Begin = nil // the hooks have called it
 	}
 	if req.Begin != nil {
 		if err := req.Begin(); err != nil {
@@ -94,14 +95,14 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	}
 	a := answer{responder: r, req: req, array: o.array, stream: op.Kind == dialect.Subscribe}
 	result, err := a.read(ctx, st, conv.Event)
-	conv.Settle(ctx) // what was told before the answer goes before it
+	conv.Settle(ctx) // what the peer sent before its answer reaches the client before it
 	if err != nil && !a.over {
 		dialect.CancelAnyway(ctx, st)
 	}
 	return result, r.crossing(err)
 }
 
-// Close ends what runs for this client.
+// Close ends the hooks of this client, and its connection to the peer.
 func (r *responder) Close() error {
 	err := r.Responder.Close()
 	r.up.leave(r.client)
@@ -111,12 +112,12 @@ func (r *responder) Close() error {
 	return err
 }
 
-// An answer is what comes of one request.
+// An answer collects the events of one request to the peer.
 type answer struct {
 	responder *responder
 	req       dialect.Request
-	array     bool // its items are the result
-	stream    bool // its first response only names it
+	array     bool // the result is an array of the items
+	stream    bool // the first response only names the stream
 	over      bool
 
 	items  scan.Array
@@ -125,7 +126,7 @@ type answer struct {
 	failed *wire.Error
 }
 
-// read hands the events of st on, and returns its result.
+// read passes on the events of st and returns its result.
 func (a *answer) read(ctx context.Context, st dialect.Stream, event func(wire.Message) (wire.Event, error)) (json.RawMessage, error) {
 	for {
 		m, err := st.Next(ctx)
@@ -154,7 +155,7 @@ func (a *answer) read(ctx context.Context, st dialect.Stream, event func(wire.Me
 	}
 }
 
-// event takes one event of the answer.
+// event passes on or keeps one event of the answer.
 func (a *answer) event(ev wire.Event) error {
 	switch ev.Kind {
 	case wire.Done, wire.Opened, wire.Gap:
@@ -193,7 +194,8 @@ func (a *answer) event(ev wire.Event) error {
 	return a.req.Emit(ev)
 }
 
-// goOn says that an error was not the end of its stream.
+// goOn is called when something follows an error event: it was not the end of
+// the stream, so it is passed on.
 func (a *answer) goOn() error {
 	e := a.failed
 	a.failed = nil
@@ -213,7 +215,7 @@ func (a *answer) result() (json.RawMessage, error) {
 	return a.last, nil
 }
 
-// crossing returns err as a client gets it.
+// crossing returns err in the form in which the client gets it.
 func (r *responder) crossing(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -221,7 +223,7 @@ func (r *responder) crossing(err error) error {
 	return r.sayable(plainError(err))
 }
 
-// sayable returns e with a code that the listener's dialect has.
+// sayable returns e with a code that the listener's dialect allows.
 func (r *responder) sayable(e *wire.Error) *wire.Error {
 	switch string(e.Code) {
 	case "-32603", "-32602", "-32601", "-32600", "-32001", "-32000":
@@ -235,8 +237,9 @@ func (r *responder) sayable(e *wire.Error) *wire.Error {
 	return e
 }
 
-// plainError returns an error of one dialect as every other can have it: an integer
-// code, a message and data. What has no place in these is kept in its data.
+// plainError returns an error of the peer in a form that every dialect can
+// express: an integer code, a message and data. Other members are put into
+// data.
 func plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error

@@ -13,10 +13,11 @@ import (
 	"rpcx/wire/session"
 )
 
-// An upstream is a connection to the peer, of one client or of several.
+// An upstream is a connection to the peer, for one client or for several. It is
+// opened with the first call.
 type upstream struct {
 	bridge *Bridge
-	dial   sync.Mutex // held while there is no connection yet
+	dial   sync.Mutex // held while the connection is opened, so that there is only one
 
 	mu      sync.Mutex
 	conv    session.Conversation
@@ -44,7 +45,8 @@ func (u *upstream) leave(c *client) {
 	delete(u.clients, c)
 }
 
-// begin returns the connection for a call of c, and what ends the call.
+// begin returns the connection for a call of c, and a function to call when
+// that is over.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
 	conv, err := u.get(ctx)
 	if err != nil {
@@ -60,7 +62,8 @@ func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, 
 	}, nil
 }
 
-// get returns the connection, and makes it where there is none or it has ended.
+// get returns the connection; it opens one if there is none or the last has
+// ended.
 func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	u.dial.Lock()
 	defer u.dial.Unlock()
@@ -98,8 +101,8 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// ended ends the clients of a connection that is lost: the end of one is the end of
-// the other.
+// ended closes the connections of all clients after that to the peer was lost,
+// as each side must see the other's end.
 func (u *upstream) ended(conv session.Conversation) {
 	u.mu.Lock()
 	if u.conv != conv {
@@ -129,15 +132,16 @@ func (u *upstream) ended(conv session.Conversation) {
 	}
 }
 
-// lastAnswers bounds how long the clients of a connection that is lost still get
-// answers.
+// lastAnswers bounds how long clients can still receive answers after the
+// connection to the peer was lost.
 const lastAnswers = 2 * time.Second
 
 // goingAway is WebSocket's code for an end that is not the client's doing (RFC 6455,
 // section 7.4.1).
 const goingAway = 1001
 
-// ask hands what the peer asks or tells to the client whose call is in flight.
+// ask passes a request or notification of the peer to the client whose call is
+// in flight.
 func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	c := u.asked()
 	if c == nil {
@@ -153,8 +157,8 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	return result, nil
 }
 
-// asked returns the client that a question of the peer is for: the only one, else the
-// one that has calls in flight, if exactly one has; else nil.
+// asked returns the client that a request of the peer is for: the only client,
+// or the only one with calls in flight; nil if it cannot be told.
 func (u *upstream) asked() *client {
 	u.mu.Lock()
 	defer u.mu.Unlock()

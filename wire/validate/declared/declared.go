@@ -1,6 +1,6 @@
-// Package declared holds a catalog against itself, and what methods return against
-// it: every schema can be used, every example fits the schema beside which it
-// stands, every result fits what was said of it.
+// Package declared checks a catalog against itself, and the results of methods
+// against it: every schema must compile, every example must fit the schema
+// beside which it stands, and every result the schema of its method.
 //
 //	declared.go   Checker: the schemas of a catalog, and results
 //	examples.go   examples and defaults inside schemas, and those of methods
@@ -19,33 +19,34 @@ import (
 	"rpcx/wire/schema"
 )
 
-// The rules that a catalog keeps.
+// The names of the rules that are checked.
 const (
-	Compiles   = "schema-compiles" // a schema can be used
-	Resolves   = "schema-complete" // all of it can be: no $ref leads nowhere, no pattern is unknown to Go
+	Compiles   = "schema-compiles" // a schema compiles
+	Resolves   = "schema-complete" // every $ref leads to a schema, and Go knows the syntax of every pattern
 	ExampleFit = "example-fits"    // an example fits its schema
 	DefaultFit = "default-fits"    // a default fits its schema
-	ResultFit  = "result-fits"     // what a method returns fits
+	ResultFit  = "result-fits"     // a method's result fits its schema
 )
 
-// A Finding is one thing that is not as it was said to be.
+// A Finding is one violation of a rule.
 type Finding struct {
 	Rule    string
 	Method  string
-	Pointer string // into the catalog; of a ResultFit into the value
+	Pointer string // JSON pointer into the catalog; of a ResultFit into the value
 	Message string
 }
 
-// A Checker is a catalog whose schemas are ready.
+// A Checker holds a catalog with its schemas compiled, and collects findings.
 type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
-	schemas map[string]*schema.Schema // by pointer; nil: it cannot be used
+	schemas map[string]*schema.Schema // by pointer; nil: it does not compile
 	found   []Finding
-	seen    map[string]bool // pointers whose examples were looked at
+	seen    map[string]bool // pointers of schemas whose examples were checked
 }
 
-// New compiles the schemas of c. The error is one of writing the catalog.
+// New compiles the schemas of c. What does not compile is a finding; the error
+// is that c cannot be written as JSON.
 func New(c *catalog.Catalog) (*Checker, error) {
 	doc, err := c.Marshal()
 	if err != nil {
@@ -60,13 +61,13 @@ func New(c *catalog.Catalog) (*Checker, error) {
 	return k, nil
 }
 
-// A place is where a schema stands in the catalog.
+// A place is a schema of the catalog and its pointer.
 type place struct {
 	pointer string
 	raw     json.RawMessage
 }
 
-// places are the schemas of a method, which is the i-th.
+// places returns the schemas of a method, which is the i-th of the catalog.
 func places(m *catalog.Method, i int) (all []place) {
 	at := "/methods/" + strconv.Itoa(i)
 	if m.Params != nil {
@@ -81,7 +82,8 @@ func places(m *catalog.Method, i int) (all []place) {
 	return all
 }
 
-// compile makes a schema ready.
+// compile compiles the schema at a pointer; nil, with a finding, if it does not
+// compile.
 func (k *Checker) compile(method, pointer string) *schema.Schema {
 	if s, ok := k.schemas[pointer]; ok {
 		return s
@@ -101,16 +103,16 @@ func (k *Checker) note(rule, method, pointer, message string) {
 	k.found = append(k.found, Finding{rule, method, pointer, message})
 }
 
-// Found returns what was found since it was asked last.
+// Found returns the findings since the last call of Found.
 func (k *Checker) Found() []Finding {
 	found := k.found
 	k.found = nil
 	return found
 }
 
-// Result holds what a method returned, or one event of its stream, against what was
-// said of it. contentType is the event's; "": it has none. It reports whether
-// anything was said of it.
+// Result checks a result of a method, or one event of its stream, against its
+// schema. contentType is the event's, "" for none. It reports whether the
+// catalog has a schema for it.
 func (k *Checker) Result(ctx context.Context, method, contentType string, val json.RawMessage) bool {
 	i := slices.IndexFunc(k.catalog.Methods, func(m catalog.Method) bool { return m.Name == method })
 	if i < 0 {
@@ -131,7 +133,8 @@ func (k *Checker) Result(ctx context.Context, method, contentType string, val js
 	return true
 }
 
-// fits notes where val does not fit s. at is where val stands.
+// fits adds a finding of the rule for each place in val that does not fit s. at
+// is the pointer to val.
 func (k *Checker) fits(ctx context.Context, s *schema.Schema, rule, method, at string, val json.RawMessage) {
 	if val == nil {
 		val = json.RawMessage("null")

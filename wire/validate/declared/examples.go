@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// mostExamples bounds how many examples of a catalog are looked at.
+// mostExamples bounds the examples of a catalog that are checked.
 const mostExamples = 5_000
 
-// Examples holds each example and default of the catalog's schemas against the
+// Examples checks each example and default in the catalog's schemas against the
 // schema in which it stands, and the examples of methods (as OpenRPC has them)
-// against their params and results. It returns how many there were.
+// against their params and results. It returns how many it checked.
 func (k *Checker) Examples(ctx context.Context) (n int) {
 	for i := range k.catalog.Methods {
 		m := &k.catalog.Methods[i]
@@ -40,7 +40,7 @@ var (
 	manyInList = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
 )
 
-// inside looks at the examples of a schema and of those inside it.
+// inside checks the examples in a schema and in the schemas below it.
 func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte, most int) (n int) {
 	if scan.Type(raw) != 'o' || k.seen[pointer] || most <= 0 || ctx.Err() != nil {
 		return 0
@@ -67,7 +67,7 @@ func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte
 	return n
 }
 
-// own looks at the examples of one schema.
+// own checks the examples and the default of one schema.
 func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (n int) {
 	type example struct {
 		rule, at string
@@ -99,8 +99,8 @@ func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (
 	return len(all)
 }
 
-// ofMethod looks at the examples of a method, which OpenRPC has: params by name and
-// a result.
+// ofMethod checks the examples of a method, as OpenRPC has them: params by name
+// and a result.
 func (k *Checker) ofMethod(ctx context.Context, m *catalog.Method, at string) (n int) {
 	i := 0
 	for example := range scan.Elements(scan.Get(m.Extra, "examples")) {

@@ -12,41 +12,43 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A Conn stands between a connection and who uses it, and lets a probe send beside
-// the user and see all that comes. Answers that come while a probe is under way are
-// its own: the user asks nothing meanwhile.
+// A Conn lets probes share a connection with its user: a probe can send
+// messages of its own and sees all that comes. Responses that come while a
+// probe is under way are the probe's, since the user waits for nothing
+// meanwhile.
 type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape
-	tap   wire.Tap // sees everything; may be nil
+	tap   wire.Tap // sees all messages; may be nil
 
 	open    sync.WaitGroup // exchanges under way
-	pending int            // how many they are
+	pending int            // the number of exchanges under way
 
 	mu      sync.Mutex
 	came    *sync.Cond
-	spoke   bool // something came
+	spoke   bool // a message came
 	probing bool
 	queue   []heard
-	held    int   // the bytes of queue
+	held    int   // the bytes in queue
 	err     error // why the connection ended; nil: it has not
 }
 
-// heard is a message that came, or why an exchange failed.
+// heard is a message that came, or the error with which an exchange failed.
 type heard struct {
 	msg []byte
 	err error
 }
 
-// NewConn puts a Conn in front of inner, in a dialect of that shape. tap sees all
-// messages in both directions.
+// NewConn wraps inner, which speaks a dialect of that shape. tap sees all
+// messages in both directions; it may be nil.
 func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 	c := &Conn{inner: inner, shape: shape, tap: tap}
 	c.came = sync.NewCond(&c.mu)
 	return c
 }
 
-// User returns the connection for its user.
+// User returns the connection as its user gets it: without what belongs to
+// probes.
 func (c *Conn) User() wire.Conn {
 	if x, ok := c.inner.(wire.Exchanger); ok {
 		return &exchangingUser{user{c}, x}
@@ -54,7 +56,7 @@ func (c *Conn) User() wire.Conn {
 	return &user{c}
 }
 
-// A user is a Conn as its user has it.
+// A user is the Conn that User returns.
 type user struct{ *Conn }
 
 // Recv returns the next message that is the user's.
@@ -80,7 +82,7 @@ func (u *user) Send(msg []byte) error {
 
 func (u *user) Close() error { return u.inner.Close() }
 
-// CloseWith closes with a code, where the connection has such.
+// CloseWith closes the connection with a code, if its transport has codes.
 func (u *user) CloseWith(code int, reason string) error {
 	if with, ok := u.inner.(wire.CloserWith); ok {
 		return with.CloseWith(code, reason)
@@ -88,13 +90,14 @@ func (u *user) CloseWith(code int, reason string) error {
 	return u.inner.Close()
 }
 
-// exchangingUser is a user of a connection on which a message is an exchange.
+// exchangingUser is a user of a connection on which each message is an HTTP
+// exchange.
 type exchangingUser struct {
 	user
 	exchanger wire.Exchanger
 }
 
-// Exchange returns that of the connection.
+// Exchange makes an exchange on the connection.
 func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	u.see(wire.Send, msg)
 	return u.exchanger.Exchange(ctx, msg, func(m []byte) {
@@ -103,7 +106,7 @@ func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg
 	})
 }
 
-// Listen reads the connection for nobody but probes, until it ends.
+// Listen reads a connection that only probes use, until it ends.
 func (c *Conn) Listen() {
 	for {
 		msg, err := c.inner.Recv()
@@ -117,7 +120,8 @@ func (c *Conn) Listen() {
 	}
 }
 
-// refuse answers a request of the peer, on a connection that nobody else uses.
+// refuse answers a request of the peer with an error, on a connection that only
+// probes use.
 func (c *Conn) refuse(msg []byte) {
 	p := match.Parse(&c.shape, msg, false)
 	if p.Kind != wire.Request {
@@ -142,7 +146,8 @@ func (c *Conn) see(d wire.Direction, msg []byte) {
 	}
 }
 
-// take notes a message, and reports whether it is a probe's and not the user's.
+// take passes a message to the probe that is under way. It reports whether the
+// message is the probe's alone, so that the user must not get it.
 func (c *Conn) take(msg []byte) bool {
 	c.see(wire.Recv, msg)
 	c.mu.Lock()
@@ -162,13 +167,13 @@ func (c *Conn) take(msg []byte) bool {
 	return p.Kind != wire.Request && p.Kind != wire.Notification
 }
 
-// queueMost bounds what is kept for a probe that does not get to it.
+// The limits of what is queued for a probe that has not read it yet.
 const (
 	queueMost  = 10_000
 	queueBytes = 2 * wire.DefaultMaxMessage
 )
 
-// hear queues h. c.mu is held.
+// hear queues h for the probe. The caller holds c.mu.
 func (c *Conn) hear(h heard) {
 	if len(c.queue) < queueMost && (c.held < queueBytes || h.err != nil) {
 		c.queue = append(c.queue, h)
@@ -200,14 +205,14 @@ func (c *Conn) Spoke() bool {
 	return c.spoke
 }
 
-// begin starts a probe: from now on answers are its.
+// begin starts a probe: from now on responses are the probe's.
 func (c *Conn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.probing, c.queue, c.held = true, nil, 0
 }
 
-// finish ends the probe. Its exchanges have been told to end.
+// finish ends the probe and waits for its exchanges, which have been cancelled.
 func (c *Conn) finish() {
 	c.open.Wait()
 	c.mu.Lock()
@@ -215,11 +220,13 @@ func (c *Conn) finish() {
 	c.probing, c.queue, c.held = false, nil, 0
 }
 
-// errReplied says that an HTTP exchange has ended.
+// errReplied is queued at the end of an HTTP exchange, which may have brought
+// no answer.
 var errReplied = errors.New("the reply holds no message that answers")
 
-// Say sends msg beside the user. ctx bounds an HTTP exchange, which goes on after Say
-// has returned; awaited says that its failure is told.
+// Say sends msg beside the user. On a connection of HTTP exchanges it does not
+// wait for the reply; ctx bounds the exchange, and awaited queues its failure
+// for next.
 func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	c.see(wire.Send, msg)
 	x, ok := c.inner.(wire.Exchanger)
@@ -247,15 +254,15 @@ func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	return nil
 }
 
-// more reports whether anything may still come of what was sent.
+// more reports whether an answer to what was sent may still come.
 func (c *Conn) more() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pending > 0 || len(c.queue) > 0
 }
 
-// next returns the next message; its error is that of ctx, the connection's or the
-// exchange's.
+// next returns the next message for the probe. The error is that of ctx, of the
+// connection or of an exchange.
 func (c *Conn) next(ctx context.Context) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() {
 		c.mu.Lock()

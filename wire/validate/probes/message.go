@@ -11,7 +11,8 @@ import (
 	"rpcx/wire/jq"
 )
 
-// message is what a step sends: its text with the values of variables in it.
+// message returns the message that a step sends: its text with the values of
+// variables filled in.
 func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
 	text := s.Send
 	fill, err := compile(s.Fill, r.vars)
@@ -32,14 +33,15 @@ func (r *run) message(ctx context.Context, s *Step) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// truth is whether a program makes yes of msg. One that fails on it does not.
+// truth reports whether a program yields true for msg. It is false if the
+// program fails.
 func truth(ctx context.Context, p *jq.Program, msg []byte) bool {
 	ok, err := p.Holds(ctx, msg)
 	return err == nil && ok
 }
 
-// why returns how the end of a connection is told.
-func why(err error) string {
+// ending returns the words for the end of a connection with err.
+func ending(err error) string {
 	var closed *wire.CloseError
 	switch {
 	case errors.Is(err, io.EOF):

@@ -1,8 +1,9 @@
-// Package probes asks of a peer what nobody sees who only looks on: what it says to
-// a method that is not there, to an id that is a string, to a message that is no
-// JSON. A probe is data, in a TOML text beside its dialect (dialect.Spec.Probes):
+// Package probes asks a peer what cannot be seen by looking on: what it answers
+// to an unknown method, to an id that is a string, to a message that is not
+// JSON. A probe is data, in a TOML text beside its dialect
+// (dialect.Spec.Probes):
 //
-//	page = "JSON-RPC 2.0"          # what the sections are sections of
+//	page = "JSON-RPC 2.0"          # the document that the sections are of
 //	base = "jsonrpc"               # the probes of that dialect are made, too
 //	except = ["batch"]             # but for these
 //	discovery = "rpc.discover"     # the method that describes a peer
@@ -17,12 +18,12 @@
 //	await = '.id == $id'
 //	holds = '.error | type == "object"'
 //
-// A probe with the name of one of the base takes its place.
+// A probe replaces the base's probe of the same name.
 //
 //	probes.go   Probe, Step, For: the tables
-//	run.go      one probe is run
-//	message.go  what is sent, what programs say of what comes
-//	conn.go     a connection that others use, too, and what is sent on it beside them
+//	run.go      running one probe
+//	message.go  messages to send, and programs on messages that came
+//	conn.go     a connection shared with its user
 package probes
 
 import (
@@ -37,44 +38,45 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// A Probe is one thing that a peer is asked, and what must come of it.
+// A Probe is one question to a peer and what must come of it.
 type Probe struct {
 	Name     string      `toml:"name"`
 	Level    rules.Level `toml:"level"`
 	Section  string      `toml:"section"`
 	Sentence string      `toml:"sentence"`
 
-	// Own says that it needs a connection of its own, which may end by it, and Bare
-	// that nothing is said on that before, not even a greeting. Else the connection is
-	// one that several probes share.
+	// Own gives the probe a connection of its own, since the probe may end it,
+	// and Bare one without a greeting. Other probes share a connection.
 	Own  bool `toml:"own"`
 	Bare bool `toml:"bare"`
 
-	Intrusive string `toml:"intrusive"` // what it does to others, as a clause; "": nothing
-	// For is of what it is made for each: "try", the methods that may be called with any
-	// params; "discovery", the method that describes the peer; "module", the modules
-	// of the peer. "": it is made once. See Target.
+	Intrusive string `toml:"intrusive"` // how it may disturb others on the peer, as a clause; "": not at all
+	// For names the things for each of which the probe is made: "try", the
+	// methods that may be called with any params; "discovery", the method that
+	// describes the peer; "module", the modules of the peer. "": it is made
+	// once. See Target.
 	For   string `toml:"for"`
 	Steps []Step `toml:"step"`
-	Page  string `toml:"-"` // what Section is a section of
+	Page  string `toml:"-"` // the document that Section is of
 }
 
-// A Step sends a message, or awaits one, or both. In what is sent, ${NAME} stands
-// for the value of a variable as JSON; jq programs have it as $NAME. id, id2 and id3
-// are numbers that nobody else on the connection uses for an id.
+// A Step sends a message, or awaits one, or both. In the message that it sends,
+// ${NAME} stands for the value of a variable as JSON; jq programs see it as
+// $NAME. id, id2 and id3 are numbers that are not used as ids on the connection
+// otherwise.
 type Step struct {
 	On    int               `toml:"on"`    // 1: on a second connection, which is opened beside the first
 	When  string            `toml:"when"`  // jq: the step is made only if this is true; "": always
 	Send  string            `toml:"send"`  // "": nothing
-	Fill  string            `toml:"fill"`  // jq: how many times ${fill} is an x in what is sent, at most 64 Mi; "": there is no such variable
-	Await string            `toml:"await"` // jq: the first message that makes it true is the answer; "": none is awaited
-	Holds string            `toml:"holds"` // jq: what the answer must make true; "": that it has come is enough
-	Never string            `toml:"never"` // jq: what no message may make true before the answer
-	Ends  bool              `toml:"ends"`  // the end of the connection is as good as the answer
+	Fill  string            `toml:"fill"`  // jq: ${fill} is that many times an x, at most 64 Mi; "": there is no ${fill}
+	Await string            `toml:"await"` // jq: the first message for which it is true is the answer; "": none is awaited
+	Holds string            `toml:"holds"` // jq: must be true for the answer; "": any answer will do
+	Never string            `toml:"never"` // jq: must not be true for any message before the answer
+	Ends  bool              `toml:"ends"`  // the peer may end the connection instead of answering
 	Keep  map[string]string `toml:"keep"`  // variables for later steps, by a jq program on the answer
 }
 
-// A Set is the probes of a dialect.
+// A Set holds the probes of a dialect.
 type Set struct {
 	Page      string   `toml:"page"`
 	Base      string   `toml:"base"`
@@ -83,13 +85,13 @@ type Set struct {
 	Probes    []Probe  `toml:"probe"`
 }
 
-// fors are the values of Probe.For, with the variables that there are then.
+// fors maps the values of Probe.For to the variables that the probe then has.
 var fors = map[string][]string{
 	"": nil, "try": {"method", "params"}, "discovery": {"method"}, "module": {"module", "nomethod"},
 }
 
-// For returns the probes of a dialect, in the order in which they are made: first
-// those that share a connection. A dialect may have none.
+// For returns the probes of a dialect in the order in which they are made:
+// those that share a connection first. A dialect may have none.
 func For(dialect string) (*Set, error) {
 	s, err := load(dialect)
 	if err != nil {
@@ -170,7 +172,7 @@ func (p *Probe) check() error {
 	return nil
 }
 
-// compile makes a program with the variables that there are; nil of none.
+// compile compiles a program that may use vars; nil for "".
 func compile(program string, vars map[string]json.RawMessage) (*jq.Program, error) {
 	if program == "" {
 		return nil, nil

@@ -18,34 +18,34 @@ import (
 
 // A Target is the peer that is probed.
 type Target struct {
-	// Shared is the connection that is there, after its greeting.
+	// Shared is the open connection, after its greeting.
 	Shared *Conn
-	// Dial opens another one; greeted says that the greeting is made on it. close ends
-	// what belongs to it.
+	// Dial opens another connection, with the greeting if greeted is set. close
+	// releases it.
 	Dial func(ctx context.Context, greeted bool) (c *Conn, close func(), err error)
-	// Patience is how long an answer may take to come.
+	// Patience bounds the wait for each answer.
 	Patience time.Duration
 }
 
 // A Result is the outcome of a probe.
 type Result struct {
-	Broken   string // what came in place of what should have; "": it is as it should be
-	Sent     []byte // the message that was answered so
+	Broken   string // what is wrong with the answer; "": nothing
+	Sent     []byte // the message that was sent before that
 	Got      []byte // the answer; nil: none came
-	Error    error  // why it could not be asked; nil: it was
+	Error    error  // why the probe could not be made; nil: it was
 	Duration time.Duration
 }
 
-// counter makes ids that are not used otherwise on the connection: they are far
-// above those that a client counts.
+// counter makes ids that the connection's user does not use: they are far above
+// those that a client counts.
 var counter atomic.Int64
 
 func freshID() json.RawMessage {
 	return strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10)
 }
 
-// Run asks the peer what p says. vars are the values of further variables. It takes
-// no longer than the target's patience for each answer.
+// Run makes the probe p. vars are further variables. It takes no longer than
+// the target's Patience for each answer.
 func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMessage) Result {
 	started := time.Now()
 	r := &run{t: t, vars: maps.Clone(vars)}
@@ -69,14 +69,14 @@ func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMess
 	return r.result
 }
 
-// departure is an error that is a finding.
+// departure is an error that is a finding: the peer departs from the page.
 type departure struct{ text string }
 
 func (b *departure) Error() string { return b.text }
 
 func brokenf(format string, args ...any) error { return &departure{fmt.Sprintf(format, args...)} }
 
-// A run is one probe under way.
+// A run is the state of one probe.
 type run struct {
 	t      *Target
 	vars   map[string]json.RawMessage
@@ -152,7 +152,7 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 			if s.Ends {
 				return nil
 			}
-			return brokenf("it could not be sent: %s", why(err))
+			return brokenf("it could not be sent: %s", ending(err))
 		}
 	}
 	if s.Await == "" {
@@ -203,8 +203,8 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	}
 }
 
-// rest looks, where something must not come, at what the exchanges bring that have
-// not ended: over HTTP the answer to what was sent later may be there first.
+// rest reads what the exchanges that are still open bring, to look for messages
+// that must not come: over HTTP the answer to a later message may come first.
 func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	for never != nil && c.more() {
 		msg, err := c.next(ctx)
@@ -219,7 +219,8 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	return nil
 }
 
-// nothing returns what it means that no answer came; nil where that is as good.
+// nothing returns the error for an answer that did not come; nil if the step
+// allows that.
 func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err error) error {
 	r.result.Got = last
 	instead := ""
@@ -236,9 +237,9 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 	case bounded.Err() != nil:
 		return brokenf("no answer came within %v%s", r.t.Patience, instead)
 	case over:
-		return brokenf("%s, without an answer%s", why(err), instead)
+		return brokenf("%s, without an answer%s", ending(err), instead)
 	}
-	return brokenf("%s%s", why(err), instead)
+	return brokenf("%s%s", ending(err), instead)
 }
 
 func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {

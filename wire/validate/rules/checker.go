@@ -17,27 +17,27 @@ import (
 // Options say how a Checker works. The zero value is usable.
 type Options struct {
 	Disable []string // names of rules that are not applied
-	// Broken is told of a program of the set that failed on a message: that rule says
-	// nothing of it. May be nil.
+	// Broken is called if a program of the set fails on a message, whose rule
+	// is then not applied to it. May be nil.
 	Broken func(rule, reason string)
 }
 
-// A Checker holds one conversation against a set of rules. What it keeps does not
-// grow with the conversation. It is not for several goroutines at once.
+// A Checker checks one conversation against a set of rules. Its memory does not
+// grow with the conversation. It is not safe for concurrent use.
 type Checker struct {
 	set      *Set
 	o        Options
 	shape    dialect.Shape
 	programs programs
 	conns    map[int]*connection
-	closed   *fifo[*connection] // those that were closed last
+	closed   *fifo[*connection] // the connections that were closed last
 	tape     *fifo[any]
 	schemas  *schemas
-	last     tape.Line // of the conversation, without its message
+	last     tape.Line // the latest line, without its message
 }
 
-// New returns a Checker of a new conversation. The error is a usage Fault: a name in
-// o.Disable is no rule of the set.
+// New returns a Checker for a new conversation. The error is a usage Fault:
+// o.Disable names a rule that the set does not have.
 func New(set *Set, o Options) (*Checker, error) {
 	shape, err := all.ShapeOf(set.Dialect)
 	if err != nil {
@@ -64,10 +64,10 @@ func New(set *Set, o Options) (*Checker, error) {
 	return c, nil
 }
 
-// Line takes the next line of a tape, or the next message of a live conversation
-// (with Number, Time, Dir and Msg or Bytes; Conn where there are several), of which
-// nothing is kept. It returns what the line breaks. The error is that of ctx, or of a
-// program that cannot be compiled.
+// Line checks the next line of a tape, or the next message of a live
+// conversation (with Number, Time, Dir and Msg or Bytes; Conn if there are
+// several connections). It keeps nothing of l. It returns the rules that the
+// line breaks. The error is that of ctx, or of a program that does not compile.
 func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)
@@ -81,7 +81,7 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
 		c.closed.put(strconv.Itoa(l.Conn), k)
 		return c.run(ctx, k, k.end(l))
 	case tape.Message:
-		if l.Payload() == nil { // people say what it is like, not what it is
+		if l.Payload() == nil { // a line with "match" says only what the message is like
 			k.vague = true
 			return nil, nil
 		}
@@ -90,8 +90,8 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
 	return nil, nil
 }
 
-// End takes the end of the conversation: what is open then can no longer be put
-// right.
+// End checks the end of the conversation: a request without an answer cannot
+// get one any more.
 func (c *Checker) End(ctx context.Context) (found []Finding, err error) {
 	numbers := []int{}
 	for n := range c.conns {
@@ -110,8 +110,9 @@ func (c *Checker) End(ctx context.Context) (found []Finding, err error) {
 	return found, nil
 }
 
-// connection is what is known of the connection of l. A closed one is still known:
-// what both sides said in closing may stand behind the close.
+// connection returns what is known about the connection of l. A closed
+// connection is still known, because messages of the closing handshake may
+// stand behind the close.
 func (c *Checker) connection(l *tape.Line) *connection {
 	if l.Kind != tape.Opening {
 		if k := c.conns[l.Conn]; k != nil {
@@ -126,7 +127,7 @@ func (c *Checker) connection(l *tape.Line) *connection {
 	return k
 }
 
-// message checks a message, and those in it where it is a batch.
+// message checks a message, and if it is a batch, the messages in it.
 func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]Finding, error) {
 	if l.Msg == nil {
 		return c.run(ctx, k, k.message(&c.shape, l, l.Bytes, nil))
@@ -156,7 +157,7 @@ func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]F
 	return found, err
 }
 
-// run has all programs that are to see v see it.
+// run runs all programs that are to see v.
 func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []Finding, err error) {
 	out, err := c.programs.run(context.WithValue(ctx, connectionKey{}, k), v)
 	for _, o := range out {
@@ -175,7 +176,7 @@ func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []Find
 	return found, err
 }
 
-// broken tells of a program that failed.
+// broken reports a program that failed.
 func (c *Checker) broken(o output) {
 	if c.o.Broken == nil {
 		return
@@ -187,7 +188,7 @@ func (c *Checker) broken(o output) {
 	c.o.Broken(name, o.failed)
 }
 
-// keep takes what the program of a Keep yields.
+// keep stores what the program of a Keep yields.
 func (k *connection) keep(out any) {
 	pair, ok := out.([]any)
 	if !ok || len(pair) != 2 {

@@ -11,39 +11,38 @@ import (
 	"rpcx/wire/schema"
 )
 
-// checks are what jq cannot see. Each gets what the program of a rule yields, once
-// for each output:
+// checks are the functions for what jq cannot decide. Each is called with every
+// output of its rule's program, an object:
 //
-//	compiles  {at, schema}: the schema at that place is a valid JSON Schema
-//	fits      {at, value, schema}: the value at that place fits the schema
-//	message   {at, schema}: the message fits the one of the dialect's schemas that has
-//	          that name
+//	compiles  {at, schema}: the schema at that place must be a valid JSON Schema
+//	fits      {at, value, schema}: the value at that place must fit the schema
+//	message   {at, schema}: the message must fit the dialect's schema of that name
 //
 // Other members are those of every finding.
 var checks = map[string]check{"compiles": compiles, "fits": fits, "message": message}
 
 type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding
 
-// schemas are those that were compiled.
+// schemas caches compiled schemas.
 type schemas struct {
 	dialect  json.RawMessage // an object of schemas, by method; nil: none
 	compiled *fifo[*compiled]
 }
 
-// A compiled is the outcome of compiling a schema.
+// A compiled is a compiled schema, or the error of compiling it.
 type compiled struct {
 	schema *schema.Schema
 	err    error
 }
 
-// mostSchemas bounds the schemas that are kept.
+// mostSchemas bounds the schemas that are cached.
 const mostSchemas = 1_000
 
 func newSchemas(dialect string) *schemas {
 	return &schemas{dialect: json.RawMessage(dialect), compiled: newFifo[*compiled](mostSchemas)}
 }
 
-// of compiles a schema.
+// of returns a schema compiled.
 func (s *schemas) of(text json.RawMessage) *compiled {
 	if c := s.compiled.get(string(text)); c != nil {
 		return c
@@ -54,7 +53,7 @@ func (s *schemas) of(text json.RawMessage) *compiled {
 	return c
 }
 
-// named returns the dialect's schema of that name; nil: there is none.
+// named returns the dialect's schema of that name; nil if there is none.
 func (s *schemas) named(name string) *compiled {
 	if c := s.compiled.get("/" + name); c != nil {
 		return c
@@ -100,8 +99,9 @@ func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Findi
 	return c.fit(ctx, v, r, m, s, v.raw)
 }
 
-// fit holds value, which stands at m's place, against s. What cannot be known, as the
-// schema is not usable, is no finding here.
+// fit returns the findings of checking value, which m says the place of,
+// against s. If s does not compile there are none: that is a finding of another
+// rule.
 func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []Finding {
 	if s.err != nil {
 		return nil
@@ -113,7 +113,8 @@ func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s
 	return c.finding(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema says: " + bad.Message}))
 }
 
-// with returns m with other members, and without those that are only for the check.
+// with returns m with the members of other added, and without those that only
+// the check reads.
 func with(m, other map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, val := range m {
@@ -127,7 +128,7 @@ func with(m, other map[string]any) map[string]any {
 	return all
 }
 
-// firstLine returns an error on one line.
+// firstLine returns the first line of an error's text.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text

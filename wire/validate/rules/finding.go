@@ -10,20 +10,20 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A Finding is one rule broken in one place.
+// A Finding is one violation of a rule.
 type Finding struct {
 	Rule    *Rule
 	Line    int    // on the tape, or the number of the message in a live conversation
 	Conn    int    // 0: the only connection
 	From    string // who broke the rule: "client" or "server"; "": not known
 	Section string // of Rule.Page
-	Pointer string // where in the message; "" is the whole
+	Pointer string // a JSON pointer into the message; "" is the whole message
 	Want    string // what was expected
 	Got     string // what was there, shortened; "": not said
 }
 
-// finding makes a finding of what the program of r yields; none where it is about a
-// secret that the tape does not hold.
+// finding returns the finding for an output of r's program; none if it is about
+// a secret that the tape does not hold.
 func (c *Checker) finding(v *view, r *Rule, out any) []Finding {
 	f := Finding{Rule: r, Line: v.line.Number, Conn: v.line.Conn, From: v.from, Section: r.Section, Want: r.Sentence}
 	place := out
@@ -63,13 +63,15 @@ func (c *Checker) finding(v *view, r *Rule, out any) []Finding {
 	return []Finding{f}
 }
 
-// isVariable reports whether a value of a line with "vars" stands for another.
+// isVariable reports whether a value of a tape's line stands for another one,
+// by "vars" (rpcx-tape(5)).
 func isVariable(val any) bool {
 	s, _ := val.(string)
 	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
 }
 
-// pointer returns a place as a JSON pointer: it is one, or a path as an array.
+// pointer returns a place as a JSON pointer; it may be given as a path, an
+// array.
 func pointer(place any) string {
 	switch place := place.(type) {
 	case string:
@@ -110,7 +112,7 @@ func lookup(val any, pointer string) (any, bool) {
 	return val, true
 }
 
-// mostGot bounds what a finding shows of a value.
+// mostGot bounds, in bytes, what a finding shows of a value.
 const mostGot = 80
 
 // brief returns a value on one line, shortened.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What is known of a connection is bounded: the oldest goes first.
+// The limits of what is remembered of a connection; beyond them the oldest is
+// dropped.
 const (
 	mostCalls   = 10_000   // requests without an answer, of one side
 	mostAnswers = 1_000    // requests that were answered, of one side
@@ -18,14 +19,14 @@ const (
 	mostBytes   = 8 << 20  // of all requests whose params are kept, as text
 )
 
-// A connection holds what is known of one connection of a conversation.
+// A connection holds what is remembered of one connection of a conversation.
 type connection struct {
 	number int
-	asked  map[string]*fifo[*call] // by the side that asked: what was not answered yet, by id
-	told   map[string]*fifo[*call] // what was
-	bytes  int                     // of the requests whose params are kept
+	asked  map[string]*fifo[*call] // by the side that asked: the requests without an answer, by id
+	told   map[string]*fifo[*call] // likewise the requests that were answered
+	bytes  int                     // the size of the requests whose params are kept
 	kept   *fifo[any]
-	tape   *fifo[any] // what is kept for all connections
+	tape   *fifo[any] // values that were kept for all connections
 	vague  bool       // a line said only what a message is like
 }
 
@@ -44,7 +45,7 @@ func (k *connection) forget(c *call) {
 	c.size, c.params = 0, nil
 }
 
-// A call is a request.
+// A call is a request that was seen.
 type call struct {
 	n       int
 	at      time.Duration
@@ -53,9 +54,9 @@ type call struct {
 	id      any
 	elem    any
 	params  any // nil: none, huge, or answered
-	size    int // of the request, where its params are kept
+	size    int // the bytes of the request if its params are kept
 	answers int
-	same    int // earlier requests of the same id that wait
+	same    int // how many earlier requests of the same id wait
 }
 
 // view returns what the program of a response sees of its request.
@@ -63,7 +64,8 @@ func (c *call) view() map[string]any {
 	return map[string]any{"n": c.n, "t": c.at.Seconds(), "elem": c.elem, "method": c.method, "params": c.params, "answers": c.answers}
 }
 
-// ask notes the request in v. Where messages are typed, the params are the message.
+// ask records the request in v. If the dialect's messages have a type, the
+// whole message counts as its params.
 func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	c := &call{n: v.line.Number, at: v.line.Time, from: v.from, method: v.method, id: v.val["id"], elem: elem}
 	msg, _ := v.val["msg"].(map[string]any)
@@ -76,7 +78,7 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	}
 	open := k.asked[v.from]
 	before := open.get(id)
-	v.val["busy"] = before != nil // the id is that of another request without an answer
+	v.val["busy"] = before != nil // another request with this id waits for its answer
 	if before != nil {
 		c.same = before.same + 1
 		k.forget(before)
@@ -84,8 +86,9 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	open.put(id, c)
 }
 
-// answer returns the request that the response of id, sent by from, answers, nil
-// where there is none. Where typed, a request may have several answers.
+// answer returns the request that a response of id, sent by from, answers; nil
+// if there is none. In dialects whose messages have a type a request may have
+// several answers.
 func (k *connection) answer(from, id string, typed bool) *call {
 	asker := client
 	if from == client {
@@ -116,8 +119,8 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	return &first
 }
 
-// unanswered returns what the view of an end shows of the requests without an
-// answer.
+// unanswered returns the requests without an answer, as the view of an end
+// shows them.
 func (k *connection) unanswered(now time.Duration) []any {
 	var calls []*call
 	for _, side := range []string{client, server} {
@@ -136,8 +139,8 @@ type fifo[V any] struct {
 	values  map[string]*list.Element
 	order   list.List // of *entry[V], the oldest first
 	most    int
-	gone    func(V) // is told of what is dropped; may be nil
-	dropped bool    // something was, to make room
+	gone    func(V) // called with values that are dropped; may be nil
+	dropped bool    // a value was dropped to make room
 }
 
 type entry[V any] struct {
@@ -149,7 +152,7 @@ func newFifo[V any](most int) *fifo[V] {
 	return &fifo[V]{values: map[string]*list.Element{}, most: most}
 }
 
-// get returns the value of key, and the zero value where there is none.
+// get returns the value of key, the zero value if there is none.
 func (f *fifo[V]) get(key string) (v V) {
 	if e := f.values[key]; e != nil {
 		v = e.Value.(*entry[V]).val
@@ -157,7 +160,7 @@ func (f *fifo[V]) get(key string) (v V) {
 	return v
 }
 
-// put sets the value of key, which keeps its age.
+// put sets the value of key. A key that exists keeps its age.
 func (f *fifo[V]) put(key string, v V) {
 	if e := f.values[key]; e != nil {
 		e.Value.(*entry[V]).val = v
@@ -177,7 +180,7 @@ func (f *fifo[V]) drop(key string) {
 	}
 }
 
-// take takes key out, and returns its value; false where there is none.
+// take removes key and returns its value; false if there is none.
 func (f *fifo[V]) take(key string) (v V, ok bool) {
 	e := f.values[key]
 	if e == nil {
@@ -188,7 +191,7 @@ func (f *fifo[V]) take(key string) (v V, ok bool) {
 	return e.Value.(*entry[V]).val, true
 }
 
-// each goes through f, the oldest first.
+// each calls one for each key, the oldest first.
 func (f *fifo[V]) each(one func(key string, v V)) {
 	for e := f.order.Front(); e != nil; e = e.Next() {
 		in := e.Value.(*entry[V])

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions are those that the programs of rules can call beside jq's own.
+// functions can be called by the programs of rules, beside jq's own.
 var functions = []jq.Func{
 	{Name: "kept", Arity: 1, Call: func(ctx context.Context, _ any, args []any) (any, error) {
 		key, of := remembered(ctx, args[0])
@@ -26,7 +26,7 @@ var functions = []jq.Func{
 // connectionKey is the key of the connection in a run's context.
 type connectionKey struct{}
 
-// remembered returns a key as text, and where it is kept.
+// remembered returns a key as text, and the store that has it.
 func remembered(ctx context.Context, arg any) (string, *fifo[any]) {
 	k := ctx.Value(connectionKey{}).(*connection)
 	key, ok := arg.(string)
@@ -36,7 +36,7 @@ func remembered(ctx context.Context, arg any) (string, *fifo[any]) {
 	return key, k.memory(key)
 }
 
-// memory returns where key is kept.
+// memory returns the store for key.
 func (k *connection) memory(key string) *fifo[any] {
 	if strings.HasPrefix(key, "tape/") {
 		return k.tape
@@ -44,28 +44,29 @@ func (k *connection) memory(key string) *fifo[any] {
 	return k.kept
 }
 
-// A part is one program of a set, with what it sees.
+// A part is one program of a set, with the messages that it sees.
 type part struct {
 	when *When
-	rule *Rule // nil: it keeps
+	rule *Rule // nil: the program is a Keep's
 	jq   string
 }
 
-// programs runs the programs of a set that see a message as one, so that the message
-// is decoded once. Programs that are needed together are compiled when they first are.
+// programs runs the programs of a set. Those that see the same message run as
+// one, so that the message is decoded only once; each combination is compiled
+// when it first occurs.
 type programs struct {
 	defs     string
 	about    string // "": the set has none
 	parts    []part
-	compiled map[string]*jq.Program // by what compile is given
+	compiled map[string]*jq.Program // by the name that compile is called with
 	key      []byte
 	chosen   []int
 }
 
-// usual are the kinds that a program sees that names none.
+// usual are the kinds that a program sees if it names none.
 var usual = []string{kindRequest, kindNotification, kindResponse}
 
-// sees reports whether a program is to see v.
+// sees reports whether the program of w runs on v.
 func (w *When) sees(v *view) bool {
 	kinds := w.Kind
 	if len(kinds) == 0 {
@@ -83,12 +84,12 @@ func (v *view) mentions(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
 
-// isOf reports whether the message is of one of these sorts.
+// isOf reports whether .about.sort of the message has one of these words.
 func (v *view) isOf(sorts []string) bool {
 	return slices.ContainsFunc(v.sorts, func(s any) bool { text, _ := s.(string); return slices.Contains(sorts, text) })
 }
 
-// An output is what a part yields, or why it failed.
+// An output is a value that a part yields, or the reason why it failed.
 type output struct {
 	part   *part
 	val    any
@@ -117,7 +118,7 @@ func (p *programs) run(ctx context.Context, v *view) ([]output, error) {
 	return p.together(ctx, v, "each", "try ((%[2]s\n) | [%[1]d, .]) catch [%[1]d, null, .]")
 }
 
-// look runs the program about.
+// look runs the program about on v.
 func (p *programs) look(ctx context.Context, v *view) error {
 	if p.about == "" || !slices.Contains(usual, v.kind) {
 		return nil
@@ -142,9 +143,9 @@ func (p *programs) look(ctx context.Context, v *view) error {
 	return ctx.Err()
 }
 
-// together runs the chosen parts as one program, each within form, in which %[1]d is
-// its number and %[2]s its text. Where one of them fails, form decides what becomes of
-// the others.
+// together runs the chosen parts as one program, each inside form, in which
+// %[1]d stands for its number and %[2]s for its text. form decides what becomes
+// of the other parts if one fails.
 func (p *programs) together(ctx context.Context, v *view, name, form string) (all []output, err error) {
 	prog, err := p.compile(name+string(p.key), func() string {
 		var b strings.Builder
@@ -171,7 +172,8 @@ func (p *programs) together(ctx context.Context, v *view, name, form string) (al
 	return all, err
 }
 
-// compile returns the program of that name, whose text is asked for once.
+// compile returns the program of that name. text is only called if the program
+// was not compiled before.
 func (p *programs) compile(name string, text func() string) (*jq.Program, error) {
 	if prog := p.compiled[name]; prog != nil {
 		return prog, nil

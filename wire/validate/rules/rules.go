@@ -1,19 +1,19 @@
-// Package rules holds conversations against what the page of their dialect
-// demands. It is fed with the lines of a tape, or with messages as they pass, one
-// after another, and finds in each which rules it breaks.
+// Package rules checks conversations against the rules of their dialect's page.
+// It is fed with the lines of a tape, or with messages as they pass, one after
+// another, and returns for each the rules that it breaks.
 //
-// A rule is data: a name, a level, the section of the page that it comes from, a
-// sentence, and a jq program that finds what breaks it. The rules of a dialect are a
-// TOML text beside it (dialect.Spec.Rules):
+// A rule is data: a name, a level, the section of the page that it comes from,
+// a sentence, and a jq program that finds what breaks it. The rules of a
+// dialect are a TOML text beside it (dialect.Spec.Rules):
 //
-//	page = "JSON-RPC 2.0"          # what the sections are sections of
+//	page = "JSON-RPC 2.0"          # the document that the sections are of
 //	base = "jsonrpc"               # the rules of that dialect hold, too
 //	except = ["id-fraction"]       # but for these
 //	defs = '''def …: …;'''         # functions for all programs below
 //
 //	about = '''{…, sort: […]}'''  # what several programs need, see below
 //
-//	[[keep]]                       # what later messages need to know of a message
+//	[[keep]]                       # what programs on later messages need to know
 //	kind = ["response"]
 //	jq = '''["stream/\(.msg.result)", {open: .n}]'''
 //
@@ -25,39 +25,42 @@
 //	kind = ["request"]             # which messages the program sees, see When
 //	jq = '''select(.id | type | IN("string", "number", "null") | not) | "/id"'''
 //
-// A rule with the name of one of the base takes its place.
+// A rule replaces the base's rule of the same name.
 //
-// What a program sees is one message (see view.go); a rule's program yields
-// nothing where all is well, else for each finding the JSON pointer of what is
-// wrong, or an object:
+// A program sees one message (see view.go). A rule's program yields nothing if
+// the message keeps the rule, else for each violation the JSON pointer of what
+// is wrong, or an object:
 //
 //	at     the JSON pointer, or the path as an array; missing: the whole message
 //	want   what was expected; missing: the rule's sentence
 //	got    what was there; missing: the value at the place
-//	n      the line that it is about; missing: the one that the program sees
+//	n      the line that is at fault; missing: the one that the program sees
 //	from   who broke the rule; missing: who sent the message
 //
-// The program of a [[keep]] yields pairs [key, value], which kept(key) then returns
-// to all programs that see later messages of the connection, of the tape if the key
-// begins with "tape/"; a value of null is forgotten. kept(key) is null for what was
-// never kept, and unknown(key) true, unless so much was kept (10,000 keys) that the
-// oldest was dropped, or a line said only what a message is like: who complains of
-// what never was asks unknown.
+// The program of a [[keep]] yields pairs [key, value]. kept(key) then returns
+// the value in all programs that see later messages of the connection, or of
+// the whole tape if the key begins with "tape/"; a value of null removes the
+// key. kept(key) is null for a key that was never kept. unknown(key) is true
+// for such a key, unless it may have been kept after all: so much was kept
+// (10,000 keys) that the oldest was dropped, or a line of the tape said only
+// what a message is like. A rule that complains of what was never asked uses
+// unknown.
 //
-// The program about is run first, on each request, notification and response. What it
-// yields, one object, is .about for the others; its member sort, an array of words, is
-// what the sort of a rule or keep is about, so that most programs need not be run.
+// The program about runs first, on each request, notification and response. The
+// object that it yields is .about for the others. Its member sort is an array
+// of words; rules and keeps that name one of them in their own sort are run
+// only for such messages, so that most programs need not be run.
 //
-// Where jq cannot see, check names a function of ours that looks at what the program
-// yields: see checks.go.
+// For what jq cannot decide, check names a function of ours that looks at what
+// the program yields: see checks.go.
 //
 //	rules.go     Set, Rule, For: the tables
-//	checker.go   Checker: a conversation held against a Set
+//	checker.go   Checker: one conversation checked against a Set
 //	finding.go   Finding
 //	view.go      what a program sees of a message
-//	memory.go    what is known of a connection: requests, what is kept
+//	memory.go    what is known of a connection: requests, kept values
 //	program.go   many programs run as one
-//	checks.go    what jq cannot see
+//	checks.go    what jq cannot decide
 package rules
 
 import (
@@ -81,17 +84,17 @@ const (
 	Should Level = "should"
 )
 
-// A When says which messages a program sees: those that fit all that it says. What
-// is empty fits every message.
+// A When says which messages a program sees: those that fit all of its members.
+// An empty member fits every message.
 type When struct {
 	Kind     []string `toml:"kind" json:"kind,omitempty"`         // the kinds of view.go; empty: request, notification and response
 	Method   []string `toml:"method" json:"method,omitempty"`     // of a request or notification; of a response that of its request
 	From     string   `toml:"from" json:"from,omitempty"`         // "client" or "server"
 	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // the message's text holds one of these
-	Sort     []string `toml:"sort" json:"sort,omitempty"`         // Set.About gives the message one of these sorts
+	Sort     []string `toml:"sort" json:"sort,omitempty"`         // Set.About has put one of these words into sort
 }
 
-// A Rule is one demand of a page.
+// A Rule is one requirement of a page.
 type Rule struct {
 	Name     string `toml:"name" json:"name"`
 	Level    Level  `toml:"level" json:"level"`
@@ -99,17 +102,17 @@ type Rule struct {
 	Sentence string `toml:"sentence" json:"sentence"`
 	When
 	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds what breaks the rule
-	Check string `toml:"check" json:"check,omitempty"` // the function of ours that looks at what JQ yields; "": what it yields is a finding
-	Page  string `toml:"-" json:"page"`                // what Section is a section of
+	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that judges what JQ yields; "": all of it are findings
+	Page  string `toml:"-" json:"page"`                // the document that Section is of
 }
 
-// A Keep makes something of a message known to those that see later ones.
+// A Keep stores facts about a message for the programs that see later ones.
 type Keep struct {
 	When
 	JQ string `toml:"jq" json:"jq"`
 }
 
-// A Set is the rules of a dialect.
+// A Set holds the rules of a dialect.
 type Set struct {
 	Dialect string   `toml:"-"`
 	Page    string   `toml:"page"`
@@ -119,13 +122,13 @@ type Set struct {
 	About   string   `toml:"about"` // "": that of the base, if it has one
 	Keep    []Keep   `toml:"keep"`
 	Rules   []Rule   `toml:"rule"`
-	// Schemas is a JSON object of the schema of each message of the dialect, by its
-	// method, for the check "message"; "": the dialect has none.
+	// Schemas is a JSON object with the schema of each message of the dialect,
+	// by its method, for the check "message"; "": the dialect has none.
 	Schemas string `toml:"-"`
 }
 
-// For returns the rules of a dialect; "" is the default dialect. The error is a usage
-// Fault where there is no such dialect, or where it has no rules.
+// For returns the rules of a dialect; "" is the default dialect. The error is a
+// usage Fault: there is no such dialect, or it has no rules.
 func For(dialect string) (*Set, error) {
 	if dialect == "" {
 		dialect = all.Default()
@@ -151,7 +154,8 @@ func For(dialect string) (*Set, error) {
 // Has reports whether a dialect has rules.
 func Has(dialect string) bool { return all.Named(dialect).Rules != "" }
 
-// Dialects names the dialects that have rules, in the order of the table of dialects.
+// Dialects returns the names of the dialects that have rules, in the order of
+// the table of dialects.
 func Dialects() (names []string) {
 	for _, s := range all.Specs() {
 		if s.Rules != "" {
@@ -161,7 +165,7 @@ func Dialects() (names []string) {
 	return names
 }
 
-// Parse reads the TOML of a set, and adds what its base has.
+// Parse reads the TOML of a set and adds the rules of its base.
 func Parse(text string) (*Set, error) {
 	s := &Set{}
 	if err := toml.Decode([]byte(text), s); err != nil {
@@ -180,7 +184,7 @@ func Parse(text string) (*Set, error) {
 	return s, s.check()
 }
 
-// on puts s on its base.
+// on adds the rules of base to s.
 func (s *Set) on(base *Set) {
 	own := map[string]bool{}
 	for _, r := range s.Rules {
@@ -200,7 +204,7 @@ func (s *Set) on(base *Set) {
 	}
 }
 
-// check refuses a set that cannot work.
+// check returns an error if the set contradicts itself.
 func (s *Set) check() error {
 	seen := map[string]bool{}
 	for _, r := range s.Rules {
@@ -227,8 +231,9 @@ func (s *Set) check() error {
 	return nil
 }
 
-// Compile returns an error that says which program of the set does not compile. It is
-// for sets that are not part of the program; those of For do.
+// Compile compiles all programs of the set and returns the first error, which
+// names the program. It is for sets of users' pages; the tests compile those
+// that rpcx brings along.
 func (s *Set) Compile() error {
 	compiles := func(what, program string) error {
 		if _, err := jq.Compile(s.Defs+"\n"+program, jq.Options{Funcs: functions}); err != nil {
@@ -254,7 +259,7 @@ func (s *Set) Compile() error {
 	return nil
 }
 
-// check refuses what fits no message.
+// check returns an error if no message can fit w.
 func (w *When) check() error {
 	for _, k := range w.Kind {
 		if !slices.Contains(kinds, k) {
@@ -267,8 +272,8 @@ func (w *When) check() error {
 	return nil
 }
 
-// Rule returns the rule of that name. The error is a usage Fault that suggests the
-// nearest.
+// Rule returns the rule of that name. The error is a usage Fault that suggests
+// the nearest name.
 func (s *Set) Rule(name string) (*Rule, error) {
 	var names []string
 	for i := range s.Rules {

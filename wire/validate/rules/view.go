@@ -12,39 +12,39 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// The kinds of what a program sees. Every one has
+// The kinds of views, which are what a program sees. Every view has
 //
 //	kind  one of these
 //	n     the line on the tape, or the number of the message in a live conversation
 //	t     seconds since the start
-//	conn  the connection, 0 where there is but one
+//	conn  the connection, 0 if there is only one
 //
-// a message has as well
+// the view of a message has as well
 //
 //	from      "client" or "server"
-//	msg       the message, where it is JSON
-//	text      what is no JSON (of a binary message: base64)
-//	size      its bytes
+//	msg       the message, if it is JSON
+//	text      the text of a message that is not JSON (of a binary message: base64)
+//	size      its size in bytes
 //	vague     a line of the connection said only what a message is like (see "match" in
-//	          rpcx-tape(5)): what was asked is not known
+//	          rpcx-tape(5)), so it is not known what was asked
 //	about     what Set.About yields
-//	elem      its place in a batch, or null
-//	id        its id, null where it has none
+//	elem      its index in a batch, or null
+//	id        its id, null if it has none
 //	method    the method of a request or notification; of a response that of its request; else null
-//	busy      of a request: its id is that of another one without an answer
+//	busy      of a request: another request with the same id waits for its answer
 //	request   of a response, the request that it answers: n, t, elem, method, params
-//	          (null where it was answered before, or is huge; where messages have a
-//	          type, all of the request, also later), answers (how often it was answered
+//	          (null if it was answered before, or is huge; in dialects whose messages have
+//	          a type, the whole request, also later), answers (how often it was answered
 //	          before); else null
 //	parts     of a batch, its messages
 //
-// and the rest:
+// and the others:
 //
 //	open   endpoint, subprotocol, reconnect
 //	http   http: an exchange, as on a tape
-//	end    closed (the end is on the tape), clean, by ("client", "server", null), code,
+//	end    closed (the tape has the end), clean, by ("client", "server", null), code,
 //	       open: the requests without an answer (n, from, method, id, age in seconds),
-//	       kept: all that is kept, by key
+//	       kept: all values that are kept, by key
 const (
 	kindRequest      = "request"
 	kindNotification = "notification"
@@ -75,24 +75,26 @@ func sender(d wire.Direction) string {
 	return server
 }
 
-// A view is a message as programs see it, and what decides which do.
+// A view is what programs see of a message, with what decides which programs
+// those are.
 type view struct {
 	kind   string
 	from   string
 	method string
 	line   *tape.Line
 	raw    []byte // the message's text
-	prefix string // of pointers: the place in a batch
+	prefix string // of pointers: the pointer to the message in its batch
 	sorts  []any  // see Set.About
 	val    map[string]any
 }
 
-// base returns what all views have.
+// base returns the members that all views have.
 func base(kind string, l *tape.Line) map[string]any {
 	return map[string]any{"kind": kind, "n": l.Number, "t": l.Time.Seconds(), "conn": l.Conn}
 }
 
-// message returns the view of one message of k, whose requests are noted.
+// message returns the view of a message of k. A request is remembered for its
+// response.
 func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem any) *view {
 	v := &view{line: l, raw: raw, from: sender(l.Dir)}
 	p := parsed{}
@@ -136,15 +138,16 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 	return v
 }
 
-// A parsed is what a message is by its members, whatever their types are.
+// A parsed is what a message seems to be by its members, whatever their types
+// are.
 type parsed struct {
 	kind   string
-	id     string // as JSON; "": none
+	id     string // JSON; "": none
 	method string
 }
 
-// classify is match.Parse for messages that may be wrong: what has a method is meant
-// as a request, what has a result or an error as a response.
+// classify is match.Parse for messages that may be malformed: a message with a
+// method is taken for a request, one with a result or an error for a response.
 func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	if scan.Type(scan.Trim(raw)) != 'o' {
 		return parsed{kind: kindOther}
@@ -189,8 +192,8 @@ func exchange(l *tape.Line) *view {
 	return v
 }
 
-// end returns the view of the end of k, of which l is the line, or the last line of
-// the tape where the end is not on it.
+// end returns the view of the end of k. l is the line that has it, or if the
+// tape lacks the end, its last line.
 func (k *connection) end(l *tape.Line) *view {
 	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)

@@ -11,40 +11,40 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A value is one JSON value of a file, or what stands there in place of one.
+// A value is one JSON value of a file, or text that should be one.
 type value struct {
 	line   int    // where it begins
 	text   []byte // valid until the next one is read
-	broken string // why it is no JSON; "": it is
+	broken string // why it is not JSON; "": it is
 }
 
-// A reader finds the values in a file: one on each line, one over many lines, or
-// any mixture. What is no JSON costs as little as possible of what follows it: in
-// NDJSON one line, elsewhere all up to the next line that begins an object or an
-// array at its very beginning.
+// A reader finds the values in a file: one on each line, one over many lines,
+// or any mixture. After text that is not JSON it goes on as soon as it can: in
+// NDJSON with the next line, elsewhere with the next line that begins an object
+// or an array in its first column.
 type reader struct {
 	in      *bufio.Reader
-	lines   []line // read already, and to be looked at (again)
+	lines   []line // read already, and not (or no longer) part of a value
 	number  int    // of the line that was read last
 	decoder scan.Decoder
-	text    []byte // the value so far
+	text    []byte // the value that is being read, so far
 	from    []line // the lines that text is made of
 	rest    line   // what follows the last value on its line
 }
 
-// A line is a line of the file with its end, or a part of one.
+// A line is a line of the file with its line break, or a part of a line.
 type line struct {
 	number int
 	text   []byte
 }
 
-// retryMost bounds the lines that are read again where a value that began on an
-// earlier line turned out to be broken.
+// retryMost bounds the lines that are read again after a value that began
+// before them proved to be broken.
 const retryMost = 1000
 
 func newReader(r io.Reader) *reader { return &reader{in: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next value; io.EOF after the last one.
+// next returns the next value; io.EOF after the last.
 func (r *reader) next() (value, error) {
 	r.begin()
 	for {
@@ -78,7 +78,8 @@ func (r *reader) begin() {
 	r.text, r.from = r.text[:0], r.from[:0]
 }
 
-// line returns the next line, or what is left of the last one.
+// line returns the next line, or the rest of the line on which the last value
+// ended.
 func (r *reader) line() (line, error) {
 	if len(r.rest.text) > 0 {
 		l := r.rest
@@ -101,8 +102,8 @@ func (r *reader) line() (line, error) {
 	return line{r.number, text}, nil
 }
 
-// end returns the last value of the file, which may have no end of its own: a
-// number, or what is cut off.
+// end returns the last value of the file, which the end of the file ends: a
+// number, or a value that is cut off.
 func (r *reader) end() (value, error) {
 	if len(r.from) == 0 {
 		return value{}, io.EOF
@@ -115,9 +116,9 @@ func (r *reader) end() (value, error) {
 	return r.broken(errors.New("it is cut off")), nil
 }
 
-// broken returns the value that began on the first of the lines so far, and goes on
-// after it: with the next line where that begins a value by itself, as it does in
-// NDJSON; else with the next one that does.
+// broken returns the text that began on the first of the lines so far, as not
+// JSON, and chooses where to go on: with the next line if that begins a value
+// by itself, as in NDJSON; else with the next line that does.
 func (r *reader) broken(err error) value {
 	first := r.from[0].number
 	later := r.from[1:]
@@ -147,7 +148,8 @@ func (r *reader) goesOn() bool {
 	return bytes.IndexByte([]byte(" \t}]"), l.text[0]) >= 0
 }
 
-// reason returns what is wrong, without the place: the line is told instead.
+// reason returns what is wrong, without the position: the line is reported
+// instead.
 func reason(err error) string {
 	var e *scan.Error
 	if errors.As(err, &e) {
@@ -156,7 +158,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// skip leaves out the rest of a value over many lines.
+// skip skips the rest of a value over many lines.
 func (r *reader) skip() {
 	for {
 		l, err := r.line()
@@ -170,6 +172,6 @@ func (r *reader) skip() {
 	}
 }
 
-// begins reports whether a line looks like the beginning of an object or array
-// that nothing is around.
+// begins reports whether a line looks like the first of an object or array that
+// is inside no other.
 func begins(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }

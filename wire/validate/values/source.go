@@ -16,11 +16,11 @@ import (
 	"rpcx/wire/schema"
 )
 
-// Open makes the schema ready that source names: a FILE, FILE#/pointer for a part
-// of the document in it, or FILE#METHOD.params or FILE#METHOD.result for those of
-// a method, where the document is a catalog or an OpenRPC document. A $ref may
-// lead to other files below FILE's folder, and nowhere else. Errors are usage
-// Faults that name the file.
+// Open returns a Checker for the schema that source names: FILE, FILE#/pointer
+// for a part of the document, or FILE#METHOD.params or FILE#METHOD.result for a
+// method of a catalog or an OpenRPC document. A $ref may lead to other files
+// below FILE's folder, and nowhere else. Errors are usage Faults that name the
+// file.
 func Open(source string, o schema.FileOptions) (*Checker, error) {
 	file, part := split(source)
 	root, err := os.OpenRoot(filepath.Dir(file))
@@ -45,7 +45,8 @@ func Open(source string, o schema.FileOptions) (*Checker, error) {
 	return &Checker{v}, nil
 }
 
-// split takes the part off. A file may have a # in its name.
+// split separates the file from the part after #. The name of a file may hold a
+// #.
 func split(source string) (file, part string) {
 	if _, err := os.Stat(source); err == nil {
 		return source, ""
@@ -63,9 +64,9 @@ func fault(file string, err error) *wire.Fault {
 	return wire.NewFault(wire.Usage, "--schema "+file+": "+text, err)
 }
 
-// ofMethod returns the pointer to the params or the result of a method. The params
-// of OpenRPC are a list of parameters, of which a schema has to be made; it then
-// stands in the document that the returned folder has in place of the file.
+// ofMethod returns the pointer to the params or the result of a method. OpenRPC
+// has a list of parameters, of which it makes a schema; the folder that it
+// returns then has a document with that schema in place of the file.
 func ofMethod(folder fs.FS, name string, doc []byte, part string) (fs.FS, string, error) {
 	i := strings.LastIndexByte(part, '.')
 	if i < 0 || part[i+1:] != "params" && part[i+1:] != "result" {
@@ -84,7 +85,7 @@ func ofMethod(folder fs.FS, name string, doc []byte, part string) (fs.FS, string
 	switch {
 	case scan.Get(found, what) == nil:
 		return nil, "", fmt.Errorf("%s has no %s there", method, what)
-	case openrpc && what == "params" && scan.Get(found, madeMember) != nil: // a document of ours has the schema as it was
+	case openrpc && what == "params" && scan.Get(found, madeMember) != nil: // rpcx exported the document, with the original schema in it
 		return folder, fmt.Sprintf("/methods/%d/%s", at, madeMember), nil
 	case openrpc && what == "result":
 		return folder, pointer + "/schema", nil
@@ -115,19 +116,19 @@ func find(doc []byte, method string) (int, []byte, error) {
 	return 0, nil, fmt.Errorf("it has no method %s", method)
 }
 
-// madeMember is the name of the schema that is made of an OpenRPC method's list of
-// parameters.
+// madeMember is the member of an OpenRPC method for the schema that is made of
+// its list of parameters.
 const madeMember = "x-rpcx-params"
 
-// paramsSchema returns one schema for the params of an OpenRPC method, by name or
-// by position. pointer is where the list stands in doc.
+// paramsSchema returns one schema for the params of an OpenRPC method, by name
+// or by position. pointer is the list's place in doc.
 func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	properties, items := map[string]any{}, []any{}
 	required, least := []string{}, 0
 	params := scan.ReadArray(list, wire.DefaultMaxDepth)
 	for _, p, ok := params.Next(); ok; _, p, ok = params.Next() {
 		at := fmt.Sprintf("#%s/%d/schema", pointer, len(items))
-		if ref, ok := scan.Text(scan.Get(p, "$ref")); ok { // the parameter itself is elsewhere
+		if ref, ok := scan.Text(scan.Get(p, "$ref")); ok { // the parameter is defined elsewhere
 			at, p = ref+"/schema", local(doc, ref)
 		}
 		name, _ := scan.Text(scan.Get(p, "name"))
@@ -144,7 +145,8 @@ func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	return b
 }
 
-// local returns what a reference inside doc leads to; nil where that is nothing.
+// local returns the value that a reference inside doc leads to; nil if there is
+// none.
 func local(doc []byte, ref string) []byte {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -156,14 +158,14 @@ func local(doc []byte, ref string) []byte {
 	return doc
 }
 
-// replaced is a folder in which one file has another content.
+// replaced is a folder in which one file has different content.
 type replaced struct {
 	fs.FS
 	name string
 	data []byte
 }
 
-// Open opens the other content, or any other file.
+// Open opens a file; the replaced one has its new content.
 func (r replaced) Open(name string) (fs.File, error) {
 	if name != r.name {
 		return r.FS.Open(name)
@@ -171,7 +173,7 @@ func (r replaced) Open(name string) (fs.File, error) {
 	return &inMemory{bytes.NewReader(r.data), r}, nil
 }
 
-// inMemory is an open file whose content is given.
+// inMemory is an open file with content from memory.
 type inMemory struct {
 	*bytes.Reader
 	of replaced

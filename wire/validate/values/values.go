@@ -1,4 +1,5 @@
-// Package values holds JSON values, one file or many, against one JSON Schema.
+// Package values checks JSON values, in one file or many, against one JSON
+// Schema.
 //
 //	values.go   Checker, Result
 //	reader.go   the values in a file: NDJSON, or JSON over many lines
@@ -11,8 +12,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A Checker holds values against one schema. Any number of goroutines may use
-// it.
+// A Checker checks values against one schema. It is safe for concurrent use.
 type Checker struct {
 	validator *schema.Validator
 }
@@ -24,13 +24,13 @@ type Result struct {
 	Findings []schema.Finding
 }
 
-// OK reports whether the value fits.
+// OK reports whether the value fits the schema.
 func (r Result) OK() bool { return len(r.Findings) == 0 }
 
-// Check holds every value in r against the schema, in order, and calls each with
-// what came of it. What is no JSON is a finding of the rule json, and the values
-// after it are checked all the same. The error is one of reading r, or of each,
-// which ends the run.
+// Check checks every value in r, in order, and calls each with the result. Text
+// that is not JSON is a finding of the rule json, and the values after it are
+// checked all the same. The error is one of reading r, or of each, which ends
+// the run.
 func (c *Checker) Check(file string, r io.Reader, each func(Result) error) error {
 	values := newReader(r)
 	for {

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// unions compares oneOf, anyOf and allOf. It returns true where one of the two is
-// a choice between forms and the other is not, and no more is to be compared.
+// unions compares oneOf, anyOf and allOf. It returns true if only one of the
+// two schemas is a choice between forms, since nothing more can be compared
+// then.
 func (c *comparison) unions(x node) bool {
 	for _, keyword := range []string{"oneOf", "anyOf"} {
 		a, b := list(x.old, keyword), list(x.now, keyword)
@@ -28,7 +29,7 @@ func (c *comparison) unions(x node) bool {
 	return false
 }
 
-// alternatives compares the forms that a value may have.
+// alternatives compares the forms that a value may have (oneOf, anyOf).
 func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	pairs, gone, come := matched(a, b)
 	for _, p := range pairs {
@@ -42,7 +43,8 @@ func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	}
 }
 
-// became is a schema that turned into one of several forms: the others are new.
+// became handles a schema that turned into one of several forms: the others are
+// new. It reports whether it did.
 func (c *comparison) became(x node, keyword string, b []any) bool {
 	alone := bareOf(x.old)
 	i := index(b, alone)
@@ -61,7 +63,8 @@ func (c *comparison) became(x node, keyword string, b []any) bool {
 	return true
 }
 
-// ceased is a schema that was one of several forms, the others being gone.
+// ceased handles a schema that was one of several forms, of which only it is
+// left. It reports whether it was.
 func (c *comparison) ceased(x node, keyword string, a []any) bool {
 	i := index(a, bareOf(x.now))
 	if list(x.now, "oneOf") != nil || list(x.now, "anyOf") != nil {
@@ -79,7 +82,7 @@ func (c *comparison) ceased(x node, keyword string, a []any) bool {
 	return true
 }
 
-// parts compares allOf: all of them must hold.
+// parts compares allOf.
 func (c *comparison) parts(x node, a, b []any) {
 	pairs, gone, come := matched(a, b)
 	for _, p := range pairs {
@@ -97,8 +100,9 @@ func (x node) branch(keyword string, i, j int) place {
 	return place{x.at(keyword, strconv.Itoa(i)).old, x.at(keyword, strconv.Itoa(j)).now}
 }
 
-// matched pairs the alternatives of two lists: first those that are the same,
-// then those that name themselves alike, at last those of the same type.
+// matched pairs the alternatives of two lists: first those that are equal, then
+// those that name themselves alike, then those of the same type. gone and come
+// are those without a partner.
 func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	for _, same := range []func(x, y any) bool{reflect.DeepEqual, sameName, sameConstant, sameType} {
@@ -124,7 +128,7 @@ func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	return pairs, gone, come
 }
 
-// sameName reports whether both are the same $ref, or have the same title.
+// sameName reports whether both are the same $ref or have the same title.
 func sameName(a, b any) bool {
 	x, y := asObject(a), asObject(b)
 	for _, name := range []string{"$ref", "title"} {
@@ -135,8 +139,8 @@ func sameName(a, b any) bool {
 	return false
 }
 
-// sameConstant reports whether a property that can have but one value has the
-// same in both: it is what tells such forms apart.
+// sameConstant reports whether both have a property with the same single value,
+// which is how forms are told apart.
 func sameConstant(a, b any) bool {
 	x, y := constants(a), constants(b)
 	for name, v := range x {
@@ -157,15 +161,15 @@ func constants(v any) map[string]any {
 	return all
 }
 
-// sameType reports whether both say the same type, and nothing tells them apart
-// that would be another form of it.
+// sameType reports whether both have the same type, and no constant that makes
+// them different forms of it.
 func sameType(a, b any) bool {
 	x, y := asObject(a), asObject(b)
 	return x["type"] != nil && reflect.DeepEqual(x["type"], y["type"]) && len(constants(a)) == 0 && len(constants(b)) == 0
 }
 
-// index returns the alternative that is the same as v, its remarks aside; -1: none
-// is.
+// index returns the index of the alternative that equals v, annotations aside;
+// -1 if there is none.
 func index(all []any, v map[string]any) int {
 	for i, e := range all {
 		if reflect.DeepEqual(bareOf(asObject(e)), v) {
@@ -175,7 +179,7 @@ func index(all []any, v map[string]any) int {
 	return -1
 }
 
-// bareOf returns a schema without what only people read.
+// bareOf returns a schema without its annotations.
 func bareOf(m map[string]any) map[string]any {
 	bare := maps.Clone(m)
 	for _, name := range remarks {
@@ -184,7 +188,7 @@ func bareOf(m map[string]any) map[string]any {
 	return bare
 }
 
-// form returns an alternative as a sentence has it.
+// form returns an alternative in words.
 func form(v any) string {
 	m := asObject(v)
 	for _, name := range []string{"title", "$ref"} {

@@ -13,7 +13,7 @@ import (
 
 func escape(token string) string { return scan.Escape(token) }
 
-// catalogs compares everything.
+// catalogs compares the two catalogs.
 func (c *comparison) catalogs() {
 	root := place{}
 	if o, n := text(c.old, "dialect"), text(c.now, "dialect"); o != n && o != "" && n != "" {
@@ -36,8 +36,8 @@ func (c *comparison) info(o, n map[string]any, p place) {
 	}
 }
 
-// extra compares what only the dialect knows; skip names members that were
-// compared already.
+// extra compares members that only the dialect understands; skip names those
+// that were compared already.
 func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
 	a, b := member(o, "extra"), member(n, "extra")
 	for _, name := range union(a, b) {
@@ -81,8 +81,8 @@ func (c *comparison) methods(o, n []any, p place) {
 	}
 }
 
-// renamedMethods tells the methods that are gone and have a successor of a
-// similar name and with the same schemas. It returns both names.
+// renamedMethods reports methods that are gone and have a successor with a
+// similar name and the same schemas. It returns both names of each.
 func (c *comparison) renamedMethods(pairs []pair, p place) map[string]bool {
 	done := map[string]bool{}
 	for _, gone := range pairs {
@@ -116,15 +116,15 @@ func sameSignature(a, b map[string]any) bool {
 type pair struct {
 	name     string
 	old, now map[string]any
-	from, to int // places in the lists
+	from, to int // indexes in the lists
 }
 
 func (p pair) place(of place) place {
 	return place{of.old + "/" + strconv.Itoa(p.from), of.now + "/" + strconv.Itoa(p.to)}
 }
 
-// byName pairs the elements of two lists by their names: those of the new list in
-// its order, then those that are gone.
+// byName pairs the elements of two lists by their names: first those of the new
+// list in its order, then those that are gone.
 func byName(o, n []any) []pair {
 	before := map[string]int{}
 	for i, e := range o {
@@ -173,7 +173,7 @@ func union(a, b map[string]any) []string {
 	return slices.Compact(names)
 }
 
-// brief returns a value as a sentence has it; nothing where there is none.
+// brief returns a value in words; "" if there is none.
 func brief(v any) string {
 	if v == nil {
 		return "nothing"

@@ -5,24 +5,26 @@ import (
 	"slices"
 )
 
-// A Kind is one kind of difference.
+// A Kind is a kind of difference. A difference in what a peer takes can be
+// harmless where the same in what it sends is breaking, so that there is a
+// class for each.
 type Kind struct {
 	Name     string
 	Sentence string // what has happened
-	Params   Class  // its class in what a peer takes
-	Result   Class  // its class in what a peer sends
+	Params   Class  // the class of such a difference in params
+	Result   Class  // the class of such a difference in results and events
 }
 
 type kind struct {
 	sentence string
-	class    Class // where it does not depend on the direction; "": it does
+	class    Class // if it is the same in both directions, else ""
 	params   Class
 	result   Class
-	gone     bool // its place is in the old catalog alone
+	gone     bool // what differs is only in the old catalog
 }
 
-// kinds is the table of all differences. What only widens or narrows a schema has
-// two classes, one for each direction.
+// kinds is the table of all differences, by name. Differences that only widen
+// or narrow a schema have two classes, one for each direction.
 var kinds = map[string]kind{
 	"dialect-changed":     {sentence: "the peer speaks another dialect", class: Breaking},
 	"name-changed":        {sentence: "the peer has another name", class: Documentation},

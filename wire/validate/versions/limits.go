@@ -9,9 +9,9 @@ import (
 
 // A limit is a keyword that bounds something from below or above.
 type limit struct {
-	stem      string // of the kinds: STEM-widened, STEM-narrowed
+	stem      string // its kinds are STEM-widened and STEM-narrowed
 	keyword   string
-	exclusive string // the keyword of a bound that is not itself allowed; "": there is none
+	exclusive string // the keyword for a bound that the value must not reach; "": there is none
 	lower     bool
 }
 
@@ -26,7 +26,7 @@ var limits = []limit{
 	{"size", "maxProperties", "", false},
 }
 
-// A bound is the value of a limit; the zero bound is no limit.
+// A bound is the value of a limit; the zero bound limits nothing.
 type bound struct {
 	value     *big.Rat
 	keyword   string
@@ -55,8 +55,8 @@ func (l limit) keywordOf(b bound) string {
 	return b.keyword
 }
 
-// compare is negative where b lets more through than a, positive where it lets
-// less through.
+// compare returns a negative number if b allows more than a, a positive one if
+// it allows less.
 func (l limit) compare(a, b bound) int {
 	switch {
 	case a.value == nil && b.value == nil:
@@ -79,8 +79,8 @@ func (l limit) compare(a, b bound) int {
 	return order
 }
 
-// of returns the bound that a schema sets: the tighter one of two. In draft 4 the
-// exclusive keyword is true or false and belongs to the other one.
+// of returns the bound that a schema sets, the tighter one of two. In draft 4
+// the exclusive keyword is a boolean that belongs to the other keyword.
 func (l limit) of(m map[string]any) bound {
 	b := boundOf(l.keyword, m[l.keyword], false)
 	if l.exclusive == "" {
@@ -96,7 +96,8 @@ func (l limit) of(m map[string]any) bound {
 	return b
 }
 
-// least returns b, unless it says what holds anyway: that a length is at least 0.
+// least returns b; the zero bound if b allows everything anyway, such as a
+// minimal length of 0.
 func (l limit) least(b bound) bound {
 	if l.lower && b.value != nil && b.value.Sign() <= 0 {
 		return bound{}
@@ -112,7 +113,7 @@ func boundOf(keyword string, v any, exclusive bool) bound {
 	return bound{value: rational(n.String()), keyword: keyword, exclusive: exclusive, text: n.String()}
 }
 
-// rational returns a number exactly; near enough where it is absurdly long or
+// rational returns a number exactly; approximately if it is extremely long or
 // large.
 func rational(s string) *big.Rat {
 	const most = 300
@@ -129,7 +130,7 @@ func rational(s string) *big.Rat {
 	return new(big.Rat)
 }
 
-// String returns the bound as a sentence has it.
+// String returns the bound in words.
 func (b bound) String() string {
 	switch {
 	case b.value == nil:

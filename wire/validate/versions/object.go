@@ -54,7 +54,7 @@ func (c *comparison) requirement(x node, name string, at place) {
 	}
 }
 
-// unnamedRequired compares the required properties that no schema describes.
+// unnamedRequired compares the required properties that have no schema.
 func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 	names := append(slices.Clone(list(x.old, "required")), list(x.now, "required")...)
 	done := map[string]bool{}
@@ -68,8 +68,8 @@ func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 	}
 }
 
-// renamedProperties tells the properties that are gone and have a successor of a
-// similar name and with the same schema. It returns both names.
+// renamedProperties reports properties that are gone and have a successor with
+// a similar name and the same schema. It returns both names of each.
 func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
 	done := map[string]bool{}
 	for _, gone := range union(o, nil) {
@@ -91,8 +91,8 @@ func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]b
 
 func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }
 
-// others compares what a schema says of the properties or elements that it does
-// not name.
+// others compares the schema for the properties or elements that are not listed
+// one by one.
 func (c *comparison) others(x node, keyword string, o, n any) {
 	at := x.at(keyword)
 	switch {
@@ -106,7 +106,8 @@ func (c *comparison) others(x node, keyword string, o, n any) {
 	}
 }
 
-// array compares elements: those with a place of their own, then all others.
+// array compares elements: those with a schema for their position, then all
+// others.
 func (c *comparison) array(x node) {
 	if (typesOf(x.old)|typesOf(x.now))&array == 0 {
 		return
@@ -132,8 +133,8 @@ func (c *comparison) array(x node) {
 	c.others(x, keyword, restA, restB)
 }
 
-// newElement is an element with a place of its own. It must be given where an
-// array must be so long.
+// newElement handles a position that has a schema only now. Such an element may
+// be required, by the array's least length.
 func (c *comparison) newElement(x node, i int, before any, at place) {
 	least := limit{keyword: "minItems", lower: true}.of(x.now)
 	switch {
@@ -146,8 +147,9 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	}
 }
 
-// elements returns the schemas of the elements with places of their own, that of
-// all others, and the keyword of the former: prefixItems, or before 2020-12 items.
+// elements returns the schemas for single positions, the one for all other
+// elements, and the keyword of the former: prefixItems, or before 2020-12
+// items.
 func elements(m map[string]any) (places []any, others any, keyword string) {
 	if prefix := list(m, "prefixItems"); prefix != nil {
 		return prefix, m["items"], "prefixItems"

@@ -11,27 +11,28 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A visit is a pair of schemas that is compared for one direction.
+// A visit is a pair of schemas compared in one direction.
 type visit struct {
 	place
 	dir direction
 }
 
-// How many pairs of schemas are compared, and how many references are followed
-// one after the other: a peer's catalog must not keep us for ever.
+// The limits on how many pairs of schemas are compared, and how many references
+// are followed one after the other: a peer chooses its catalog, and must not
+// keep us busy for ever.
 const (
 	visitsMost = 100_000
 	refsMost   = 64
 )
 
-// A node is one schema of each catalog, with its references followed.
+// A node is a schema from each catalog, with references followed.
 type node struct {
 	place
 	dir      direction
 	old, now map[string]any
 }
 
-// schema compares two schemas; nil is the schema of anything.
+// schema compares two schemas; nil allows anything.
 func (c *comparison) schema(o, n any, p place, dir direction) {
 	o, p.old = follow(c.old, o, p.old)
 	n, p.now = follow(c.now, n, p.now)
@@ -55,7 +56,7 @@ func (c *comparison) schema(o, n any, p place, dir direction) {
 	}
 }
 
-// node compares the keywords that a value can fail.
+// node compares the keywords that values are checked against.
 func (c *comparison) node(x node) {
 	if c.unions(x) || !c.types(x) {
 		return
@@ -68,7 +69,7 @@ func (c *comparison) node(x node) {
 	c.conditions(x)
 }
 
-// annotations compares what only people read.
+// annotations compares the keywords that only people read.
 func (c *comparison) annotations(o, n map[string]any, p place) {
 	for _, name := range []string{"title", "description", "$comment", "examples", "example"} {
 		if a, b := o[name], n[name]; !reflect.DeepEqual(a, b) {
@@ -96,8 +97,8 @@ func (c *comparison) defaults(x node) {
 	}
 }
 
-// follow goes after a $ref inside its document. Keywords beside the $ref are
-// taken for those of what it leads to, which lack them.
+// follow follows a $ref inside its document. Keywords beside the $ref are added
+// to the schema that it leads to, unless that has them.
 func follow(doc map[string]any, v any, pointer string) (any, string) {
 	for range refsMost {
 		m, ok := v.(map[string]any)
@@ -155,7 +156,7 @@ func lookup(doc any, pointer string) (any, bool) {
 // nothing is the schema that no value fits.
 var nothing = map[string]any{"not": map[string]any{}}
 
-// asObject returns a schema as an object.
+// asObject returns a schema as an object, also one that is true or false.
 func asObject(v any) map[string]any {
 	if v == false {
 		return nothing
@@ -164,7 +165,7 @@ func asObject(v any) map[string]any {
 	return m
 }
 
-// remarks are the keywords that no value can fail.
+// remarks are the annotations: keywords that no value is checked against.
 var remarks = []string{
 	"title", "description", "$comment", "examples", "example", "default", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "id",
 	"$defs", "definitions", "$anchor",
@@ -180,7 +181,7 @@ func isAnything(m map[string]any) bool {
 	return true
 }
 
-// sketch returns what a schema wants, in a word or two.
+// sketch returns in a word or two what a schema allows.
 func sketch(m map[string]any) string {
 	switch t := typesOf(m); t {
 	case anyType:

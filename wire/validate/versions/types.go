@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A typeSet is a set of the types of JSON. Numbers are two: integers, and those
+// A typeSet is a set of JSON types. Numbers count as two: integers, and those
 // with a fraction.
 type typeSet uint8
 
@@ -43,8 +43,8 @@ func (t typeSet) String() string {
 	return strings.Join(names, " or ")
 }
 
-// typesOf returns the types that a schema allows, by its type or by the values that
-// it lists.
+// typesOf returns the types that a schema allows, by its type or by the values
+// that it lists.
 func typesOf(m map[string]any) typeSet {
 	switch t := m["type"].(type) {
 	case string:
@@ -99,15 +99,15 @@ func typeOf(v any) typeSet {
 	return null
 }
 
-// types compares types. It returns false where the schemas have so little in
-// common that a further look is of no use.
+// types compares types. It returns false if the schemas have so little in
+// common that nothing more need be compared.
 func (c *comparison) types(x node) bool {
 	a, b := typesOf(x.old), typesOf(x.now)
 	_, listed := enumOf(x.old)
 	_, lists := enumOf(x.now)
 	at := x.at("type")
 	switch {
-	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // the values tell more
+	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values says more
 	case a&^b == 0:
 		c.differ("type-widened", x.dir, at, "it was %s, and may be %s", a, b)
 	case b&^a == 0:
@@ -165,8 +165,8 @@ func (c *comparison) values(a, b []any, x node, at place) {
 	}
 }
 
-// texts compares what strings must be like, and a few other keywords that are
-// there or not.
+// texts compares the constraints on strings (pattern, format), and a few other
+// keywords that are only present or absent.
 func (c *comparison) texts(x node) {
 	for _, k := range []struct{ keyword, stem, what string }{
 		{"pattern", "pattern", "the pattern"}, {"format", "format", "the format"}, {"multipleOf", "multiple", "the factor"},
@@ -190,8 +190,7 @@ func (c *comparison) texts(x node) {
 	}
 }
 
-// conditions compares the keywords of which no more can be said than whether they
-// are the same.
+// conditions compares keywords that are only reported as equal or different.
 func (c *comparison) conditions(x node) {
 	for _, keyword := range union(x.old, x.now) {
 		a, b := x.old[keyword], x.now[keyword]

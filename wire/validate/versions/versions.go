@@ -1,11 +1,11 @@
-// Package versions compares what a peer offers with what it offered before, and
-// says of each difference whether programs written for the old one break.
+// Package versions compares the catalog of a peer with an older one, and says
+// for each difference whether programs written for the old one break.
 //
-// What breaks depends on the direction of a value. A peer that takes more than it
-// did breaks nobody; one that takes less does. A result is the other way round:
-// one that may hold more than it did surprises its readers, one that holds less
-// does not. So most differences between schemas are either wider or narrower, and
-// the direction decides.
+// That depends on the direction in which a value goes. A peer that accepts more
+// than before breaks nobody; one that accepts less does. With results it is the
+// other way round: one that may hold more than before surprises its readers,
+// one that holds less does not. So most differences between schemas either
+// widen or narrow, and the direction decides.
 //
 //	versions.go   Compare, Difference
 //	kinds.go      the table of all kinds of difference
@@ -24,7 +24,8 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Class says what a difference means for programs written for the old catalog.
+// A Class says what a difference means for programs written for the old
+// catalog.
 type Class string
 
 // The classes, the worst first.
@@ -34,19 +35,20 @@ const (
 	Documentation Class = "documentation"
 )
 
-// A Difference is one thing in which two catalogs differ.
+// A Difference is one difference between two catalogs.
 type Difference struct {
 	Class   Class
-	Kind    string // the Name of one of Kinds
-	Method  string // the method or class that it belongs to; "": none, or several
-	Pointer string // where: a JSON pointer into the new catalog, or into the old one where In says so
-	In      string // "new" or "old": what is gone has its place in the old catalog alone
-	Message string // what differs, on one line
+	Kind    string // a Kind's Name
+	Method  string // the method or class that differs; "": none, or several
+	Pointer string // a JSON pointer into the catalog that In names
+	In      string // "new", or "old" for what is gone
+	Message string // what differs, in words, on one line
 }
 
-// Compare returns all in which now differs from before, the breaking ones first,
+// Compare returns all differences of now from before: the breaking ones first,
 // then in the order of their places. Definitions are compared where they are
-// used; one that is used in several places is told once for each direction.
+// used; a difference in one that is used in several places is reported once for
+// each direction. The error is that a catalog cannot be written as JSON.
 func Compare(before, now *catalog.Catalog) ([]Difference, error) {
 	a, err := decoded(before)
 	if err != nil {
@@ -66,7 +68,8 @@ func Compare(before, now *catalog.Catalog) ([]Difference, error) {
 
 var classes = []Class{Breaking, Compatible, Documentation}
 
-// decoded returns a catalog as maps and lists, whose numbers keep their digits.
+// decoded returns a catalog as maps and slices, with numbers that keep their
+// digits.
 func decoded(c *catalog.Catalog) (map[string]any, error) {
 	raw, err := c.Marshal()
 	if err != nil {
@@ -78,19 +81,19 @@ func decoded(c *catalog.Catalog) (map[string]any, error) {
 	return doc, d.Decode(&doc)
 }
 
-// A comparison is the state of one Compare.
+// A comparison is the state of one call of Compare.
 type comparison struct {
 	old, now map[string]any
 	method   string
 	found    []Difference
-	told     map[Difference]bool // without their methods: a definition has many users
-	seen     map[visit]bool      // pairs of schemas that were compared, so that circles end
+	told     map[Difference]bool // reported differences, without their methods, as many may use a definition
+	seen     map[visit]bool      // pairs of schemas that were compared, so that circular references end
 }
 
-// A place is a part of both catalogs: where it is in each.
+// A place is a part of both catalogs, as a JSON pointer into each.
 type place struct{ old, now string }
 
-// at returns the place of a member or element of p.
+// at returns the place of a member or element of what is at p.
 func (p place) at(tokens ...string) place {
 	for _, t := range tokens {
 		t = "/" + escape(t)
@@ -99,12 +102,13 @@ func (p place) at(tokens ...string) place {
 	return p
 }
 
-// add notes a difference of a kind whose class does not depend on a direction.
+// add reports a difference whose class is the same in both directions.
 func (c *comparison) add(kind string, p place, format string, args ...any) {
 	c.note(kind, kinds[kind].class, p, format, args...)
 }
 
-// note notes a difference. What is gone is told by its place in the old catalog.
+// note reports a difference. One in what is gone is reported with its place in
+// the old catalog.
 func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
 	d := Difference{Kind: kind, Class: class, Pointer: p.now, In: "new", Message: fmt.Sprintf(format, args...)}
 	if kinds[kind].gone {
@@ -118,7 +122,7 @@ func (c *comparison) note(kind string, class Class, p place, format string, args
 	c.found = append(c.found, d)
 }
 
-// A direction is the way in which the values of a schema go.
+// A direction is the way that the values of a schema go.
 type direction int
 
 const (
@@ -126,7 +130,7 @@ const (
 	output                  // from the peer to the caller: results, events
 )
 
-// differ notes a difference of a kind whose class depends on the direction.
+// differ reports a difference whose class depends on the direction.
 func (c *comparison) differ(kind string, dir direction, p place, format string, args ...any) {
 	class := kinds[kind].params
 	if dir == output {

@@ -14,22 +14,25 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// heard is what came while the greeting awaits messages.
+// heard holds the messages that came before the greeting was over, for the
+// steps that await one.
 type heard struct {
-	over     bool // the greeting is: nothing is kept any more
+	over     bool // the greeting is over: nothing is kept any more
 	messages []json.RawMessage
 	bytes    int
-	came     chan struct{} // gets a value when there is one more; nil: nobody waits
+	came     chan struct{} // gets a value when a message is added; nil: nobody waits
 }
 
-// The most that is kept for steps that await a message.
+// The limits of what is kept for the steps that await a message: a peer decides
+// how much it sends.
 const (
 	heardMost  = 256
 	heardBytes = 1 << 20
 )
 
-// hear keeps m for the steps of the greeting that await a message. One that is no message
-// of the dialect but for that is a greeting.
+// hear keeps m for the steps of the greeting that await a message. A message
+// that is not one of the dialect, but fits the condition of such a step,
+// becomes a Greeting.
 func (c *Codec) hear(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,14 +69,15 @@ func (c *Codec) hear(m *wire.Message) error {
 	return nil
 }
 
-// endHearing forgets what came before the greeting was over.
+// endHearing forgets the messages that were kept for the greeting.
 func (c *Codec) endHearing() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = heard{over: true}
 }
 
-// await returns the first message of all that came for which cond holds, once.
+// await waits for a message for which cond holds and takes it out of those that
+// were kept, the oldest first.
 func (c *Codec) await(ctx context.Context, caller dialect.Caller, cond load.Prog) (json.RawMessage, error) {
 	came := make(chan struct{}, 1)
 	c.mu.Lock()
@@ -99,7 +103,8 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, cond load.Prog
 	}
 }
 
-// watchEnd tells why the connection ended before a message came that is awaited.
+// watchEnd returns a channel that receives the reason when the connection ends,
+// and a function that stops watching.
 func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan error, func()) {
 	ended := make(chan error, 1)
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "\x00nothing"})
@@ -129,7 +134,7 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 	}
 }
 
-// find takes the first message for which cond holds.
+// find takes out the oldest message for which cond holds; nil if there is none.
 func (c *Codec) find(cond load.Prog) (json.RawMessage, error) {
 	sc := c.Scope()
 	c.mu.Lock()

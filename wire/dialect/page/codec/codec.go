@@ -13,35 +13,37 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Codec speaks the dialect of a page on one connection. It is a dialect.Greeter,
-// Describer, SchemaProvider and Shutdowner, too.
+// Codec speaks the dialect of a page on one connection. It is a
+// dialect.Greeter, Describer, SchemaProvider and Shutdowner, too.
 type Codec struct {
-	dialect.Codec // of the messages alone
+	dialect.Codec // reads and writes messages, without the flows of the page
 	d             *Dialect
 	o             dialect.CodecOptions
 	out           []wire.Message
-	calls         map[string]*call // that are not over, by id; streams until their end
-	streams       []*call          // those among them that are streams
+	calls         map[string]*call // our calls that are not over, by id; a stream's until it ends
+	streams       []*call          // those of calls that are streams
 	tokens        int64
-	greeted       bool            // as a server: the client has called what comes first
-	dropped       map[string]bool // requests of the peer that were given up, and get no answer
+	greeted       bool            // as a server: the client has made the call that must be its first
+	dropped       map[string]bool // requests of the peer that it has cancelled and that get no answer
 
 	mu    sync.Mutex // for all below, which flows use too
 	conn  program.Conn
 	heard heard
 }
 
-// callsMost bounds the calls that are known: an answer may never come.
+// callsMost bounds the calls that are remembered, since an answer may never
+// come.
 const callsMost = 1 << 16
 
-// A call is one of ours.
+// A call is a call of ours that waits for its answer, or a stream that it has
+// opened.
 type call struct {
 	id     wire.ID
-	method string // as the user has it
+	method string // as the user named it
 	params json.RawMessage
 	token  json.RawMessage // nil: none was sent
-	unwrap unwrapping      // of its answer
-	rule   *load.Subscribe // nil: it is no stream
+	unwrap unwrapping      // how its answer is unwrapped
+	rule   *load.Subscribe // of its stream; nil: it opens none
 	stream wire.ID
 	result json.RawMessage // of a stream: the answer
 }
@@ -57,24 +59,26 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 // Serving reports whether we are the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
 
-// Keep adds the members of an object to the values that are kept of the connection.
+// Keep adds the members of an object to the values that are kept for the
+// connection ($kept).
 func (c *Codec) Keep(values json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.Kept = merged(c.conn.Kept, values)
 }
 
-// OpenEnded says that notifications that name no stream may belong to a request.
+// OpenEnded marks that notifications that name no stream may belong to a
+// request.
 func (c *Codec) OpenEnded() {}
 
-// scope is where the programs of a call are run.
+// scope returns the variables for the programs of a call.
 func (c *Codec) scope(s *call) *program.Scope {
 	sc := c.Scope()
 	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result = s.method, s.params, json.RawMessage(s.id), s.token, s.result
 	return sc
 }
 
-// Scope returns the variables that hold for the connection.
+// Scope returns variables for the whole connection; a message's can be added.
 func (c *Codec) Scope() *program.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +86,7 @@ func (c *Codec) Scope() *program.Scope {
 	return &program.Scope{Conn: &conn}
 }
 
-// Encode writes op.
+// Encode returns the message for op.
 func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe:
@@ -106,7 +110,7 @@ func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// request writes a call of the user's, wrapped where the page wraps it.
+// request writes a call of the user's, wrapped in another if the page says so.
 func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
@@ -121,7 +125,7 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	return c.send(op, s)
 }
 
-// send writes a call, and enters it.
+// send writes a call and remembers it for its answer.
 func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err := c.addToken(&op, s); err != nil {
 		return wire.Message{}, err
@@ -144,7 +148,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	return m, nil
 }
 
-// wrap makes of a call the one that it is wrapped in.
+// wrap replaces a call by the one that carries it, if the page wraps calls.
 func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	rule := c.d.Page.Call
 	if rule == nil || c.o.Serving || op.Kind != dialect.Call {
@@ -166,8 +170,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// addToken merges what stands for the call in what is notified while it runs into its
-// params.
+// addToken adds to the params the token that names a call in notifications.
 func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	rule := c.d.Page.During.Token
 	if rule == nil || c.o.Serving || len(op.Params) > 0 && scan.Type(op.Params) != 'o' {
@@ -183,7 +186,8 @@ func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// merged returns the object obj with the members of more, object by object; nil is {}.
+// merged returns obj with the members of more, merged recursively; a nil obj
+// counts as {}.
 func merged(obj, more []byte) []byte {
 	if scan.Type(obj) != 'o' {
 		return more
@@ -206,7 +210,7 @@ func merged(obj, more []byte) []byte {
 	return o.End()
 }
 
-// cancel gives up a call as the page says.
+// cancel returns the message with which the page cancels a call.
 func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	rule := c.d.Page.Cancel
 	s := c.calls[string(op.OfID)]
@@ -220,7 +224,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 		}
 	}
 	params, err := rule.Params.First(s.params, c.scope(s).Value)
-	if err == nil && params == nil && rule.Params != nil { // the page says that it cannot be
+	if err == nil && params == nil && rule.Params != nil { // by the page this call cannot be cancelled
 		err = wire.ErrUnsupported
 	}
 	if err != nil {
@@ -234,7 +238,8 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// unsubscribe ends a stream as the page says, or as the user did.
+// unsubscribe returns the message that ends a stream: by the method that the
+// user gave, else as the page says.
 func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	c.forget(s)
 	end := s.rule.End
@@ -254,7 +259,7 @@ func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	return c.Codec.Encode(dialect.Op{Kind: dialect.Notify, Method: end.Notify, Params: params})
 }
 
-// forget takes a call that is over out of the tables.
+// forget removes a call that is over.
 func (c *Codec) forget(s *call) {
 	delete(c.calls, string(s.id))
 	if s.rule == nil {
@@ -268,7 +273,8 @@ func (c *Codec) forget(s *call) {
 	}
 }
 
-// Opened says which stream an answer opens: what the page says, else what the messages do.
+// Opened returns the stream that an answer opens: by the rule of the page if
+// there is one, else as the base has it.
 func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if s := c.calls[string(resp.ID)]; s != nil && s.rule != nil {
 		return s.stream, false
@@ -276,8 +282,8 @@ func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return c.Codec.Opened(op, resp)
 }
 
-// Reply writes one event of the answer to req; nothing where it was given up, and the
-// dialect answers no such request.
+// Reply writes one event of the answer to req. It writes nothing for a request
+// that the peer has cancelled, if the dialect does not answer those.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
 		return nil, nil
@@ -285,7 +291,7 @@ func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// Event is what a user sees of m.
+// Event returns what a user sees of m.
 func (c *Codec) Event(m wire.Message) (wire.Event, error) {
 	if m.Event != nil {
 		return *m.Event, nil

@@ -14,7 +14,8 @@ import (
 
 var null = []byte("null")
 
-// Decode finds the messages in raw, and what belongs to a call or a stream of ours.
+// Decode returns the messages in raw, each assigned to the call or stream of
+// ours that it belongs to.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	if err != nil || !c.d.tracks && !c.d.awaits && !c.d.guards {
@@ -30,7 +31,8 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.out, batch, nil
 }
 
-// message puts m, and what it means beside, into c.out.
+// message appends m to c.out, with the items and events that the page makes of
+// it.
 func (c *Codec) message(m *wire.Message) error {
 	if c.d.awaits {
 		if err := c.hear(m); err != nil {
@@ -57,8 +59,8 @@ func (c *Codec) message(m *wire.Message) error {
 	return nil
 }
 
-// early refuses a call that comes before the one that must be the first. It is judged in
-// the order of the wire; the server answers it.
+// early refuses a call that comes before the one that must be the first. The
+// order is that of the wire, so it is judged here; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
 	rule := &c.d.Page.Serve
 	switch {
@@ -78,7 +80,7 @@ func (c *Codec) early(m *wire.Message) {
 	m.Err = e
 }
 
-// response takes an answer: it is unwrapped, or begins a stream.
+// response reads an answer: it unwraps it, or begins a stream with it.
 func (c *Codec) response(m *wire.Message) error {
 	s := c.calls[string(m.ID)]
 	switch {
@@ -104,8 +106,8 @@ func (c *Codec) response(m *wire.Message) error {
 	return nil
 }
 
-// notification takes what may be an item, something notified while a call runs, or a
-// cancel.
+// notification reads a notification, which may be an item of a stream, an event
+// of a call that runs, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
 	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
 		c.cancelled(m)
@@ -118,7 +120,8 @@ func (c *Codec) notification(m *wire.Message) error {
 	return c.during(m)
 }
 
-// cancelled makes a cancel of the notification that is one.
+// cancelled turns a notification that cancels a request into a message of kind
+// Cancel.
 func (c *Codec) cancelled(m *wire.Message) {
 	target := scan.Get(m.Params, c.d.target())
 	if t := scan.Type(target); t != 's' && t != 'n' {
@@ -128,14 +131,14 @@ func (c *Codec) cancelled(m *wire.Message) {
 	if c.d.Page.Cancel.Answer != "none" {
 		return
 	}
-	const most = 1024 // cancels of what was answered
+	const most = 1024 // cancels may name requests that were answered, and nobody would remove those
 	if c.dropped == nil || len(c.dropped) >= most {
 		c.dropped = map[string]bool{}
 	}
 	c.dropped[string(target)] = true
 }
 
-// items makes items of a notification for each stream that it belongs to.
+// items appends an item for each stream that the notification belongs to.
 func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	for _, s := range c.streams {
 		rule := &s.rule.Item
@@ -174,7 +177,8 @@ func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	return found, nil
 }
 
-// during shows what a notification says of a call that runs, beside the notification.
+// during appends the event that a notification holds for a call that runs; the
+// notification itself stays.
 func (c *Codec) during(m *wire.Message) error {
 	w := &c.d.Page.During
 	for _, way := range [...]struct {
@@ -189,7 +193,7 @@ func (c *Codec) during(m *wire.Message) error {
 			return err
 		}
 		if s == nil && way.rule.When != nil && way.kind != wire.Log {
-			continue // of a call that is over
+			continue // the call is over
 		}
 		owner := s
 		if owner == nil {
@@ -212,8 +216,9 @@ func (c *Codec) during(m *wire.Message) error {
 	return nil
 }
 
-// belongs finds the call that a notification is about: by the rule's condition, else the
-// only one that runs; nil where there is none.
+// belongs returns the call that a notification is about: the one for which the
+// rule's condition holds, or, if the rule has none, the only one that runs; nil
+// if there is none.
 func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	var only *call
 	for _, s := range c.calls {
@@ -236,7 +241,7 @@ func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	return only, nil
 }
 
-// event makes an event of what a page's program says of a notification.
+// event returns the event that the result of a page's program describes.
 func event(kind wire.EventKind, shown json.RawMessage) *wire.Event {
 	if kind == wire.Data {
 		return &wire.Event{Kind: kind, Data: bytes.Clone(shown)}

@@ -16,7 +16,8 @@ import (
 // pagesMost is how many pages of one list are asked for.
 const pagesMost = 1000
 
-// Describe asks the peer what it offers, part by part.
+// Describe asks the peer what it offers, with the calls of the page's
+// [[describe]] in their order.
 func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	if len(c.d.Page.Describe) == 0 {
 		if d, ok := c.Codec.(dialect.Describer); ok {
@@ -48,8 +49,8 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat, nil
 }
 
-// part asks for one list, page by page, and adds its methods. Of several with one name the
-// first counts.
+// part asks for one list, page by page, and adds its methods. If several have
+// the same name, the first counts.
 func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, methods *scan.Array, seen map[string]bool) error {
 	sc := c.Scope()
 	params, err := rule.Params.First(c.kept(), sc.Value)
@@ -98,7 +99,7 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, methods *sc
 	return nil
 }
 
-// withoutNulls returns a method without the members that are not known.
+// withoutNulls returns a method without the members whose value is null.
 func withoutNulls(m []byte) []byte {
 	var o scan.Object
 	for key, val := range scan.Members(m) {
@@ -109,7 +110,7 @@ func withoutNulls(m []byte) []byte {
 	return o.End()
 }
 
-// ask makes a call of the wire and returns its result.
+// ask makes a call that is not wrapped and returns its result.
 func (c *Codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: method, Params: params})
 	if err != nil {
@@ -126,8 +127,8 @@ func (c *Codec) ask(ctx context.Context, caller dialect.Caller, method string, p
 	return m.Clone().Body, nil
 }
 
-// Typing is the catalog by which the params of a method are typed, where the page says
-// that calls are; nil for a method of the wire.
+// Typing returns the catalog by which the params of a method are typed; nil if
+// the page does not ask for that, or if calls of the method are not wrapped.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil

@@ -1,6 +1,6 @@
-// Package codec is the codec of a page: its messages, and on top of them what the page
-// says of greetings, wrapped calls, streams, what is notified while a call runs, cancels,
-// and how the peer is asked what it offers.
+// Package codec is the client's and the server's codec of a page: the
+// envelope's messages, and on top of them the page's greetings, wrapped calls,
+// streams, events while a call runs, cancels and discovery.
 package codec
 
 import (
@@ -18,23 +18,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Dialect is a page that is ready to be spoken, on any number of connections.
+// A Dialect is a page that was checked and prepared; its codecs share it, one
+// for each connection.
 type Dialect struct {
 	Page *load.Page
 
-	plan    *envelope.Plan          // nil: the messages are those of the base
-	target  func() (pointer string) // where the params of a cancel have the id; "": nowhere
-	streams []string                // the methods of [subscribe.METHOD], the exact ones first
-	tracks  bool                    // what is notified may belong to a call
-	awaits  bool                    // the greeting awaits messages
-	guards  bool                    // a server waits for a first call
+	plan    *envelope.Plan         // nil: the messages are those of the base
+	target  func() (member string) // see cancelTarget
+	streams []string               // the methods of [subscribe.METHOD], the exact ones first
+	tracks  bool                   // notifications may belong to a call
+	awaits  bool                   // the greeting has steps that await messages
+	guards  bool                   // a server demands a certain first call
 	plain   struct {
 		sync.Mutex
-		known map[string]bool // what call.plain said of methods
+		known map[string]bool // results of call.plain, by method
 	}
 }
 
-// New returns the dialect of a page. The error is a usage Fault.
+// New prepares the dialect of a page. The error is a usage Fault.
 func New(p *load.Page) (*Dialect, error) {
 	d := &Dialect{Page: p}
 	if !envelope.Plain(p) {
@@ -61,7 +62,7 @@ func New(p *load.Page) (*Dialect, error) {
 	return d, nil
 }
 
-// messages returns the codec of the messages alone.
+// messages returns the codec of the messages, without the flows of the page.
 func (d *Dialect) messages(o dialect.CodecOptions) dialect.Codec {
 	if d.plan != nil {
 		return envelope.New(d.plan, envelope.Options{MaxDepth: o.MaxDepth})
@@ -73,8 +74,8 @@ func (d *Dialect) messages(o dialect.CodecOptions) dialect.Codec {
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
-// Subscription returns the rule of the stream of a method, and the name that it has in
-// the page; nil where there is none.
+// Subscription returns the rule for the stream of a method, and the method or
+// pattern under which the page has it; nil if the method opens no stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
 	for _, name := range d.streams {
 		if dialect.Matches(name, method) {
@@ -85,8 +86,8 @@ func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe
 	return "", nil
 }
 
-// Notifies reports whether method is what is notified while a call runs, so that it
-// needs no hook.
+// Notifies reports whether the page itself handles notifications of that
+// method, those that come while a call runs, so that no hook is needed.
 func (d *Dialect) Notifies(method string) bool {
 	w := &d.Page.During
 	for _, rule := range []*load.Item{w.Progress, w.Log, w.Items} {
@@ -97,8 +98,10 @@ func (d *Dialect) Notifies(method string) bool {
 	return false
 }
 
-// cancelTarget finds, in the params that a cancel is written with, where the id stands,
-// as a JSON pointer: what is read there, of a cancel that came, is what it ends.
+// cancelTarget returns the name of the member that holds the id in the params
+// of a cancel; "" if there is none. It is found by writing a cancel with a
+// made-up id. In a cancel that comes in, this member names the request to
+// cancel.
 func cancelTarget(c *load.Cancel) string {
 	if c == nil || c.Notify == "" || c.Params == nil {
 		return ""
@@ -117,7 +120,8 @@ func cancelTarget(c *load.Cancel) string {
 	return ""
 }
 
-// isPlain reports whether the calls of a method are not wrapped.
+// isPlain reports whether the calls of a method are sent as they are, not
+// wrapped.
 func (d *Dialect) isPlain(method string) (bool, error) {
 	d.plain.Lock()
 	defer d.plain.Unlock()
@@ -139,7 +143,8 @@ func (d *Dialect) isPlain(method string) (bool, error) {
 	return plain, nil
 }
 
-// Plain reports whether a method is one of the wire: its calls are not wrapped.
+// Plain reports whether calls of a method are sent as they are. It is true,
+// too, if the page's program that decides it fails.
 func (d *Dialect) Plain(method string) bool {
 	if d.Page.Call == nil {
 		return true
@@ -148,7 +153,8 @@ func (d *Dialect) Plain(method string) bool {
 	return plain || err != nil
 }
 
-// protocolFault is what the peer did against what the page says.
+// protocolFault returns a Fault of kind Protocol: the peer did what the page
+// does not allow.
 func protocolFault(method, what string) *wire.Fault {
 	f := wire.NewFault(wire.Protocol, what, nil)
 	f.Method = method

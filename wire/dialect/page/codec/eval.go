@@ -8,13 +8,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An unwrapping makes of an answer what the user gets of it. The zero value leaves it as it
-// is.
+// An unwrapping holds the programs that turn an answer into what the user gets.
+// The zero value leaves answers as they are.
 type unwrapping struct {
 	result, fail load.Prog
 }
 
-// eval writes a call that evaluates code.
+// eval writes the call that evaluates code.
 func (c *Codec) eval(op dialect.Op) (wire.Message, error) {
 	rule := c.d.Page.Eval
 	if rule == nil || op.Method != "" && op.Method != "eval" {
@@ -30,7 +30,8 @@ func (c *Codec) eval(op dialect.Op) (wire.Message, error) {
 	return c.send(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params, Extra: op.Extra}, s)
 }
 
-// unwrapped makes of an answer what the call that was wrapped, or the code, came to.
+// unwrapped replaces an answer by the result or the error of the call that was
+// wrapped, or of the code.
 func (c *Codec) unwrapped(m *wire.Message, s *call) error {
 	if m.Err != nil || s.unwrap == (unwrapping{}) {
 		return nil

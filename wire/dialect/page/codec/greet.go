@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Greet goes through the steps of the page's greeting. An answer that is an error, or
-// none of those that are accepted, is a Fault of kind Protocol.
+// Greet carries out the steps of the page's greeting. It returns a Fault of
+// kind Protocol if an answer is an error or is not accepted by the page.
 func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	defer c.endHearing()
 	if c.o.Greeted || c.o.Serving {
@@ -57,7 +57,8 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	return c.beginSession(caller)
 }
 
-// beginSession makes a session of the exchanges over HTTP, as the page says.
+// beginSession sets the headers of the HTTP exchanges that follow the greeting,
+// and opens and ends the session as the page says.
 func (c *Codec) beginSession(caller dialect.Caller) error {
 	p, ok := caller.(interface{ HTTPSession() wire.HTTPSession })
 	if !ok {
@@ -85,21 +86,22 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 	return nil
 }
 
-// sayable reports whether a text can be the value of a header: short, and of plain
-// characters.
+// sayable reports whether a text can be the value of a header: it is short, and
+// printable ASCII.
 func sayable(text string) bool {
 	const most = 256
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// kept returns the values that the greeting has kept so far, an object.
+// kept returns the values that are kept so far ($kept), as an object.
 func (c *Codec) kept() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn.Kept
 }
 
-// take begins a step. The stream is that of its answer; nil where it has none.
+// take sends the message of a step. It returns the stream of the answer; nil if
+// none is expected.
 func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	if step.Await != nil {
 		msg, err := c.await(ctx, caller, step.Await)
@@ -119,7 +121,7 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 	return st, unreached(err)
 }
 
-// answered reads the answer to a step, where it has one.
+// answered reads the answer to a step, if one is expected.
 func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream) error {
 	if st == nil {
 		return nil
@@ -134,8 +136,8 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 	return c.accept(step, step.Call, m.Body)
 }
 
-// unreached makes the end of a connection before the greeting is over one that nobody
-// was there to speak the dialect.
+// unreached turns the end of a connection during the greeting into a Fault of
+// kind Unreachable: nobody was there who speaks the dialect.
 func unreached(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Closed {
@@ -146,8 +148,8 @@ func unreached(err error) error {
 	return &g
 }
 
-// accept keeps of an answer what the step says, where it is one of those that are
-// accepted.
+// accept checks that the page accepts an answer and keeps the values that the
+// step names.
 func (c *Codec) accept(step *load.Step, method string, answer json.RawMessage) error {
 	sc := c.Scope()
 	for _, text := range slices.Sorted(maps.Keys(step.Accept)) {
@@ -174,7 +176,8 @@ func (c *Codec) accept(step *load.Step, method string, answer json.RawMessage) e
 	return nil
 }
 
-// oneOf says that got is none of the values that are accepted.
+// oneOf returns the Fault for an answer in which got is none of the accepted
+// values.
 func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	var list []string
 	for _, want := range accepted {
@@ -195,7 +198,7 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	return protocolFault(method, fmt.Sprintf("the answer to %s says %s for %s, where rpcx speaks %s", method, said, what, strings.Join(list, ", ")))
 }
 
-// Shutdown says the page's goodbye.
+// Shutdown carries out the steps of the page's goodbye.
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.Greeted {
 		return nil

@@ -2,7 +2,7 @@ package codec
 
 import "rpcx/wire/dialect"
 
-// Of returns the codec of a page that is c, or stands behind it; nil where there is none.
+// Of returns the page's codec behind c; nil if c does not speak a page.
 func Of(c dialect.Codec) *Codec {
 	switch c := c.(type) {
 	case *Codec:
@@ -13,10 +13,10 @@ func Of(c dialect.Codec) *Codec {
 	return nil
 }
 
-// sendsCancel is a Codec whose cancels are sent over HTTP, too.
+// sendsCancel is a Codec whose cancels are sent over HTTP as well.
 type sendsCancel struct{ *Codec }
 
-// SendsCancel does nothing.
+// SendsCancel is the marker of dialect.CancelSender.
 func (sendsCancel) SendsCancel() {}
 
 // NewCodec returns the codec for one connection.

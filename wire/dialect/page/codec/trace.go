@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// trace tells who looks at messages what a program made of one.
+// trace reports to the trace of messages what a program has made of one.
 func (c *Codec) trace(format string, args ...any) {
 	if c.o.Trace == nil {
 		return
@@ -18,7 +18,7 @@ func (c *Codec) trace(format string, args ...any) {
 	c.o.Trace(c.d.Page.Name + ": " + fmt.Sprintf(format, args...))
 }
 
-// shown is the beginning of a value.
+// shown returns the beginning of a value.
 func shown(val []byte) string {
 	const most = 500
 	if len(val) > most {

@@ -23,27 +23,28 @@ type codec struct {
 	last   int64
 	msgs   []wire.Message
 	heads  heads
-	parts  []part            // of the message that is being written
+	parts  []part            // of the message that is being written; reused
 	names  map[string]string // method names that came, so that each is allocated once
 	ours   order             // our requests, where messages have no ids
 	theirs order             // the peer's, likewise
 }
 
-// order stands for ids where answers come in the order of their requests.
+// order stands in for ids in dialects that have none: answers come in the order
+// of their requests.
 type order struct {
 	last int64
 	open []wire.ID
 }
 
-// next is the id of one more request.
+// next returns an id for one more request.
 func (o *order) next() wire.ID {
 	o.last++
 	id := wire.ID(strconv.AppendInt(nil, o.last, 10))
 	return id
 }
 
-// oldest removes and returns the id of the request that is answered next; nil where
-// none is open.
+// oldest removes and returns the id of the request that is answered next; nil
+// if none is open.
 func (o *order) oldest() wire.ID {
 	if len(o.open) == 0 {
 		return nil
@@ -59,10 +60,11 @@ func New(p *Plan, o Options) dialect.Codec {
 	return &codec{plan: p, o: o, names: map[string]string{}}
 }
 
-// OpenEnded says that notifications that name no stream may belong to a request.
+// OpenEnded marks that notifications that name no stream may belong to a
+// request.
 func (c *codec) OpenEnded() {}
 
-// Encode writes op.
+// Encode returns the message for op.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if len(op.Funcs) > 0 {
 		return wire.Message{}, wire.Usagef("%s has no function values (@on)", c.plan.page.Name)
@@ -102,7 +104,8 @@ func (c *codec) newID() wire.ID {
 	return id
 }
 
-// unsubscribe ends a stream where the user said how.
+// unsubscribe writes the message that ends a stream, if the user named its
+// method.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	if op.Unsubscribe == "" {
 		return wire.Message{}, wire.ErrUnsupported
@@ -117,7 +120,7 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: op.Unsubscribe, Params: params})
 }
 
-// raw passes a whole message on as it stands.
+// raw returns a message that the user wrote, as it is.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
 		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
@@ -137,7 +140,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	case m.Kind == wire.Request && c.plan.names.IDs == "none":
 		m.ID = c.newID()
 		c.ours.open = append(c.ours.open, m.ID)
-	case m.Kind == wire.Notification && c.asks(raw): // answered without an id: by what comes next
+	case m.Kind == wire.Notification && c.asks(raw): // the next message is the answer
 		m.Kind, m.Err = wire.Invalid, wire.NewError(wire.CodeInvalidRequest, "a request without an id")
 	case m.Kind != wire.Request && m.Kind != wire.Invalid:
 		m.ID = nil
@@ -145,18 +148,21 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asks reports whether a message without an id is a request all the same, as events have
-// another name for their method.
+// asks reports whether a message without an id is a request all the same: it
+// has the member that holds the method of requests, and events have another
+// one.
 func (c *codec) asks(raw []byte) bool {
 	p := c.plan
 	return p.request.method.head >= 0 && p.request.method.head != p.event.method.head && !p.version2 &&
 		scan.Get(raw, p.request.method.path[0]) != nil
 }
 
-// Opened finds no stream in an answer: which calls open one is for the page to say.
+// Opened returns no stream: which calls open one is for the page's codec to
+// say.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
-// Reply writes one event of the answer to req. Items are for the page's server to write.
+// Reply writes one event of the answer to req. Items are written by the page's
+// server.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	var b []byte
 	var err error
@@ -173,7 +179,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return [][]byte{b}, nil
 }
 
-// JoinBatch makes one array of replies.
+// JoinBatch returns an array of replies.
 func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies...) }
 
 // Event returns what a user sees of m.

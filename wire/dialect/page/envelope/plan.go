@@ -1,5 +1,6 @@
-// Package envelope reads and writes messages whose members have names of their own, as a
-// page says them. It is a dialect's codec without any flow.
+// Package envelope reads and writes messages whose members have names of their
+// own, as a page's [names], [write] and [read] say. It is a dialect's codec
+// without greeting, streams or any other flow.
 package envelope
 
 import (
@@ -12,37 +13,39 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Plan is what a page says of its messages, ready to be used by any number of codecs.
+// A Plan is what a page says about its messages, compiled. Any number of codecs
+// can share it.
 type Plan struct {
 	page     *load.Page
 	names    load.Names
-	heads    []string // the first names of all paths that are read
+	heads    []string // the top-level members that are read
 	request  form
 	response form
 	event    form
 	okAt     place
 	okIs     []byte
-	requests []constant // members of each request that never change
+	requests []constant // members with a fixed value in each request
 	answers  []constant
 	events   []constant
 	version2 bool // the base is JSON-RPC 2.0
 }
 
-// headsMost is how many members of a message are looked at.
+// headsMost bounds the top-level members that a plan reads.
 const headsMost = 24
 
-// A form is where the parts of one kind of message stand.
+// A form says where the parts of one kind of message stand.
 type form struct {
 	method, params, id, result, fail, code, message, data place
 }
 
-// A place is where a value stands: below the head of that number; -1: nowhere.
+// A place is the path of a value, with the index of its first member in
+// Plan.heads; -1: the page names none.
 type place struct {
 	head int
 	path []string
 }
 
-// A constant is a member with a value that never changes.
+// A constant is a member with a fixed value.
 type constant struct {
 	place
 	value []byte
@@ -53,7 +56,7 @@ func Plain(p *load.Page) bool {
 	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
 }
 
-// base are the names of the dialect that a page builds on.
+// base returns the names of the members in the dialect that a page builds on.
 func base(name string) load.Names {
 	if name == "none" {
 		return load.Names{}
@@ -99,7 +102,7 @@ func Compile(p *load.Page) (*Plan, error) {
 	return c, nil
 }
 
-// merge puts what a page says over what its base has.
+// merge replaces in n what the page names itself.
 func merge(n *load.Names, more load.Names) {
 	for _, pair := range []struct{ to, from *load.Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
 		put := func(to *string, from string) {
@@ -137,7 +140,8 @@ func (c *Plan) form(m load.Members) form {
 	}
 }
 
-// place returns where a dotted path leads, and has its head read.
+// place returns the place of a dotted path, and adds its first member to those
+// that are read.
 func (c *Plan) place(path string) place {
 	if path == "" {
 		return place{head: -1}
@@ -164,7 +168,7 @@ func (c *Plan) constants(m load.Members) (list []constant) {
 	return list
 }
 
-// none is what is sent where no params are given; nil: nothing.
+// none returns what is sent as params if none are given; nil: nothing.
 func (c *Plan) none() json.RawMessage {
 	switch c.names.None {
 	case "{}", "[]", "null":

@@ -14,7 +14,7 @@ const batchMost = 1 << 16
 
 var null = []byte("null")
 
-// heads are the members of one message that the plan reads, as they stand.
+// heads holds the members of one message that the plan reads, as JSON.
 type heads [headsMost][]byte
 
 // Decode finds the messages in raw, all of which is checked to be JSON.
@@ -65,7 +65,8 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	return c.msgs, true, nil
 }
 
-// element reads the message at raw[i] into c.msgs.
+// element reads the message at raw[i], one of a batch or the only one, into
+// c.msgs.
 func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	c.heads = heads{}
 	if i < len(raw) && raw[i] == '{' {
@@ -97,7 +98,7 @@ func (c *codec) head(key []byte) int {
 	return -1
 }
 
-// get returns what stands at a place of the message; nil where nothing does.
+// get returns the value at a place in the message; nil if there is none.
 func (h *heads) get(p place) []byte {
 	if p.head < 0 {
 		return nil
@@ -111,7 +112,7 @@ func (h *heads) get(p place) []byte {
 	return val
 }
 
-// below is a member of an object, or an element of an array.
+// below returns a member of an object or an element of an array.
 func below(val []byte, step string) []byte {
 	if n, err := strconv.Atoi(step); err == nil && scan.Type(val) == 'a' {
 		for part := range scan.Elements(val) {
@@ -124,7 +125,7 @@ func below(val []byte, step string) []byte {
 	return scan.Get(val, step)
 }
 
-// is reports whether the constants of a kind of message are there.
+// is reports whether the message has all constants of the list.
 func (h *heads) is(list []constant) bool {
 	for _, want := range list {
 		if !scan.Equal(h.get(want.place), want.value) {
@@ -134,7 +135,7 @@ func (h *heads) is(list []constant) bool {
 	return true
 }
 
-// message says in m, which is zero, what the value in raw is.
+// message reads raw into m, which must be the zero Message.
 func (c *codec) message(raw []byte, m *wire.Message) error {
 	for i := range c.plan.page.Read {
 		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
@@ -164,7 +165,7 @@ func (c *codec) hasID(id []byte) bool {
 	return id != nil && (c.plan.version2 || string(id) != "null") || c.plan.names.IDs == "none"
 }
 
-// answers reports whether a message says how a call went.
+// answers reports whether a message is a response, by its members.
 func (c *codec) answers(h *heads) bool {
 	p := c.plan
 	if p.okAt.head >= 0 {
@@ -202,7 +203,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	return nil
 }
 
-// answered reads an answer.
+// answered reads a response.
 func (c *codec) answered(raw []byte, m *wire.Message) {
 	p, h := c.plan, &c.heads
 	id := h.get(p.response.id)
@@ -223,7 +224,7 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	}
 }
 
-// failure reads an error, from where the page says that its parts are.
+// failure reads an error from the members that the page names.
 func (c *codec) failure(fail, raw []byte) *wire.Error {
 	p, h := c.plan.response, &c.heads
 	e := &wire.Error{Raw: fail}
@@ -247,7 +248,7 @@ func (c *codec) failure(fail, raw []byte) *wire.Error {
 	return e
 }
 
-// broken returns a whole input that is no JSON.
+// broken returns an Invalid message for input that is not JSON.
 func (c *codec) broken(raw []byte, what string) []wire.Message {
 	clear(c.msgs)
 	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
@@ -277,7 +278,7 @@ func notNull(val []byte) []byte {
 // namesMost bounds the method names that are kept.
 const namesMost = 256
 
-// name returns the text of a method, allocated once for each name.
+// name returns the text of a method; equal names share one allocation.
 func (c *codec) name(token []byte) (string, bool) {
 	if s, ok := c.names[string(token)]; ok {
 		return s, true

@@ -10,7 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// byRule reads a message that the page tells by a program; done says that it is one.
+// byRule reads a message by one of the page's [[read]] rules; done is false if
+// the rule's condition does not hold.
 func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, err error) {
 	scope := &program.Scope{}
 	if holds, err := r.When.Holds(raw, scope.Value); !holds || err != nil {

@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A part is one value of a message that is written, with its place.
+// A part is a value of the message that is being written, and its place.
 type part struct {
 	path []string
 	val  []byte
 }
 
-// message writes parts in their order; those below one name stand where the first of them
-// does. extra is an object whose members are added.
+// message writes parts in their order; those below one top-level member stand
+// where the first of them does. The members of the object extra follow.
 func message(parts []part, extra []byte) []byte {
 	size := 32
 	for i := range parts {
@@ -40,7 +40,7 @@ func add(o *scan.Object, parts []part) {
 	}
 }
 
-// written reports whether one of the parts has stood for that name.
+// written reports whether one of the parts has that top-level member.
 func written(parts []part, name string) bool {
 	for _, p := range parts {
 		if len(p.path) > 0 && len(p.val) > 0 && p.path[0] == name {
@@ -50,7 +50,7 @@ func written(parts []part, name string) bool {
 	return false
 }
 
-// nested writes the parts below one name.
+// nested writes the parts below one top-level member as its value.
 func nested(parts []part, name string) []byte {
 	var in []part
 	for _, p := range parts {
@@ -104,7 +104,8 @@ func (c *codec) call(id wire.ID, method string, params, extra json.RawMessage) (
 	return message(c.parts, o.EndOrNil()), nil
 }
 
-// numbered is the number that each message has where all of them take one.
+// numbered returns the id that a notification gets as well, if the page numbers
+// all messages.
 func (c *codec) numbered() []part {
 	if c.plan.names.Counter != "all" {
 		return nil
@@ -112,7 +113,7 @@ func (c *codec) numbered() []part {
 	return []part{{c.plan.request.id.path, c.newID()}}
 }
 
-// whole writes a message by a program.
+// whole returns a message that one of the page's [write] programs makes.
 func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	msg, err := prog.First(nil, scope.Value)
 	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
@@ -121,8 +122,8 @@ func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	return msg, err
 }
 
-// styled returns params as the dialect sends them; flat is an object whose members
-// stand in the message itself.
+// styled returns params in the form in which the dialect sends them; flat is an
+// object whose members become members of the message itself.
 func (c *codec) styled(method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
 	if style := c.plan.names.Params; len(params) == 0 {
 		params = c.plan.none()
@@ -167,7 +168,8 @@ func (c *codec) styled(method string, params json.RawMessage) (styled, flat json
 	return params, nil, nil
 }
 
-// unstyled returns the params of a message that came, as hooks see them.
+// unstyled returns the params of a message that came in, in the form in which
+// hooks see them.
 func (c *codec) unstyled(params, raw []byte, consts []constant) []byte {
 	switch c.plan.names.Params {
 	case "one":
@@ -232,7 +234,7 @@ func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, 
 	return message(c.parts, nil), nil
 }
 
-// verdict is the value of the member that tells results from errors.
+// verdict returns the value of the member that tells results from errors.
 func (c *codec) verdict(ok bool) []byte {
 	switch {
 	case ok:
@@ -245,7 +247,8 @@ func (c *codec) verdict(ok bool) []byte {
 	return []byte(`"error"`)
 }
 
-// refusal adds an error, in the parts that the page names, else whole.
+// refusal adds an error to the message: in the members that the page names,
+// else as one member.
 func (c *codec) refusal(e *wire.Error) {
 	f := c.plan.response
 	if f.message.head < 0 && f.code.head < 0 {

@@ -18,8 +18,9 @@ import (
 // sizeMost bounds the file of a page, in bytes.
 const sizeMost = 1 << 20
 
-// Trusting returns the page in b, the text of file, which is known to be right: one of
-// ours. Its programs are looked at when they are first run.
+// Trusting returns the page with the text b of file, one that rpcx brings along
+// and that the tests have checked. Its programs are compiled when they first
+// run.
 func Trusting(file string, b []byte) (*Page, error) {
 	p := &Page{}
 	if err := toml.Read(b, p); err != nil {
@@ -29,8 +30,8 @@ func Trusting(file string, b []byte) (*Page, error) {
 	return p, nil
 }
 
-// Parse returns the page in b, the text of file. An error is a usage Fault that names
-// the file, the line, the member and what was expected.
+// Parse returns the page with the text b of file. The error is a usage Fault
+// that names the file, the line, the member and what was expected there.
 func Parse(file string, b []byte) (*Page, error) {
 	var any map[string]any
 	if err := toml.Read(b, &any); err != nil { // before all else: is it TOML?
@@ -46,7 +47,7 @@ func Parse(file string, b []byte) (*Page, error) {
 	return p, p.check(file, toml.Keys(b))
 }
 
-// syntax is an error of reading file as a usage Fault.
+// syntax returns the usage Fault for an error of reading file as TOML.
 func syntax(file string, err error) error {
 	var at *toml.Error
 	if errors.As(err, &at) && at.Line > 0 {
@@ -55,7 +56,8 @@ func syntax(file string, err error) error {
 	return wire.Usagef("%s: %v", file, err)
 }
 
-// File returns the page in the file at path. One that others can write is refused.
+// File returns the page in the file at path. It refuses a file that other users
+// can write. Errors are usage Faults.
 func File(path string) (*Page, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
@@ -87,7 +89,7 @@ func File(path string) (*Page, error) {
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// IsName reports whether name can be that of a page.
+// IsName reports whether name has the form of a page's name.
 func IsName(name string) bool { return nameForm.MatchString(name) }
 
 func (p *Page) defaults() {
@@ -96,8 +98,9 @@ func (p *Page) defaults() {
 	}
 }
 
-// check says what is wrong with a page whose members are all known and of the right
-// kind: what is missing, does not go together, or is no program.
+// check returns the first error of a page whose members are all known and of
+// the right kind: something is missing, does not go together, or does not
+// compile.
 func (p *Page) check(file string, keys []toml.Key) error {
 	at := places{file, keys}
 	if !IsName(p.Name) {
@@ -147,8 +150,8 @@ func (s *Step) check(at places, path string, await bool) error {
 	return nil
 }
 
-// ownHeaders are those that say where a message goes, on whose behalf, and what it is:
-// they are the user's, or the transport's.
+// ownHeaders are the headers that a page must not set: those that route a
+// request or describe its body, and those that carry the user's credentials.
 var ownHeaders = []string{
 	"host", "authorization", "cookie", "origin", "accept", "content-type", "content-length", "content-encoding",
 	"transfer-encoding", "connection", "upgrade", "proxy-authorization", "te", "trailer", "last-event-id",

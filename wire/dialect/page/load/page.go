@@ -1,14 +1,14 @@
-// Package load reads pages: dialects written down as data, in TOML, with jq programs in
-// them (rpcx-page(5)). What it says of a mistake names the line, the member and what was
+// Package load reads pages: dialects that are written as data, in TOML with jq
+// programs (rpcx-page(5)). Its errors name the line, the member and what was
 // expected.
 //
-// The types of this package are the one table of what a page can say: their tags hold the
-// names, the choices and the words of the manual.
+// The struct tags of this package's types are the only table of what a page can
+// say: the names of the members, their choices and the manual's words.
 package load
 
 import "rpcx/wire/dialect/page/program"
 
-// A Page is a dialect.
+// A Page is the text of a page, decoded.
 type Page struct {
 	Name         string   `toml:"name" says:"the dialect's name, as endpoints have it before +; must match [a-z][a-z0-9-]*"`
 	Source       string   `toml:"source" says:"where the protocol is written down, for people"`
@@ -35,10 +35,11 @@ type Page struct {
 	Rules     map[string]any       `toml:"rules" says:"what rpcx validate holds conversations against, beside the rules of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
-// A Prog is a program that stands in a map.
+// A Prog is a program in a page. It is a pointer, nil if the page has none
+// there.
 type Prog = *program.Program
 
-// Names are the members of messages.
+// Names say which members of messages hold what.
 type Names struct {
 	Request  Members `toml:"request" says:"of a request: method, params, id, const"`
 	Response Members `toml:"response" says:"of an answer: id, result, error, and below it code, message, data; method, which repeats that of the request; const"`
@@ -51,7 +52,7 @@ type Names struct {
 	Batches  bool    `toml:"batches" says:"an array is several messages"`
 }
 
-// Members are the members of one kind of message.
+// Members name the members of one kind of message. Each is a dotted path.
 type Members struct {
 	Method  string         `toml:"method" says:"what holds the method"`
 	Params  string         `toml:"params" says:"what holds the params"`
@@ -64,13 +65,13 @@ type Members struct {
 	Const   map[string]any `toml:"const" says:"members with values that never change"`
 }
 
-// OK tells a result from an error.
+// OK names the member that tells results from errors.
 type OK struct {
 	At string `toml:"at" says:"the member"`
 	Is any    `toml:"is" says:"its value in a message with a result"`
 }
 
-// Write has whole messages.
+// Write holds the programs that write whole messages.
 type Write struct {
 	Request Prog `toml:"request" says:"a request of $method, $params, $id"`
 	Notify  Prog `toml:"notify" says:"a notification of $method, $params"`
@@ -79,7 +80,7 @@ type Write struct {
 	Hello   Prog `toml:"hello" says:"what a server says before anything else"`
 }
 
-// Read tells what a message is.
+// Read is a rule that recognises a kind of message and reads it.
 type Read struct {
 	When   Prog   `toml:"when" says:"it is such a message where this holds"`
 	Kind   string `toml:"kind" of:"response|request|notification|cancel" says:"what it is"`
@@ -90,7 +91,7 @@ type Read struct {
 	Error  Prog   `toml:"error" says:"its error, an object with code and message, or a text; nothing where it is none"`
 }
 
-// A Step is one of a greeting or a goodbye.
+// A Step is one message of a greeting or a goodbye.
 type Step struct {
 	Call   string           `toml:"call" says:"the method that is called, and answered before the next step"`
 	Notify string           `toml:"notify" says:"the notification that is sent"`
@@ -102,7 +103,7 @@ type Step struct {
 	Keep   map[string]Prog  `toml:"keep" says:"NAME = a program on the answer, or on the message that was awaited: its value is $kept.NAME from here on"`
 }
 
-// Call wraps calls.
+// Call says how a user's call is carried by another method.
 type Call struct {
 	Plain  Prog `toml:"plain" says:"holds on the name of a method that is not wrapped"`
 	Method Prog `toml:"method" says:"the method that is called in place of $method"`
@@ -111,7 +112,7 @@ type Call struct {
 	Error  Prog `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
 }
 
-// Eval evaluates code.
+// Eval says how code is evaluated.
 type Eval struct {
 	Call   string `toml:"call" says:"the method that is called"`
 	Params Prog   `toml:"params" says:"its params, made of $code"`
@@ -119,7 +120,7 @@ type Eval struct {
 	Error  Prog   `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
 }
 
-// During is what comes while a call runs.
+// During says which notifications belong to a call while it runs.
 type During struct {
 	Token    Prog  `toml:"token" says:"an object that is merged into the params of a call, made of $token"`
 	Progress *Item `toml:"progress" says:"progress: {message, fraction}"`
@@ -127,14 +128,14 @@ type During struct {
 	Items    *Item `toml:"items" says:"data"`
 }
 
-// An Item is a notification that belongs to a call or a stream.
+// An Item recognises the notifications that belong to a call or a stream.
 type Item struct {
 	Method string `toml:"method" says:"its method, or a pattern"`
 	When   Prog   `toml:"when" says:"it belongs to the call or stream for which this holds; its input is the params. Without it: to the only one"`
 	Event  Prog   `toml:"event" says:"what is shown of it; its input is the params (.)"`
 }
 
-// Cancel gives up a call.
+// Cancel says how a call is cancelled.
 type Cancel struct {
 	Notify string   `toml:"notify" says:"the notification that gives it up"`
 	Call   string   `toml:"call" says:"the call that gives it up"`
@@ -144,7 +145,7 @@ type Cancel struct {
 	Answer string   `toml:"answer" of:"none|error" says:"what a call gets that was given up (error)"`
 }
 
-// Subscribe is a stream.
+// Subscribe says which stream a method opens, and how it ends.
 type Subscribe struct {
 	First bool  `toml:"first" says:"the answer to the request is its first item"`
 	Item  Item  `toml:"item" says:"its items"`
@@ -152,14 +153,14 @@ type Subscribe struct {
 	End   *Step `toml:"end" says:"how it is ended: call or notify, and params made of $params, $result and $id"`
 }
 
-// HTTP is a session of HTTP exchanges.
+// HTTP says what makes HTTP exchanges one session.
 type HTTP struct {
 	Headers map[string]Prog `toml:"headers" says:"HEADER = a program on $kept, that makes its value, a text"`
 	Events  string          `toml:"events" of:"GET" says:"what the peer says outside of our exchanges comes in a standing event stream; an answer whose stream ends too early is resumed"`
 	End     string          `toml:"end" of:"DELETE" says:"how the session is ended"`
 }
 
-// Describe is one way to ask what a peer offers.
+// Describe is one question about what a peer offers.
 type Describe struct {
 	Call    string `toml:"call" says:"the method that is called"`
 	Params  Prog   `toml:"params" says:"its params"`
@@ -168,13 +169,13 @@ type Describe struct {
 	Methods Prog   `toml:"methods" says:"what it makes of the answer are methods of the catalog: {name, kind, description, params, result, extra}"`
 }
 
-// Next asks for a further page of a list.
+// Next says how the next page of a list is asked for.
 type Next struct {
 	Result Prog `toml:"result" says:"the cursor in an answer; null or nothing: there is no further page"`
 	Params Prog `toml:"params" says:"the params of the next call; the input is the cursor"`
 }
 
-// Serve is the server's side.
+// Serve says how a server of the dialect answers.
 type Serve struct {
 	First     string                     `toml:"first" says:"the method that a client must call before all others"`
 	Early     *Early                     `toml:"early" says:"how a call before first is refused"`
@@ -187,21 +188,22 @@ type Serve struct {
 	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
 }
 
-// Stop ends calls that run.
+// Stop recognises a notification that ends calls which run.
 type Stop struct {
 	Notify string `toml:"notify" says:"its method"`
 	When   Prog   `toml:"when" says:"it ends the call for whose $params this holds; its input is its params"`
 	Result Prog   `toml:"result" says:"what the call is answered with"`
 }
 
-// Early refuses a call that came too early.
+// Early is the error for a call that the page does not allow, such as one that
+// comes too early.
 type Early struct {
 	Code    int      `toml:"code" says:"the error's code"`
 	Message string   `toml:"message" says:"its message"`
 	Except  []string `toml:"except" says:"methods that may be called at any time"`
 }
 
-// Wrapped is the server's side of Call.
+// Wrapped says how a server takes a wrapped call apart.
 type Wrapped struct {
 	Method  Prog   `toml:"method" says:"the name of the hook, of the params"`
 	Params  Prog   `toml:"params" says:"the params of the hook, of the params"`
@@ -210,13 +212,13 @@ type Wrapped struct {
 	Unknown *Early `toml:"unknown" says:"the error where no hook has that name"`
 }
 
-// Items is how a stream is written.
+// Items says how a server answers the request for a stream.
 type Items struct {
 	Result Prog `toml:"result" says:"the answer to the request, where it is not the first item"`
 	Params Prog `toml:"params" says:"the params of an item, made of what the hook says (the input), of $params and of $result"`
 }
 
-// Told is how events of a hook are told.
+// Told says how a server sends the events of a hook.
 type Told struct {
 	Token    Prog `toml:"token" says:"what stands for the call, of the params of the request; without it no progress is told"`
 	Progress *Say `toml:"progress" says:"progress, made of $event and $token"`
@@ -224,7 +226,7 @@ type Told struct {
 	Items    *Say `toml:"items" says:"data that a hook of lines gives before its last, likewise"`
 }
 
-// Say is a notification.
+// Say says how one notification is written.
 type Say struct {
 	When   Prog   `toml:"when" says:"it is said where this holds; its input is $event"`
 	Method string `toml:"method" says:"its method"`

@@ -14,16 +14,16 @@ import (
 	"rpcx/wire/toml"
 )
 
-// A Member is one that a page may have.
+// A Member is a member that a page may have.
 type Member struct {
-	Path    string // dotted; "[]" is any of an array of tables, "*" any name
-	Kind    string // what is expected: "text", "program", "true or false" …
+	Path    string // dotted; "[]" stands for each table of an array, "*" for any name
+	Kind    string // what its value must be: "text", "program", "true or false" …
 	Choices []string
 	Says    string
 	Table   bool // it has members of its own
 }
 
-// Table returns all that a page may have, in the order in which the manual lists it.
+// Table returns all members that a page may have, in the order of the manual.
 func Table() []Member { return members("", reflect.TypeFor[Page]()) }
 
 func members(prefix string, t reflect.Type) (all []Member) {
@@ -43,7 +43,8 @@ func members(prefix string, t reflect.Type) (all []Member) {
 	return all
 }
 
-// suffix is what stands between a member and those below it.
+// suffix returns what stands in a path between a member of type t and the
+// members below it.
 func suffix(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -54,7 +55,8 @@ func suffix(t reflect.Type) string {
 	return ""
 }
 
-// expected says in words what a member is, and of which type what is below it.
+// expected describes in words the value of a member of type t, and returns the
+// type of the members below it.
 func expected(t reflect.Type) (kind string, below reflect.Type) {
 	if t == reflect.TypeFor[Prog]() {
 		return "a program", nil
@@ -88,8 +90,8 @@ func expected(t reflect.Type) (kind string, below reflect.Type) {
 	return "a value", nil
 }
 
-// checkKeys says which of the keys of file is none of a page, or of another kind than
-// it must be.
+// checkKeys returns the error of the first key of file that a page cannot have,
+// or whose value is of the wrong kind.
 func checkKeys(file string, keys []toml.Key) error {
 	for _, k := range keys {
 		if err := checkKey(file, k); err != nil {
@@ -115,7 +117,7 @@ func checkKey(file string, k toml.Key) error {
 		case t.Kind() == reflect.Map, t.Kind() == reflect.Slice && isNumber(part):
 			t = t.Elem()
 		case t.Kind() == reflect.Interface:
-			return nil // a value of the page's own
+			return nil // the page is free in what it holds
 		default:
 			what, _ := expected(t)
 			up := toml.Key{Path: k.Path[:i]}
@@ -125,7 +127,7 @@ func checkKey(file string, k toml.Key) error {
 	return checkValue(file, k, t)
 }
 
-// checkValue looks at the kind of a key's value.
+// checkValue returns an error if the value of a key is of the wrong kind.
 func checkValue(file string, k toml.Key, t reflect.Type) error {
 	what, _ := expected(t)
 	if t.Kind() == reflect.Pointer && t != reflect.TypeFor[Prog]() {
@@ -159,7 +161,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// field finds the member of that name; where there is none, it returns the names that
+// field returns the member of that name; without one it returns the names that
 // there are.
 func field(t reflect.Type, name string) (f reflect.StructField, names []string, ok bool) {
 	for i := range t.NumField() {
@@ -172,8 +174,8 @@ func field(t reflect.Type, name string) (f reflect.StructField, names []string, 
 	return f, names, false
 }
 
-// unknown is the fault of a key that no page has; i is the part of its path that is
-// not known.
+// unknown returns the error for a key that no page has; i is the index of the
+// first part of its path that is unknown.
 func unknown(file string, k toml.Key, i int, names []string) error {
 	in := "a page"
 	if i > 0 {
@@ -188,14 +190,14 @@ func unknown(file string, k toml.Key, i int, names []string) error {
 	return f
 }
 
-// places finds the lines of members.
+// places maps members to the lines on which they stand.
 type places struct {
 	file string
 	keys []toml.Key
 }
 
-// fault is a usage Fault about the member at path, or the nearest one above it that is
-// there.
+// fault returns a usage Fault about the member at path. It names the line of
+// that member, or of the nearest one above it that the page has.
 func (p places) fault(path, what string) error {
 	for at := path; at != ""; {
 		for _, k := range p.keys {
@@ -208,7 +210,7 @@ func (p places) fault(path, what string) error {
 	return wire.Usagef("%s:1: %s: %s", p.file, path, what)
 }
 
-// Programs goes through the programs of a page, each with its path.
+// Programs yields the programs of a page, each with its path.
 func Programs(p *Page) iter.Seq2[string, Prog] {
 	return func(yield func(string, Prog) bool) {
 		each(reflect.ValueOf(p).Elem(), "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
@@ -218,7 +220,8 @@ func Programs(p *Page) iter.Seq2[string, Prog] {
 	}
 }
 
-// choices says which member of p has a value that is none of its choices.
+// choices returns the error of the first member of p whose value is not one of
+// its choices.
 func (p *Page) choices(at places) (err error) {
 	each(reflect.ValueOf(p).Elem(), "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
 		of := tag.Get("of")

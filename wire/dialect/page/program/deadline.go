@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// A deadline is the context of one run: it ends after Limit. One that has not ended is
-// used again, as a context of its own for each message would cost more than most programs.
+// A deadline is the context of one run, which ends after Limit. Contexts that
+// have not ended are used again: a new one for each message would cost more
+// than most programs.
 type deadline struct {
 	context.Context
 	done  chan struct{}
@@ -28,17 +29,17 @@ func takeDeadline() *deadline {
 	return d
 }
 
-// giveBack says that the run is over.
+// giveBack ends the use of d. It is reused if it has not ended.
 func (d *deadline) giveBack() {
 	if d.timer.Stop() {
 		deadlines.Put(d)
 	}
 }
 
-// Done is closed after Limit.
+// Done returns a channel that is closed after Limit.
 func (d *deadline) Done() <-chan struct{} { return d.done }
 
-// Err says whether the time is over.
+// Err returns context.DeadlineExceeded after Limit, else nil.
 func (d *deadline) Err() error {
 	select {
 	case <-d.done:

@@ -1,5 +1,6 @@
-// Package program runs the jq programs of a page: within bounds, with the variables
-// that a page has, and compiled when first needed.
+// Package program runs the jq programs of a page, with the page's variables and
+// within limits of time and output. A program is compiled when it is first
+// needed.
 package program
 
 import (
@@ -16,14 +17,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Limit is how long one program may take on one message.
+// Limit bounds the time that a program may take for one message.
 const Limit = 100 * time.Millisecond
 
-// outputsMost is how many outputs of a program are read, where many are wanted.
+// outputsMost bounds the outputs that All reads.
 const outputsMost = 100_000
 
-// Variables are the names that programs may use, each with what it is. Where there is
-// no such thing, the variable is null.
+// Variables lists the variables that programs may use, each with its
+// description. One that has no value in a program's place is null.
 func Variables() []Variable {
 	return []Variable{
 		{"method", "the method that is called, as the user or the hook names it"},
@@ -46,7 +47,8 @@ func Variables() []Variable {
 	}
 }
 
-// A Variable is one that programs may use.
+// A Variable is a variable of a page's programs: its name, and what it holds,
+// for the manual.
 type Variable struct{ Name, Says string }
 
 var names = sync.OnceValue(func() (names []string) {
@@ -56,14 +58,15 @@ var names = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-// A Program is one program of a page. nil is none: it has no output.
+// A Program is one jq program of a page. A nil Program has no output.
 type Program struct {
 	text     string
-	constant json.RawMessage // what it is, where it is a JSON value; else nil
+	constant json.RawMessage // its output, if its text is a JSON value; else nil
 	compile  func() (*jq.Program, error)
 }
 
-// New returns the program of that text, which is not looked at yet.
+// New returns the program with that text. It is compiled when it is first used;
+// see Check.
 func New(text string) *Program {
 	p := &Program{text: text, compile: sync.OnceValues(func() (*jq.Program, error) {
 		return jq.Compile(text, jq.Options{Declared: names()})
@@ -74,24 +77,25 @@ func New(text string) *Program {
 	return p
 }
 
-// UnmarshalText makes p the program of text, as a page has it.
+// UnmarshalText replaces p by the program with that text.
 func (p *Program) UnmarshalText(text []byte) error {
 	*p = *New(string(text))
 	return nil
 }
 
-// Text returns the program as it stands in the page.
+// Text returns the program's text as it stands in the page.
 func (p *Program) Text() string { return p.text }
 
-// Check says what is wrong with the program, a usage Fault; nil where it can be run.
+// Check returns a usage Fault if the program does not compile, else nil.
 func (p *Program) Check() error {
 	_, err := p.compile()
 	return err
 }
 
-// First returns the first output on in, which the caller must not change; nil where there is none. It is a part of in, or
-// of a variable's value, where the program is a path. The error is a Fault of kind
-// Helper: the program failed, or took too long.
+// First returns the first output for the input in; nil if there is none. The
+// caller must not change it, as it may be a part of in or of a variable's
+// value. The error is a Fault of kind Helper: the program failed, or took
+// longer than Limit.
 func (p *Program) First(in json.RawMessage, vals jq.Values) (out json.RawMessage, err error) {
 	err = p.run(in, vals, func(v json.RawMessage) (bool, error) {
 		out = v
@@ -100,7 +104,7 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (out json.RawMessage
 	return out, err
 }
 
-// All returns the outputs on in.
+// All returns the outputs for the input in, as First does the first.
 func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessage, err error) {
 	switch {
 	case p == nil:
@@ -121,7 +125,8 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	return outs, err
 }
 
-// Holds reports whether an output on in is neither null nor false. nil always holds.
+// Holds reports whether an output for the input in is neither null nor false. A
+// nil Program always holds.
 func (p *Program) Holds(in json.RawMessage, vals jq.Values) (holds bool, err error) {
 	if p == nil {
 		return true, nil
@@ -146,9 +151,10 @@ func (p *Program) run(in json.RawMessage, vals jq.Values, yield func(v json.RawM
 	})
 }
 
-// within has apply run the program, no longer than Limit. It is run once more where it
-// was not done by then, in case this process had to wait for a processor. A path takes no
-// longer than its bytes.
+// within calls apply to run the program, for at most Limit. If that was not
+// enough it tries once more, in case this process had to wait for a processor.
+// A program that is only a path runs without a limit: it takes no longer than
+// its input is long.
 func (p *Program) within(apply func(ctx context.Context, prog *jq.Program) error) error {
 	prog, err := p.compile()
 	if err != nil {
@@ -168,7 +174,7 @@ func (p *Program) within(apply func(ctx context.Context, prog *jq.Program) error
 	return p.failed(err)
 }
 
-// failed names the program in the failure of one.
+// failed returns err as a Fault that names the program.
 func (p *Program) failed(err error) error {
 	if err == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Scope has the values of the variables of a page's programs, each nil where there is
-// no such thing. See Variables for what they are.
+// A Scope holds the values of the variables for one run; those that are nil are
+// null in the program. Variables says what each of them holds.
 type Scope struct {
 	Method, Name                                  string
 	Params, ID, Token, Code                       json.RawMessage
@@ -17,14 +17,14 @@ type Scope struct {
 	Conn                                          *Conn // of the whole connection; may be nil
 }
 
-// A Conn has the values that hold for a connection.
+// A Conn holds the values that are the same for a whole connection.
 type Conn struct {
 	Hooks   []string // the exact names of the hooks that answer
 	Kept    json.RawMessage
 	Version string
 }
 
-// Value returns the value of a variable.
+// Value returns the value of a variable; nil for null.
 func (s *Scope) Value(name string) json.RawMessage {
 	switch name {
 	case "method":

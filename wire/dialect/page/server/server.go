@@ -1,5 +1,6 @@
-// Package server answers as a page says: from hooks, and with what the page makes of the
-// catalog. It is the answering side of servers and of clients alike.
+// Package server answers requests as a page says: by hooks, and by what the
+// page itself makes of the params and the catalog. Servers and clients use it
+// alike.
 package server
 
 import (
@@ -17,11 +18,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// server answers on all connections of a listener, or on that of a client.
+// server is shared by all connections of a listener; a client has one for its
+// only connection.
 type server struct {
 	d    *codec.Dialect
 	b    dialect.Backend
-	told func() (doc json.RawMessage, names []string) // the catalog that is offered, and what it has
+	told func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
 }
 
 // New returns a server of what b offers, in the dialect d.
@@ -41,7 +43,8 @@ func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
 	return s
 }
 
-// Accept returns the handler for one connection, to which the page's first word is said.
+// Accept returns the handler for one connection, on which the page's hello is
+// sent first.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, caller: c, r: s.b.Bind(c), streams: map[*stream]bool{}, running: map[*running]bool{}}
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
@@ -66,20 +69,20 @@ func (s *server) Close() error { return nil }
 type handler struct {
 	*server
 	caller  dialect.Caller
-	codec   *codec.Codec // nil: of a caller that has none
+	codec   *codec.Codec // nil: the caller does not show it
 	r       dialect.Responder
 	serving bool // we are the server
-	oneShot bool // the connection is one exchange, before which nothing was said
+	oneShot bool // the connection is one HTTP exchange, before which there was no greeting
 
 	mu      sync.Mutex
 	streams map[*stream]bool
-	running map[*running]bool // wrapped calls
+	running map[*running]bool // the wrapped calls that run
 }
 
-// Close ends what answers on this connection.
+// Close ends the hooks of this connection.
 func (h *handler) Close() error { return h.r.Close() }
 
-// scope has the variables that hold for the connection.
+// scope returns the variables that hold for the whole connection.
 func (h *handler) scope() *program.Scope {
 	sc := &program.Scope{}
 	if h.codec != nil {
@@ -92,7 +95,7 @@ func (h *handler) scope() *program.Scope {
 	return sc
 }
 
-// of is scope for one request.
+// of returns the variables for one request.
 func (h *handler) of(m *wire.Message) *program.Scope {
 	sc := h.scope()
 	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
@@ -114,8 +117,9 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return result, err
 }
 
-// answer finds what answers a request: a hook of that exact name, a wrapped call, the end
-// of a stream, what the page answers, a pattern.
+// answer answers a request: as a wrapped call, by a hook of that exact name, as
+// the end of a stream, by the page's answers, or by a hook with a pattern. The
+// first of these that applies counts.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	kind, hooked := h.r.Kind(method)
@@ -152,7 +156,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
 }
 
-// exact reports whether a hook has that very name.
+// exact reports whether a hook has exactly that name, not a pattern.
 func (h *handler) exact(method string) bool {
 	if conn := h.scope().Conn; conn != nil {
 		return slices.Contains(conn.Hooks, method)
@@ -160,7 +164,8 @@ func (h *handler) exact(method string) bool {
 	return false
 }
 
-// unknown is the error of what nothing answers; its data has the nearest name.
+// unknown returns the error for a method that nothing answers; its data
+// suggests the nearest name.
 func (h *handler) unknown(code int, message, name string) error {
 	e := wire.NewError(code, message)
 	if _, names := h.told(); names != nil {
@@ -171,7 +176,7 @@ func (h *handler) unknown(code int, message, name string) error {
 	return e
 }
 
-// call answers by a hook.
+// call answers a request by a hook.
 func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
 	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
 	if kind != catalog.Stream {
@@ -184,8 +189,9 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	return gathered(h.r.Respond(ctx, r))
 }
 
-// respond has a hook answer r, and tells the peer of its progress, its logs and, where the
-// page has a word for that, its data. The last data is the result where it has no other.
+// respond answers r by a hook. It sends the hook's progress, its log lines and,
+// if the page has a notification for them, its data to the peer. If the hook
+// ends without a result, its last data is the result.
 func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
 	var last json.RawMessage
 	var failed error
@@ -217,7 +223,8 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 	return result, err
 }
 
-// notified hands a notification to its hook. What the page takes by itself needs none.
+// notified passes a notification to its hook. A notification that the page
+// itself handles needs no hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
 	if err := errors.Join(h.keep(&in.Msg), h.stop(&in.Msg)); err != nil {
@@ -243,7 +250,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 }
 
-// keep keeps the values that the page wants of the params of a call.
+// keep stores the values that the page wants to keep from the params of a call.
 func (h *handler) keep(m *wire.Message) error {
 	rules := h.d.Page.Serve.Keep[m.Method]
 	if !h.serving || h.codec == nil || len(rules) == 0 {

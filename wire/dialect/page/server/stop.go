@@ -10,12 +10,13 @@ import (
 
 // running is a wrapped call whose hook has not answered yet.
 type running struct {
-	params  program.Scope // of its request
+	params  program.Scope // the variables of its request
 	cancel  context.CancelFunc
 	stopped atomic.Bool // by the client, in the page's own way
 }
 
-// run enters a call; its hook ends with the context that is returned.
+// run records that a call runs. The context that it returns is the hook's; it
+// ends when the call is stopped.
 func (h *handler) run(ctx context.Context, sc *program.Scope) (context.Context, *running) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &running{params: *sc, cancel: cancel}
@@ -25,7 +26,7 @@ func (h *handler) run(ctx context.Context, sc *program.Scope) (context.Context, 
 	return ctx, r
 }
 
-// ran takes a call out whose hook has answered.
+// ran records that the hook of a call has answered.
 func (h *handler) ran(r *running) {
 	r.cancel()
 	h.mu.Lock()
@@ -33,7 +34,8 @@ func (h *handler) ran(r *running) {
 	delete(h.running, r)
 }
 
-// stop ends the calls that a notification is meant to end.
+// stop ends the calls that a notification names, if it is the one with which
+// the page's clients stop calls.
 func (h *handler) stop(m *wire.Message) error {
 	rule := h.d.Page.Serve.Stop
 	if rule == nil || !h.serving || m.Method != rule.Notify {

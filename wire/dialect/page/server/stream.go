@@ -11,15 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A stream is one that we write.
+// A stream is a stream that we write.
 type stream struct {
 	rule   *load.Subscribe
-	scope  *program.Scope // of its request, and of its answer
+	scope  *program.Scope // the variables of its request, with the answer as Result
 	cancel context.CancelFunc
 }
 
-// stream answers with what a hook says, one after another: the first as the result where
-// the page has it so, the others as items, until the client ends it.
+// stream answers a request with the data of a hook: the first as the result, if
+// the page says so, the others as items, until the hook ends or the client ends
+// the stream.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -86,8 +87,8 @@ func (h *handler) remove(s *stream) {
 	delete(h.streams, s)
 }
 
-// ends ends the streams that a message of the client is the end of, and reports whether
-// it is one of any stream of the page.
+// ends ends the streams that a message of the client names. It reports whether
+// the message is one with which streams are ended.
 func (h *handler) ends(m *wire.Message) (mine bool, err error) {
 	for _, rule := range h.d.Page.Subscribe {
 		if rule.End != nil && (rule.End.Call == m.Method || rule.End.Notify == m.Method) {

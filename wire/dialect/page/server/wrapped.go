@@ -13,7 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// wrapped answers a call that wraps that of the hook which token names.
+// wrapped answers a call that carries another one; token is the name of the
+// hook that answers that.
 func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, token json.RawMessage) (json.RawMessage, error) {
 	sc := h.of(&in.Msg)
 	name, ok := scan.Text(token)
@@ -55,16 +56,16 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return rule.Error.First(sc.Error, sc.Value)
 }
 
-// A teller tells the peer of the progress and the logs of one call.
+// A teller sends the progress and the log lines of one call to the peer.
 type teller struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
-	token json.RawMessage // nil: nobody wants to hear of progress
+	token json.RawMessage // what the client named the call by; nil: it wants no progress
 
 	mu   sync.Mutex
-	last float64 // progress that was told
-	of   bool    // as fractions
+	last float64 // the progress that was sent last
+	of   bool    // last is a fraction, else a count
 }
 
 func (h *handler) teller(ctx context.Context, m *wire.Message) *teller {
@@ -77,7 +78,8 @@ func (h *handler) teller(ctx context.Context, m *wire.Message) *teller {
 	return t
 }
 
-// event tells one event, where the page has a word for it and the peer wants it.
+// event sends one event, if the page has a notification for it and the peer
+// wants it.
 func (t *teller) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
 	switch {
@@ -95,12 +97,14 @@ func (t *teller) event(ev wire.Event) error {
 	return nil
 }
 
-// step is what progress rises by where a hook tells something, but no higher fraction.
+// step is added to a fraction if an event must be sent whose fraction is not
+// higher: progress has to rise.
 const step = 1e-6
 
-// rising adds to a progress a number that is greater than that of the one before:
-// fractions as they come, else how many there have been. ok is false for a fraction
-// that is not greater and says nothing else.
+// rising returns the members progress and total for the next notification: the
+// event's fraction if it is higher than the last, else a number that is.
+// Without fractions it counts the events. ok is false for a fraction that is
+// not higher in an event without a message, which need not be sent.
 func (t *teller) rising(ev wire.Event) (more []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,13 +127,14 @@ func (t *teller) rising(ev wire.Event) (more []byte, ok bool) {
 	return o.End(), true
 }
 
-// rounded returns a number as people write it.
+// rounded returns a number with at most six decimals and no zeros at its end.
 func rounded(x float64) []byte {
 	b := strconv.AppendFloat(nil, x, 'f', 6, 64)
 	return bytes.TrimRight(bytes.TrimRight(b, "0"), ".")
 }
 
-// say sends a notification; more is an object whose members $event has, too.
+// say sends a notification. The program sees the event as $event, with the
+// members of the object more added.
 func (t *teller) say(rule *load.Say, ev wire.Event, more []byte) error {
 	sc := t.h.of(t.m)
 	var o scan.Object
