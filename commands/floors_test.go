@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ type floor struct {
 var floors = []floor{
 	{"wire", []string{"wire/scan"}, nil},
 	{"wire/scan", nil, nil},
-	{"wire/trust", []string{"wire"}, nil},
+	{"wire/trust", []string{"wire"}, []string{"golang.org/x/sys/windows"}},
+	{"wire/syserr", nil, nil},
 	{"wire/redact", []string{"wire", "wire/scan"}, nil},
 	{"wire/scratch", nil, nil},
 	{"wire/toml", nil, []string{"github.com/pelletier/go-toml/v2"}},
@@ -27,7 +29,7 @@ var floors = []floor{
 	{"wire/dialect", []string{"wire", "wire/catalog"}, nil},
 	{"wire/framing", []string{"wire", "wire/scan"}, nil},
 	{"wire/schema", []string{"wire", "wire/scan", "wire/catalog"}, []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	{"wire/transport", []string{"wire", "wire/scan", "wire/framing"}, []string{"github.com/coder/websocket", "golang.org/x/sys"}},
+	{"wire/transport", []string{"wire", "wire/scan", "wire/syserr", "wire/framing"}, []string{"github.com/coder/websocket", "golang.org/x/sys"}},
 	{"wire/peer", []string{"wire", "wire/scan", "wire/dialect"}, nil},
 	{"wire/hook", []string{"wire", "wire/scan", "wire/catalog", "wire/jq", "wire/trust", "wire/dialect", "wire/transport"}, nil},
 	{"wire/dialect/jsonrpc", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect"}, nil},
@@ -53,8 +55,8 @@ var floors = []floor{
 	{"wire/profile", []string{"wire", "wire/catalog", "wire/toml", "wire/trust"}, nil},
 	{"wire/endpoint", []string{"wire", "wire/catalog", "wire/framing", "wire/transport", "wire/dialect", "wire/dialect/all", "wire/serve", "wire/profile", "wire/tape"}, nil},
 	{"wire/cache", []string{"wire", "wire/scan", "wire/catalog", "wire/transport", "wire/dialect", "wire/endpoint", "wire/profile"}, nil},
-	{"wire/session/rundir", []string{"wire", "wire/scan", "wire/catalog", "wire/cache", "wire/profile"}, nil},
-	{"wire/session/relay", []string{"wire", "wire/scan", "wire/catalog", "wire/framing", "wire/peer", "wire/dialect", "wire/dialect/all", "wire/dialect/jsonrpc", "wire/endpoint", "wire/cache", "wire/session/rundir"}, nil},
+	{"wire/session/rundir", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/cache", "wire/profile"}, nil},
+	{"wire/session/relay", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/framing", "wire/peer", "wire/dialect", "wire/dialect/all", "wire/dialect/jsonrpc", "wire/endpoint", "wire/cache", "wire/session/rundir"}, nil},
 	{"wire/validate/versions", []string{"wire/scan", "wire/catalog"}, nil},
 	{"wire/validate/values", []string{"wire", "wire/scan", "wire/catalog", "wire/schema"}, nil},
 	{"wire/validate/rules", []string{"wire", "wire/scan", "wire/catalog", "wire/toml", "wire/jq", "wire/schema", "wire/dialect", "wire/dialect/all", "wire/tape", "wire/tape/match"}, nil},
@@ -63,7 +65,7 @@ var floors = []floor{
 	{"wire/session", []string{"wire", "wire/*"}, nil},
 	{"wire/session/bridge", []string{"wire", "wire/*"}, nil},
 	{"wire/session/daemon", []string{"wire", "wire/*"}, nil},
-	{"format", []string{"wire", "wire/scan", "wire/redact", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
+	{"format", []string{"wire", "wire/scan", "wire/syserr", "wire/redact", "wire/jq", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan"}, nil},
 	{"format/report", []string{"format"}, nil},
 	{"format/keyboard", nil, []string{"golang.org/x/text/width"}},
@@ -90,13 +92,23 @@ var floors = []floor{
 }
 
 // TestFloors: a package imports only from lower floors, and each third-party
-// module has one importing package among what is linked.
+// module has one importing package among what is linked; golang.org/x/sys is the
+// system itself.
 func TestFloors(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rpcx").Output()
-	if err != nil {
-		t.Fatal(err)
+	for _, system := range []string{"linux", "windows"} {
+		list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rpcx")
+		list.Env = append(os.Environ(), "GOOS="+system)
+		out, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		standing(t, string(out))
 	}
-	for line := range strings.Lines(string(out)) {
+}
+
+// standing checks the lines of packages with what each imports.
+func standing(t *testing.T, list string) {
+	for line := range strings.Lines(list) {
 		words := strings.Fields(line)
 		pkg, ok := ours(words[0])
 		if !ok {

@@ -264,7 +264,7 @@ func TestDetect(t *testing.T) {
 		{true, "never", "TERM=xterm CLICOLOR_FORCE=1", false},
 	} {
 		s := Screen{Terminal: test.terminal}
-		s.color(test.mode, environment(test.env))
+		s.color(test.mode, environment(test.env), false)
 		if s.Color != test.want {
 			t.Errorf("terminal %v, --color %s, %s: %v", test.terminal, test.mode, test.env, s.Color)
 		}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"syscall"
 
 	"rpcx/wire"
+	"rpcx/wire/syserr"
 )
 
 // bufferSize is the size of the buffer before stdout. What fills it is written
@@ -79,7 +79,7 @@ func StdoutFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
 	}
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+	if syserr.BrokenPipe(err) || errors.Is(err, io.ErrClosedPipe) {
 		return wire.NewFault(wire.PipeClosed, "stdout: the reader has gone", err)
 	}
 	cause := err

@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -92,7 +90,7 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 		return nil, err
 	}
 	p.edit.SetBracketedPasteMode(true)
-	signal.Notify(p.signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGQUIT)
+	signal.Notify(p.signals, terminalSignals...)
 	go p.attend()
 	return p, nil
 }
@@ -158,21 +156,8 @@ func (p *Prompt) suspend() {
 		return
 	}
 	p.giveBack()
-	_ = syscall.Kill(0, syscall.SIGTSTP)
-	time.Sleep(stopWithin) // which lasts until we go on
+	stopGroup()
 	p.take()
-}
-
-// stopWithin is the time that a process gets to notice that it was stopped.
-const stopWithin = 100 * time.Millisecond
-
-// resume takes the terminal over again after the process was stopped.
-func (p *Prompt) resume() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.take()
-	}
 }
 
 // giveBack puts the terminal in order for others.
@@ -225,17 +210,7 @@ func (p *Prompt) attend() {
 		case <-p.done:
 			return
 		case s := <-p.signals:
-			switch s {
-			case syscall.SIGWINCH:
-				p.resize()
-			case syscall.SIGCONT:
-				p.resume()
-			case syscall.SIGQUIT:
-				p.Close()
-				signal.Reset(syscall.SIGQUIT)
-				_ = syscall.Kill(os.Getpid(), syscall.SIGQUIT)
-				return
-			}
+			p.told(s)
 		}
 	}
 }

@@ -19,15 +19,17 @@ type Screen struct {
 // In auto NO_COLOR, CLICOLOR_FORCE and TERM=dumb are honoured, in this order.
 func Detect(f *os.File, mode string, env func(string) string) Screen {
 	s := Screen{Terminal: term.IsTerminal(int(f.Fd()))}
-	s.color(mode, env)
+	s.color(mode, env, obeys(f))
 	if s.Terminal {
 		s.Width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return s
 }
 
-func (s *Screen) color(mode string, env func(string) string) {
-	s.Dumb = env("TERM") == "dumb" || env("TERM") == ""
+// color decides on Dumb and Color. obeys says what a terminal does of which TERM says
+// nothing.
+func (s *Screen) color(mode string, env func(string) string, obeys bool) {
+	s.Dumb = env("TERM") == "dumb" || env("TERM") == "" && !obeys
 	force := env("CLICOLOR_FORCE")
 	switch {
 	case mode == "never" || mode == "always":

@@ -65,7 +65,7 @@ func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 // of that command. It is an error if the descriptors are no pipes of such a
 // command.
 func readStartup() (*startup, error) {
-	in, out := inheritedFile(requestFD), inheritedFile(eventFD)
+	in, out := inherited()
 	if in == nil || out == nil {
 		return nil, errors.New("no starter")
 	}

@@ -29,12 +29,6 @@ import (
 // BackgroundWord, before a session's name, is the command line of such a process.
 const BackgroundWord = "session:"
 
-// The descriptors that the launching command passes, beside three that lead nowhere.
-const (
-	requestFD = 3 // a startRequest, then nothing until the launching command ends
-	eventFD   = 4 // what it has to say until the session is live
-)
-
 // A startRequest is the command line that the launching command sends to the
 // session process.
 type startRequest struct {
@@ -124,9 +118,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	defer newsIn.Close()
 	cmd := exec.Command(exe, BackgroundWord, name)
 	cmd.Args[0] = os.Args[0]
-	cmd.ExtraFiles = []*os.File{ordersIn, newsOut}
-	cmd.SysProcAttr = detached()
-	closeOnExec()
+	handOver(cmd, ordersIn, newsOut)
 	err = cmd.Start()
 	ordersIn.Close()
 	newsOut.Close()

@@ -4,13 +4,29 @@ package daemon
 
 import (
 	"os"
+	"os/exec"
 	"strconv"
 	"syscall"
 )
 
-// detached starts a process in a session of its own, so that signals of the
-// terminal do not reach it.
-func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// The descriptors that the launching command passes, beside three that lead nowhere.
+const (
+	requestFD = 3 // a startRequest, then nothing until the launching command ends
+	eventFD   = 4 // what it has to say until the session is live
+)
+
+// handOver gives a session's process its two pipes and nothing else of ours, and a
+// session of its own (setsid), so that signals of the terminal do not reach it.
+func handOver(cmd *exec.Cmd, requests, events *os.File) {
+	cmd.ExtraFiles = []*os.File{requests, events}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	closeOnExec()
+}
+
+// inherited returns what handOver has given; nil where that is no pipe.
+func inherited() (requests, events *os.File) {
+	return inheritedFile(requestFD), inheritedFile(eventFD)
+}
 
 // closeOnExec marks inherited descriptors close-on-exec, so that child processes
 // do not hold them open.

@@ -7,10 +7,10 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"rpcx/format"
+	"rpcx/wire/syserr"
 )
 
 // terminalOut writes data to stdout; while there is a prompt, above its line.
@@ -103,7 +103,7 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 // brokenStdout reports whether err is that stdout itself is a pipe without a reader.
 func brokenStdout(err error) bool {
 	var path *fs.PathError
-	return errors.Is(err, syscall.EPIPE) && errors.As(err, &path) && path.Path == os.Stdout.Name()
+	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()
 }
 
 // Restore gives a terminal the modes back that the prompt has changed.

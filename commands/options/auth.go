@@ -51,6 +51,9 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	says := stderr.Writer("token-command")
 	defer says.Flush()
 	cmd := exec.Command("sh", "-c", command)
+	if cmd.Err != nil {
+		return wire.NewFault(wire.Usage, "--token-command is run by sh, and there is none in PATH", cmd.Err)
+	}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.StepLimit
 	p, err := transport.StartProcess(cmd)
 	if err == nil {

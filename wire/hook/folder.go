@@ -106,7 +106,7 @@ func (d *folder) take(file string) error {
 	switch {
 	case err != nil, !info.Mode().IsRegular():
 		return nil
-	case info.Mode()&0o111 == 0:
+	case !executable(at, info):
 		if isScript(at) {
 			d.unready = append(d.unready, file)
 		}

@@ -11,6 +11,7 @@ package hook
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -88,6 +89,11 @@ func ParseAnswer(s string) (Answer, error) {
 		}
 		if strings.ContainsRune(text, 0) {
 			return a, usage("a command cannot hold a NUL")
+		}
+		if _, err := exec.LookPath("sh"); err != nil {
+			f := usage("%q is run by sh, and there is none in PATH", s)
+			f.Hint = "jq:, json: and deny: need no sh"
+			return a, f
 		}
 	case JQ:
 		var err error

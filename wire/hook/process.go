@@ -39,7 +39,11 @@ func startShell(patience context.Context, command string, env []string) (*proces
 		}
 	}()
 	for i := range 3 {
-		r, w, err := os.Pipe()
+		pipe := transport.PipeFrom
+		if i == 0 {
+			pipe = transport.PipeTo
+		}
+		r, w, err := pipe()
 		if err != nil {
 			p.closePipes()
 			return nil, err

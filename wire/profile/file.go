@@ -45,7 +45,7 @@ func filePath() string {
 func XDG(variable string, below ...string) string {
 	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) { // unset, or of no worth as XDG has it
-		home := os.Getenv("HOME")
+		home, _ := os.UserHomeDir()
 		if !filepath.IsAbs(home) {
 			return ""
 		}

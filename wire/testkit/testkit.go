@@ -10,7 +10,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -64,7 +63,7 @@ func ProcessGone(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	Until(t, "process "+strconv.Itoa(pid)+" is gone", func() bool {
-		if syscall.Kill(pid, 0) != nil {
+		if !exists(pid) {
 			return true
 		}
 		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

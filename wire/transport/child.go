@@ -10,24 +10,23 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rpcx/wire"
 )
 
-// A Process is a child in a process group of its own. On Linux the system kills
-// it (it alone, not its group) when we are killed. Whoever started it calls End,
-// also after it has exited by itself.
+// A Process is a child in a group of its own. On Linux the system kills it (it
+// alone, not its group) when we are killed, on Windows the whole group. Whoever
+// started it calls End, also after it has exited by itself.
 type Process struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the child has been waited for
-	gone bool          // after done: nobody of the group was left then
-	err  error         // after done: of cmd.Wait
+	cmd   *exec.Cmd
+	group group
+	done  chan struct{} // closed when the child has been waited for
+	gone  bool          // after done: nobody of the group was left then
+	err   error         // after done: of cmd.Wait
 }
 
-// StartProcess starts cmd, which must not have been started. It sets Setpgid
-// and on Linux Pdeathsig in cmd.SysProcAttr, and waits for the child in the
-// background: cmd.Wait must not be called. Where cmd has writers that are no
+// StartProcess starts cmd, which must not have been started. It changes
+// cmd.SysProcAttr so that the child is in a group of its own, and waits for the
+// child in the background: cmd.Wait must not be called. Where cmd has writers that are no
 // *os.File, set cmd.WaitDelay too, else a grandchild that keeps stdout open
 // holds up Done.
 //
@@ -41,7 +40,7 @@ func StartProcess(cmd *exec.Cmd) (*Process, error) {
 	if err := spawn.start(cmd); err != nil {
 		return nil, startFault(cmd, err)
 	}
-	p := &Process{cmd: cmd, done: make(chan struct{})}
+	p := &Process{cmd: cmd, group: groupOf(cmd.Process), done: make(chan struct{})}
 	go p.wait()
 	return p, nil
 }
@@ -51,7 +50,7 @@ func (p *Process) wait() {
 	// While one of its members lives, the group's number is not given to
 	// others. That nobody was left is remembered, so that no stranger gets a
 	// signal of ours later.
-	p.gone = !p.groupLives()
+	p.gone = !p.group.lives()
 	spawn.release()
 	close(p.done)
 }
@@ -66,7 +65,7 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Pid returns the child's process id, which is that of its group too.
+// Pid returns the child's process id, which names its group too.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // exited reports whether Done is closed.
@@ -99,48 +98,43 @@ func (p *Process) Status() (exit int, signal string) {
 	}
 	ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && ws.Signaled() {
-		return -1, unix.SignalName(ws.Signal())
+		return -1, signalName(ws.Signal())
 	}
 	return p.cmd.ProcessState.ExitCode(), ""
 }
 
-// Signal sends sig to the child's group, if any of it is left.
-func (p *Process) Signal(sig syscall.Signal) {
-	if !p.exited() || !p.gone {
-		syscall.Kill(-p.Pid(), sig)
-	}
-}
-
-// groupLives reports whether anybody is left in the child's group.
-func (p *Process) groupLives() bool {
-	return !errors.Is(syscall.Kill(-p.Pid(), 0), syscall.ESRCH)
-}
+// empty reports whether nobody of the group was left when the child was waited for.
+func (p *Process) empty() bool { return p.exited() && p.gone }
 
 // LeftBehind reports whether the child has exited and somebody of its group lives
 // on.
 func (p *Process) LeftBehind() bool {
-	return p.exited() && !p.gone && p.groupLives() && !groupIsDead(p.Pid())
+	return p.exited() && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
 }
 
 // HurriedGrace is what a child has to end once nobody waits for it any longer.
 const HurriedGrace = 150 * time.Millisecond
 
-// End asks the whole process group to end (SIGTERM), and after grace forces it
-// (SIGKILL). It returns when the group is empty, at the latest a second after the
-// SIGKILL. If the child has exited already it does the same for the processes that
+// End asks the whole group to end (SIGTERM; on Windows Ctrl-Break), and after grace
+// forces it (SIGKILL). It returns when the group is empty, at the latest a second
+// after it was forced. If the child has exited already it does the same for the processes that
 // the child left behind.
 func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), grace) }
 
 // EndWithin is End with a grace that is over HurriedGrace after hurry has ended, which may
 // be nil.
 func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
-	p.Signal(syscall.SIGTERM)
+	if !p.empty() {
+		p.group.ask()
+	}
 	ctx, cancel := Within(hurry, grace, HurriedGrace)
 	defer cancel()
 	if p.waitGroup(ctx) {
 		return
 	}
-	p.Signal(syscall.SIGKILL)
+	if !p.empty() {
+		p.group.force()
+	}
 	p.waitFor(time.Second) // longer only for what no signal ends
 }
 
@@ -167,7 +161,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 		}
 	}
 	const settle = 8 * time.Millisecond // whoever reaps mostly has done it by then
-	for pause := time.Millisecond; !p.gone && p.groupLives(); pause = min(2*pause, 32*time.Millisecond) {
+	for pause := time.Millisecond; !p.gone && p.group.lives(); pause = min(2*pause, 32*time.Millisecond) {
 		if pause >= settle && groupIsDead(p.Pid()) {
 			return true
 		}

@@ -66,7 +66,7 @@ type stderrPump struct {
 
 // newStderrPump starts to copy; the child gets the file that is returned.
 func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
-	r, w, err := os.Pipe()
+	r, w, err := PipeFrom()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,12 +16,12 @@ func dialExec(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 		return nil, usage("%s: has no command", a.Scheme)
 	}
 	cmd := childCommand(a, c)
-	stdin, in, err := os.Pipe()
+	stdin, in, err := PipeTo()
 	if err != nil {
 		return nil, noDescriptors(err)
 	}
 	defer stdin.Close()
-	out, stdout, err := os.Pipe()
+	out, stdout, err := PipeFrom()
 	if err != nil {
 		in.Close()
 		return nil, noDescriptors(err)

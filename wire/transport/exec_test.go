@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -281,8 +280,8 @@ func TestExecChildDiesWithUs(t *testing.T) {
 	if _, err := fmt.Fscanf(out, `{"pid":%d}`, &pid); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, 0); err != nil {
-		t.Fatalf("the grandchild is not there: %v", err)
+	if !exists(pid) {
+		t.Fatal("the grandchild is not there")
 	}
 	parent.Process.Kill()
 	parent.Wait()

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rpcx/wire"
 	"rpcx/wire/framing"
 )
@@ -112,16 +110,6 @@ var helpers = map[string]func(){
 		conn.Close()
 		fmt.Println("printed after Close")
 	},
-}
-
-// inherited lists the descriptors that a child of ours would have too.
-func inherited() (open []int) {
-	for fd := range 64 {
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			open = append(open, fd)
-		}
-	}
-	return open
 }
 
 func say(v any) { json.NewEncoder(os.Stdout).Encode(v) }
@@ -223,7 +211,7 @@ func recvPid(t *testing.T, c wire.Conn) int {
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if syscall.Kill(pid, 0) == syscall.ESRCH {
+		if !exists(pid) {
 			return
 		}
 		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && strings.Contains(string(stat), ") Z ") {

@@ -5,13 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"os"
-	"strconv"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"rpcx/wire"
 )
@@ -25,6 +20,9 @@ const (
 // dialIPC starts a child with Node's IPC channel, or with no command uses the
 // channel on which we are the child.
 func dialIPC(ctx context.Context, a Address, c Config) (wire.Conn, error) {
+	if err := ipcHere(); err != nil {
+		return nil, err
+	}
 	if len(a.Command) == 0 {
 		return joinIPC(c)
 	}
@@ -47,6 +45,9 @@ func dialIPC(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 // listenIPC returns a listener whose one client is the parent that gave us a
 // channel.
 func listenIPC(_ context.Context, a Address, c Config) (Listener, error) {
+	if err := ipcHere(); err != nil {
+		return nil, err
+	}
 	switch {
 	case len(a.Command) > 0:
 		return nil, usageHint("ipc: alone is for a child that Node has forked", "ipc:COMMAND starts a child and cannot be listened on")
@@ -77,43 +78,6 @@ func joinIPC(c Config) (wire.Conn, error) {
 	os.Unsetenv(nodeChannelFD)
 	os.Unsetenv(nodeChannelMode)
 	return newIPCConn(newNetStream(conn), c)
-}
-
-// inheritedSocket takes over the descriptor with that number.
-func inheritedSocket(number string) (net.Conn, error) {
-	fd, err := strconv.Atoi(number)
-	if err != nil || fd < 3 {
-		return nil, syscall.EBADF
-	}
-	if _, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE); err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "ipc")
-	defer f.Close() // FileConn has a copy, which no child of ours inherits
-	return net.FileConn(f)
-}
-
-// socketPair returns two connected sockets that no other child inherits.
-func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
-	syscall.ForkLock.RLock()
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err == nil {
-		syscall.CloseOnExec(fds[0])
-		syscall.CloseOnExec(fds[1])
-	}
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		return nil, nil, err
-	}
-	theirs = os.NewFile(uintptr(fds[1]), "ipc")
-	f := os.NewFile(uintptr(fds[0]), "ipc")
-	defer f.Close()
-	conn, err := net.FileConn(f)
-	if err != nil {
-		theirs.Close()
-		return nil, nil, err
-	}
-	return conn.(*net.UnixConn), theirs, nil
 }
 
 // An ipcConn is a line a message, less the messages of Node itself. It is no

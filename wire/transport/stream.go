@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/syserr"
 )
 
 // lingerPatience bounds how long Close reads what the far side still sends: closing
@@ -67,7 +68,7 @@ func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
 func dialUnix(ctx context.Context, d *net.Dialer, name string) (net.Conn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		conn, err := d.DialContext(ctx, "unix", name)
-		if !errors.Is(err, syscall.EAGAIN) {
+		if !syserr.Crowded(err) {
 			return conn, err
 		}
 		select {

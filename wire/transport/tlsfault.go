@@ -7,14 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/syserr"
 )
 
 // dialFault turns the error of a dial into a Fault that says which address
@@ -44,7 +45,10 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 // trying again may help.
 func notThere(err error) bool {
 	var dns *net.DNSError
-	for _, cause := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ENOENT, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, os.ErrDeadlineExceeded} {
+	if syserr.Refused(err) || syserr.Reset(err) || syserr.BrokenPipe(err) {
+		return true
+	}
+	for _, cause := range []error{fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, os.ErrDeadlineExceeded} {
 		if errors.Is(err, cause) {
 			return true
 		}
@@ -76,17 +80,19 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		f.Hint = "--connect-timeout changes the limit"
 		return fmt.Sprintf("no answer within %v", limit)
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case syserr.Refused(err):
 		return "connection refused" + dialled(err)
-	case errors.Is(err, syscall.ENOENT):
+	case errors.Is(err, fs.ErrNotExist):
 		return "no such socket"
-	case errors.Is(err, syscall.EACCES):
+	case syserr.Denied(err):
 		return "permission denied"
-	case errors.Is(err, syscall.ENOTSOCK), errors.Is(err, syscall.EPROTOTYPE):
+	case syserr.NoSockets(err):
+		return "this system has no such sockets"
+	case syserr.NoStream(err):
 		return "not a stream socket"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the far side hung up without an answer"
-	case errors.Is(err, syscall.ECONNRESET):
+	case syserr.Reset(err):
 		return "the far side reset the connection"
 	}
 	return innermost(err).Error()

@@ -10,10 +10,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/syserr"
 )
 
 // unixName returns the path as package net wants it: a name that begins with
@@ -45,7 +45,7 @@ func listenUnix(path string) (net.Listener, error) {
 	defer os.RemoveAll(dir)
 	defer lockFolder(filepath.Dir(unixName(path)))()
 	tmp := filepath.Join(dir, "s")
-	if len(tmp) > maxUnixPath() {
+	if len(tmp) > maxUnixPath() || !socketsMove {
 		return listenUnixInPlace(path, dir)
 	}
 	l, err := bindUnix(tmp)
@@ -59,7 +59,8 @@ func listenUnix(path string) (net.Listener, error) {
 	return newUnixListener(l, path)
 }
 
-// listenUnixInPlace is for a path so long that no longer one can be bound.
+// listenUnixInPlace is for a path so long that no longer one can be bound, and for
+// systems whose sockets cannot be moved.
 // The mode is set at once after the binding.
 func listenUnixInPlace(path, dir string) (net.Listener, error) {
 	if err := clearPlace(path, dir); err != nil {
@@ -110,23 +111,6 @@ func putInPlace(tmp, path, dir string) error {
 	return inUse(path)
 }
 
-// lockFolder lets one process at a time look at a name in the folder and put a
-// socket there, so that a stale socket has one heir. The folder itself is
-// locked: nothing is left behind. Who locks it for long, or a file system that
-// has no locks, does not keep us.
-func lockFolder(folder string) (unlock func()) {
-	f, err := os.Open(folder)
-	if err != nil {
-		return func() {}
-	}
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
-			break
-		}
-	}
-	return func() { f.Close() }
-}
-
 // clearPlace makes way for a new socket: a stale one is moved into dir, tried
 // again there, and put back should it be alive after all.
 func clearPlace(path, dir string) error {
@@ -159,7 +143,7 @@ func stale(path string) bool {
 	if err == nil {
 		c.Close()
 	}
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+	return syserr.Refused(err) || errors.Is(err, fs.ErrNotExist)
 }
 
 func inUse(path string) error {

@@ -38,7 +38,7 @@ func TestEndDoesNotWaitForTheDead(t *testing.T) {
 		}
 	}()
 	returns(t, "End of a group of which only the dead are left", func() { p.End(time.Minute) })
-	if !p.groupLives() {
+	if !p.group.lives() {
 		t.Error("somebody else has reaped them: nothing was tried here")
 	}
 }

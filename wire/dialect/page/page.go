@@ -112,7 +112,7 @@ func userFile(name string) string {
 func configFolder() string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
-		home := os.Getenv("HOME")
+		home, _ := os.UserHomeDir()
 		if !filepath.IsAbs(home) {
 			return ""
 		}

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 	"rpcx/wire/session/rundir"
+	"rpcx/wire/syserr"
 )
 
 // Dial reaches the conversation behind e.Socket.
@@ -57,12 +58,12 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 		switch {
 		case err == nil:
 			return nc, nil
-		case rundir.Crowded(err) && ctx.Err() == nil:
+		case syserr.Crowded(err) && ctx.Err() == nil:
 			select {
 			case <-time.After(5 * time.Millisecond): // there is nothing else to wait for
 			case <-ctx.Done():
 			}
-		case e.Session != "" && rundir.Refused(err):
+		case e.Session != "" && syserr.Refused(err):
 			return nil, rundir.Gone(e.Socket, e.Session, err)
 		case e.Session != "" && rundir.IsGone(err):
 			return nil, rundir.Ended(e.Session, err)

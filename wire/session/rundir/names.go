@@ -14,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/profile"
+	"rpcx/wire/syserr"
 )
 
 // nameMost bounds the length of a session's name.
@@ -85,6 +86,9 @@ func Claim(name string) (net.Listener, string, error) {
 		l, err = Bind(path)
 		return err
 	})
+	if syserr.NoSockets(err) {
+		return nil, "", wire.NewFault(wire.Usage, "a session needs Unix sockets, which this system does not have (Windows has them since version 10)", err)
+	}
 	if err != nil && wire.AsFault(err) == nil {
 		err = wire.NewFault(wire.IO, "binding the session's socket: "+err.Error(), err)
 	}
@@ -157,7 +161,7 @@ func SessionNames() (names []string) {
 
 // IsGone reports whether a socket is there no more, or that nobody listens at it.
 func IsGone(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || Refused(err)
+	return errors.Is(err, os.ErrNotExist) || syserr.Refused(err)
 }
 
 // NotFound says that @NAME leads nowhere: why it does no more, or the nearest that

@@ -4,10 +4,10 @@ package rundir
 
 import (
 	"errors"
-	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
-	"time"
 
 	"rpcx/wire"
 )
@@ -31,28 +31,29 @@ func checkOwn(dir string) error {
 	return nil
 }
 
-// lockFile waits for the lock on f and takes it. It gives up when f is closed. The
-// lock is only held for a moment, but its holder may be a process that was stopped
-// just then, so the wait has an end.
-func lockFile(f *os.File) error {
-	for end := time.Now().Add(lockBound); ; time.Sleep(lockPause) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EWOULDBLOCK):
-			return err
-		case time.Now().After(end):
-			return fmt.Errorf("another process of ours has it for more than %v", lockBound)
-		}
+// otherPlace says what to do where dir cannot be used: anybody may make a folder of
+// that name below the temporary one.
+func otherPlace(dir string) string {
+	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
+		return "remove it, or name another folder in XDG_RUNTIME_DIR"
 	}
+	return "somebody else has made it: set XDG_RUNTIME_DIR to a folder that is yours alone"
 }
 
-const (
-	lockBound = 20 * time.Second
-	lockPause = 2 * time.Millisecond
-)
+// A lock is the folder itself, locked.
+type lock struct{ *os.File }
 
-// Refused reports whether nobody listens at a socket.
-func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+func openLock(dir string) (lock, error) {
+	d, err := os.Open(dir)
+	return lock{d}, err
+}
 
-// Crowded reports whether a socket has more connections waiting than it keeps.
-func Crowded(err error) bool { return errors.Is(err, syscall.EAGAIN) }
+// take takes the lock, which ends with Close or with the process; false where another
+// has it.
+func (l lock) take() (bool, error) {
+	err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/syserr"
 )
 
 // maxSocketPath is what fits into sockaddr_un everywhere; socketName is as long
@@ -46,7 +48,7 @@ func Make() (string, error) {
 
 // runtimePlace returns where the folder for sockets is, or would be.
 func runtimePlace() (string, error) {
-	mine := "rpcx-" + strconv.Itoa(os.Getuid())
+	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, whose temporary folder is the user's own
 	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) {
 		places = append([]string{filepath.Join(xdg, "rpcx")}, places...)
@@ -57,15 +59,6 @@ func runtimePlace() (string, error) {
 		}
 	}
 	return "", wire.Usagef("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
-}
-
-// otherPlace says what to do where dir cannot be used: anybody may make a folder of
-// that name below the temporary one.
-func otherPlace(dir string) string {
-	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
-		return "remove it, or name another folder in XDG_RUNTIME_DIR"
-	}
-	return "somebody else has made it: set XDG_RUNTIME_DIR to a folder that is yours alone"
 }
 
 // Existing returns the folder for sockets where there is one; "" where none is.
@@ -86,18 +79,33 @@ func Existing() (string, error) {
 	return "", err
 }
 
+// How long another process of ours may hold the lock on the folder: it does so only
+// for a moment, but may be a process that was stopped just then.
+const (
+	lockBound = 20 * time.Second
+	lockPause = 2 * time.Millisecond
+)
+
 // Locked runs f while no other process of ours adds to the folder or takes from
-// it. The lock is on the folder itself: nothing is left behind.
+// it. Nothing of the lock is left behind.
 func Locked(dir string, f func() error) error {
-	d, err := os.Open(dir)
+	d, err := openLock(dir)
 	if err != nil {
 		return wire.NewFault(wire.IO, err.Error(), err)
 	}
 	defer d.Close()
-	if err := lockFile(d); err != nil {
+	for end := time.Now().Add(lockBound); ; time.Sleep(lockPause) {
+		had, err := d.take()
+		switch {
+		case err == nil && !had && time.Now().After(end):
+			err = fmt.Errorf("another process of ours has it for more than %v", lockBound)
+		case err == nil && !had:
+			continue
+		case err == nil:
+			return f()
+		}
 		return wire.NewFault(wire.Conflict, fmt.Sprintf("locking %s: %v", dir, err), err)
 	}
-	return f()
 }
 
 // Bind listens at path, which only we can reach. The folder is locked.
@@ -123,7 +131,7 @@ func dead(path string) bool {
 		_ = nc.Close()
 		return false
 	}
-	return Refused(err)
+	return syserr.Refused(err)
 }
 
 // Sweep removes the sockets of processes that were killed. The folder is locked.

@@ -1,0 +1,16 @@
+package hook
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// executable reports whether sh can run a file: files have no mode here that says so.
+func executable(at string, _ fs.FileInfo) bool {
+	switch strings.ToLower(filepath.Ext(at)) {
+	case ".exe", ".cmd", ".bat":
+		return true
+	}
+	return isScript(at)
+}

@@ -1,0 +1,54 @@
+package rundir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// checkOwn only looks whether the folder is there: the temporary folder is the
+// user's own.
+func checkOwn(dir string) error {
+	_, err := os.Stat(dir)
+	return err
+}
+
+// A lock is a file that only one process can have open, and that goes when it is
+// closed.
+type lock struct {
+	path   *uint16
+	handle *syscall.Handle
+}
+
+func openLock(dir string) (lock, error) {
+	path, err := syscall.UTF16PtrFromString(filepath.Join(dir, "lock"))
+	handle := syscall.InvalidHandle
+	return lock{path, &handle}, err
+}
+
+// The system's FILE_FLAG_DELETE_ON_CLOSE and ERROR_SHARING_VIOLATION.
+const (
+	deleteOnClose                  = 0x04000000
+	sharingViolation               = syscall.Errno(32)
+	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another's file is just going
+)
+
+// take takes the lock, which ends with Close or with the process; false where another
+// has it.
+func (l lock) take() (bool, error) {
+	h, err := syscall.CreateFile(l.path, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
+	if errors.Is(err, sharingViolation) || errors.Is(err, accessDenied) {
+		return false, nil
+	}
+	*l.handle = h
+	return err == nil, err
+}
+
+// Close gives the lock back.
+func (l lock) Close() error {
+	if *l.handle == syscall.InvalidHandle {
+		return nil
+	}
+	return syscall.CloseHandle(*l.handle)
+}

@@ -1,0 +1,16 @@
+package syserr
+
+import "syscall"
+
+// Windows' numbers, as "Windows Sockets Error Codes" and "System Error Codes" list
+// them; the errors of package syscall with POSIX names are none that the system
+// returns.
+var (
+	refused    = []error{syscall.Errno(10061)}                                                 // WSAECONNREFUSED
+	reset      = []error{syscall.WSAECONNRESET, syscall.WSAECONNABORTED, syscall.Errno(10058)} // WSAESHUTDOWN
+	crowded    = []error{syscall.Errno(10035)}                                                 // WSAEWOULDBLOCK
+	brokenPipe = []error{syscall.ERROR_BROKEN_PIPE, syscall.Errno(232)}                        // ERROR_NO_DATA
+	denied     = []error{syscall.WSAEACCES, syscall.ERROR_ACCESS_DENIED}
+	noSockets  = []error{syscall.Errno(10047)}                       // WSAEAFNOSUPPORT
+	noStream   = []error{syscall.Errno(10038), syscall.Errno(10041)} // WSAENOTSOCK, WSAEPROTOTYPE
+)

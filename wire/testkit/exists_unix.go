@@ -1,0 +1,8 @@
+//go:build unix
+
+package testkit
+
+import "syscall"
+
+// exists reports whether there is a process with that id.
+func exists(pid int) bool { return syscall.Kill(pid, 0) == nil }

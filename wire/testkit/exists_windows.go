@@ -1,0 +1,12 @@
+package testkit
+
+import "os"
+
+// exists reports whether there is a process with that id.
+func exists(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		_ = p.Release()
+	}
+	return err == nil
+}

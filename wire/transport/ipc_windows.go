@@ -1,0 +1,17 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"os"
+)
+
+// ipcHere says why Node's channel cannot be used on this system: here it is a named
+// pipe with frames of its own, in place of a socket with lines.
+func ipcHere() error {
+	return usageHint("exec:COMMAND speaks through a child's stdin and stdout", "ipc: is not there on Windows")
+}
+
+func inheritedSocket(string) (net.Conn, error) { return nil, errors.ErrUnsupported }
+
+func socketPair() (*net.UnixConn, *os.File, error) { return nil, nil, errors.ErrUnsupported }
