@@ -1,19 +1,31 @@
 package request
 
 import (
+	"context"
 	"strconv"
+	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/format"
 	"rpcx/wire"
 )
 
+// settleUntaken is what the end of a command waits for its hooks to have looked at what came.
+const settleUntaken = 200 * time.Millisecond
+
 // AdviseUntaken tells the user, where nothing came of what c read, of a notification that
 // nothing took, and of the command that takes it. It returns err with that advice in it,
 // if err is a failure; else the advice is printed.
 func (c *Consumer) AdviseUntaken(err error) error {
+	if c.data {
+		return err
+	}
+	// Notifications are handled beside what is read: one that came before the end may still be on its way there.
+	ctx, cancel := context.WithTimeout(context.Background(), settleUntaken)
+	defer cancel()
+	c.conv.Settle(ctx)
 	method := c.env.Untaken.Load()
-	if c.data || method == nil {
+	if method == nil {
 		return err
 	}
 	name := strconv.Quote(format.Cut(*method, 200))
