@@ -111,6 +111,9 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 		return batch.Run(ctx, run, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, cat, print)
 	}
 	o.Hooks.Functions = params.FuncNames(rest)
+	if !o.notify {
+		o.Calls(rest)
+	}
 	return (&request.Request{
 		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,

@@ -81,15 +81,20 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 		return err
 	}
 	cl := o.Time.Deadline(ctx, 0)
+	people := format.Interactive(os.Stdin, run.Stdout) && !o.Out.Null
+	typed := &typedLines{ctx: cl.Ctx}
+	if !people {
+		o.Own = typed.method(e)
+	}
 	opened := false
 	err = request.ConverseRaw(ctx, run, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
 		opened = true
-		if format.Interactive(os.Stdin, run.Stdout) && !o.Out.Null {
+		if people {
 			return prompt.Run(prompt.Options{
 				Env: run, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
 			})
 		}
-		return (&connection{env: run, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect()}).run()
+		return (&connection{env: run, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect(), typed: typed}).run()
 	})
 	if opened {
 		err = errors.Join(err, print.Finish())
@@ -104,6 +109,7 @@ type connection struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 	dialect  string
+	typed    *typedLines
 }
 
 func (c *connection) run() error {
@@ -155,7 +161,7 @@ func (c *connection) show() error {
 func (c *connection) feed() error {
 	defer wire.Guard()
 	var refused error
-	err := env.EachLine(c.deadline.Ctx, func(n int64, line []byte) error {
+	err := c.typed.each(func(n int64, line []byte) error {
 		err := c.send(n, line)
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 			return err

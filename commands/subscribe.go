@@ -102,6 +102,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	if err != nil {
 		return err
 	}
+	o.Calls(rest)
 	return o.do(ctx, run, &request.Request{
 		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Stream: true,

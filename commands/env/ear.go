@@ -53,7 +53,9 @@ func (h *Ear) Explain(err error) error {
 	defer h.mu.Unlock()
 	sign, _ := h.e.Shown(h.first)
 	if sign == nil && f.RPC != nil {
-		sign, _ = h.e.Shown(f.RPC.JSON())
+		if sign, _ = h.e.Shown(f.RPC.JSON()); sign != nil && sign.Dialect == "" {
+			sign = nil // an answer that came shows that the framing is right
+		}
 	}
 	if sign == nil {
 		return err

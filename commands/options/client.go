@@ -4,6 +4,8 @@
 package options
 
 import (
+	"context"
+
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/wire/dialect"
@@ -23,10 +25,13 @@ type Client struct {
 	Handshake Handshake
 	Reconnect Reconnect   // of those that last
 	First     *dialect.Op // what the conversation will be asked for first; nil: unknown
-	Time      Time
-	Out       Output
-	Hooks     Hooks
-	Record    Record
+	// Own returns the method that the user calls first, which the greeting then leaves to
+	// him (dialect.HandshakeOptions); nil: the greeting is ours.
+	Own    func(ctx context.Context) string
+	Time   Time
+	Out    Output
+	Hooks  Hooks
+	Record Record
 }
 
 // Flags makes the flags, which store into c and a. idle is the help text of
@@ -45,4 +50,11 @@ func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 		all = append(all, group...)
 	}
 	return all
+}
+
+// Calls notes that METHOD is called first, where args has one.
+func (c *Client) Calls(args []string) {
+	if len(args) > 0 {
+		c.Own = func(context.Context) string { return args[0] }
+	}
 }

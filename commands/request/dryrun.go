@@ -21,6 +21,7 @@ func DryRun(e endpoint.Endpoint, op dialect.Op) error {
 	}
 	o := e.CodecOptions(wire.Options{})
 	o.Greeted = true
+	o.Handshake.Own = func(context.Context) string { return op.Method }
 	codec := e.Spec().NewCodec(o)
 	if g, ok := codec.(dialect.Greeter); ok {
 		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too

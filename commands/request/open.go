@@ -146,6 +146,7 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 		return nil, err
 	}
 	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
+	o.Own = c.Own
 	if err := c.Handshake.Apply(&e, &o); err != nil {
 		return nil, err
 	}

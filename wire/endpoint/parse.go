@@ -48,7 +48,7 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 			return e, rest, nil
 		}
 		isDialect := all.Has(word)
-		if name, ok := aliases[word]; ok && !isDialect {
+		if name, ok := aliases[word]; ok && (!isDialect || e.Dialect != "") {
 			word = name
 		}
 		switch _, isFraming := framing.ByName(word); {
@@ -162,9 +162,10 @@ func badTransport(rest string, err error) error {
 	return f
 }
 
-// aliases are prefixes that stand for a framing, where no dialect has the name.
+// aliases are prefixes that stand for a framing, where no dialect has the name or one was
+// named before.
 var aliases = map[string]string{
-	"lsp": "header", // what language servers speak
+	"lsp": "header", // as ro+lsp+exec:x has it
 }
 
 // Prefixes lists the words that may stand before a transport: dialects, framings,

@@ -16,7 +16,7 @@ func TestParse(t *testing.T) {
 		{"jsonrpc1+ws://host/p", "", "jsonrpc1", "", "jsonrpc1+ws://host/p"},
 		{"ws://host/p", "jsonrpc1", "jsonrpc1", "", "jsonrpc1+ws://host/p"},
 		{"header+exec:gopls", "", "jsonrpc", "header", "header+exec:gopls"},
-		{"lsp+exec:gopls", "", "jsonrpc", "header", "header+exec:gopls"},
+		{"lsp+exec:gopls", "", "lsp", "", "lsp+exec:gopls"},
 		{"ro+lsp+exec:x", "", "ro", "header", "ro+header+exec:x"},
 		{"jsonrpc1+concat+unix:/run/db.sock", "", "jsonrpc1", "concat", "jsonrpc1+concat+unix:/run/db.sock"},
 		{"ws+unix:/a.sock:/x", "", "jsonrpc", "", "ws+unix:/a.sock:/x"},

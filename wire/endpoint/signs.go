@@ -131,8 +131,9 @@ func (s *Sign) Respelt(typed string) string {
 			rest, e.Framing = rest+"/", ""
 		}
 	}
+	usual := Endpoint{Dialect: e.Dialect}.framing()
 	for _, word := range []string{e.Turned, e.Framing, e.Dialect} {
-		if word != "" && !(word == e.Framing && word == framing.Names()[0]) {
+		if word != "" && !(word == e.Framing && word == usual) {
 			rest = word + "+" + rest
 		}
 	}

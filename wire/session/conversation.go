@@ -88,6 +88,8 @@ type Options struct {
 	Bridge    func(hooks dialect.Backend) dialect.Backend
 	Await     *Await     // of a peer that connects to us; nil: nobody is told where
 	Reconnect *Reconnect // nil: a connection that is lost is the end
+	// Own is HandshakeOptions.Own, of the first connection.
+	Own func(ctx context.Context) string
 }
 
 // trace tells the user what a dialect's page makes of messages, where he looks at them;

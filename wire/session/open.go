@@ -84,6 +84,9 @@ func (d *Direct) codecForLink() dialect.Codec {
 	if spec.HandshakeMetadata || spec.DeclaresHooks {
 		o.Handshake = d.introduction()
 		o.Handshake.Began = func(session string) { d.session = session }
+		if d.codec == nil {
+			o.Handshake.Own = d.o.Own
+		}
 	}
 	if spec.CachedCatalog != nil {
 		o.Discovery = discoveryCache(d.endpoint, d.o)

@@ -97,3 +97,19 @@ want 0 '1
 {"id":2,"method":"textDocument/hover","params":$hover}
 IN
 ok "a pipe whose input ends at once still gets every answer"
+
+cat >project/open.sh <<SH
+rpcx call @ -n textDocument/didOpen '$open'
+SH
+cd project
+want 0 '"undefined: anwser"' rpcx subscribe lsp+exec:gopls --method textDocument/publishDiagnostics --on-open 'sh open.sh' \
+  --until '.diagnostics != []' --for 60s -q '.diagnostics[].message'
+ok "greeted by rpcx: diagnostics, as what gopls asks of every editor is answered"
+
+want 0 '"textDocument/hover"' rpcx describe lsp+exec:gopls -q '.methods[].name | select(. == "textDocument/hover")'
+want 0 '"answer"' rpcx call lsp+exec:gopls workspace/symbol query=answer -q '.[].name'
+rpcx connect lsp+exec:gopls --session go
+want 0 '' rpcx call @go -n textDocument/didOpen "$open"
+want 0 true rpcx call @go textDocument/hover "$hover" -q '.contents.value | contains("answer says how many")'
+want 0 '' rpcx session close go
+ok "its capabilities as a catalog, a call, a session"

@@ -15,7 +15,7 @@ again() {
 }
 
 # vscode-jsonrpc and a server of hooks, which calls back: what a host starts in place of its server.
-serve=(rpcx serve lsp+stdio: --on 'add=jq:.[0] + .[1]' --on 'echo=jq:.' --on 'refuse=deny:not today' --on 'note=jq:.'
+serve=(rpcx serve header+stdio: --on 'add=jq:.[0] + .[1]' --on 'echo=jq:.' --on 'refuse=deny:not today' --on 'note=jq:.'
   --catalog catalog.json --hooks catalog.json
   --on 'greet=sh:rpcx call @ whoami - --jq "\"hello, \" + .name + \" at \" + (.asked.hour | tostring)"')
 echo '{"catalog":1,"dialect":"jsonrpc","methods":[{"name":"ticks","kind":"stream","run":"jq:range(.n)"}]}' >catalog.json
@@ -32,10 +32,10 @@ true
 [0,1,2]'
 # client COMMAND...: the client, but for how it ends: "closed" and "exit 0" come in either order.
 client() { node "$INTEROP/clients/vscode.js" stdio "$@" | grep -v -e '^closed$' -e '^exit 0$'; }
-want 0 "$shown" client rpcx record lsp+stdio: --to "lsp+exec:$PWD/server" -o vscode.tape
+want 0 "$shown" client rpcx record header+stdio: --to "header+exec:$PWD/server" -o vscode.tape
 again vscode
-want 0 "$shown" client rpcx replay vscode.tape --listen lsp+stdio:
-want 0 '' rpcx replay vscode.tape --to "lsp+exec:$PWD/server"
+want 0 "$shown" client rpcx replay vscode.tape --listen header+stdio:
+want 0 '' rpcx replay vscode.tape --to "header+exec:$PWD/server"
 ok "vscode-jsonrpc, over stdio with Content-Length: a stream, calls back, errors"
 
 # jayson on both sides

@@ -29,14 +29,14 @@ true
 
 want 0 "$shown
 closed
-exit 0" node "$INTEROP/clients/vscode.js" stdio rpcx serve lsp+stdio: "${options[@]}"
+exit 0" node "$INTEROP/clients/vscode.js" stdio rpcx serve header+stdio: "${options[@]}"
 want 0 '{"n":1}
 {"n":2}
 {"n":3}' cat notes
 ok "over stdio"
 
 rm notes
-start '^\{"listening":' rpcx serve lsp+tcp://127.0.0.1:0 "${options[@]}"
+start '^\{"listening":' rpcx serve header+tcp://127.0.0.1:0 "${options[@]}"
 address=$(field listening)
 want 0 "$shown
 closed" node "$INTEROP/clients/vscode.js" tcp "${address##*:}"

@@ -26,9 +26,12 @@ type Codec struct {
 	greeted       bool            // as a server: the client has made the call that must be its first
 	dropped       map[string]bool // requests of the peer that it has cancelled and that get no answer
 
-	mu    sync.Mutex // for all below, which flows use too
-	conn  program.Conn
-	heard heard
+	own own
+
+	mu     sync.Mutex // for all below, which flows use too
+	conn   program.Conn
+	heard  heard
+	leaves bool // the greeting is over: a goodbye is said in the end
 }
 
 // callsMost bounds the calls that are remembered, since an answer may never
@@ -88,6 +91,14 @@ func (c *Codec) Scope() *program.Scope {
 
 // Encode returns the message for op.
 func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
+	m, err := c.encode(op)
+	if op.Kind != dialect.Internal && err == nil {
+		c.noteOwn(&m)
+	}
+	return m, err
+}
+
+func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe:
 		if op.Method == dialect.FreshID {

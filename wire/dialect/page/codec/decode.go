@@ -18,7 +18,7 @@ var null = []byte("null")
 // ours that it belongs to.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
-	if err != nil || !c.d.tracks && !c.d.awaits && !c.d.guards {
+	if err != nil || !c.d.tracks && !c.d.awaits && !c.d.guards && c.own.step.Load() == nil {
 		return msgs, batch, err
 	}
 	clear(c.out)
@@ -82,6 +82,9 @@ func (c *Codec) early(m *wire.Message) {
 
 // response reads an answer: it unwraps it, or begins a stream with it.
 func (c *Codec) response(m *wire.Message) error {
+	if err := c.ownAnswer(m); err != nil {
+		return err
+	}
 	s := c.calls[string(m.ID)]
 	switch {
 	case s == nil:

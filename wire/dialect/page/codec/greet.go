@@ -19,11 +19,15 @@ import (
 
 // Greet carries out the steps of the page's greeting. It returns a Fault of
 // kind Protocol if an answer is an error or is not accepted by the page.
-func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) error {
+func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	defer c.endHearing()
-	if c.o.Greeted || c.o.Serving {
+	switch {
+	case c.o.Serving:
 		return nil
+	case c.o.Greeted:
+		return c.takeIDs(ctx, caller)
 	}
+	defer func() { c.leaves = err == nil }()
 	type late struct {
 		step *load.Step
 		st   dialect.Stream
@@ -36,6 +40,9 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) error {
 				return err
 			}
 			continue
+		}
+		if c.isOwn(ctx, step) {
+			break
 		}
 		st, err := c.take(ctx, caller, step)
 		if err != nil {
@@ -55,6 +62,21 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) error {
 		}
 	}
 	return c.beginSession(caller)
+}
+
+// takeIDs has the ids of the greeting taken, of which nothing is sent.
+func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
+	for i := range c.d.Page.Greet {
+		step := &c.d.Page.Greet[i]
+		switch {
+		case step.When != nil || step.Await != nil:
+		case c.isOwn(ctx, step):
+			return nil
+		default:
+			_, _ = c.take(ctx, caller, step)
+		}
+	}
+	return nil
 }
 
 // beginSession sets the headers of the HTTP exchanges that follow the greeting,
@@ -161,9 +183,15 @@ func (c *Codec) accept(step *load.Step, method string, answer json.RawMessage) e
 			return err
 		}
 	}
+	return c.keepOf(step, answer)
+}
+
+// keepOf keeps of an answer what the step says.
+func (c *Codec) keepOf(step *load.Step, answer json.RawMessage) error {
 	if len(step.Keep) == 0 {
 		return nil
 	}
+	sc := c.Scope()
 	var more scan.Object
 	for _, name := range slices.Sorted(maps.Keys(step.Keep)) {
 		val, err := step.Keep[name].First(answer, sc.Value)
@@ -200,13 +228,19 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 
 // Shutdown carries out the steps of the page's goodbye.
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
-	if c.o.Serving || c.o.Greeted {
+	if c.o.Serving || c.o.Greeted || !c.leaves {
 		return nil
 	}
 	for i := range c.d.Page.Leave {
 		step := &c.d.Page.Leave[i]
+		if c.hasSaid(step) {
+			continue
+		}
 		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
-			return err
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		st, err := c.take(ctx, caller, step)
 		if err != nil {

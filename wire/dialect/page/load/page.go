@@ -186,6 +186,7 @@ type Serve struct {
 	Stop      *Stop                      `toml:"stop" says:"a notification of the client that ends wrapped calls which run, other than by their id"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params: its value is $kept.NAME from that call on"`
 	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
+	Close     []string                   `toml:"close" says:"methods after which the connection is ended, once a request is answered"`
 }
 
 // Stop recognises a notification that ends calls which run.
@@ -221,7 +222,9 @@ type Items struct {
 // Told says how a server sends the events of a hook.
 type Told struct {
 	Token    Prog `toml:"token" says:"what stands for the call, of the params of the request; without it no progress is told"`
+	Begin    *Say `toml:"begin" says:"what is said before the first progress of a call, made of $token"`
 	Progress *Say `toml:"progress" says:"progress, made of $event and $token"`
+	End      *Say `toml:"end" says:"what is said after the last progress of a call, made of $token"`
 	Log      *Say `toml:"log" says:"a line of a log, likewise"`
 	Items    *Say `toml:"items" says:"data that a hook of lines gives before its last, likewise"`
 }

@@ -104,6 +104,9 @@ func (h *handler) of(m *wire.Message) *program.Scope {
 
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	if h.closes(in) {
+		defer h.close()
+	}
 	if in.Msg.Kind != wire.Request {
 		return nil, h.notified(ctx, in)
 	}
@@ -196,6 +199,7 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 	var last json.RawMessage
 	var failed error
 	told := h.teller(ctx, m)
+	defer told.end()
 	if kind, _ := h.r.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
 		r.Stream = true
 	}

@@ -26,6 +26,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	defer cancel()
 	s := &stream{rule: rule, scope: h.of(&in.Msg), cancel: cancel}
 	serve, told := h.d.Page.Serve.Subscribe[name], h.teller(ctx, &in.Msg)
+	defer told.end()
 	open := func(result json.RawMessage) error {
 		s.scope.Result = result
 		if !rule.First && serve.Result != nil {

@@ -63,9 +63,10 @@ type teller struct {
 	m     *wire.Message
 	token json.RawMessage // what the client named the call by; nil: it wants no progress
 
-	mu   sync.Mutex
-	last float64 // the progress that was sent last
-	of   bool    // last is a fraction, else a count
+	mu    sync.Mutex
+	last  float64 // the progress that was sent last
+	of    bool    // last is a fraction, else a count
+	begun bool    // the beginning was told
 }
 
 func (h *handler) teller(ctx context.Context, m *wire.Message) *teller {
@@ -92,9 +93,34 @@ func (t *teller) event(ev wire.Event) error {
 		if !ok {
 			return nil
 		}
+		if err := t.begin(ev); err != nil {
+			return err
+		}
 		return t.say(rule.Progress, ev, more)
 	}
 	return nil
+}
+
+// begin tells that progress begins, where the page has a word for that.
+func (t *teller) begin(ev wire.Event) error {
+	t.mu.Lock()
+	first := !t.begun
+	t.begun = true
+	t.mu.Unlock()
+	if rule := t.h.d.Page.Serve.During.Begin; first && rule != nil {
+		return t.say(rule, ev, nil)
+	}
+	return nil
+}
+
+// end tells that progress has ended, where it began.
+func (t *teller) end() {
+	t.mu.Lock()
+	begun := t.begun
+	t.mu.Unlock()
+	if rule := t.h.d.Page.Serve.During.End; begun && rule != nil {
+		_ = t.say(rule, wire.Event{Kind: wire.Progress}, nil) // the answer says the rest
+	}
 }
 
 // step is added to a fraction if an event must be sent whose fraction is not

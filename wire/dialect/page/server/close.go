@@ -1,0 +1,33 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// closes reports whether a message of the client is the last of its connection.
+func (h *handler) closes(in *dialect.Inbound) bool {
+	return h.serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
+}
+
+// closing bounds how long the answers that are owed are waited for before the connection is
+// ended.
+const closing = 2 * time.Second
+
+// close ends the connection once what was asked before is answered.
+func (h *handler) close() {
+	go func() {
+		defer wire.Guard()
+		if s, ok := h.caller.(interface{ Settle(ctx context.Context) error }); ok {
+			ctx, cancel := context.WithTimeout(context.Background(), closing)
+			_ = s.Settle(ctx)
+			cancel()
+		}
+		const normal = 1000
+		_ = h.caller.CloseWith(normal, "")
+	}()
+}
