@@ -22,7 +22,9 @@ const closing = 2 * time.Second
 func (h *handler) close() {
 	go func() {
 		defer wire.Guard()
-		if s, ok := h.caller.(interface{ Settle(ctx context.Context) error }); ok {
+		if s, ok := h.caller.(interface {
+			Settle(ctx context.Context) error
+		}); ok {
 			ctx, cancel := context.WithTimeout(context.Background(), closing)
 			_ = s.Settle(ctx)
 			cancel()
