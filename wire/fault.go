@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // A FaultKind is the class of a failure. Each has one exit status, which EXIT
@@ -101,4 +103,17 @@ var ErrUnsupported = errors.New("not part of this dialect")
 // Usagef returns a Fault of kind Usage.
 func Usagef(format string, args ...any) *Fault {
 	return NewFault(Usage, fmt.Sprintf(format, args...), nil)
+}
+
+// Ended is the error of ctx, also in the moment in which its deadline has passed and its timer
+// has not said so yet: what waits by that deadline on a timer of its own, as a dial does, may
+// be the first to know.
+func Ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
+		return context.DeadlineExceeded
+	}
+	return nil
 }

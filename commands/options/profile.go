@@ -2,8 +2,10 @@ package options
 
 import (
 	"net/http"
+	"slices"
 
 	"rpcx/commands/env"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
 )
 
@@ -19,12 +21,13 @@ func ApplyProfile(run *env.Env, p *profile.Profile) error {
 }
 
 // ApplyDefaults sets the flags that [default] of config.toml has values for, where neither the command line nor the profile
-// sets them.
-func ApplyDefaults(run *env.Env) error {
+// sets them. What has no meaning for e is passed over.
+func ApplyDefaults(run *env.Env, e endpoint.Endpoint) error {
 	p, err := profile.Defaults()
 	if p == nil || err != nil {
 		return err
 	}
+	p.Settings = slices.DeleteFunc(p.Settings, func(s profile.Setting) bool { return !counts(s.Key, e) })
 	return apply(run, p, run.Profile)
 }
 

@@ -70,15 +70,16 @@ func (c *Consumer) besideFirst() error {
 	c.beside = nil
 	b.stop()
 	<-b.done
-	waiter, _ := b.stream.(Waiter)
-	for b.err == nil && waiter != nil && waiter.Waiting() {
-		m, err := b.stream.Next(c.deadline.Ctx)
+	ctx := c.deadline.Ctx
+	more := b.err == nil && ctx.Err() == nil && dialect.Finish(ctx, b.stream) == nil
+	for more && b.err == nil && ctx.Err() == nil {
+		m, err := b.stream.Next(ctx)
 		if err != nil {
 			break
 		}
 		b.err = b.print(m)
 	}
-	bye, done := env.Farewell(c.deadline.Ctx)
+	bye, done := env.Farewell(ctx)
 	defer done()
 	_ = b.stream.Cancel(bye)
 	return b.err

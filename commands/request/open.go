@@ -46,7 +46,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		err = options.ApplyProfile(run, e.Profile)
 	}
 	if err == nil && !listens(run.Line) {
-		err = options.ApplyDefaults(run)
+		err = options.ApplyDefaults(run, e)
 	}
 	if err == nil && e.Session != "" {
 		err = refuseConnected(run.Line, e.Session)

@@ -130,6 +130,21 @@ type Stream interface {
 	Cancel(ctx context.Context) error
 }
 
+// A Finisher is a Stream that can be left without a loss: after Finish it takes in nothing
+// more, and Next returns what has come by then, then io.EOF. The far side is told nothing,
+// so that it is for a Watch.
+type Finisher interface {
+	Finish(ctx context.Context) error
+}
+
+// Finish leaves st without a loss where it is a Finisher; else it is cancelled.
+func Finish(ctx context.Context, st Stream) error {
+	if f, ok := st.(Finisher); ok {
+		return f.Finish(ctx)
+	}
+	return st.Cancel(ctx)
+}
+
 // CancelTimeout bounds how long telling the far side that a stream is cancelled may
 // take.
 const CancelTimeout = 2 * time.Second

@@ -216,6 +216,14 @@ func (s *stream) Cancel(ctx context.Context) error {
 	return err
 }
 
+// Finish lets a watch take in nothing more: see dialect.Finisher.
+func (s *stream) Finish(context.Context) error {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	s.p.forgetLocked(s, io.EOF)
+	return nil
+}
+
 // leaveStreamLocked ends s with err on our side and asks the far side to end it on
 // its own. It returns the call that asks, where it has an answer and somebody
 // awaits it.

@@ -116,6 +116,9 @@ func (p *Profile) Setting(key string) *Setting {
 	return nil
 }
 
+// Where is where it stands: file, line and key.
+func (s Setting) Where() string { return s.where }
+
 // Fault returns what is wrong with a value, with its place before it. Where a
 // variable was filled in, err is not shown: its words may be a secret.
 func (s Setting) Fault(err error) error {

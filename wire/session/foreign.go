@@ -25,6 +25,7 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 		}
 	}
 	r.ShowTo(o.Tap)
+	r.TellWork(o.Hook.Working)
 	if o.Tap != nil && o.Note != nil {
 		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
 	}

@@ -155,7 +155,7 @@ func (k *redialer) dial(why error) (*link, error) {
 		switch {
 		case err == nil:
 			return l, nil
-		case ctx.Err() != nil:
+		case wire.Ended(ctx) != nil: // what cut the attempt short is told below
 		case isPermanent(err):
 			return nil, err
 		default:

@@ -15,6 +15,7 @@ type resubscription struct {
 	d         *Direct
 	op        dialect.Op
 	cancelled atomic.Bool // nobody wants more
+	finished  atomic.Bool // nobody wants what comes from now on
 
 	// The consumer's, in Next.
 	read    dialect.Stream // what it reads
@@ -112,7 +113,7 @@ func (s *resubscription) reopen(l *link) {
 	s.tried = l
 	old := s.next
 	d.mu.Unlock()
-	if s.cancelled.Load() || !disconnected(old) {
+	if s.cancelled.Load() || s.finished.Load() || !disconnected(old) {
 		return
 	}
 	st, err := l.watches[s], error(nil)
@@ -127,7 +128,7 @@ func (s *resubscription) reopen(l *link) {
 		s.err = err
 	}
 	d.mu.Unlock()
-	if err == nil && s.cancelled.Load() { // Cancel did not see it
+	if err == nil && (s.cancelled.Load() || s.finished.Load()) { // Cancel or Finish did not see it
 		ctx, cancel := context.WithTimeout(d.ctx, dialect.CancelTimeout)
 		defer cancel()
 		_ = st.Cancel(ctx)
@@ -198,6 +199,8 @@ func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 		case s.next != s.read:
 			s.read, s.from = s.next, s.on
 			return nil
+		case s.finished.Load():
+			return io.EOF
 		case s.err != nil:
 			return s.err
 		case d.giveUpErr != nil:
@@ -223,6 +226,18 @@ func (s *resubscription) Waiting() bool {
 func waiting(st dialect.Stream) bool {
 	w, ok := st.(interface{ Waiting() bool })
 	return ok && w.Waiting()
+}
+
+// Finish takes in nothing more, on this link and on others: see dialect.Finisher.
+func (s *resubscription) Finish(ctx context.Context) error {
+	s.finished.Store(true)
+	s.d.unregister(s)
+	d := s.d
+	d.mu.Lock()
+	st := s.next
+	d.changed()
+	d.mu.Unlock()
+	return dialect.Finish(ctx, st)
 }
 
 // Cancel ends the stream at the far side, if there is a connection.

@@ -27,7 +27,7 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 		return f
 	}
 	f := wire.NewFault(wire.Unreachable, "", noEnd(err))
-	if cause := ctx.Err(); cause != nil {
+	if cause := wire.Ended(ctx); cause != nil {
 		f.Message, f.Err = fmt.Sprintf("gave up connecting to %s: %v", where, cause), cause
 		return f
 	}

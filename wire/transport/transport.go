@@ -133,6 +133,12 @@ type kind struct {
 	http   bool // it begins with an HTTP request
 }
 
+// Pings reports whether a connection to a can be kept alive (Config.Ping).
+func Pings(a Address) bool {
+	k, err := lookup(a)
+	return err == nil && k.pings
+}
+
 // checkPing refuses a keep-alive for transports that have none.
 func (k kind) checkPing(a Address, c Config) error {
 	if c.Ping <= 0 || k.pings {

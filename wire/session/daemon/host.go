@@ -123,7 +123,7 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 		h.hooks = append(h.hooks, hook.Pattern)
 	}
 	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, Functions: h.sock.Functions}
-	o.Hook.Session, o.Hook.Park = h.options.Name, h.inbox.park
+	o.Hook.Session, o.Hook.Park, o.Hook.Working = h.options.Name, h.inbox.park, h.sock.Working
 	o.Tap = h.counted(o.Tap)
 	failure := o.Hook.OnFailure
 	o.Hook.OnFailure = func(method string, err error) {

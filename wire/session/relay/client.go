@@ -25,6 +25,8 @@ type Client struct {
 
 	mu        sync.Mutex
 	functions FunctionAnswerer // nil: there are none
+	working   bool             // hooks of the other process are at work
+	work      func(change int) // is told of it; may be nil
 }
 
 // Reach connects to the process that holds the conversation of e, so that its
@@ -107,6 +109,10 @@ type ownFunctions struct {
 }
 
 func (f *ownFunctions) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	if in.Msg.Method == workingMethod && in.Msg.Kind == wire.Notification {
+		f.r.setWorking(string(in.Msg.Params) == "true")
+		return nil, nil
+	}
 	s := f.r.answerer()
 	if s == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
@@ -146,7 +152,7 @@ func (r *Client) stream(ctx context.Context, method string, params json.RawMessa
 	if err != nil {
 		return nil, fromSocket(err)
 	}
-	return &remoteStream{Stream: st, tap: r.tap}, nil
+	return &remoteStream{Stream: st, r: r}, nil
 }
 
 // Call asks the process that holds the conversation.

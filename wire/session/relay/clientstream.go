@@ -2,17 +2,20 @@ package relay
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // remoteStream reads the messages that the socket's items carry.
 type remoteStream struct {
 	dialect.Stream
-	tap  wire.Tap // may be nil
-	over bool
+	r     *Client
+	token wire.ID // that the socket has given it; nil: it is not known yet
+	over  bool
 }
 
 func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
@@ -28,18 +31,35 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 			s.over = true
 			return wire.Message{}, FromRPC(m.Err)
 		case m.Kind == wire.Response:
-			continue // it names the stream
+			s.token = m.Stream.Clone()
+			continue
 		case m.Final && m.Body == nil:
 			s.over = true
 			continue
 		}
 		m, err = unpack(m.Body)
-		if s.tap != nil && len(m.Raw) > 0 {
-			s.tap(wire.Recv, m.Raw)
+		if tap := s.r.tap; tap != nil && len(m.Raw) > 0 {
+			tap(wire.Recv, m.Raw)
 		}
 		return m, err
 	}
 	return wire.Message{}, io.EOF
+}
+
+// Finish has the other process take in nothing more: see dialect.Finisher.
+func (s *remoteStream) Finish(ctx context.Context) error {
+	for s.token == nil {
+		m, err := s.Stream.Next(ctx)
+		switch {
+		case err != nil:
+			return err
+		case m.Err != nil:
+			return FromRPC(m.Err)
+		}
+		s.token = m.Stream.Clone()
+	}
+	_, err := s.r.Call(ctx, "finish", scan.JSON([]json.RawMessage{json.RawMessage(s.token)}))
+	return err
 }
 
 // Waiting reports whether Next would return at once.

@@ -20,11 +20,18 @@ type Process struct {
 	socket   *Socket
 	client   dialect.Caller // the way to that process
 	attached atomic.Bool    // it has asked for more than how things are
+	worked   chan struct{}  // gets a value when hooks begin or end to work
 	id       atomic.Int64   // of the client; 0: not needed yet
 	next     atomic.Int64
 	mu       sync.Mutex
-	open     map[string]context.CancelFunc // by the stream's token
-	pipes    map[string]SharedPipe         // those of them that carry raw traffic
+	open     map[string]openStream // by the stream's token
+}
+
+// An openStream is one that a process has opened.
+type openStream struct {
+	cancel context.CancelFunc
+	stream dialect.Stream // nil: it carries raw traffic
+	pipe   SharedPipe     // the raw traffic; nil: it carries none
 }
 
 func (h *Process) Attach() { h.attached.Store(true) }
@@ -40,7 +47,7 @@ type Method func(ctx context.Context, h *Process, in *dialect.Inbound) (json.Raw
 
 // socketMethods are those of every socket.
 var socketMethods = map[string]Method{
-	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "describe": describeFar, "typing": typingFar,
+	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar,
 }
 
 func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
@@ -165,24 +172,20 @@ func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessa
 		return nil, h.socket.Meaning(err)
 	}
 	defer dialect.CancelAnyway(ctx, st)
-	return nil, h.stream(in, cancel, nil, func(token wire.ID) error {
+	return nil, h.stream(in, openStream{cancel: cancel, stream: st}, func(token wire.ID) error {
 		return h.pass(ctx, st, token, in.Emit)
 	})
 }
 
-// stream answers with a token, under which cancel ends what run then emits.
-func (h *Process) stream(in *dialect.Inbound, cancel context.CancelFunc, pipe SharedPipe, run func(token wire.ID) error) error {
+// stream answers with a token, under which cancel and finish end what run then emits.
+func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.ID) error) error {
 	token := strconv.FormatInt(h.next.Add(1), 10)
 	h.mu.Lock()
-	h.open[token] = cancel
-	if pipe != nil {
-		h.pipes[token] = pipe
-	}
+	h.open[token] = o
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
 		delete(h.open, token)
-		delete(h.pipes, token)
 		h.mu.Unlock()
 	}()
 	in.Answered = true
@@ -218,27 +221,43 @@ func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	return emit(ev)
 }
 
-func cancelStream(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
+// named returns the stream that a request names; ok is false where it has ended.
+func (h *Process) named(in *dialect.Inbound) (o openStream, ok bool, err error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
-		return nil, wire.Usagef("cancel takes one stream")
+		return openStream{}, false, wire.Usagef("%s takes one stream", in.Msg.Method)
 	}
 	h.mu.Lock()
-	cancel := h.open[string(ids[0])]
-	h.mu.Unlock()
-	if cancel == nil {
-		return json.RawMessage("false"), nil
+	defer h.mu.Unlock()
+	o, ok = h.open[string(ids[0])]
+	return o, ok, nil
+}
+
+func cancelStream(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
+	o, ok, err := h.named(in)
+	if !ok || err != nil {
+		return json.RawMessage("false"), err
 	}
-	cancel()
+	o.cancel()
 	return json.RawMessage("true"), nil
+}
+
+// finishStream has a watch take in nothing more: what has come by now still goes to the
+// process, and then the end.
+func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
+	o, ok, err := h.named(in)
+	if !ok || err != nil || o.stream == nil {
+		return nil, err
+	}
+	return nil, dialect.Finish(ctx, o.stream)
 }
 
 // cancelAll ends what the process has open.
 func (h *Process) cancelAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, cancel := range h.open {
-		cancel()
+	for _, o := range h.open {
+		o.cancel()
 	}
 }
 

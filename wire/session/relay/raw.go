@@ -75,7 +75,7 @@ func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (
 		return nil, err
 	}
 	defer pipe.Leave()
-	return nil, h.stream(in, pipe.Stop, pipe, func(token wire.ID) error {
+	return nil, h.stream(in, openStream{cancel: pipe.Stop, pipe: pipe}, func(token wire.ID) error {
 		defer context.AfterFunc(ctx, pipe.Stop)()
 		for {
 			m, _, err := pipe.Recv()
@@ -100,7 +100,7 @@ func (h *Process) pipe(in *dialect.Inbound, r *rawRequest) (SharedPipe, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	pipe := h.pipes[string(r.Stream)]
+	pipe := h.open[string(r.Stream)].pipe
 	if pipe == nil {
 		return nil, wire.NewFault(wire.Closed, "the raw traffic has ended", nil)
 	}

@@ -37,6 +37,7 @@ type Socket struct {
 	peers        map[*peer.Peer]*Process
 	lastDetached time.Time // when the last went that was attached, or it all began
 	closed       bool
+	working      int            // hooks of the owner
 	streams      sync.WaitGroup // streams that are passed on; none is added when closed
 	wg           sync.WaitGroup
 }
@@ -118,7 +119,7 @@ const acceptPause = 20 * time.Millisecond
 
 func (s *Socket) converse(nc net.Conn) {
 	defer wire.Guard()
-	h := &Process{socket: s, open: map[string]context.CancelFunc{}, pipes: map[string]SharedPipe{}}
+	h := &Process{socket: s, open: map[string]openStream{}, worked: make(chan struct{}, 1)}
 	p := socketPeer(nc, peer.Options{
 		Handler: func(c dialect.Caller) dialect.Handler { h.client = c; return h },
 		Drain:   time.Millisecond, MaxInbound: socketInbound,
@@ -126,7 +127,11 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Lock()
 	s.peers[p] = h
 	closed := s.closed
+	if s.working > 0 {
+		h.wakeTeller()
+	}
 	s.mu.Unlock()
+	s.wg.Go(func() { s.tellWorking(h, p) })
 	if !closed {
 		<-p.Done()
 	}
