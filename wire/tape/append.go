@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append appends the header as a tape has it, with the line's end.
+// Append appends the header as a line of a tape, with the line break.
 func (h Header) Append(b []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Int("tape", 1)
@@ -24,8 +24,8 @@ func (h Header) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// Append appends the line as a tape has it, with its end. It allocates nothing
-// for a message with nothing beside it. Msg is trusted to be JSON.
+// Append appends the line as it stands on a tape, with the line break. It does
+// not allocate for a plain message. Msg must be valid JSON.
 func (l *Line) Append(b []byte) []byte {
 	o := begin(b, l.Time, l.Conn)
 	if l.Kind == Message || l.Kind == Closing {
@@ -49,7 +49,8 @@ func (l *Line) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// begin returns a line with its first members: when, and on which connection.
+// begin returns a line with the members that all have: the time, and the
+// connection.
 func begin(b []byte, at time.Duration, conn int) scan.Object {
 	o := scan.AppendObject(b)
 	var seconds [24]byte
@@ -104,8 +105,8 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// SetPayload makes payload, as it crossed the wire, the content of a Message: as
-// JSON where it is JSON in UTF-8, else as bytes.
+// SetPayload sets what crossed the wire for a Message: as Msg if it is JSON in
+// UTF-8, else as Bytes.
 func (l *Line) SetPayload(payload []byte) {
 	l.Msg, l.Bytes = nil, nil
 	if scan.Valid(payload, wire.DefaultMaxDepth) == nil && utf8.Valid(payload) {

@@ -14,7 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// depth is the nesting allowed in a line: a message, and the line around it.
+// depth is the greatest nesting of a line: that of a message, plus the line
+// around it.
 const depth = wire.DefaultMaxDepth + 1
 
 // parseHeader reads the first line of a tape.
@@ -67,7 +68,7 @@ func (l *Line) parse(b []byte) error {
 	return l.settle(seen)
 }
 
-// members is a set of what a line has.
+// members is a set of the members that a line has.
 type members uint16
 
 const (
@@ -107,7 +108,7 @@ func (l *Line) member(key, val []byte) (members, error) {
 	return l.rareMember(string(key), val)
 }
 
-// rareMember reads what most lines have not.
+// rareMember reads members that few lines have.
 func (l *Line) rareMember(key string, val []byte) (members, error) {
 	switch key {
 	case "open":
@@ -137,7 +138,8 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 	return hasOther, nil
 }
 
-// settle determines the kind of line from its members, or says why it is none.
+// settle determines the kind of line from its members; the error says why they
+// are not those of a line.
 func (l *Line) settle(seen members) error {
 	message := seen&(hasMsg|hasBytes|hasMatch) != 0
 	switch {
@@ -173,7 +175,7 @@ func (l *Line) settle(seen members) error {
 	return nil
 }
 
-// maxSeconds is the longest time that a line may say: a hundred years.
+// maxSeconds is the greatest time that a line may have: a hundred years.
 const maxSeconds = 100 * 365 * 24 * 3600
 
 func (l *Line) setTime(val []byte) error {
@@ -244,7 +246,7 @@ func isName(s string) bool {
 
 var errNoText = errors.New("is no text")
 
-// text reads the string in val, where there is one.
+// text reads the string val, if there is one, into to.
 func text(val []byte, to *string) error {
 	if val == nil {
 		return nil
@@ -264,8 +266,7 @@ func named(key string, err error) error {
 	return fmt.Errorf("%q %w", key, err)
 }
 
-// decode reads a member that is seldom met, and ignores unknown members of its
-// value.
+// decode reads a member that is rare, and ignores unknown members of its value.
 func decode(key string, val []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(val))
 	if err := dec.Decode(to); err != nil {

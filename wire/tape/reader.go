@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxLine is the longest line that is read: a message of the greatest length
-// allowed, as base64, and the line around it.
+// maxLine bounds the lines that are read: a message of the greatest length as
+// base64, and the line around it.
 const maxLine = wire.DefaultMaxMessage/3*4 + 64<<10
 
 // A Reader reads a tape line by line. Its memory does not grow with the tape.
@@ -22,15 +22,15 @@ type Reader struct {
 	line   Line
 	number int
 	long   []byte // a line that the buffer of r is too short for
-	offset int64  // of what comes next in the file
-	last   int    // the bytes of the line that was read last, with its end
+	offset int64  // the place in the file after the last line
+	last   int    // the bytes of the last line, with its line break
 	cut    bool
 	err    error // what Next returns from now on
 }
 
-// NewReader returns a Reader of the tape in r, whose header it has read. name is
-// what its errors call the tape: the name of its file. An error is a usage Fault
-// that names the line and the reason.
+// NewReader reads the header of the tape in r and returns a Reader of its
+// lines. name is the file's name for errors. An error is a usage Fault that
+// names the line and the reason.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	t := &Reader{name: name, r: bufio.NewReaderSize(r, 64<<10)}
 	b, err := t.next()
@@ -51,8 +51,8 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 func (t *Reader) Header() Header { return t.header }
 
 // Next returns the next line, which is valid until the following Next; io.EOF
-// after the last one. Any other error is a usage Fault that names the line and
-// what is wrong with it, and comes again from then on.
+// after the last. Any other error is a usage Fault that names the line and what
+// is wrong with it; later calls return it again.
 func (t *Reader) Next() (*Line, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -74,16 +74,16 @@ func (t *Reader) Next() (*Line, error) {
 	return &t.line, nil
 }
 
-// Span returns where the line that Next returned stands in the file: its offset and
-// its length, both in bytes.
+// Span returns the offset and the length, in bytes, of the line that Next
+// returned.
 func (t *Reader) Span() (offset int64, length int) { return t.offset - int64(t.last), t.last }
 
-// Cut says, after io.EOF, that the file ends inside a line, which was left out:
-// the recording was cut off there. line is that line's number.
+// Cut reports, after io.EOF, whether the file ends inside a line, as it does
+// when a recording was interrupted. That line was left out; line is its number.
 func (t *Reader) Cut() (line int, cut bool) { return t.number, t.cut }
 
-// ParseLine reads b, one line of a tape that a Reader has read before, into l,
-// whose slices are then parts of b.
+// ParseLine reads b into l, whose slices are then parts of b. b must be a line
+// that a Reader has accepted before.
 func (l *Line) ParseLine(b []byte) error {
 	*l = Line{Number: l.Number, Time: l.Time}
 	return l.parse(b)
@@ -152,13 +152,13 @@ func isCut(b []byte) bool {
 	return b[0] == '{' && errors.As(err, &e) && e.Cut
 }
 
-// fault names the line that was read last.
+// fault returns Fault for the line that was read last.
 func (t *Reader) fault(err error) error {
 	return Fault(t.name, t.number, err)
 }
 
-// Fault says what is wrong with a line of the tape in the file name: a usage
-// Fault.
+// Fault returns a usage Fault: what is wrong with a line of the tape in the
+// file name.
 func Fault(name string, line int, err error) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s, line %d: %v", name, line, err), err)
 }

@@ -1,10 +1,10 @@
-// Package tape reads and writes tapes: recorded conversations, an NDJSON file
+// Package tape reads and writes tapes: recorded conversations, NDJSON files
 // with a header and then a line for each message, opening, close, HTTP exchange
-// and note. The manual has the format as rpcx-tape(5).
+// and note. The manual describes the format in rpcx-tape(5).
 //
-// A Reader goes through a tape line by line in flat memory. A Writer is what a
-// recording goes to. What is done with a tape (playing one side of it, comparing
-// it, showing it) is in other packages.
+// A Reader reads a tape line by line in constant memory; a Writer writes one
+// while a conversation runs. Playing one side of a tape, comparing and showing
+// tapes are other packages' work.
 package tape
 
 import (
@@ -17,13 +17,13 @@ import (
 // Version is the version of the format that this package reads and writes.
 const Version = 1
 
-// Redacted stands in a tape where a secret was. It equals anything when tapes are
-// compared.
+// Redacted stands in a tape in place of a secret. It equals any value when
+// tapes are compared.
 const Redacted = "…"
 
 // A Header is the first line of a tape.
 type Header struct {
-	Endpoint string    // what was connected to, redacted; "": not said
+	Endpoint string    // the peer, redacted; "": not said
 	Dialect  string    // "": not said, which means jsonrpc
 	Started  time.Time // when Line.Time was 0; the zero time: not said
 	Program  string    // the version of rpcx that recorded it; "": not said
@@ -34,11 +34,11 @@ type Kind uint8
 
 // The kinds of line.
 const (
-	Message  Kind = iota // a message, or what one must be like
+	Message  Kind = iota // a message, or a condition for one (Match)
 	Opening              // a connection was opened
 	Closing              // a connection ended
 	Exchange             // an HTTP exchange: its request and the head of its response
-	Note                 // words for people, nothing else
+	Note                 // words for people only
 )
 
 var kindNames = [...]string{"message", "open", "close", "http", "note"}
@@ -46,31 +46,31 @@ var kindNames = [...]string{"message", "open", "close", "http", "note"}
 // String returns the kind in lower case.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Line is one line of a tape after its header. Which members count depends on
-// Kind.
+// A Line is one line of a tape after its header. Its Kind decides which members
+// apply.
 type Line struct {
 	Number int            // its number in the file; the header is line 1. 0: not from a file
-	Kind   Kind           //
-	Time   time.Duration  // since Header.Started; that of the line before where the line does not say
-	Conn   int            // which connection it belongs to; 0: the only one
-	Dir    wire.Direction // of a Message, and who ended the connection of a Closing: seen from the recorded client
+	Kind   Kind           // which of the members below apply
+	Time   time.Duration  // since Header.Started; a line without a time has that of the line before
+	Conn   int            // the connection that it belongs to; 0: the only one
+	Dir    wire.Direction // of a Message; of a Closing, of who ended the connection. Send is the client's side
 
-	// Of a Message, what crossed the wire: Msg where it was JSON, else Bytes. Both
-	// nil: only Match says what it is like.
+	// Of a Message, what crossed the wire: Msg if it was JSON, else Bytes. If
+	// both are nil, only Match says what the message is like.
 	Msg   json.RawMessage
 	Bytes []byte
 
-	// What people write beside a message, or in place of it.
-	Match string    // a jq program that a message at this place must make true; "": none
-	Bind  []Binding // values of the message at this place that later lines use, in the order of their names
+	// What people add to a message, or write in its place.
+	Match string    // a jq program that must be true for the message at this place; "": none
+	Bind  []Binding // names for values of the message at this place, for later lines; sorted by name
 	Vars  bool      // "${name}" inside the strings of Msg stands for a bound value
-	Name  string    // what an answer to this line calls it; "": nothing
-	Re    string    // the Name of the request that this answers; "": the message says it
+	Name  string    // the name by which an answer refers to this request (Re); "": none
+	Re    string    // the Name of the request that this answers; "": the message's id says it
 
 	Open  *Open  // of an Opening
 	Close *Close // of a Closing
 	HTTP  *HTTP  // of an Exchange
-	Note  string // of a Note, and what people wrote beside anything else
+	Note  string // of a Note; of any other line, what people wrote beside it
 }
 
 // A Binding gives a name to a value of a message.
@@ -79,8 +79,8 @@ type Binding struct {
 	Value string // the jq program whose first output is the value
 }
 
-// Payload returns what crossed the wire, as JSON or not; nil where only Match says
-// what it is like.
+// Payload returns what crossed the wire, Msg or Bytes; nil if only Match says
+// what the message is like.
 func (l *Line) Payload() []byte {
 	if l.Msg != nil {
 		return l.Msg
@@ -90,25 +90,25 @@ func (l *Line) Payload() []byte {
 
 // An Open says how a connection was opened.
 type Open struct {
-	Endpoint    string `json:"endpoint,omitempty"`    // what was dialled, or where it came in; redacted
-	From        string `json:"from,omitempty"`        // who connected, where a listener can tell
-	Subprotocol string `json:"subprotocol,omitempty"` // that both sides agreed on
-	Reconnect   bool   `json:"reconnect,omitempty"`   // it takes the place of one that was lost
+	Endpoint    string `json:"endpoint,omitempty"`    // the address that was dialled or that listened; redacted
+	From        string `json:"from,omitempty"`        // the client's address, if a listener knows it
+	Subprotocol string `json:"subprotocol,omitempty"` // the WebSocket subprotocol agreed on
+	Reconnect   bool   `json:"reconnect,omitempty"`   // it replaces a connection that was lost
 }
 
 // A Close says how a connection ended.
 type Close struct {
 	Code   int         `json:"code,omitempty"`   // the WebSocket close code; 0: none
 	Reason string      `json:"reason,omitempty"` // the reason given; "": none
-	Clean  bool        `json:"clean,omitempty"`  // it ended in good order
+	Clean  bool        `json:"clean,omitempty"`  // it ended as the transport wants it, not by an error
 	Error  string      `json:"error,omitempty"`  // what went wrong; "": nothing
-	Child  *wire.Child `json:"child,omitempty"`  // how the child ended, where the peer was one
+	Child  *wire.Child `json:"child,omitempty"`  // if the peer was a child process, how it ended
 }
 
-// An HTTP is the request of one HTTP exchange and the head of its response: a POST
-// that carried a message, a request for an event stream, the upgrade of a
-// WebSocket. The bodies are messages of their own. Line.Time is when the head of
-// the response had come.
+// An HTTP is the request of one HTTP exchange and the head of its response: a
+// POST that carried a message, a request for an event stream, or the upgrade of
+// a WebSocket. The bodies are lines of their own. Line.Time is when the head of
+// the response came.
 type HTTP struct {
 	Method   string      `json:"method"`
 	URL      string      `json:"url"`                // values of the query redacted
@@ -123,8 +123,8 @@ type HTTP struct {
 
 // Times are the parts of an HTTP exchange, in seconds.
 type Times struct {
-	Start   float64 `json:"start"`             // since Header.Started: when it began
-	Connect float64 `json:"connect,omitempty"` // to connect, TLS not included; 0: a connection was used again
-	TLS     float64 `json:"tls,omitempty"`     // of the TLS handshake
-	Wait    float64 `json:"wait,omitempty"`    // from the request being sent to the head of the response
+	Start   float64 `json:"start"`             // when it began, since Header.Started
+	Connect float64 `json:"connect,omitempty"` // to connect, without TLS; 0: a connection was reused
+	TLS     float64 `json:"tls,omitempty"`     // for the TLS handshake
+	Wait    float64 `json:"wait,omitempty"`    // from the end of the request to the head of the response
 }

@@ -15,44 +15,44 @@ import (
 
 // Options configure a Writer beyond the tape's header. The zero value is usable.
 type Options struct {
-	// Redact appends msg to dst with every secret in it replaced, and returns dst and
-	// whether msg is JSON. It sees each message before anything of it is written,
-	// keeps neither, and is never called twice at once. nil: nothing is secret.
+	// Redact appends msg to dst with every secret in it replaced, and returns
+	// dst and whether msg is JSON. It is called for each message before
+	// anything of it is written, must keep neither slice, and is never called
+	// concurrently. nil: nothing is secret.
 	Redact func(dst, msg []byte) (out []byte, isJSON bool)
-	// Failed is told once why the tape cannot be written any more; nothing is
-	// recorded from then on. It must not block. May be nil.
+	// Failed is called once, with the reason, when the tape cannot be written
+	// any more; recording then stops. It must not block. May be nil.
 	Failed func(err error)
-	// Now is the clock; nil: time.Now.
+	// Now returns the current time; nil: time.Now.
 	Now func() time.Time
 }
 
 const (
-	flushBytes = 256 << 10            // as much is written at once, at least
-	flushDelay = 5 * time.Millisecond // a line is written no later than this
+	flushBytes = 256 << 10            // so many bytes are written at once
+	flushDelay = 5 * time.Millisecond // a line is written no later than this after it was recorded
 	keepBytes  = 1 << 20              // a buffer that grew beyond this is not kept
 )
 
-// A Writer records a conversation. What it writes is whole lines, each no later
-// than 5 ms after it was recorded: at once where lines come seldom, many with one
-// write where they come fast. So a process that is killed leaves whole lines. Its
-// methods may be called by any number of goroutines, and allocate nothing for a
-// message.
+// A Writer records a conversation. It writes whole lines only, each no later
+// than 5 ms after it was recorded, and many with one write if they come fast,
+// so that a process that is killed leaves whole lines. Its methods are safe for
+// concurrent use, and do not allocate for a message.
 type Writer struct {
 	mu      sync.Mutex
 	w       io.Writer
 	o       Options
 	start   time.Time
 	buf     []byte // whole lines that are not written yet
-	scratch []byte // a message as it is redacted
+	scratch []byte // a message after redaction
 	flushed time.Duration
 	timer   *time.Timer // flushes what waits; nil until first needed
 	armed   bool        // timer will fire
-	size    int64       // of what has been written
+	size    int64       // how many bytes have been written
 	err     error       // why nothing more is written
 }
 
-// NewWriter writes the header, whose Started becomes now where it is not set, and
-// returns a Writer. The error is that of the first write.
+// NewWriter writes the header and returns a Writer. It sets Started to now if
+// the header lacks it. The error is that of the first write.
 func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	now := time.Now()
 	if o.Now != nil {
@@ -63,7 +63,7 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	}
 	t := &Writer{w: w, o: o, start: now}
 	t.buf = h.Append(nil)
-	t.o.Failed = nil // what fails here is returned
+	t.o.Failed = nil // the first failure is returned instead
 	t.flush()
 	t.o.Failed = o.Failed
 	if t.err != nil {
@@ -72,8 +72,8 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records a message of connection conn (0: the only one). It keeps no
-// bytes of it.
+// Record records a message of connection conn (0: the only one). It does not
+// keep msg.
 func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +103,7 @@ func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
 	t.added(now)
 }
 
-// onOneLine reports whether the JSON text b can stand in a line as it is.
+// onOneLine reports whether the JSON text b can be part of a line as it is.
 func onOneLine(b []byte) bool {
 	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
 		return false
@@ -111,8 +111,8 @@ func onOneLine(b []byte) bool {
 	return printable(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// printable reports whether b is ASCII without control characters, many bytes at a
-// time.
+// printable reports whether b is ASCII without control characters. It looks at
+// many bytes at a time.
 func printable(b []byte) bool {
 	const (
 		blanks = 0x2020202020202020
@@ -133,7 +133,8 @@ func printable(b []byte) bool {
 	return true
 }
 
-// odd appends the line of the message in scratch, which is not plain.
+// odd appends the line for the message in scratch, which is not plain JSON on
+// one line.
 func (t *Writer) odd(b []byte, now time.Duration, conn int, d wire.Direction) []byte {
 	line := Line{Time: now, Conn: conn, Dir: d}
 	line.SetPayload(t.scratch)
@@ -143,8 +144,8 @@ func (t *Writer) odd(b []byte, now time.Duration, conn int, d wire.Direction) []
 	return line.Append(b)
 }
 
-// Add records a line that is no message of a peer: an opening, a close, an HTTP
-// exchange, a note. Its time is now. Secrets are its maker's to leave out.
+// Add records a line that is not a message: an opening, a close, an HTTP
+// exchange, a note. Its time is now. The caller has to leave secrets out.
 func (t *Writer) Add(l Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +164,8 @@ func (t *Writer) Elapsed() time.Duration {
 	return t.o.Now().Sub(t.start)
 }
 
-// added writes what waits, or has it written soon, as a line was added.
+// added is called after a line was added: it flushes, or sees to it that a
+// timer will.
 func (t *Writer) added(now time.Duration) {
 	switch {
 	case len(t.buf) >= flushBytes, now-t.flushed >= flushDelay:
@@ -179,7 +181,7 @@ func (t *Writer) added(now time.Duration) {
 	}
 }
 
-// late writes what has waited long enough.
+// late flushes if the first line has waited long enough.
 func (t *Writer) late() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -188,7 +190,7 @@ func (t *Writer) late() {
 	t.flush()
 }
 
-// flush writes all lines that wait.
+// flush writes all waiting lines.
 func (t *Writer) flush() {
 	if t.err != nil || len(t.buf) == 0 {
 		return
@@ -210,8 +212,8 @@ func (t *Writer) flush() {
 	}
 }
 
-// Close writes what waits, and returns why the tape is not whole; nil when it is.
-// It does not close the file.
+// Close writes what waits and returns why the tape is incomplete; nil if it is
+// complete. It does not close the file.
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,6 +1,7 @@
-// Package match tells the messages of a tape apart, compares them with what comes
-// in another conversation, and carries over what one side made up: ids, tokens,
-// streams, sessions.
+// Package match compares the messages of a tape with those of another
+// conversation. It tells requests, responses and notifications apart, decides
+// which differences count, and maps the values that one side made up, such as
+// ids, tokens, streams and sessions, to those of the other conversation.
 package match
 
 import (
@@ -14,13 +15,14 @@ import (
 // A Parsed describes a message by the shape of its dialect: what it is, and its
 // parts. Its slices are parts of the message.
 type Parsed struct {
-	Kind   wire.Kind // Request, Notification, Response, or Invalid: no message of this dialect
+	Kind   wire.Kind // Request, Notification, Response, or Invalid: not a message of this dialect
 	ID     wire.ID   // nil: none
 	Method string    // ""; of a response in a dialect whose responses have none
 	Error  []byte    // of a Response that is an error; else nil
 }
 
-// Parse classifies msg, one message that is valid JSON. client: the client sent it.
+// Parse classifies msg, a message that is valid JSON. client says that the
+// client sent it.
 func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
 	var p Parsed
 	var method, version []byte
@@ -66,7 +68,7 @@ func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
 	return p
 }
 
-// typed is Parse in a dialect where all messages have a type.
+// typed is Parse for dialects whose messages have a type.
 func (p Parsed) typed(s *dialect.Shape, named, client bool) Parsed {
 	switch {
 	case !named:
@@ -81,7 +83,8 @@ func (p Parsed) typed(s *dialect.Shape, named, client bool) Parsed {
 	return p
 }
 
-// Elements returns the messages in msg: those of a batch, else msg itself.
+// Elements returns the messages in msg: the elements of a batch, else msg
+// itself.
 func Elements(msg []byte) (parts [][]byte, batch bool) {
 	if scan.Type(scan.Trim(msg)) != 'a' {
 		return [][]byte{msg}, false

@@ -12,17 +12,17 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A Difference is one place where a message is not as recorded.
+// A Difference is a place where a message differs from the recorded one.
 type Difference struct {
 	Pointer string          // a JSON pointer; "" is the whole message
-	Want    json.RawMessage // what the tape has; nil: nothing there
-	Got     json.RawMessage // what came; nil: nothing there
+	Want    json.RawMessage // the recorded value; nil: none
+	Got     json.RawMessage // the value that came; nil: none
 }
 
-// Compare returns the differences between want, a recorded message, and got, in
-// the order of want's members, then what only got has. method is the message's,
-// or that of the request that it answers. What the tape had redacted equals
-// anything. values may be nil.
+// Compare returns the differences between want, a recorded message, and got:
+// first in the order of want's members, then the members that only got has.
+// method is the message's, or that of the request that it answers. A redacted
+// value equals any other. values may be nil.
 func (r *Rules) Compare(method string, want, got []byte, values *Values) []Difference {
 	if bytes.Equal(want, got) {
 		return nil
@@ -38,7 +38,7 @@ func (r *Rules) Compare(method string, want, got []byte, values *Values) []Diffe
 	})
 }
 
-// covered reports whether pointer, or something around it, is in set.
+// covered reports whether set has pointer, or the pointer of a value around it.
 func covered(set map[string]bool, pointer string) bool {
 	for {
 		if set[pointer] {
@@ -88,7 +88,8 @@ func (c *comparison) carried(want, got []byte) bool {
 	return ok && scan.Equal(live, got)
 }
 
-// differ notes a difference at the present place, unless it does not count there.
+// differ adds a difference at the current place, unless differences there do
+// not count.
 func (c *comparison) differ(want, got []byte) {
 	if want != nil && got != nil {
 		if at(c.rules.madeUp, c.method, c.path) || c.values.opens(c.path, want) {
@@ -142,8 +143,8 @@ func (c *comparison) objects(want, got []byte) {
 	}
 }
 
-// last returns the last value of a member that may stand several times, as that one
-// counts. first is its first value.
+// last returns the last value of a member that an object has several times,
+// since decoders take that one. first is its first value.
 func last(obj []byte, name string, first []byte) []byte {
 	if bytes.Count(obj, []byte(`"`+name+`"`)) < 2 {
 		return first

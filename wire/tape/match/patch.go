@@ -7,8 +7,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Patch returns msg with each of the differences gone: what was got stands where
-// something else was wanted. The rest keeps its bytes, but for blanks.
+// Patch returns msg with the given differences removed: each value that was
+// wanted is replaced by the one that came. The rest keeps its bytes, but for
+// blanks.
 func Patch(msg []byte, differences []Difference) []byte {
 	p := patcher{at: map[string]Difference{}, added: map[string][]Difference{}}
 	for _, d := range differences {

@@ -5,8 +5,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Replace returns msg with the value at each of the JSON pointers replaced by val.
-// Pointers that lead nowhere are left out.
+// Replace returns msg with the value at each of the JSON pointers replaced by
+// val. Pointers that lead nowhere are ignored.
 func Replace(msg []byte, pointers []string, val []byte) []byte {
 	if len(pointers) == 0 {
 		return msg

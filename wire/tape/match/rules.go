@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/jq"
 )
 
-// Rules decide which differences count when two messages are compared. Any number
-// of goroutines may use them.
+// Rules decide which differences count when two messages are compared. They are
+// safe for concurrent use.
 type Rules struct {
 	shape  dialect.Shape
 	madeUp []place
@@ -21,8 +21,8 @@ type Rules struct {
 	seed   maphash.Seed // of Hash
 }
 
-// NewRules returns the rules of a dialect. What ignore selects of a message is
-// not compared, too.
+// NewRules returns the rules of a dialect. The parts of messages that ignore
+// selects are not compared.
 func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 	return &Rules{shape: s, madeUp: places(s.MadeUp), varies: places(s.Varies), ends: places(s.Ends), ignore: ignore, seed: maphash.MakeSeed()}
 }
@@ -30,7 +30,7 @@ func NewRules(s dialect.Shape, ignore []*jq.Paths) *Rules {
 // Shape returns the Shape of the dialect.
 func (r *Rules) Shape() *dialect.Shape { return &r.shape }
 
-// A place is a dialect.Place, taken apart.
+// A place is a dialect.Place, split into its parts.
 type place struct {
 	method string
 	path   []string
@@ -44,7 +44,7 @@ func places(from []dialect.Place) []place {
 	return all
 }
 
-// at reports whether one of all is where path leads in a message of method.
+// at reports whether path, in a message of method, is one of the places in all.
 func at(all []place, method string, path []string) bool {
 	for _, p := range all {
 		if matchPath(p.path, path) && matchName(p.method, method) {
@@ -85,11 +85,11 @@ func matchPath(pattern, path []string) bool {
 	return len(pattern) == len(path)
 }
 
-// ignoreTime bounds what an --ignore program may take for one message.
+// ignoreTime bounds the time of an --ignore program for one message.
 const ignoreTime = time.Second
 
-// ignored returns the pointers to the parts of msg that --ignore selects. A program
-// that fails on a message selects nothing there.
+// ignored returns the pointers to the parts of msg that --ignore selects. A
+// program that fails selects nothing.
 func (r *Rules) ignored(msg []byte) map[string]bool {
 	if len(r.ignore) == 0 {
 		return nil

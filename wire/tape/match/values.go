@@ -8,13 +8,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Values map the made-up values of the recorded conversation, such as ids, to those
-// of the live one. A string is mapped wherever it stands as a whole, a number only
-// where the dialect names a made-up value.
+// Values map the made-up values of the recorded conversation, such as ids, to
+// those of the live one. Strings are mapped wherever a whole string equals one,
+// numbers only at places where the dialect has made-up values.
 type Values struct {
-	byText map[string][]byte // recorded scalar (a JSON text) → that of this conversation
-	// Streams are the streams that items of the recorded conversation belong to, as
-	// JSON texts: results that are one were made up.
+	byText map[string][]byte // recorded scalar (as JSON) → the live one
+	// Streams are the recorded streams to which items belong, as JSON: a result
+	// that is one of them was made up.
 	Streams map[string]bool
 }
 
@@ -27,13 +27,14 @@ func (v *Values) live(recorded []byte) ([]byte, bool) {
 	return to, ok
 }
 
-// opens reports whether want, at path of an answer, is a stream that it opens.
+// opens reports whether want, at path in an answer, is the name of a stream
+// that the answer opens.
 func (v *Values) opens(path []string, want []byte) bool {
 	return v != nil && len(path) == 1 && path[0] == "result" && v.Streams[string(want)]
 }
 
-// StreamOf returns the stream that an item belongs to, a JSON text; nil: msg is
-// none.
+// StreamOf returns the stream that an item belongs to, as JSON; nil if msg is
+// not an item.
 func (r *Rules) StreamOf(msg []byte) []byte {
 	if len(r.shape.Streams) == 0 {
 		return nil
@@ -50,8 +51,8 @@ func (r *Rules) StreamOf(msg []byte) []byte {
 	return nil
 }
 
-// EndsStream returns the stream of those that v knows which the request msg asks to
-// be ended, a JSON text; nil: it asks for something else.
+// EndsStream returns the stream, of those in v, that the request msg asks to
+// end, as JSON; nil if it is not such a request.
 func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	params := scan.Get(msg, "params")
 	i := 0
@@ -69,7 +70,7 @@ func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	return nil
 }
 
-// Set notes that recorded, a scalar's JSON text, became live.
+// Set records that the scalar recorded has become live; both are JSON.
 func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {
 		return
@@ -80,9 +81,10 @@ func (v *Values) Set(recorded, live []byte) {
 	v.byText[string(recorded)] = bytes.Clone(live)
 }
 
-// Learn notes how the scalars of got differ from those of want at the same places.
-// answers says that got is an answer: there any string that looks made up counts,
-// else only what the dialect names. Redacted strings are learnt as they come.
+// Learn records how the scalars of got differ from those of want at the same
+// places. If answers is set, got is an answer: any string that looks made up
+// counts then, else only made-up values of the dialect. A redacted string is
+// mapped to the one that came.
 func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
 	if bytes.Equal(want, got) {
 		return
@@ -144,21 +146,21 @@ func (l *learner) scalar(kind byte, want, got []byte) {
 		return
 	}
 	if len(l.path) == 1 && l.path[0] == l.rules.shape.ID && !l.rules.shape.Typed {
-		return // ids of messages are kept apart: each side has its own
+		return // the ids of messages are mapped elsewhere, as each side makes its own
 	}
 	l.values.Set(want, got)
 }
 
-// looksMadeUp reports whether a JSON string may be an id: it has a digit in it, or
-// is longer than a word. A plain word that differs ("shipped") is no id, and must
-// not be put in place of the same word elsewhere.
+// looksMadeUp reports whether a JSON string may be an id: it has a digit, or is
+// longer than a word. A plain word that differs ("shipped") is not an id, and
+// the same word elsewhere must not be replaced.
 func looksMadeUp(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }
 
-// Rewrite appends msg, a recorded message, to b with each made-up value as it is
-// in this conversation. The message's own id is left alone where the dialect has
-// ids of each side.
+// Rewrite appends msg, a recorded message, to b with each made-up value
+// replaced by the live one. The message's own id stays as it is in dialects in
+// which each side has ids of its own.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 	if v == nil || len(v.byText) == 0 {
 		return append(b, msg...)

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Words that end the name of a member which holds a time or a duration.
+// The last words of members that hold a time or a duration.
 var (
 	timeWords     = []string{"time", "timestamp", "date", "datetime"}
 	durationWords = []string{"duration", "elapsed", "uptime", "latency", "took"}
@@ -50,7 +50,7 @@ func namesDuration(words []string) bool {
 	return len(words) > 0 && slices.Contains(durationWords, words[len(words)-1])
 }
 
-// wordsOf takes a name such as createdAt, created_at or created-at apart.
+// wordsOf splits a name such as createdAt, created_at or created-at into words.
 func wordsOf(name string) (words []string) {
 	var word strings.Builder
 	flush := func() {
@@ -76,7 +76,8 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
-// isTime reports whether a JSON string is a time of RFC 3339, or as HTTP has it.
+// isTime reports whether a JSON string is a time in the form of RFC 3339 or of
+// HTTP.
 func isTime(val []byte) bool {
 	text, _ := scan.Text(val)
 	if len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 {

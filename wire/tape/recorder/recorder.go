@@ -1,5 +1,5 @@
-// Package recorder writes tapes of live conversations: it makes the files, tells
-// connections apart, and leaves secrets out.
+// Package recorder writes tapes of live conversations: it creates the files,
+// numbers the connections and redacts secrets.
 package recorder
 
 import (
@@ -18,15 +18,16 @@ import (
 
 // Options say what is recorded, and where.
 type Options struct {
-	File   string      // the tape; one that exists is written anew
-	Split  bool        // each connection has a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
-	Many   bool        // there may be several connections: lines say which they belong to
+	File   string      // the tape's file, which is overwritten
+	Split  bool        // each connection gets a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
+	Many   bool        // there may be several connections, so lines say which they belong to
 	Header tape.Header // of each tape
-	Redact []*jq.Paths // what is secret beside what has the name of a secret
-	// Failed is told once why recording ended before the conversation did: the disk
-	// is full, a program of Redact fails. It must not block. May be nil.
+	Redact []*jq.Paths // secrets, beside members that are secret by their name
+	// Failed is called once, with the reason, if recording ends before the
+	// conversation does: the disk is full, or a program of Redact fails. It
+	// must not block. May be nil.
 	Failed func(err error)
-	// Warn is told what a user should know. May be nil.
+	// Warn is called with texts that a user should see. May be nil.
 	Warn func(text string)
 }
 
@@ -40,8 +41,8 @@ type Recorder struct {
 	failed error
 }
 
-// Open creates the tape. The error is a Fault of kind Helper that names the file; the
-// Recorder that comes with it records nothing.
+// Open creates the tape. The error is a Fault of kind Helper that names the
+// file; the Recorder is then usable, but records nothing.
 func Open(o Options) (*Recorder, error) {
 	r := &Recorder{o: o}
 	if o.Split {
@@ -86,8 +87,8 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
-// Conn begins to record a connection. server says that we are its server, so that
-// what we receive is what the client sent.
+// Conn begins to record a connection. server says that we are its server, so
+// that the client sent what we receive.
 func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	r.mu.Lock()
 	r.conns++
@@ -122,8 +123,8 @@ func splitName(file string, n int) string {
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)
 }
 
-// Close writes what waits, closes the files, and says why a tape is not whole; nil
-// when all are.
+// Close writes what waits and closes the files. The error says why a tape is
+// incomplete.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	tapes, files := r.tapes, r.files
@@ -139,23 +140,22 @@ func (r *Recorder) Close() error {
 	return r.failed
 }
 
-// A Conn is one connection as it is recorded. Its methods may be called by any
-// number of goroutines.
+// A Conn records one connection. Its methods are safe for concurrent use.
 type Conn struct {
-	w      *tape.Writer // nil: nothing can be written
+	w      *tape.Writer // nil: nothing is recorded
 	number int
 	server bool
 	once   sync.Once
 }
 
-// Message records a message: a wire.Tap.
+// Message records a message; it is a wire.Tap.
 func (c *Conn) Message(d wire.Direction, msg []byte) {
 	if c.w != nil {
 		c.w.Record(c.number, c.seen(d), msg)
 	}
 }
 
-// seen returns d as the client of the connection sees it.
+// seen returns d from the client's side of the connection.
 func (c *Conn) seen(d wire.Direction) wire.Direction {
 	if c.server {
 		return 1 - d
@@ -163,7 +163,7 @@ func (c *Conn) seen(d wire.Direction) wire.Direction {
 	return d
 }
 
-// Note records words about the connection.
+// Note records words for people about the connection.
 func (c *Conn) Note(text string) {
 	if c.w != nil {
 		c.w.Add(tape.Line{Kind: tape.Note, Conn: c.number, Note: text})
@@ -178,16 +178,16 @@ func (c *Conn) Elapsed() time.Duration {
 	return c.w.Elapsed()
 }
 
-// HTTP records an exchange.
+// HTTP records an HTTP exchange.
 func (c *Conn) HTTP(h tape.HTTP) {
 	if c.w != nil {
 		c.w.Add(tape.Line{Kind: tape.Exchange, Conn: c.number, HTTP: &h})
 	}
 }
 
-// Ended records the end of the connection, once. d says who ended it: Send for our
-// side. err is what it ended with: a *wire.CloseError, io.EOF or nil for an end in
-// good order, or what went wrong.
+// Ended records the end of the connection, once. d says who ended it: Send for
+// our side. err is why: a *wire.CloseError, io.EOF or nil for a regular end, or
+// what went wrong.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
 		if c.w != nil {
@@ -203,7 +203,7 @@ func closeOf(err error) *tape.Close {
 		c := &tape.Close{Code: closed.Code, Reason: closed.Reason, Clean: closed.Clean}
 		if closed.Child != nil {
 			child := *closed.Child
-			child.Stderr = nil // what it said there is not redacted
+			child.Stderr = nil // it may hold secrets, and is not redacted
 			c.Child = &child
 		}
 		if closed.Err != nil && !closed.Clean {

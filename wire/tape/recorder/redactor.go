@@ -13,21 +13,21 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A redactor takes the secrets out of messages. It is used by one goroutine at a
-// time.
+// A redactor removes the secrets from messages. It is not safe for concurrent
+// use.
 type redactor struct {
 	known map[string]*known
-	last  *known // the name that was met last in the message that is looked at
-	begin known  // what last is at the beginning of a message
+	last  *known // the last name that was met in the current message
+	begin known  // the value of last at the beginning of a message
 	paths []*jq.Paths
 	warn  func(text string)
 	told  bool
-	see   func(name []byte) // name
-	found bool              // in the message that is looked at stands what may be a secret
+	see   func(name []byte) // the method name, bound once so that look does not allocate
+	found bool              // the current message may hold a secret
 }
 
-// known is a member's name, and whether its value is secret. Messages are much alike:
-// the name that followed this one last time is tried first.
+// known is a member's name, and whether its value is secret. Messages are much
+// alike, so the name that followed this one last time is tried first.
 type known struct {
 	name   string
 	secret bool
@@ -40,9 +40,9 @@ func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {
 	return r
 }
 
-// append appends msg to dst without its secrets, and says whether that is JSON. Where
-// no member has the name of a secret and the user has named none, it allocates
-// nothing.
+// append appends msg to dst without its secrets and reports whether that is
+// JSON. It does not allocate if no member has the name of a secret and the user
+// has named none.
 func (r *redactor) append(dst, msg []byte) ([]byte, bool) {
 	found, isJSON := r.look(msg)
 	if found || !isJSON {
@@ -54,8 +54,8 @@ func (r *redactor) append(dst, msg []byte) ([]byte, bool) {
 	return append(dst, msg...), isJSON
 }
 
-// look goes through msg once: found says that it may hold a secret, isJSON that it is
-// one JSON value.
+// look scans msg once: found reports whether it may hold a secret, isJSON
+// whether it is one JSON value.
 func (r *redactor) look(msg []byte) (found, isJSON bool) {
 	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B'))
 	r.last = &r.begin
@@ -63,11 +63,11 @@ func (r *redactor) look(msg []byte) (found, isJSON bool) {
 	return r.found, isJSON
 }
 
-// name looks at the name of a member.
+// name checks the name of a member.
 func (r *redactor) name(name []byte) { r.found = r.found || len(name) > 0 && r.secret(name) }
 
-// holdsScheme reports whether Bearer or Basic and a blank stand in text, with b as
-// their first letter.
+// holdsScheme reports whether text holds "Bearer " or "Basic ", with b as the
+// first letter.
 func holdsScheme(text []byte, b byte) bool {
 	for {
 		i := bytes.IndexByte(text, b)
@@ -80,7 +80,7 @@ func holdsScheme(text []byte, b byte) bool {
 	}
 }
 
-// secret reports whether the value of a member of this name is.
+// secret reports whether the value of a member with this name is secret.
 func (r *redactor) secret(name []byte) bool {
 	if k := r.last.next; k != nil && k.name == string(name) {
 		r.last = k
@@ -98,17 +98,18 @@ func (r *redactor) secret(name []byte) bool {
 	return k.secret
 }
 
-// What is remembered of names: a peer can think of more, and of longer ones.
+// The limits of the names that are remembered, and of their length: a peer
+// chooses them.
 const (
 	namesMost = 4096
 	nameMost  = 128
 )
 
-// programTime bounds what a user's program may take for one message.
+// programTime bounds the time of a user's program for one message.
 const programTime = time.Second
 
-// chosen returns msg without what the user's programs select. Where one fails
-// nothing of the message is kept.
+// chosen returns msg without the parts that the user's programs select. If one
+// fails, nothing of the message is kept.
 func (r *redactor) chosen(msg []byte) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()
@@ -127,5 +128,5 @@ func (r *redactor) chosen(msg []byte) []byte {
 	return match.Replace(msg, all, withheld)
 }
 
-// withheld stands in place of a message that could not be redacted.
+// withheld replaces a message that could not be redacted.
 var withheld = scan.AppendQuoted(nil, tape.Redacted)

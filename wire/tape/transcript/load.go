@@ -13,18 +13,18 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A loader makes a Transcript of lines.
+// A loader builds a Transcript from lines.
 type loader struct {
 	t       *Transcript
 	tracks  map[int]*loading
 	seed    maphash.Seed
-	size    int64  // of the tape; 0: not known
-	strange int    // messages that are none of the dialect
-	known   int    // messages that are
-	first   uint32 // the line of the first strange one
+	size    int64  // of the tape in bytes; 0: not known
+	strange int    // how many messages are not of the dialect
+	known   int    // how many are
+	first   uint32 // the line of the first that is not
 }
 
-// A loading is a track under way.
+// A loading is a Track that is being built.
 type loading struct {
 	*Track
 	last  [2]int32            // the last entry of each direction
@@ -49,7 +49,7 @@ func (l *loader) track(conn int) *loading {
 	return k
 }
 
-// add takes one line, which r has just read.
+// add adds a line, which r has just read.
 func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 	switch line.Kind {
 	case tape.Opening:
@@ -95,7 +95,7 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 	return nil
 }
 
-// entry adds one message to k.
+// entry adds a message to k.
 func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	var p match.Parsed
 	if msg != nil {
@@ -153,15 +153,15 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	return nil
 }
 
-// redacted is a string in whose place a secret was.
+// redacted is the string that stands in place of a secret, as JSON.
 var redacted = []byte(`"` + tape.Redacted + `"`)
 
-// guessFrom is the entry at which the number of all is guessed: what grows bit by bit
-// leaves much behind.
+// guessFrom is the entry at which the final number of entries is estimated, to
+// allocate them at once: growing step by step leaves much garbage behind.
 const guessFrom = 10_000
 
-// guess returns how many entries a track will have that has come to e, if the rest of
-// the tape is like what was read.
+// guess estimates how many entries a track that has reached e will have, if the
+// rest of the tape is like what was read.
 func (l *loader) guess(e *Entry) int {
 	return int(float64(l.size) / float64(e.offset+1) * guessFrom * 1.02)
 }
@@ -186,7 +186,7 @@ func clone(line *tape.Line) *tape.Line {
 	return &c
 }
 
-// finish refuses a tape most of whose messages are none of its dialect.
+// finish returns an error if most messages of the tape are not of its dialect.
 func (l *loader) finish() error {
 	if l.strange <= l.known {
 		return nil

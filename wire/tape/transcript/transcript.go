@@ -1,6 +1,6 @@
-// Package transcript is a tape taken apart: which messages are requests, which
-// answer which, what came before what. It keeps some bytes for each message, and
-// reads the messages themselves from the file when they are asked for.
+// Package transcript indexes a tape: which messages are requests, which answer
+// which, and what came before what. It keeps a few bytes for each message and
+// reads the messages themselves from the file when they are needed.
 package transcript
 
 import (
@@ -17,22 +17,21 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A Transcript is a tape that was read whole. It may be used by any number of
-// goroutines.
+// A Transcript is an indexed tape. It is safe for concurrent use.
 type Transcript struct {
-	Name   string // of the file, for words to a user
+	Name   string // of the file, for messages to the user
 	Header tape.Header
-	Tracks []*Track // one a connection, in the order in which they appear
-	Cut    int      // the line inside which the file ends; 0: it ends with a whole line
+	Tracks []*Track // one for each connection, in the order in which they appear
+	Cut    int      // the number of a last line that is incomplete; 0: there is none
 	Rules  *match.Rules
 
 	source  io.ReaderAt
 	close   func() error
 	methods []string
-	number  map[string]uint32 // method → its place in methods
+	number  map[string]uint32 // method → its index in methods
 }
 
-// None stands for no entry where there could be one.
+// None is used in place of an entry's index if there is no entry.
 const None = -1
 
 // A Track is one connection of a tape.
@@ -42,10 +41,10 @@ type Track struct {
 	Open    *tape.Open  // nil: not on the tape
 	Close   *tape.Close // how the connection ended; nil: not on the tape
 	Closer  wire.Direction
-	Streams map[string]bool // the streams that items belong to, as JSON texts
+	Streams map[string]bool // the streams that items belong to, as JSON
 
 	of   *Transcript
-	hand map[int32]*tape.Line // the lines that people wrote, by entry
+	hand map[int32]*tape.Line // lines with something that people wrote, by entry
 }
 
 // An Entry is one message of a track: a line, or an element of a batch.
@@ -53,28 +52,28 @@ type Entry struct {
 	offset   int64
 	Hash     uint64 // of a request or notification: see match.Rules.Hash
 	length   uint32
-	Line     uint32 // its number on the tape
+	Line     uint32 // its line's number on the tape
 	method   uint32
 	Own      int32 // of a response: the entry that it answers; else None
-	Need     int32 // the last entry of the other side before it; None
-	elem     int32 // which element of a batch it is; None: it is a message of its own
+	Need     int32 // the last entry of the other side before it, or None
+	elem     int32 // its index in a batch; None: it is a message of its own
 	Dir      wire.Direction
 	Kind     wire.Kind // Request, Notification, Response; Invalid: anything else
-	Redacted bool      // a string of it is tape.Redacted
-	Hand     bool      // people wrote on it: see Track.Hand
+	Redacted bool      // it holds a redacted string
+	Hand     bool      // people wrote something into its line: see Track.Hand
 }
 
 // Batched reports whether the entry is an element of a batch.
 func (e *Entry) Batched() bool { return e.elem != None }
 
-// Shapes says how the messages of a dialect are told apart, "" being the usual
-// one. Its error is a usage Fault.
+// Shapes returns how the messages of a dialect are read; "" is the default
+// dialect. The error is a usage Fault.
 type Shapes func(dialect string) (dialect.Shape, error)
 
-// keepWhole is the size up to which a tape is kept in memory.
+// keepWhole bounds the tapes that are kept in memory as a whole.
 const keepWhole = 16 << 20
 
-// Open reads the tape in the file name; "-" is stdin. The Transcript must be
+// Open indexes the tape in the file name; "-" is stdin. The Transcript must be
 // closed.
 func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	if name == "-" {
@@ -121,7 +120,7 @@ func unreadable(name string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s cannot be read: %v", name, err), err)
 }
 
-// Read reads the tape in source, which the Transcript goes on using.
+// Read indexes the tape in source, which the Transcript goes on reading.
 func Read(source interface {
 	io.Reader
 	io.ReaderAt
@@ -160,12 +159,12 @@ func Read(source interface {
 	return t, l.finish()
 }
 
-// Reader reads the tape's lines again, from the first.
+// Reader returns a reader of the tape's lines, from the first.
 func (t *Transcript) Reader() (*tape.Reader, error) {
 	return tape.NewReader(io.NewSectionReader(t.source, 0, 1<<62), t.Name)
 }
 
-// Close ends the use of the file.
+// Close closes the file.
 func (t *Transcript) Close() error {
 	if t.close == nil {
 		return nil
@@ -173,8 +172,8 @@ func (t *Transcript) Close() error {
 	return t.close()
 }
 
-// Method returns the name that the message of entry i has, or the one that it
-// answers; "": none.
+// Method returns the method of entry i, or of the request that it answers; ""
+// if there is none.
 func (t *Track) Method(i int) string {
 	e := &t.Entries[i]
 	if e.Kind == wire.Response && e.Own != None {
@@ -183,10 +182,10 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.method]
 }
 
-// Hand returns the line of entry i where people wrote on it, else nil.
+// Hand returns the line of entry i if people wrote something into it, else nil.
 func (t *Track) Hand(i int) *tape.Line { return t.hand[int32(i)] }
 
-// Message reads the message of entry i, as JSON or not; nil where the line holds
+// Message returns the message of entry i, JSON or not; nil if the line has
 // none.
 func (t *Track) Message(i int) ([]byte, error) {
 	e := &t.Entries[i]
@@ -208,7 +207,7 @@ func (t *Track) Message(i int) ([]byte, error) {
 	return parts[e.elem], nil
 }
 
-// Line reads the line of entry i.
+// Line returns the line of entry i, which it reads from the file.
 func (t *Track) Line(i int) (*tape.Line, error) {
 	e := &t.Entries[i]
 	b := make([]byte, e.length)
@@ -219,8 +218,8 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 	return line, line.ParseLine(b)
 }
 
-// Gap returns how much later than the entry before it entry i was recorded; 0 where
-// that cannot be said.
+// Gap returns how much later than the entry before it entry i was recorded; 0
+// if that is not known.
 func (t *Track) Gap(i int) time.Duration {
 	if i < 1 {
 		return 0
@@ -236,8 +235,8 @@ func (t *Track) Gap(i int) time.Duration {
 	return this.Time - before.Time
 }
 
-// Of returns the transcript that the track is part of.
+// Of returns the transcript of the track.
 func (t *Track) Of() *Transcript { return t.of }
 
-// Empty returns a track of t with nothing on it.
+// Empty returns a track of t without entries.
 func Empty(t *Transcript) *Track { return &Track{of: t} }

@@ -9,13 +9,13 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Bytes returns a wire.Framing that frames nothing: its connections are for Pass
-// alone.
+// Bytes is a wire.Framing without messages: its connections can only be given
+// to Pass.
 func Bytes(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	return &byteConn{rwc: rwc, o: o}
 }
 
-// A byteConn is a stream of bytes in the place of a connection.
+// A byteConn is a byte stream in the form of a connection.
 type byteConn struct {
 	rwc io.ReadWriteCloser
 	o   wire.Options
@@ -32,8 +32,8 @@ func (c *byteConn) Send([]byte) error { return errBytes }
 // Close implements wire.Conn.
 func (c *byteConn) Close() error { return c.rwc.Close() }
 
-// CloseSend implements wire.HalfCloser: where the stream cannot be ended by half, it
-// is ended.
+// CloseSend implements wire.HalfCloser. A stream that cannot be closed in one
+// direction is closed.
 func (c *byteConn) CloseSend() error {
 	if half, ok := c.rwc.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -41,7 +41,8 @@ func (c *byteConn) CloseSend() error {
 	return c.rwc.Close()
 }
 
-// Gone is closed when the far side reads no more, where the stream can tell.
+// Gone returns a channel that is closed when the far side stops reading; nil if
+// the stream cannot tell.
 func (c *byteConn) Gone() <-chan struct{} {
 	if g, ok := c.rwc.(interface{ Gone() <-chan struct{} }); ok {
 		return g.Gone()
@@ -49,12 +50,13 @@ func (c *byteConn) Gone() <-chan struct{} {
 	return make(chan struct{})
 }
 
-// chunk bounds the bytes that are passed on at once.
+// chunk bounds the bytes that are read at once.
 const chunk = 64 << 10
 
-// bytes passes bytes on until from ends, with its error. The framing reads along: a
-// chunk is passed on when it asks for the next, so that every message in it has been
-// recorded by then, and nothing waits for the rest of a message.
+// bytes passes bytes on until from ends, and returns the error with which it
+// did. The framing reads along, to record messages: each chunk is passed on
+// when the framing asks for the next, so that every message in it has been
+// recorded by then, and no peer waits for the rest of a message.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
 	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk)}
 	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.Message(d, line) }}
@@ -72,13 +74,13 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	}
 }
 
-// A stream is the input of the framing. It passes on what it has handed out when it
-// is asked for more.
+// A stream is the input of the framing. What it has returned it passes on at
+// the next read.
 type stream struct {
 	from, to io.ReadWriteCloser
 	buf      []byte
-	pending  []byte // handed out to the framing, not passed on yet
-	unread   []byte // of pending, what the framing has not taken
+	pending  []byte // returned to the framing, but not passed on yet
+	unread   []byte // the end of pending, which the framing has not read
 	ended    error
 }
 
@@ -120,8 +122,8 @@ func (s *stream) flush() error {
 	return nil
 }
 
-// rest goes on without the framing, which is broken: what follows is recorded as it
-// comes.
+// rest passes on the rest of a stream whose framing is broken, and records the
+// bytes as they come.
 func (s *stream) rest(why error, rec *recorder.Conn, d wire.Direction) error {
 	rec.Note("what follows is recorded as it comes: " + why.Error())
 	if len(s.unread) > 0 {

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Posts passes on what comes by HTTP POST, which together is one connection to the
-// server.
+// Posts passes on what clients send by HTTP POST. All their exchanges share one
+// connection to the server.
 type Posts struct {
 	server wire.Conn
 	shape  dialect.Shape
@@ -22,10 +22,10 @@ type Posts struct {
 	rec    *recorder.Conn
 
 	mu   sync.Mutex
-	wait map[string]*post // by the id of a request that is not answered yet
-	last *post            // what belongs to no request goes here
-	open map[string]*post // by the stream that its answer may have opened
-	told bool             // that something came for which no POST is open
+	wait map[string]*post // by the id of a request without an answer
+	last *post            // gets what belongs to no request
+	open map[string]*post // by the stream that an answer may have opened
+	told bool             // the user was warned of a message for which no POST is open
 	warn func(text string)
 }
 
@@ -34,18 +34,18 @@ type post struct {
 	conn   wire.Conn
 	owed   int
 	over   bool
-	done   chan struct{} // closed when all have come
-	stream string        // what its answer may have opened, a JSON text; "": nothing
-	begun  bool          // an item of it has come
+	done   chan struct{} // closed when all answers have come
+	stream string        // the stream that its answer may have opened, as JSON; "": none
+	begun  bool          // an item of the stream has come
 }
 
-// itemPatience is how long a POST that takes an event stream stays open after an
-// answer which may have opened a stream, until the first item of it comes. From then
-// on it is open to the stream's end.
+// itemPatience is how long a POST whose client accepts an event stream is kept
+// open after an answer that may have opened a stream, until its first item
+// comes. Then it stays open to the stream's end.
 const itemPatience = time.Second
 
-// NewPosts returns a Posts that passes on to server, and records it. warn is told what
-// a user should know.
+// NewPosts returns a Posts that passes messages on to server and records them.
+// warn is called with texts for the user.
 func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
 	p := &Posts{server: server, shape: shape, rules: match.NewRules(shape, nil), rec: rec, warn: warn, wait: map[string]*post{}, open: map[string]*post{}}
 	if _, ok := server.(wire.Exchanger); !ok {
@@ -74,7 +74,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn) error {
 	if err := p.server.Send(msg); err != nil {
 		return err
 	}
-	var gone <-chan struct{} // of whoever hangs up
+	var gone <-chan struct{} // closed when the client hangs up
 	if g, ok := client.(interface{ Gone() <-chan struct{} }); ok {
 		gone = g.Gone()
 	}
@@ -89,7 +89,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn) error {
 	return nil
 }
 
-// expect notes which answers msg wants.
+// expect records which answers msg wants.
 func (p *Posts) expect(client wire.Conn, msg []byte) *post {
 	t := &post{conn: client, done: make(chan struct{})}
 	p.mu.Lock()
@@ -109,7 +109,7 @@ func (p *Posts) expect(client wire.Conn, msg []byte) *post {
 	return t
 }
 
-// receive gives what the server says to the POST that waits for it.
+// receive passes each message of the server to the POST that waits for it.
 func (p *Posts) receive() {
 	for {
 		msg, err := p.server.Recv()
@@ -123,8 +123,8 @@ func (p *Posts) receive() {
 	}
 }
 
-// give gives msg to the POST that it answers, or whose stream it is an item of; what is
-// neither goes where something is awaited still.
+// give passes msg to the POST that it answers, or to whose stream it belongs; a
+// message that is neither goes to the latest POST that still waits.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,8 +158,8 @@ func (p *Posts) give(msg []byte) {
 	}
 }
 
-// mayOpen is the result in an answer where that could be a stream's id: a string, or a
-// number.
+// mayOpen returns the result of an answer if it could be the id of a stream, a
+// string or a number; else "".
 func mayOpen(msg []byte) string {
 	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
 		return string(result)
@@ -167,10 +167,11 @@ func mayOpen(msg []byte) string {
 	return ""
 }
 
-// isEnd says that an item is the last of its stream, as our server writes it.
+// isEnd reports whether an item is the last of its stream, in the form that our
+// server writes.
 func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "done")) == "true" }
 
-// takesStream says that the client of a POST accepts an event stream.
+// takesStream reports whether the client of a POST accepts an event stream.
 func takesStream(c wire.Conn) bool {
 	o, ok := c.(interface{ OneAnswer() bool })
 	return ok && !o.OneAnswer()
@@ -203,7 +204,7 @@ func (p *Posts) end(t *post) {
 	}
 }
 
-// lost tells that something came for which no POST is open.
+// lost warns, once, that a message came for which no POST is open.
 func (p *Posts) lost() {
 	if !p.told && p.warn != nil {
 		p.told = true
@@ -211,7 +212,7 @@ func (p *Posts) lost() {
 	}
 }
 
-// abandon ends all that waits.
+// abandon ends all POSTs that wait.
 func (p *Posts) abandon() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

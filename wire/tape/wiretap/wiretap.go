@@ -1,5 +1,5 @@
-// Package wiretap stands between two peers: it passes on what each says, byte for
-// byte, and records it.
+// Package wiretap connects two peers, passes on what each sends, byte for byte,
+// and records it.
 package wiretap
 
 import (
@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Pass passes everything between client and server, which it closes when both have
-// ended, and records it. Two connections of Bytes are passed on as bytes, which
-// framing takes apart for the tape alone; others message by message. It returns how
-// the server's side ended: nil for an end in good order, else mostly a
-// *wire.CloseError.
+// Pass passes on everything between client and server, records it, and closes
+// both when both have ended. Two connections of Bytes are passed on as bytes,
+// and framing finds the messages for the tape; others are passed on message by
+// message. It returns how the server's side ended: nil for a regular end, else
+// mostly a *wire.CloseError.
 func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn) error {
 	p := &pass{client: client, server: server, rec: rec, done: make(chan struct{})}
 	defer close(p.done)
@@ -39,7 +39,7 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn) er
 	return p.serverErr
 }
 
-// A pass is one connection that is passed on.
+// A pass is the state of one call of Pass.
 type pass struct {
 	client, server wire.Conn
 	rec            *recorder.Conn
@@ -51,7 +51,8 @@ type pass struct {
 	serverErr error
 }
 
-// ended ends the other side as the side that sent in direction d has ended.
+// ended closes the other side after the side that sent in direction d has
+// ended.
 func (p *pass) ended(d wire.Direction, err error) {
 	p.mu.Lock()
 	p.over[d] = true
@@ -85,7 +86,8 @@ func (p *pass) ended(d wire.Direction, err error) {
 	}
 }
 
-// watch ends the connection when the side that sends no more does not read either.
+// watch closes the connection if the side that sends no more does not read any
+// more either.
 func (p *pass) watch(d wire.Direction) {
 	near := p.client
 	if d == wire.Recv {
@@ -122,8 +124,8 @@ func sendable(code int) bool {
 	return code >= 1000 && code < 5000 && code != 1004 && code != 1005 && code != 1006 && code != 1015
 }
 
-// messages passes messages on until from ends, with its error. Those that come
-// together leave together.
+// messages passes messages on until from ends, and returns the error with which
+// it did. Messages that come together are sent together.
 func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	send, flush := to.Send, func() error { return nil }
 	if b, ok := to.(wire.Batcher); ok {
@@ -145,7 +147,7 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	}
 }
 
-// sendError returns why the other side takes nothing more.
+// sendError returns the reason why the other side accepts nothing more.
 func sendError(err error) error {
 	var closed *wire.CloseError
 	if errors.As(err, &closed) {
