@@ -80,9 +80,6 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 	return answer{}
 }
 
-// transports are the beginnings of endpoints.
-var transports = []string{"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "tape:"}
-
 // endpoints offers endpoints: sessions, profiles, the demos, recent ones, and what an endpoint may begin with.
 func endpoints(word string) answer {
 	before, rest := "", word
@@ -116,7 +113,7 @@ func endpoints(word string) answer {
 	for _, name := range serve.DemoNames() {
 		offer("demo:"+name, "an embedded server")
 	}
-	for _, t := range transports {
+	for _, t := range endpoint.Beginnings() {
 		offer(t, "")
 	}
 	for _, p := range endpoint.Prefixes() {

@@ -11,7 +11,7 @@ import (
 	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire/cache"
-	"rpcx/wire/profile"
+	"rpcx/wire/xdg"
 )
 
 // A history holds the lines typed at the prompt, and keeps most of them in a
@@ -33,7 +33,7 @@ const (
 // openHistory reads the file, if there is one. What is wrong with it is no reason
 // not to converse.
 func openHistory() *history {
-	h := &history{file: profile.StateFile("history")}
+	h := &history{file: xdg.StateFile("history")}
 	if h.file == "" {
 		return h
 	}

@@ -23,22 +23,22 @@ type Answer struct {
 // Age returns the time since the answer came.
 func (a *Answer) Age() time.Duration { return time.Since(a.At) }
 
-// Message returns the answer as it came.
+// Message returns the answer as a message.
 func (a *Answer) Message() wire.Message {
 	return wire.Message{Kind: wire.Response, Final: true, Raw: a.Raw, Body: scan.Get(a.Raw, "result")}
 }
 
-// A Source says whose answers a conversation gets: those of one peer, to one who
-// asks. The zero value says nothing, and its answers are not to be kept.
+// A Source identifies whose answers a conversation gets: those of one peer,
+// given to one user. Answers of the zero Source are not kept.
 type Source struct {
-	Of      string `json:"of,omitempty"`      // tells the source from all others
-	Private bool   `json:"private,omitempty"` // the peer is told who asks
+	Of      string `json:"of,omitempty"`      // a hash that identifies the source
+	Private bool   `json:"private,omitempty"` // the peer knows who asks, so answers may be for that user only
 }
 
-// SourceOf returns the source of answers of e, asked with that identity ("" for
-// none) over a connection that is trusted for that reason. It is zero for an
-// endpoint that does not say which peer it leads to, and for one that another
-// process holds.
+// SourceOf returns the source of the answers of e. asker is the identity that e
+// is shown ("" for none), and trust the reason for which the connection is
+// trusted. It is zero if e does not say which peer it leads to, and if another
+// process holds the connection.
 func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	if e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
 		return Source{}
@@ -50,16 +50,17 @@ func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	return Source{Of: digest(append(id, environment(e), asker, trust)...), Private: asker != ""}
 }
 
-// Key returns the key of the answer to what was asked.
+// Key returns the key under which the answer to a question is kept.
 func (s Source) Key(asked json.RawMessage) string { return digest(s.Of, string(asked)) }
 
-// answerFile returns where the answer of a key is kept.
+// answerFile returns the file of the answer with that key.
 func answerFile(key string) (string, error) {
 	d, err := dir()
 	return filepath.Join(d, "answers", key+".json"), err
 }
 
-// Get returns the answer of a key; nil where there is none, or it is too old.
+// Get returns the answer with that key; nil if there is none, or if it is too
+// old.
 func Get(key string) *Answer {
 	path, err := answerFile(key)
 	if err != nil {
@@ -80,7 +81,7 @@ func Get(key string) *Answer {
 	return got
 }
 
-// Put keeps an answer under a key, and drops those that have become too old.
+// Put stores an answer under a key, and removes answers that are too old.
 func Put(key string, a Answer) error {
 	path, err := answerFile(key)
 	if err != nil {
@@ -88,7 +89,7 @@ func Put(key string, a Answer) error {
 	}
 	dropOld(filepath.Dir(path))
 	line := fmt.Appendf(nil, `{"at":%d,"max_age":%g,"msg":`, a.At.UnixMilli(), a.MaxAge.Seconds())
-	// the time of the file is when it is of no more use
+	// the file's time is the moment from which it is of no use
 	return Write(path, append(scan.Compact(line, a.Raw), "}\n"...), a.At.Add(a.MaxAge))
 }
 

@@ -12,18 +12,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Use says what becomes of what discovery found in earlier conversations.
+// Use says how the discovery cache is used.
 type Use int
 
-// How the discovery cache is used.
+// The ways of using the discovery cache.
 const (
 	Usual   Use = iota // it is read and written
 	Refresh            // it is only written
-	None               // neither
+	None               // it is neither read nor written
 )
 
-// Discovery returns the cache of what a codec finds out about the peer of e,
-// dialled with cfg. Its functions are nil where nothing is to be read or kept.
+// Discovery returns the cache for what a codec learns about the peer of e,
+// dialled with cfg. Its functions are nil for what is not to be done: reading,
+// writing.
 func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.DiscoveryCache) {
 	file := discoveryFile(e, cfg)
 	if file == "" || use == None {
@@ -38,8 +39,8 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 	return d
 }
 
-// DiscoveredCatalog returns what e said of itself in an earlier conversation
-// dialled with cfg, for when it cannot be asked now; nil where nothing is kept.
+// DiscoveredCatalog returns the catalog of e from an earlier conversation,
+// dialled with cfg, for when e cannot be asked; nil if none is kept.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
 	file, read := discoveryFile(e, cfg), e.Spec().CachedCatalog
 	if file == "" || read == nil {
@@ -49,10 +50,10 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 	return c
 }
 
-// discoveryFile returns the file for one endpoint; "" where there is none, and for
-// what is no endpoint of its own. Its name is a hash: the endpoint may hold
-// secrets. Who shows an identity may be told of more; which one it is does not
-// count, since tokens are new each time.
+// discoveryFile returns the file for one endpoint; "" for an endpoint that does
+// not identify a peer. Its name is a hash, since the endpoint may hold secrets.
+// That an identity is shown counts, as the peer may say more then; which one
+// does not, as tokens change.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	d, err := dir()
 	if err != nil || e.Demo != "" || e.Tape != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {

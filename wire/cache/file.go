@@ -1,6 +1,6 @@
-// Package cache keeps on disk what peers said: answers that allow it, and what
-// discovery found. It also writes other files of the program that several
-// processes share.
+// Package cache keeps on disk what peers said: answers that allow it, what
+// discovery learnt, and what completion offers. Its Read, Write and Update
+// serve other files that several processes share as well.
 package cache
 
 import (
@@ -8,33 +8,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
-	"rpcx/wire/profile"
+	"rpcx/wire/xdg"
 )
 
-// newPrefix begins the names of files that are being written.
+// newPrefix is the beginning of the names of files that are being written.
 const newPrefix = ".new-"
 
-// maxFile is the greatest file that is read.
+// maxFile is the size, in bytes, above which files are not read.
 const maxFile = 64 << 20
 
-// dir returns the folder for caches: in $XDG_CACHE_HOME, else where the system
-// has its caches.
+// dir returns the folder for caches.
 func dir() (string, error) {
-	usual := []string{".cache"}
-	if runtime.GOOS == "darwin" {
-		usual = []string{"Library", "Caches"}
-	}
-	d := profile.XDG("XDG_CACHE_HOME", usual...)
+	d := xdg.Cache()
 	if d == "" {
 		return "", fmt.Errorf("neither XDG_CACHE_HOME nor HOME names a folder")
 	}
 	return d, nil
 }
 
-// Read returns what is in a file; nil where it cannot be read or is too big.
+// Read returns the content of a file; nil if it cannot be read or is too large.
 func Read(file string) []byte {
 	f, err := os.Open(file)
 	if err != nil {
@@ -48,9 +42,9 @@ func Read(file string) []byte {
 	return b
 }
 
-// Write replaces a file as a whole, so that whoever reads it at that time reads
-// the old one or the new one. Nobody else can read it; its folder is made where
-// it is missing. The file's time becomes modified, unless that is zero.
+// Write replaces a file atomically: readers see the old content or the new one.
+// Only the user can read the file. Missing folders are created. The file's time
+// becomes modified, unless that is zero.
 func Write(file string, b []byte, modified time.Time) error {
 	folder := filepath.Dir(file)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -76,8 +70,8 @@ func Write(file string, b []byte, modified time.Time) error {
 	return err
 }
 
-// Update replaces what is in a file by what change makes of it; nil removes the
-// file. What cannot be kept is not: a cache that fails is an empty one.
+// Update replaces the content of a file by what change returns for it; nil
+// removes the file. Errors are ignored: a cache that fails is an empty one.
 func Update(file string, change func(old []byte) []byte) {
 	b := change(Read(file))
 	if b == nil {

@@ -9,13 +9,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Finding is how a peer speaks of whose endpoint only the address was known.
+// A Finding is the dialect and the framing that were found to be those of a
+// peer whose endpoint names neither.
 type Finding struct {
 	Dialect string `json:"dialect"`
 	Framing string `json:"framing"`
 }
 
-// findingFile returns the file of what was found of e; "" where nothing is kept.
+// findingFile returns the file for the finding about e; "" if nothing is kept
+// of e.
 func findingFile(e endpoint.Endpoint) string {
 	d, err := dir()
 	if err != nil {
@@ -28,7 +30,7 @@ func findingFile(e endpoint.Endpoint) string {
 	return filepath.Join(d, "found", digest(id...)[:32]+".json")
 }
 
-// Found returns what was found of e; false where that is not known.
+// Found returns what was found about e; false if nothing was.
 func Found(e endpoint.Endpoint) (f Finding, ok bool) {
 	file := findingFile(e)
 	if file == "" {
@@ -38,8 +40,7 @@ func Found(e endpoint.Endpoint) (f Finding, ok bool) {
 	return f, err == nil && (f.Dialect != "" || f.Framing != "")
 }
 
-// KeepFinding keeps what was found of e, for the next time. That it cannot be kept does
-// not matter.
+// KeepFinding stores what was found about e. Errors are ignored.
 func KeepFinding(e endpoint.Endpoint, f Finding) {
 	if file := findingFile(e); file != "" {
 		_ = Write(file, scan.JSON(f), time.Now())

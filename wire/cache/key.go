@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// identity returns what tells the peer of e from all others: how it is reached,
-// with its user, and where that depends on our working folder, that too.
+// identity returns values that identify the peer of e: how it is reached, with
+// its user, and the working folder if that makes a difference.
 func identity(e endpoint.Endpoint) ([]any, error) {
 	a := e.Address
 	user, path, folder := "", a.Path, ""
@@ -26,7 +26,7 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 			return nil, err
 		}
 	}
-	if a.Command != nil { // which program that is may depend on where we are
+	if a.Command != nil { // a relative path may lead to another program elsewhere
 		if folder, err = os.Getwd(); err != nil {
 			return nil, err
 		}
@@ -34,9 +34,9 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 	return []any{e.Dialect, e.Framing, e.Turned, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
 }
 
-// environment returns the variables that a command is run with: with others it may
-// answer otherwise. Those that a shell changes with each command do not count. nil
-// for an endpoint that runs none.
+// environment returns the variables that a command is run with, since it may
+// answer differently with others. Those that a shell changes with each command
+// are left out. It is nil for an endpoint that runs no command.
 func environment(e endpoint.Endpoint) []string {
 	if e.Address.Command == nil {
 		return nil
@@ -49,9 +49,9 @@ func environment(e endpoint.Endpoint) []string {
 	return vars
 }
 
-// Fingerprint returns a hash of e and of what else a session is opened with: the
-// working folder, and words, each list by itself. Sessions that differ in any of
-// these have different fingerprints.
+// Fingerprint returns a hash of e and of all else that a session is opened
+// with: the working folder, and lists of words. It differs if any of these
+// differs.
 func Fingerprint(e endpoint.Endpoint, folder string, words ...[]string) string {
 	id, err := identity(e)
 	if err != nil {

@@ -3,32 +3,31 @@ package cache
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"rpcx/wire/catalog"
-	"rpcx/wire/profile"
 	"rpcx/wire/scan"
 )
 
-// An Outline is what completion knows of a method.
+// An Outline is what completion offers of a method.
 type Outline struct {
 	Method string
-	Says   string // the beginning of its description
+	Says   string // its description, at most outlineWidth characters
 	Params []Param
 }
 
-// A Param is a parameter of a method, with the values it may have where they are few.
+// A Param is a parameter of a method, with its values if the schema lists them.
 type Param struct {
 	Name   string
 	Values []string
 }
 
-// outlineWidth bounds what is kept of a description, in characters.
+// outlineWidth bounds the characters of a description that are kept.
 const outlineWidth = 60
 
-// Outlines returns what completion needs of a catalog, the names that safe takes alone.
+// Outlines returns the outlines of a catalog. Names and values that safe
+// refuses are left out.
 func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	var all []Outline
 	for _, m := range c.Methods {
@@ -53,7 +52,8 @@ func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	return all
 }
 
-// KeepOutlines keeps them for completion, for the endpoint as it was typed. What cannot be kept is not.
+// KeepOutlines stores outlines for the completion of an endpoint, which is
+// given as it was typed. Errors are ignored.
 func KeepOutlines(typed, dialect string, all []Outline) {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -70,7 +70,8 @@ func KeepOutlines(typed, dialect string, all []Outline) {
 	_ = Write(file, []byte(b.String()), time.Time{})
 }
 
-// KeptOutlines returns what was kept of an endpoint; nil: nothing.
+// KeptOutlines returns the outlines that were stored for an endpoint; nil if
+// there are none.
 func KeptOutlines(typed, dialect string) []Outline {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -96,49 +97,18 @@ func KeptOutlines(typed, dialect string) []Outline {
 	return all
 }
 
-// outlineFile returns the file for an endpoint as it was typed; "" where there is none. Its name is a hash: the endpoint
-// may hold secrets.
+// outlineFile returns the file for an endpoint as it was typed; "" if there is
+// no folder for it. Its name is a hash, since the endpoint may hold secrets.
 func outlineFile(typed, dialect string) string {
 	d, err := dir()
 	if err != nil || typed == "" {
 		return ""
 	}
 	folder := ""
-	if strings.Contains(typed, "exec:") || strings.Contains(typed, "unix:") || strings.Contains(typed, "ipc:") { // which that is depends on where we are
+	if strings.Contains(typed, "exec:") || strings.Contains(typed, "unix:") || strings.Contains(typed, "ipc:") { // a relative path leads to another peer elsewhere
 		if folder, err = os.Getwd(); err != nil {
 			return ""
 		}
 	}
 	return filepath.Join(d, "completion", digest(typed, dialect, folder))
-}
-
-// HistoryVariable is the environment variable that keeps the program from remembering endpoints, when it is "off".
-const HistoryVariable = "RPCX_HISTORY"
-
-// maxRecent is how many endpoints are remembered.
-const maxRecent = 50
-
-// Remember keeps an endpoint for completion. What holds a secret is not to be given to it.
-func Remember(typed string) {
-	file := profile.StateFile("endpoints")
-	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {
-		return
-	}
-	all := Recent()
-	if i := slices.Index(all, typed); i == 0 {
-		return
-	} else if i > 0 {
-		all = slices.Delete(all, i, i+1)
-	}
-	all = append([]string{typed}, all...)
-	_ = Write(file, []byte(strings.Join(all[:min(len(all), maxRecent)], "\n")+"\n"), time.Time{})
-}
-
-// Recent returns the endpoints that were remembered, the latest first.
-func Recent() []string {
-	file := profile.StateFile("endpoints")
-	if file == "" {
-		return nil
-	}
-	return strings.FieldsFunc(string(Read(file)), func(r rune) bool { return r == '\n' })
 }

@@ -1,5 +1,5 @@
-// Package endpoint reads and writes endpoints: what names a peer and how to reach
-// it. An Endpoint is a value: nothing here connects.
+// Package endpoint parses and writes endpoints, the words that name a peer and
+// how to reach it. An Endpoint is a value: this package opens no connection.
 package endpoint
 
 import (
@@ -14,31 +14,31 @@ import (
 
 // An Endpoint names a peer and how to reach it (rpcx-endpoints(7)).
 type Endpoint struct {
-	Dialect string            // a row of the table of dialects
-	Framing string            // "" means the transport's own
-	Turned  string            // Accept or Dial, where the other side connects than usual; "" elsewhere
-	Address transport.Address // of a transport; zero for the two below
-	Demo    string            // the name of an embedded server; "" elsewhere
-	Tape    string            // the file of a tape that is played; "" elsewhere
-	Socket  string            // the path of a Conversation's socket; "" elsewhere
-	Hook    string            // with Socket: the hook that asks, as its endpoint says it
-	Session string            // with Socket: the name of the session whose it is; "" elsewhere
-	Profile *profile.Profile  // where it was named: what else is set there; nil elsewhere
+	Dialect string            // a name in the table of dialects
+	Framing string            // "": the transport's default
+	Turned  string            // Accept or Dial if the connection is made the other way round, else ""
+	Address transport.Address // zero for a demo, a tape and a socket
+	Demo    string            // the name of an embedded server, else ""
+	Tape    string            // the file of a tape that is played, else ""
+	Socket  string            // the path of the socket of another process's conversation, else ""
+	Hook    string            // with Socket: the id of the hook that asks, from its endpoint
+	Session string            // with Socket: the name of the session, else ""
+	Profile *profile.Profile  // the profile that names the endpoint, for its other settings; nil: none
 
 	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out
 	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
 }
 
-// What stands before the transport where it is not the client that connects.
+// The prefixes that reverse who connects.
 const (
-	Accept = "accept" // of an endpoint that is called: its peer connects to us
-	Dial   = "dial"   // of one that is served: we connect to who calls
+	Accept = "accept" // of a peer to call: it connects to us
+	Dial   = "dial"   // of an endpoint to serve: we connect to the client
 )
 
-// turnable are the transports that can be connected from either side.
+// turnable are the transports for which either side can connect.
 var turnable = []string{"tcp", "tls", "unix", "ws", "wss", "ws+unix"}
 
-// String returns the endpoint as it may be shown: redacted.
+// String returns the endpoint as it may be shown, with secrets redacted.
 func (e Endpoint) String() string {
 	switch {
 	case e.Demo != "":
@@ -57,8 +57,8 @@ func (e Endpoint) String() string {
 	return e.Prefixed(s)
 }
 
-// Prefixed returns an address with the dialect and the framing of e before it, as an
-// endpoint has them.
+// Prefixed returns an address with the prefixes for the dialect and the framing
+// of e.
 func (e Endpoint) Prefixed(s string) string {
 	if e.Framing != "" {
 		s = e.Framing + "+" + s
@@ -69,12 +69,12 @@ func (e Endpoint) Prefixed(s string) string {
 	return s
 }
 
-// Spec returns the Spec of e's dialect; the zero Spec while the dialect is not
-// known, before another process was asked.
+// Spec returns the Spec of e's dialect. It is zero for an endpoint of another
+// process, until that was asked for the dialect.
 func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 
-// CodecOptions returns the options that e and the limits of a connection mean for
-// its codec.
+// CodecOptions returns the options of a codec for e and the limits of a
+// connection.
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	return dialect.CodecOptions{
 		MaxDepth: limits.MaxDepth, Framing: e.Framing, OneWay: e.IsHTTP(),
@@ -87,5 +87,5 @@ func (e Endpoint) IsHTTP() bool {
 	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
 }
 
-// IsBytes reports whether messages are framed in a stream of bytes.
+// IsBytes reports whether messages are framed in a byte stream.
 func (e Endpoint) IsBytes() bool { return byteTransports[e.Address.Scheme] }

@@ -14,9 +14,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Parse takes an endpoint apart: `[dialect+][framing+][accept+|dial+]transport:…`. dialect is
-// what --dialect says, "" when it was not given. Errors are usage Faults. A name
-// (@NAME) is none of these: session.ParseEndpoint finds what it stands for.
+// Parse parses an endpoint, `[dialect+][framing+][accept+|dial+]transport:…`.
+// dialect is the value of --dialect, "" if it was not given. Errors are usage
+// Faults. Names (@NAME) are resolved by session.ParseEndpoint.
 func Parse(text, dialect string) (Endpoint, error) {
 	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
 		return Endpoint{}, wire.Usagef("a name has its dialect and framing with it: leave %s+ before @%s out", before, name)
@@ -38,7 +38,8 @@ func Parse(text, dialect string) (Endpoint, error) {
 	return e, e.target(rest)
 }
 
-// prefixes takes the dialect and the framing off. The error is that of a page.
+// prefixes reads the prefixes of text. Its error is that of a page that is the
+// dialect.
 func prefixes(text string) (e Endpoint, rest string, err error) {
 	rest = text
 	for {
@@ -71,10 +72,10 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 	}
 }
 
-// target reads what follows the prefixes.
+// target reads what follows the prefixes: the scheme and the address.
 func (e *Endpoint) target(rest string) error {
 	scheme, after, _ := strings.Cut(rest, ":")
-	if e.Turned != "" && slices.Contains(schemes, scheme) && !slices.Contains(turnable, scheme) {
+	if e.Turned != "" && slices.Contains(schemeNames(), scheme) && !slices.Contains(turnable, scheme) {
 		return wire.Usagef("%s+ goes before %s, not before %s:", e.Turned, strings.Join(turnable, ", "), scheme)
 	}
 	switch scheme {
@@ -137,19 +138,20 @@ func (e *Endpoint) demo(name string) error {
 	return nil
 }
 
-// badTransport adds the nearest transport where none was understood, and the
-// nearest dialect or framing where a prefix was not, such as "lps+exec:".
+// badTransport adds a suggestion to the error of a transport: the nearest
+// transport, or for an unknown prefix, such as in "lps+exec:", the nearest
+// dialect or framing.
 func badTransport(rest string, err error) error {
 	scheme, _, _ := strings.Cut(rest, ":")
 	word, _, plus := strings.Cut(scheme, "+")
 	if !plus {
-		f, near := wire.AsFault(err), catalog.Nearest(scheme, schemes)
+		f, near := wire.AsFault(err), catalog.Nearest(scheme, schemeNames())
 		if near == "" || !strings.HasPrefix(f.Message, "unknown transport") {
 			return err
 		}
 		return &wire.Fault{Kind: f.Kind, Message: f.Message, Hint: "did you mean " + near + "?"}
 	}
-	if slices.Contains(schemes, word) {
+	if slices.Contains(schemeNames(), word) {
 		return err
 	}
 	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is no dialect, framing or transport", word)}
@@ -162,14 +164,13 @@ func badTransport(rest string, err error) error {
 	return f
 }
 
-// aliases are prefixes that stand for a framing, where no dialect has the name or one was
-// named before.
+// aliases are prefixes that stand for a framing, unless a dialect has the name.
 var aliases = map[string]string{
 	"lsp": "header", // as ro+lsp+exec:x has it
 }
 
-// Prefixes lists the words that may stand before a transport: dialects, framings,
-// other names for these, and who connects.
+// Prefixes returns the words that may stand before a transport: dialects,
+// framings, their aliases, and accept and dial.
 func Prefixes() []string {
 	words := append(append(all.Names(), framing.Names()...), Accept, Dial)
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
@@ -180,8 +181,39 @@ func Prefixes() []string {
 	return words
 }
 
-// schemes are the names of transports that are suggested for a misspelt one.
-var schemes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape", "conversation"}
+// schemes are the words before the colon of an endpoint, one for each transport,
+// with the slashes that follow in an address that names a host.
+var schemes = []string{
+	"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix", "ws+unix", "http+unix", "exec", "ipc", "stdio",
+	"demo", "tape", "conversation",
+}
 
-// byteTransports take a framing.
+// Beginnings returns what an endpoint may begin with, such as "ws://" or "exec:",
+// in the order in which they are offered for completion. Endpoints that users do
+// not type are left out, and so are demos, which have names.
+func Beginnings() (all []string) {
+	for _, s := range schemes {
+		switch {
+		case s == "demo" || s == "conversation":
+		case strings.HasSuffix(s, "//"):
+			all = append(all, s)
+		default:
+			all = append(all, s+":")
+		}
+	}
+	return all
+}
+
+// schemeNames returns the schemes of one word, without the composed ones such as
+// ws+unix.
+func schemeNames() (names []string) {
+	for _, s := range schemes {
+		if !strings.Contains(s, "+") {
+			names = append(names, strings.TrimSuffix(s, "://"))
+		}
+	}
+	return names
+}
+
+// byteTransports are the transports of byte streams, which take a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}

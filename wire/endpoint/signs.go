@@ -11,18 +11,18 @@ import (
 	"rpcx/wire/framing"
 )
 
-// A Sign is what a peer says by which it shows that it speaks otherwise than its
-// endpoint says, and what that is.
+// A Sign recognises, by what a peer sends, that it speaks otherwise than its
+// endpoint says, and says how.
 type Sign struct {
-	says    *regexp.Regexp // of what comes first, or of an error
+	says    *regexp.Regexp // matches the first bytes, or the text of an error
 	looks   func(first []byte) bool
-	sure    bool   // no program prints that before its messages
-	Dialect string // "": that of the endpoint
-	Framing string // "": that of the endpoint
-	Scheme  string // in place of tcp; "": the transport is the right one
+	sure    bool   // nothing else looks like this, not even what a program prints at its start
+	Dialect string // the right one; "": the endpoint's
+	Framing string // the right one; "": the endpoint's
+	Scheme  string // the right one in place of tcp; "": the endpoint's
 }
 
-// signs is the table of all signs; the first that fits counts.
+// signs is the table of all signs. The first that fits counts.
 var signs = sync.OnceValue(func() []Sign {
 	says := func(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 	list := []Sign{
@@ -32,7 +32,7 @@ var signs = sync.OnceValue(func() []Sign {
 		{says: says(`^\d{1,10}:\s*[\[{]`), Framing: "netstring"},
 		{looks: varint, Framing: "varint"},
 		{says: says(`^HTTP/1\.[01] `), Scheme: "http"},
-		{says: says("^\x15\x03"), Scheme: "tls"}, // an alert: we spoke no TLS
+		{says: says("^\x15\x03"), Scheme: "tls"}, // a TLS alert: it expected TLS
 		{says: says(`^\s*\{"QMP"|QMP input member`), Dialect: "qmp"},
 		{says: says(`has property other than 'id', 'method'`), Dialect: "cdp"},
 		{says: says(`has property other than 'id', 'method'`), Dialect: "jsonrpc1"},
@@ -46,15 +46,16 @@ var signs = sync.OnceValue(func() []Sign {
 	return list
 })
 
-// varint reports whether first is the beginning of a message behind its length.
+// varint reports whether first is the beginning of a message after its length
+// as a varint.
 func varint(first []byte) bool {
 	size, n := binary.Uvarint(first)
 	return n > 0 && size > 1 && n < len(first) && (first[n] == '{' || first[n] == '[') && (n > 1 || first[0] != '{' && first[0] != '[')
 }
 
-// Shown returns the sign that what a peer of e says first, or an error of it, is; nil
-// where it shows nothing, or what e says already. sure reports whether it can be
-// nothing else.
+// Shown returns the sign in said, which is what a peer of e sent first, or an
+// error of it; nil if there is none, or if e says the same already. sure
+// reports whether it can mean nothing else.
 func (e Endpoint) Shown(said []byte) (sign *Sign, sure bool) {
 	for _, s := range signs() {
 		if s.fits(e) && (s.looks == nil || s.looks(said)) && (s.says == nil || s.says.Match(said)) {
@@ -64,14 +65,14 @@ func (e Endpoint) Shown(said []byte) (sign *Sign, sure bool) {
 	return nil, false
 }
 
-// begins are the bytes that messages begin with in each framing; where there is none
-// of it, any may.
+// begins holds, by framing, the bytes with which messages begin. A framing that
+// is missing here has no such bytes.
 var begins = map[string]string{
 	"line": "{[ \t\r\n", "nul": "{[ \t\r\n", "concat": "{[ \t\r\n", "header": "Cc", "seq": "\x1e", "netstring": "0123456789",
 }
 
-// Usual reports whether what a peer of e says first looks as it should: nobody need
-// look for signs.
+// Usual reports whether the first bytes of a peer of e look as they should, so
+// that no sign need be looked for.
 func (e Endpoint) Usual(said []byte) bool {
 	if len(said) == 0 || !e.IsBytes() {
 		return true
@@ -80,12 +81,12 @@ func (e Endpoint) Usual(said []byte) bool {
 	return !known || strings.IndexByte(usual, said[0]) >= 0 && (bytes.IndexByte(said, 0) < 0 || e.framing() == "nul")
 }
 
-// fits reports whether s would be another way to speak with e's peer.
+// fits reports whether s names another way to speak with e's peer than e does.
 func (s *Sign) fits(e Endpoint) bool {
 	switch {
 	case s.Dialect != "":
 		return s.Dialect != e.Dialect && all.Has(s.Dialect)
-	case s.Framing == "line" && e.framing() == "concat": // which reads lines as well
+	case s.Framing == "line" && e.framing() == "concat": // concat reads lines as well
 		return false
 	case s.Framing != "":
 		return e.IsBytes() && s.Framing != e.framing()
@@ -93,7 +94,7 @@ func (s *Sign) fits(e Endpoint) bool {
 	return e.Address.Scheme == "tcp"
 }
 
-// framing returns the name of the framing that e's messages are in.
+// framing returns the name of e's framing, also if that is the default.
 func (e Endpoint) framing() string {
 	for _, name := range []string{e.Framing, e.Spec().Framing} {
 		if name != "" {
@@ -103,7 +104,8 @@ func (e Endpoint) framing() string {
 	return framing.Names()[0]
 }
 
-// Prefix returns what is to stand before the endpoint's transport, or in place of it.
+// Prefix returns the words to put before the endpoint's transport, or in its
+// place.
 func (s *Sign) Prefix() string {
 	switch {
 	case s.Dialect != "":
@@ -114,7 +116,7 @@ func (s *Sign) Prefix() string {
 	return s.Scheme + "://"
 }
 
-// Respelt returns an endpoint, as a user typed it, so that it says what s shows.
+// Respelt returns an endpoint, as a user typed it, changed to say what s shows.
 func (s *Sign) Respelt(typed string) string {
 	e, rest, err := prefixes(typed)
 	if err != nil {
@@ -140,7 +142,7 @@ func (s *Sign) Respelt(typed string) string {
 	return rest
 }
 
-// Over returns typed with the dialect and the framing of e.
+// Over returns typed with the dialect and the framing of e in front.
 func (e Endpoint) Over(typed string) string {
 	s := Sign{Dialect: e.Dialect, Framing: e.Framing}
 	if s.Dialect == all.Default() {
@@ -149,7 +151,8 @@ func (e Endpoint) Over(typed string) string {
 	return s.Respelt(typed)
 }
 
-// NamesDialect reports whether an endpoint, as a user typed it, says its dialect.
+// NamesDialect reports whether an endpoint, as a user typed it, names its
+// dialect.
 func NamesDialect(typed string) bool {
 	e, _, err := prefixes(typed)
 	return err != nil || e.Dialect != ""

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// tape reads what follows "tape:". The tape's header says the dialect.
+// tape reads what follows "tape:". The dialect is that in the tape's header.
 func (e *Endpoint) tape(file string) error {
 	if file == "" {
 		return wire.Usagef("tape: names no file")

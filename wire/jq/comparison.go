@@ -2,9 +2,9 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// Comparison returns src with == in place of its outermost assignment (=, |=, += and
-// their like), which is that of a whole pipe's last part, too; ok is false where it has
-// none, or is no program.
+// Comparison returns src with == in place of its outermost assignment (=, |=,
+// += and their like), also if that is the last part of a pipe; ok is false if
+// there is none, or if src is not a program.
 func Comparison(src string) (better string, ok bool) {
 	query, err := gojq.Parse(src)
 	if err != nil {
@@ -35,7 +35,8 @@ func assigns(op gojq.Operator) bool {
 	return false
 }
 
-// bracketed returns q in brackets if it has an operator, which may bind less than ==.
+// bracketed returns q in brackets if it has an operator, since that may bind
+// less tightly than ==.
 func bracketed(q *gojq.Query) *gojq.Query {
 	if q.Op == 0 {
 		return q

@@ -12,7 +12,8 @@ import (
 	"rpcx/wire"
 )
 
-// parseFault names the offset, the token and the line of a syntax error.
+// parseFault returns the usage Fault for a syntax error, with its offset, token
+// and line.
 func parseFault(src string, err error) error {
 	var pe *gojq.ParseError
 	if !errors.As(err, &pe) {
@@ -32,8 +33,8 @@ func parseFault(src string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("jq: %s at %s of: %s", pe, place, line), err)
 }
 
-// compileFault is for what parses and yet means nothing: an unknown
-// function or variable.
+// compileFault returns the usage Fault for a program that parses but cannot be
+// compiled: it uses an unknown function or variable.
 func compileFault(src string, err error) error {
 	line, _, more := strings.Cut(src, "\n")
 	if more {
@@ -49,7 +50,7 @@ func inputFault(err error) error {
 	return wire.NewFault(wire.Helper, "jq: the input is no JSON: "+err.Error(), err)
 }
 
-// runFault returns the failure to report for an error of a run.
+// runFault returns the error that a run ends with for err.
 func runFault(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {

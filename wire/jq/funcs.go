@@ -11,13 +11,13 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// runVar is the variable that tells a Func which Run calls it: gojq gives its
-// functions no context. It is a number, so that nothing breaks where a program
-// prints it.
+// runVar is the variable that tells a Func which Run calls it, as gojq gives
+// its functions no context. It is a number, so that a program that prints it
+// does not fail.
 const runVar = "__rpcx_run"
 
-// define puts the definitions of what src may call before query, which is src
-// parsed.
+// define puts the definitions of functions that src may call before query,
+// which is src parsed.
 func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	defs := ""
 	if strings.Contains(src, "debug") {
@@ -49,7 +49,8 @@ func (p *Program) define(o Options, src string, query *gojq.Query) error {
 	return nil
 }
 
-// inner returns the name under which gojq has f: one for each number of arguments.
+// inner returns the name of f in gojq, which has one function for each number
+// of arguments.
 func (f Func) inner() string { return "__rpcx_" + f.Name + "_" + strconv.Itoa(f.Arity) }
 
 // function returns f as a function of gojq with the run's handle as its first
@@ -83,7 +84,7 @@ func Names() []string {
 	return names
 }
 
-// builtins returns the functions that jq has and gojq leaves to its command.
+// builtins returns the functions of jq that gojq leaves to its command.
 func builtins(w io.Writer) []gojq.CompilerOption {
 	if w == nil {
 		w = io.Discard

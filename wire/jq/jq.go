@@ -1,10 +1,10 @@
-// Package jq compiles a jq program once and applies it to many values. It is
-// the only importer of gojq.
+// Package jq compiles a jq program once and applies it to many values. Only
+// this package imports gojq.
 //
 // Numbers that a program does not compute with keep their digits, and objects
-// that it only selects the order of their keys; objects that it makes have their
-// keys sorted. A leading path such as .params.result is
-// followed in the bytes, and only what it leads to is decoded.
+// that it only selects keep the order of their keys; objects that it creates
+// have sorted keys. A leading path such as .params.result is followed in the
+// bytes, so that only the value that it leads to is decoded.
 package jq
 
 import (
@@ -22,42 +22,43 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options give a program what it may use beside its input. The zero value is
+// Options say what a program can use beside its input. The zero value is
 // usable.
 type Options struct {
 	// Vars are the values of $NAME for each NAME (without the "$"); $ARGS.named
 	// holds them too.
 	Vars map[string]json.RawMessage
-	// Declared are the names of further variables, whose values each run brings.
+	// Declared are the names of further variables, whose values are given with
+	// each run.
 	Declared []string
 	// Funcs are functions beside jq's own.
 	Funcs []Func
 	// Env lets the program read the environment by $ENV and env; without it
 	// both are empty.
 	Env bool
-	// Stderr gets what debug and stderr print. May be nil: then they only pass
+	// Stderr receives what debug and stderr print. If it is nil these only pass
 	// their input on.
 	Stderr io.Writer
 }
 
-// A Func is a function that the program gets in addition to jq's own. Values are
-// what Decode returns, and what Encode takes.
+// A Func is a function that programs can call in addition to jq's own. Its
+// values are of the types that Decode returns and Encode accepts.
 type Func struct {
 	Name  string
 	Arity int
-	// Call gets the context of the Run that calls it and must return when that
-	// ends. It does not keep args. An error that has a method Value() any is
-	// caught by jq's try with that value, any other with its text.
+	// Call receives the context of the Run that calls it and must return when
+	// that ends. It must not keep args. jq's try catches its error, with the
+	// value of the error's method Value() any if it has one, else with its
+	// text.
 	Call func(ctx context.Context, input any, args []any) (any, error)
 }
 
-// A Program is a compiled jq program. Any number of goroutines may use it at
-// once.
+// A Program is a compiled jq program. It is safe for concurrent use.
 type Program struct {
 	path []step     // followed in the bytes before anything is decoded
 	root string     // the declared variable that path begins at; "": the input
 	code *gojq.Code // applied to what path leads to; nil: it is the output
-	vals []any      // of the variables, in the order of their declaration, but for the run's
+	vals []any      // values of Options.Vars, in the order in which gojq has them
 	vars []string   // the declared variables that are used; they follow those of vals
 	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
 	next *atomic.Int64
@@ -65,8 +66,8 @@ type Program struct {
 	full func() (*gojq.Code, error) // the whole program, for what path cannot do
 }
 
-// Compile makes a program of src. Its errors are usage Faults that name the
-// place.
+// Compile compiles src. Its errors are usage Faults with the place of the
+// mistake.
 func Compile(src string, o Options) (*Program, error) {
 	query, err := gojq.Parse(src)
 	if err != nil {
@@ -137,11 +138,11 @@ func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
 }
 
 // Run applies p to in and calls yield for each output until that returns false
-// or an error, which Run then returns. The outputs are compact and yield may
-// keep them, but for those that are part of in: they live as long as in does.
+// or an error, which Run then returns. The outputs are compact JSON. yield may
+// keep them; an output that is a part of in shares its memory.
 //
 // A failure of the program is a Fault of kind Helper; when ctx ends, Run
-// returns ctx's error. halt ends the outputs and is no failure.
+// returns ctx's error. halt ends the outputs and is not a failure.
 func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out json.RawMessage) (bool, error)) error {
 	return p.RunWith(ctx, in, nil, yield)
 }
@@ -166,8 +167,8 @@ func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, 
 	})
 }
 
-// Truth tells whether any output is neither null nor false: null, false and
-// nothing are no.
+// Truth reports whether any output is neither null nor false; without an output
+// it is false.
 func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 	return p.TruthWith(ctx, in, nil)
 }
@@ -190,7 +191,7 @@ func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values
 	return truth, err
 }
 
-// Holds tells whether there is an output, and all of them are neither null nor false.
+// Holds reports whether there is an output and none is null or false.
 func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 	r := applied{}
 	code, part, err := p.start(in, &r)
@@ -208,8 +209,8 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 	return some && all, err
 }
 
-// start returns the code to run and the part of in to run it on; no code means
-// that this part is the output.
+// start returns the code to run and the part of in to run it on; a nil code
+// means that this part is the output.
 func (p *Program) start(in json.RawMessage, r *applied) (*gojq.Code, json.RawMessage, error) {
 	if p.path == nil {
 		return p.code, in, nil
@@ -223,14 +224,14 @@ func (p *Program) start(in json.RawMessage, r *applied) (*gojq.Code, json.RawMes
 	case err != nil:
 		return nil, nil, inputFault(err)
 	case !ok:
-		code, err := p.full() // so that gojq says what is wrong
+		code, err := p.full() // for gojq's own error message
 		return code, in, err
 	}
 	return p.code, part, nil
 }
 
-// compact returns val without blanks between its tokens, and val itself where it
-// has none.
+// compact returns val without blanks between tokens; val itself if there are
+// none.
 func compact(val []byte) json.RawMessage {
 	if !slices.ContainsFunc(val, func(c byte) bool { return c <= ' ' }) {
 		return val
@@ -238,8 +239,8 @@ func compact(val []byte) json.RawMessage {
 	return scan.Squeeze(nil, val)
 }
 
-// Each is Run for a value that Decode returned, and for outputs as such values. The
-// program and yield must not change them.
+// Each is Run for a value that Decode returned, with outputs of such types.
+// Neither the program nor yield may change them.
 func (p *Program) Each(ctx context.Context, in any, yield func(out any) (bool, error)) error {
 	code, err := p.full()
 	if err != nil {
@@ -257,7 +258,7 @@ func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage,
 	return p.run(ctx, code, v, r, yield)
 }
 
-// run calls yield for each output of code on v, which r has decoded.
+// run calls yield for each output of code on v, which was decoded with r.
 func (p *Program) run(ctx context.Context, code *gojq.Code, v any, r *applied, yield func(v any) (bool, error)) error {
 	vals := p.vals[:len(p.vals):len(p.vals)]
 	for _, name := range p.vars {

@@ -10,16 +10,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A step leads to a member of an object or, where key is nil, to an element of
-// an array.
+// A step is a member of an object or, if key is nil, an element of an array.
 type step struct {
 	key   []byte
 	index int // negative: from the end
 }
 
-// split takes the leading path off query, such as .params.result of
-// .params.result | {number}. rest is nil where nothing is left; path is nil
-// where there is none. The identity is an empty path.
+// split splits the leading path off query: .params.result of .params.result |
+// {number}. rest is nil if nothing remains; path is nil if query does not begin
+// with one. The identity is an empty path.
 func split(query *gojq.Query) (path []step, rest *gojq.Query) {
 	if len(query.Imports) > 0 || query.Meta != nil || len(query.Patterns) > 0 {
 		return nil, query
@@ -71,7 +70,7 @@ func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	if n == len(t.SuffixList) {
 		return path, nil
 	}
-	if t.SuffixList[n].Optional { // it belongs to the index before it
+	if t.SuffixList[n].Optional { // the ? belongs to the index before it
 		return nil, &gojq.Query{Term: t}
 	}
 	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: t.SuffixList[n:]}}
@@ -112,9 +111,9 @@ func textStep(s *gojq.String) (step, bool) {
 
 var null = []byte("null")
 
-// follow returns the value in b to which path leads, without blanks around it: null
-// where a member or an element is missing. ok is false where gojq has to report the
-// error. All of b is checked.
+// follow returns the value in b at path, without blanks around it: null if a
+// member or an element is missing. ok is false if following the path is an
+// error, which gojq has to report. It checks all of b.
 func follow(b []byte, path []step) (val []byte, ok bool, err error) {
 	b = b[scan.Skip(b, 0):]
 	if len(path) > 0 && path[0].key != nil && len(b) > 0 && b[0] == '{' {
@@ -153,11 +152,10 @@ func member(obj, key []byte) (val []byte, err error) {
 	return val, members.Err()
 }
 
-// odd reports whether name may stand for another text than its own bytes.
+// odd reports whether the text of name may differ from its bytes.
 func odd(name []byte) bool { return bytes.IndexByte(name, '\\') >= 0 || !utf8.Valid(name) }
 
-// element returns the one at index, counted from the end where that is
-// negative.
+// element returns the element at index; a negative index counts from the end.
 func element(array []byte, index int) []byte {
 	if index < 0 {
 		for range scan.Elements(array) {

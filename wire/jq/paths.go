@@ -10,12 +10,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Paths is a jq program that says which parts of a value are meant, such as
-// .params.token or (.. | .card?).
+// Paths is a jq program that selects parts of a value, such as .params.token or
+// (.. | .card?).
 type Paths struct{ p *Program }
 
-// CompilePaths makes Paths of src. Its errors are usage Faults, also where src
-// does not select but compute.
+// CompilePaths compiles src. Its errors are usage Faults; a program that
+// computes instead of selecting is one.
 func CompilePaths(src string) (*Paths, error) {
 	if _, err := Compile(src, Options{}); err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func CompilePaths(src string) (*Paths, error) {
 	return paths, nil
 }
 
-// Of returns the JSON pointers of the parts of in that are meant. A part that is
-// not there may be among them. Its errors are those of Program.Run.
+// Of returns the JSON pointers of the parts of in that are selected. They may
+// include parts that do not exist. Its errors are those of Program.Run.
 func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, err error) {
 	err = p.p.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		paths := scan.ReadArray(out, wire.DefaultMaxDepth)

@@ -12,41 +12,41 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A source knows where in what a run was given each of its objects and arrays
-// stood. What a program only selects comes out of it as the very value that was
-// decoded (programs never change a value, they make new ones), and is then
-// printed as it stood: with its keys in the peer's order and its text as it was.
-// The zero value, and nil, know nothing.
+// A source remembers the text of each object and array in the input of a run. A
+// value that a program only selects comes out as the same Go value (programs
+// never change values, they make new ones) and is then printed with its
+// original text, so that its keys keep their order. The zero value and nil know
+// no texts.
 type source struct {
 	spans []span
-	at    map[uintptr]span // made of spans when first needed
+	at    map[uintptr]span // spans by id, built when first needed
 }
 
 // A span is the text of one object or array of the input.
 type span struct {
-	id     uintptr // of the map, or of the first element
+	id     uintptr // the address of the map, or of the first element
 	raw    []byte
-	length int // of an array, as a slice of it may begin with the same element
+	length int // of an array, since a slice of it may begin with the same element
 }
 
-// sourceKey is the key of a run's source in its context, for Funcs.
+// sourceKey is the context key of a run's source, for Funcs.
 type sourceKey struct{}
 
-// EncodeArg is Encode of an argument of a Func, by the context that its Call
-// got: what the program only selected keeps the text that it had in the input.
+// EncodeArg is Encode for an argument of a Func; ctx is the context of its
+// Call. A value that the program only selected keeps its original text.
 func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 	src, _ := ctx.Value(sourceKey{}).(*source)
 	return src.encode(v)
 }
 
-// decode returns raw as a value, and remembers where its parts stood.
+// decode decodes raw and remembers the texts of its parts.
 func (s *source) decode(raw []byte) (any, error) {
 	d := decoder{b: raw, src: s}
 	return d.all()
 }
 
-// add remembers the text that v stood as. Empty ones look the same wherever they came
-// from.
+// add remembers the text of v. Empty values need none: they look the same
+// wherever they come from.
 func (s *source) add(v any, raw []byte) {
 	if s == nil {
 		return
@@ -56,8 +56,8 @@ func (s *source) add(v any, raw []byte) {
 	}
 }
 
-// identity tells a map or slice that is not empty from all others that are
-// alive, by its address, and returns its length.
+// identity returns the address and the length of a map or slice that is not
+// empty; among values that are alive, they identify it.
 func identity(v any) (id uintptr, length int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -68,7 +68,7 @@ func identity(v any) (id uintptr, length int) {
 	return 0, 0
 }
 
-// find returns the text of v in the input; nil where v was made by the program.
+// find returns the original text of v; nil if the program made v.
 func (s *source) find(v any) []byte {
 	id, n := identity(v)
 	if n == 0 || s == nil || len(s.spans) == 0 {
@@ -86,8 +86,8 @@ func (s *source) find(v any) []byte {
 	return nil
 }
 
-// encode returns the compact JSON of v: what stood in the input as it stood there,
-// objects that the program made with their keys sorted.
+// encode returns the compact JSON of v: parts of the input with their original
+// text, objects that the program made with sorted keys.
 func (s *source) encode(v any) (json.RawMessage, error) { return s.append(nil, v) }
 
 func (s *source) append(b []byte, v any) ([]byte, error) {

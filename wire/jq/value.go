@@ -13,33 +13,34 @@ import (
 // maxDepth is the deepest nesting that is decoded, as in encoding/json.
 const maxDepth = 10_000
 
-// maxDigits bounds a number: what it takes to compute with one grows with the
-// square of its length, and nothing can interrupt it.
+// maxDigits bounds the digits of a number: the time to compute with it grows
+// with the square of its length and cannot be interrupted.
 const maxDigits = 10_000
 
 var errHuge = fmt.Errorf("a number has more than %d digits", maxDigits)
 
-// Decode returns in as the values that programs work on: nil, bool,
+// Decode decodes in into the types that programs work on: nil, bool,
 // json.Number, string, []any and map[string]any. Of members with the same name
-// the last one counts; what is no UTF-8 becomes U+FFFD. A number of more than
-// 10,000 digits is an error.
+// the last counts; bytes that are not UTF-8 become U+FFFD. A number of more
+// than 10,000 digits is an error.
 func Decode(in json.RawMessage) (any, error) {
 	d := decoder{b: in}
 	return d.all()
 }
 
-// Encode returns the compact JSON of v, which is what Decode or a program returned
-// or an int, int64 or float64. Keys are sorted; <, > and & stay as they are.
+// Encode returns the compact JSON of v, a value that Decode or a program
+// returned, or an int, int64 or float64. Keys are sorted; <, > and & are not
+// escaped.
 func Encode(v any) (json.RawMessage, error) { return (&source{}).encode(v) }
 
-// Number returns the value of any of the numbers that programs work on.
+// Number returns the value of a number of any type that programs work on.
 func Number(v any) (float64, bool) { return gojq.ToFloat64(v) }
 
-// A decoder reads a value that is known to be valid.
+// A decoder decodes a value that is known to be valid.
 type decoder struct {
 	b    []byte
 	i    int
-	huge bool // there is a number of more than maxDigits
+	huge bool // a number has more than maxDigits
 	src  *source
 }
 
@@ -104,8 +105,8 @@ func (d *decoder) array() any {
 	return a
 }
 
-// more steps over what is before the next member: the opening bracket, or a
-// comma; after the last it steps over the closing bracket and returns false.
+// more moves to the next member, over the opening bracket or a comma; after the
+// last it moves over the closing bracket and returns false.
 func (d *decoder) more(end byte) bool {
 	d.blanks()
 	open := d.b[d.i] != ',' && d.b[d.i] != end
@@ -144,8 +145,8 @@ func (d *decoder) text() string {
 	return unescape(raw)
 }
 
-// unescape returns the text that the inside of a string token stands for. Each
-// byte that is no UTF-8 becomes U+FFFD.
+// unescape returns the text of the inside of a string token. Each byte that is
+// not UTF-8 becomes U+FFFD.
 func unescape(raw []byte) string {
 	s := scan.Key(raw)
 	if utf8.ValidString(s) {

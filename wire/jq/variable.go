@@ -8,7 +8,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// used returns those of the names of variables that src may name.
+// used returns the names of those variables that src may use.
 func used(src string, names []string) (some []string) {
 	for _, name := range names {
 		if strings.Contains(src, "$"+name) {
@@ -18,8 +18,9 @@ func used(src string, names []string) (some []string) {
 	return some
 }
 
-// splitVariable is split for a query that begins with a declared variable, such as
-// $params.name: root is its name. Where it does not, path is nil and rest the query.
+// splitVariable is split for a query that begins with a declared variable, such
+// as $params.name; root is the variable's name. Otherwise path is nil and rest
+// is query.
 func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, rest *gojq.Query) {
 	first := query
 	for first.Op == gojq.OpPipe && first.Term == nil && len(first.Patterns) == 0 {
@@ -52,15 +53,17 @@ func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
 	return &q
 }
 
-// Values returns the value of a declared variable for one run, JSON; nil is null.
+// Values returns the value of a declared variable for one run, as JSON; nil is
+// null.
 type Values func(name string) json.RawMessage
 
-// IsPath reports whether p only follows a path, in its input or in a declared
-// variable: it decodes nothing, and its output is a part of what it was given.
+// IsPath reports whether p only follows a path in its input or in a declared
+// variable. Then it decodes nothing, and its output is a part of what it was
+// given.
 func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
 
-// An applied is one run of a program: the values that it was given, and where in
-// them what it selects stood.
+// An applied is the state of one run: the values of the declared variables, and
+// the texts of the input's parts.
 type applied struct {
 	vals Values
 	source

@@ -13,58 +13,37 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/toml"
 	"rpcx/wire/trust"
+	"rpcx/wire/xdg"
 )
 
-// A file is config.toml. A mistake in one profile is nothing to the others: it
-// is found when that profile is asked for.
+// A file is config.toml. A mistake in a profile is only reported when that
+// profile is asked for, so that the others remain usable.
 type file struct {
 	path     string
 	profiles map[string]any
 	defaults any            // [default]; nil: there is none
-	stray    string         // a key beside profile; "" where there is none
-	lines    map[string]int // of "profile.NAME.KEY"
+	stray    string         // a top-level key that is not known; "": none
+	lines    map[string]int // by path, such as "profile.NAME.KEY"
 }
 
-// PathVariable is the environment variable that names the file in place of config.toml.
+// PathVariable is the environment variable that names another file than
+// config.toml.
 const PathVariable = "RPCX_CONFIG"
 
-// filePath returns where the file would be; "" where nothing says so.
+// filePath returns the path of the file, which need not exist; "" if there is
+// no folder for it.
 func filePath() string {
 	if path := os.Getenv(PathVariable); path != "" {
 		return path
 	}
-	dir := XDG("XDG_CONFIG_HOME", ".config")
+	dir := xdg.Config()
 	if dir == "" {
 		return ""
 	}
 	return filepath.Join(dir, "config.toml")
 }
 
-// XDG returns our folder in the one that an XDG variable names, else in one below
-// the home folder; "" where nothing says so.
-func XDG(variable string, below ...string) string {
-	dir := os.Getenv(variable)
-	if !filepath.IsAbs(dir) { // unset, or of no worth as XDG has it
-		home, _ := os.UserHomeDir()
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(append([]string{home}, below...)...)
-	}
-	return filepath.Join(dir, "rpcx")
-}
-
-// StateFile returns the path of name in $XDG_STATE_HOME/rpcx, or "" without a
-// home directory.
-func StateFile(name string) string {
-	dir := XDG("XDG_STATE_HOME", ".local", "state")
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, name)
-}
-
-// open reads the file; nil where there is none.
+// open reads the file; nil if there is none.
 func open() (*file, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -74,7 +53,7 @@ func open() (*file, error) {
 	return load(path, b)
 }
 
-// contents returns what stands in the file; nil where there is none.
+// contents returns the content of the file; nil if there is none.
 func contents(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -95,7 +74,8 @@ func contents(path string) ([]byte, error) {
 	return b, nil
 }
 
-// load reads b, the contents of the file, which has to be one that nobody else can write.
+// load reads b, the content of the file at path. It refuses a file that others
+// can write.
 func load(path string, b []byte) (*file, error) {
 	if err := trusted(path); err != nil {
 		return nil, err
@@ -104,8 +84,8 @@ func load(path string, b []byte) (*file, error) {
 	return f, f.parse(b)
 }
 
-// trusted looks at the file and its folder, and where it is a link at what it
-// leads to as well.
+// trusted refuses a file that others can write, or whose folder they can; of a
+// link, also the file that it leads to.
 func trusted(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -139,12 +119,12 @@ func (f *file) parse(b []byte) error {
 	return nil
 }
 
-// table returns what the file has of a profile; nil where there is none of that
+// table returns the table of a profile; nil if there is no profile of that
 // name.
 func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
-	case !ok && f.stray != "": // it may have been meant to be there
+	case !ok && f.stray != "": // the profile may have been meant to be there
 		return nil, unknown(f.where(f.stray), f.stray, []string{"profile", "default"})
 	case !ok:
 		return nil, nil
@@ -161,7 +141,7 @@ func (f *file) table(name string) (map[string]any, error) {
 	return table, nil
 }
 
-// syntax returns an error of reading the file in our words.
+// syntax returns an error of reading the file as a usage Fault.
 func (f *file) syntax(err error) error {
 	var at *toml.Error
 	if errors.As(err, &at) && at.Line > 0 {
@@ -170,7 +150,7 @@ func (f *file) syntax(err error) error {
 	return wire.Usagef("%s: %v", f.path, err)
 }
 
-// places finds the lines of keys: those that a struct without any has no place for.
+// places returns the lines of all keys, by path.
 func places(b []byte) map[string]int {
 	var nothing struct {
 		Profile map[string]struct{} `toml:"profile"`
@@ -179,7 +159,8 @@ func places(b []byte) map[string]int {
 	return toml.Strange(b, &nothing)
 }
 
-// where returns the place of a key of the file, or of one of a profile.
+// where returns the file and the line of a key, for errors; with two words, of
+// a key of a profile.
 func (f *file) where(key ...string) string {
 	path := strings.Join(key, ".")
 	if key[0] == "" { // see Defaults
@@ -193,7 +174,8 @@ func (f *file) where(key ...string) string {
 	return f.path + ": " + path
 }
 
-// line returns that of a key, or of the first one below it; 0: not known.
+// line returns the line of a key, or of the first one below it; 0 if it is not
+// known.
 func (f *file) line(path string) int {
 	line := f.lines[path]
 	for key, n := range f.lines {

@@ -1,6 +1,6 @@
-// Package profile reads config.toml: what a user calls a peer, and how it is
-// reached (rpcx-config(5)). Nothing of the file is looked at before
-// somebody asks for a name.
+// Package profile reads config.toml: the names that a user has given to peers,
+// and how each is reached (rpcx-config(5)). The file is only read when a
+// profile is asked for.
 package profile
 
 import (
@@ -14,28 +14,30 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Profile is one [profile.NAME] with its variables filled in.
+// A Profile is a [profile.NAME], or [default], with environment variables
+// filled in.
 type Profile struct {
 	Name     string
-	Folder   string    // of the file: what relative paths are relative to
+	Folder   string    // the folder of the file, to which relative paths are relative
 	Endpoint Setting   // of one value
 	Settings []Setting // the rest, in the order of their keys
 }
 
-// A Setting is one key of a profile. Keys are named as the flags are.
+// A Setting is one key of a profile. Keys have the names of flags.
 type Setting struct {
 	Key    string
-	Values []string // one, but for keys that are lists
+	Values []string // exactly one, unless the key is a list
 	where  string   // file, line and key
-	filled bool     // a variable was filled in: the values are not to be shown
+	filled bool     // a variable was filled in, so that the values must not be shown
 }
 
-// Keys returns what a profile may have, endpoint included.
+// Keys returns the names of the keys that a profile may have, with endpoint,
+// sorted.
 func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
 
-// Find reads the profile of that name. It is nil where there is no file or no
-// such profile. Errors are Faults of kind Usage that name the file and, where
-// they are known, the line and the key.
+// Find returns the profile of that name; nil if there is no file or no such
+// profile. Errors are usage Faults that name the file and, if they are known,
+// the line and the key.
 func Find(name string) (*Profile, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -97,7 +99,7 @@ func Defaults() (*Profile, error) {
 	return p, nil
 }
 
-// Names returns the profiles that there are.
+// Names returns the names of all profiles.
 func Names() ([]string, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -106,7 +108,7 @@ func Names() ([]string, error) {
 	return slices.Sorted(maps.Keys(f.profiles)), nil
 }
 
-// Setting returns what a key is set to; nil where it is not.
+// Setting returns the setting of a key; nil if the profile does not have it.
 func (p *Profile) Setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {
@@ -119,8 +121,9 @@ func (p *Profile) Setting(key string) *Setting {
 // Where is where it stands: file, line and key.
 func (s Setting) Where() string { return s.where }
 
-// Fault returns what is wrong with a value, with its place before it. Where a
-// variable was filled in, err is not shown: its words may be a secret.
+// Fault returns err, about a value of s, as a usage Fault with the place of the
+// key. If a variable was filled in, the text of err is left out: it may quote a
+// secret.
 func (s Setting) Fault(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -133,7 +136,8 @@ func (s Setting) Fault(err error) error {
 	return g
 }
 
-// unknown refuses a key, with the nearest that there is.
+// unknown returns the usage Fault for an unknown key, with the nearest known
+// one.
 func unknown(where, key string, known []string) error {
 	f := wire.Usagef("%s: there is no such key", where)
 	if near := catalog.Nearest(key, known); near != "" {

@@ -14,16 +14,16 @@ import (
 type kind int
 
 const (
-	word kind = iota // a string, or a number
+	word kind = iota // a string, a number or a boolean
 	yesNo
-	list  // strings, or one
-	path  // a file
-	paths // files, or one
-	lines // strings, or one, of which @FILE is a file
+	list  // strings, or one string
+	path  // the path of a file
+	paths // paths of files, or one path
+	lines // strings, or one string; @FILE stands for a file
 )
 
-// keys are the keys that a profile may have. All but endpoint are named as flags
-// are.
+// keys are the keys that a profile may have. All but endpoint have the names of
+// flags.
 var keys = map[string]kind{
 	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "no-environment": yesNo,
@@ -37,7 +37,7 @@ var defaultKeys = []string{
 	"cacert", "connect-timeout", "hook-jobs", "hook-timeout", "idle", "max-message", "noise", "ping", "shutdown-timeout", "strict-hooks", "timeout", "wait",
 }
 
-// setting reads one value.
+// setting reads the value of a key.
 func (f *file) setting(name, key string, val any) (Setting, error) {
 	s, k := Setting{Key: key, where: f.where(name, key)}, keys[key]
 	many := k == list || k == paths || k == lines
@@ -61,7 +61,7 @@ func (f *file) setting(name, key string, val any) (Setting, error) {
 	return s, nil
 }
 
-// plain returns a value as a flag would have it.
+// plain returns a value as it would be given to a flag.
 func plain(val any, k kind) (string, error) {
 	switch v := val.(type) {
 	case bool:
@@ -87,8 +87,8 @@ func plain(val any, k kind) (string, error) {
 	return "", fmt.Errorf("it takes a string")
 }
 
-// fill puts variables of the environment in the place of each ${NAME}; $${ is
-// a plain ${.
+// fill replaces each ${NAME} by that variable of the environment; $${ becomes
+// ${.
 func (s *Setting) fill(text string) (string, error) {
 	var b strings.Builder
 	for {
@@ -125,7 +125,7 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// rooted makes a relative path one that begins where the file is.
+// rooted returns a relative path joined to the folder of the file.
 func (f *file) rooted(text string, k kind) string {
 	at := ""
 	switch k {

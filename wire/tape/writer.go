@@ -181,7 +181,7 @@ func (t *Writer) added(now time.Duration) {
 	}
 }
 
-// late flushes if the first line has waited long enough.
+// late is the timer's function: it flushes.
 func (t *Writer) late() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// A Kind is what the value of a key is.
+// A Kind is the type of a key's value.
 type Kind uint8
 
 // The kinds of values.
 const (
-	Other Kind = iota // a date or a time
+	Other Kind = iota // a date, or a time
 	Text
 	Number
 	Bool
@@ -20,16 +20,16 @@ const (
 	Table
 )
 
-// A Key is one key of a file: its path, in which a table of an array of tables is named
-// by its number, from 0.
+// A Key is a key of a file. In its path, a table in an array of tables is its
+// index, from 0.
 type Key struct {
 	Path  []string
 	Line  int // from 1
 	Kind  Kind
-	Items []Kind // of an Array: what its elements are
+	Items []Kind // the kinds of the elements, if Kind is Array
 }
 
-// Name is the path as people write it: greet[0].keep.protocol.
+// Name returns the path as people write it: greet[0].keep.protocol.
 func (k Key) Name() string {
 	var b strings.Builder
 	for i, part := range k.Path {
@@ -45,8 +45,8 @@ func (k Key) Name() string {
 	return b.String()
 }
 
-// Keys returns every key of b in order, those of inline tables included, and the tables
-// themselves. b is trusted to be TOML.
+// Keys returns every key of b in order, with those of inline tables and the
+// tables themselves. b must be valid TOML.
 func Keys(b []byte) []Key {
 	w := walker{counts: map[string]int{}}
 	w.p.Reset(b)
@@ -62,11 +62,11 @@ func Keys(b []byte) []Key {
 	return w.keys
 }
 
-// A walker goes through the expressions of a file.
+// A walker collects the keys of a file.
 type walker struct {
 	p      unstable.Parser
-	at     []string       // the table that key=value lines belong to
-	counts map[string]int // of arrays of tables, by path: how many there are so far
+	at     []string       // the current table
+	counts map[string]int // how many tables each array of tables has so far, by path
 	keys   []Key
 }
 

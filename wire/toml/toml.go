@@ -1,4 +1,5 @@
-// Package toml reads TOML. It is the only importer of the library that does.
+// Package toml reads and writes TOML. Only this package imports a library for
+// that.
 package toml
 
 import (
@@ -9,7 +10,7 @@ import (
 	lib "github.com/pelletier/go-toml/v2"
 )
 
-// An Error describes what is wrong with a text.
+// An Error says what is wrong with a TOML text.
 type Error struct {
 	Line int // 0: not known
 	Text string
@@ -18,8 +19,8 @@ type Error struct {
 // Error returns the text without the line.
 func (e *Error) Error() string { return e.Text }
 
-// Decode reads b into to. A key that to has no place for is an error; so is
-// anything that is no TOML. Errors are of the type *Error.
+// Decode decodes b into to. A key that to has no place for is an error. Errors
+// are of the type *Error.
 func Decode(b []byte, to any) error {
 	err := lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)
 	var strict *lib.StrictMissingError
@@ -31,13 +32,13 @@ func Decode(b []byte, to any) error {
 	return read(err)
 }
 
-// Read is Decode, but passes over the keys that to has no place for.
+// Read is Decode, but ignores keys that to has no place for.
 func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
 
 // Encode returns v as TOML.
 func Encode(v any) ([]byte, error) { return lib.Marshal(v) }
 
-// read makes an *Error of what the library says; nil is nil.
+// read returns the library's error as an *Error; nil for nil.
 func read(err error) error {
 	if err == nil {
 		return nil
@@ -50,8 +51,8 @@ func read(err error) error {
 	return e
 }
 
-// Strange returns the keys of b that to has no place for, with their lines. Of keys
-// in inline tables it may not tell, and in an array of tables of none.
+// Strange returns the keys of b that to has no place for, with their lines. It
+// may miss keys of inline tables, and misses those in arrays of tables.
 func Strange(b []byte, to any) map[string]int {
 	lines := map[string]int{}
 	var strict *lib.StrictMissingError

@@ -1,4 +1,5 @@
-// Package trust says whose files are obeyed: hooks, configuration, pages of dialects.
+// Package trust decides whether a file may be obeyed: hooks, configuration,
+// pages of dialects.
 package trust
 
 import (
@@ -7,8 +8,9 @@ import (
 	"rpcx/wire"
 )
 
-// Check refuses what others than its owner can write, and what belongs to
-// somebody whom we need not trust. what is the word for it in the usage Fault.
+// Check returns a usage Fault if others than its owner can write the file at
+// path, or if its owner need not be trusted. what is the file's name in the
+// Fault's text.
 func Check(what, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

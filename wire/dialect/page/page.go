@@ -20,6 +20,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/server"
 	"rpcx/wire/toml"
+	"rpcx/wire/xdg"
 )
 
 //go:embed pages/*.toml
@@ -96,7 +97,7 @@ func userFile(name string) string {
 	if IsPath(name) {
 		return name
 	}
-	dir := configFolder()
+	dir := xdg.Config()
 	if dir == "" || !load.IsName(name) {
 		return ""
 	}
@@ -105,20 +106,6 @@ func userFile(name string) string {
 		return ""
 	}
 	return path
-}
-
-// configFolder is the program's folder in the one that XDG has for configuration; ""
-// where nothing says so.
-func configFolder() string {
-	dir := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		home, _ := os.UserHomeDir()
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".config")
-	}
-	return filepath.Join(dir, "rpcx")
 }
 
 // read reads the page of that name; it returns a Spec without a name if there

@@ -11,8 +11,8 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/cache"
-	"rpcx/wire/profile"
 	"rpcx/wire/scan"
+	"rpcx/wire/xdg"
 )
 
 // An exitRecord says why a session ended that no command closed. The last few are
@@ -56,7 +56,7 @@ func ForgetExit(socket string) {
 // writeExit records why the session at socket ended and drops its former record; ""
 // only drops that.
 func writeExit(socket, why string) {
-	file := profile.StateFile("ended")
+	file := xdg.StateFile("ended")
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
@@ -78,7 +78,7 @@ func writeExit(socket, why string) {
 
 // exitAt returns how the last session at socket ended; nil: nothing is known.
 func exitAt(socket string) *exitRecord {
-	file := profile.StateFile("ended")
+	file := xdg.StateFile("ended")
 	if file == "" {
 		return nil
 	}

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"rpcx/wire/cache"
-	"rpcx/wire/profile"
 	"rpcx/wire/scan"
+	"rpcx/wire/xdg"
 )
 
 func TestEndings(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	file := profile.StateFile("ended")
+	file := xdg.StateFile("ended")
 	RecordExit("/run/s-a", "first")
 	RecordExit("/run/s-b", strings.Repeat("é", maxExitReason))
 	RecordExit("/run/s-a", "second")
@@ -73,7 +73,7 @@ func TestEndingsTogether(t *testing.T) {
 	for range maxExitRecords {
 		<-done
 	}
-	if n := len(readExitRecords(cache.Read(profile.StateFile("ended")))); n != maxExitRecords {
+	if n := len(readExitRecords(cache.Read(xdg.StateFile("ended")))); n != maxExitRecords {
 		t.Errorf("%d are kept", n)
 	}
 }

@@ -1,0 +1,43 @@
+package cache
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"rpcx/wire/xdg"
+)
+
+// HistoryVariable is the environment variable that, set to "off", keeps the
+// program from remembering endpoints.
+const HistoryVariable = "RPCX_HISTORY"
+
+// maxRecent is how many endpoints are remembered.
+const maxRecent = 50
+
+// Remember stores an endpoint, as it was typed, for completion. The caller must
+// leave out endpoints that hold a secret.
+func Remember(typed string) {
+	file := xdg.StateFile("endpoints")
+	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {
+		return
+	}
+	all := Recent()
+	if i := slices.Index(all, typed); i == 0 {
+		return
+	} else if i > 0 {
+		all = slices.Delete(all, i, i+1)
+	}
+	all = append([]string{typed}, all...)
+	_ = Write(file, []byte(strings.Join(all[:min(len(all), maxRecent)], "\n")+"\n"), time.Time{})
+}
+
+// Recent returns the endpoints that were remembered, the latest first.
+func Recent() []string {
+	file := xdg.StateFile("endpoints")
+	if file == "" {
+		return nil
+	}
+	return strings.FieldsFunc(string(Read(file)), func(r rune) bool { return r == '\n' })
+}
