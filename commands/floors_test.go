@@ -30,7 +30,7 @@ var floors = []floor{
 	{"wire/dialect", []string{"wire", "wire/catalog"}, nil},
 	{"wire/framing", []string{"wire", "wire/scan"}, nil},
 	{"wire/schema", []string{"wire", "wire/scan", "wire/catalog"}, []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	{"wire/transport", []string{"wire", "wire/scan", "wire/syserr", "wire/framing"}, []string{"github.com/coder/websocket", "golang.org/x/sys"}},
+	{"wire/transport", []string{"wire", "wire/scan", "wire/redact", "wire/syserr", "wire/framing"}, []string{"github.com/coder/websocket", "golang.org/x/net", "golang.org/x/sys"}},
 	{"wire/peer", []string{"wire", "wire/scan", "wire/dialect"}, nil},
 	{"wire/hook", []string{"wire", "wire/scan", "wire/catalog", "wire/jq", "wire/trust", "wire/dialect", "wire/transport"}, nil},
 	{"wire/dialect/jsonrpc", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect"}, nil},

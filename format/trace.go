@@ -3,7 +3,9 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"rpcx/wire"
 	"rpcx/wire/redact"
@@ -54,4 +56,91 @@ func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.
 		o.Int("bytes", int64(len(msg)))
 	}
 	c.row("trace", o.End())
+}
+
+// Fact shows with -v what is to know of a connection; at is the time since the start. What belongs to it stands on
+// lines of their own below it.
+func (c *Console) Fact(f wire.Fact, at time.Duration) {
+	if c.o.JSON {
+		var o scan.Object
+		o.SomeText("client", f.Who)
+		o.Text("step", f.Step)
+		o.Value("t", at.Round(time.Microsecond).Seconds())
+		o.Text("text", f.Text)
+		if len(f.Lines) > 0 {
+			o.Value("lines", f.Lines)
+		}
+		if f.Took > 0 {
+			o.Value("took", f.Took.Round(time.Microsecond).Seconds())
+		}
+		c.row("trace", o.End())
+		return
+	}
+	head := fmt.Sprintf("* %.3fs ", at.Seconds())
+	if f.Who != "" {
+		head += f.Who + " "
+	}
+	text := f.Step + ": " + f.Text
+	if f.Took > 0 {
+		text += fmt.Sprintf(" (%.1f ms)", float64(f.Took.Microseconds())/1000)
+	}
+	c.line(colorFaint, head, Cut(CleanLine(text), traced))
+	for _, line := range f.Lines {
+		c.line(colorFaint, head, "  "+Cut(CleanLine(line), traced))
+	}
+}
+
+// Piece shows bytes for -vv, escaped: ">>" before those that were sent, "<<" before those that came.
+func (c *Console) Piece(p wire.Piece, at time.Duration) {
+	text := string(escaped(p.Shown))
+	if c.o.JSON {
+		var o scan.Object
+		o.SomeText("client", p.Who)
+		o.Text("dir", p.Dir.String())
+		o.Value("t", at.Round(time.Microsecond).Seconds())
+		o.SomeText("frame", p.Frame)
+		o.Int("bytes", int64(p.Size))
+		o.Text("wire", text)
+		c.row("trace", o.End())
+		return
+	}
+	mark := ">>"
+	if p.Dir == wire.Recv {
+		mark = "<<"
+	}
+	head := fmt.Sprintf("%s %.3fs ", mark, at.Seconds())
+	if p.Who != "" {
+		head += p.Who + " "
+	}
+	what := fmt.Sprintf("%d bytes: ", p.Size)
+	if p.Frame != "" {
+		what = p.Frame + ", " + what
+	}
+	if len(p.Shown) >= traced {
+		text += "…"
+	}
+	c.line(colorFaint, head, what+text)
+}
+
+// escaped returns bytes as one line of text: line breaks and all else that is not printed as in a Go string, a backslash
+// as two, quotes as they are.
+func escaped(b []byte) []byte {
+	var out []byte
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		switch {
+		case r == '"':
+			out = append(out, '"')
+		case r == utf8.RuneError && size == 1:
+			out = fmt.Appendf(out, `\x%02x`, b[0])
+		default:
+			quoted := strconv.AppendQuoteRune(nil, r)
+			if r == '\'' {
+				quoted = []byte(`'''`)
+			}
+			out = append(out, quoted[1:len(quoted)-1]...)
+		}
+		b = b[size:]
+	}
+	return out
 }

@@ -117,6 +117,8 @@ type Options struct {
 	// First gets what comes first, of a stream of bytes or as a message, once or as it
 	// comes in; the bytes are valid during the call. May be nil.
 	First func(b []byte)
+	// Seen gets all bytes that are read, and all that are written, as they are. It keeps none. May be nil.
+	Seen func(d Direction, b []byte)
 	// Strict is for a listener: a line that is a JSON value but neither object nor
 	// array is a message, for the dialect to answer. It refuses, before the first message, header lines that are neither
 	// Content-Length nor Content-Type (header on a listener: so that a browser's

@@ -35,6 +35,13 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
+// Counted is Bool for a flag that says more when it is given again, as in -vv; count is how often it was.
+func Counted(group, name, short, usage string, to *bool, count *int) Flag {
+	f := Bool(group, name, short, usage, to).(*cli.BoolFlag)
+	f.Config.Count = count
+	return f
+}
+
 // Text makes a flag for a text, which stores into to. group is its heading in
 // help, short a second name of one letter or "".
 func Text(group, name, short, usage string, to *string) Flag {

@@ -7,6 +7,7 @@ import (
 // CommonFlags are the flags that every command has.
 type CommonFlags struct {
 	Verbose bool
+	verbose int    // how often that was said
 	errors  string // this and color are read before the line is parsed, see detect; here they are checked
 	color   string
 }
@@ -17,8 +18,11 @@ var errorForms = []string{"text", "json"}
 // Flags makes the flags, which store into c.
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupCommon, "verbose", "v", "trace messages on stderr, with direction and time, redacted", &c.Verbose),
+		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace on stderr how the connection comes about, and each message, redacted; -vv also the bytes or frames on the wire", &c.Verbose, &c.verbose),
 		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: what stands on stderr is lines of text (the default), or each a JSON object", &c.errors, errorForms),
 		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", &c.color, []string{"auto", "always", "never"}),
 	}
 }
+
+// Bytes reports whether bytes are shown, too: -vv.
+func (c *CommonFlags) Bytes() bool { return c.verbose > 1 }

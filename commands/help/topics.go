@@ -21,7 +21,7 @@ var texts embed.FS
 
 // topicOrder are the topics that come first in the list; those of dialects follow, by their names.
 var topicOrder = []string{
-	"endpoints", "params", "output", "events", "hooks", "sessions", "prompt", "tape", "page", "validate", "config", "environment", "files",
+	"endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "tape", "page", "validate", "config", "environment", "files",
 }
 
 // A Topic is what `rpcx help NAME` prints, and a page of the manual, rpcx-NAME(SECTION).

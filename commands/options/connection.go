@@ -60,6 +60,7 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 		CloseTimeout:   env.StepLimit,
 		Stderr:         run.Console.Writer(format.FromPeer),
 		Warn:           run.Console.Warn,
+		Watch:          watch(run),
 	}
 	if c.Noise >= 0 {
 		cfg.NoiseLimit = int(c.Noise)

@@ -9,6 +9,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/peer"
+	"rpcx/wire/redact"
+	"rpcx/wire/transport"
 )
 
 // tap returns a tap that sees each message, for -v and a.Heard; nil if neither
@@ -48,7 +50,7 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
 	return func(n peer.Note, client string) {
-		text, who, from := n.Text, "the peer", ""
+		text, who, from := string(redact.JSON([]byte(n.Text))), "the peer", "" // it may quote a message
 		if client != "" {
 			who, from = client, client+": "
 		}
@@ -87,3 +89,15 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 // maxNotes bounds the different warnings that are shown of one peer, since a peer
 // can cause any number.
 const maxNotes = 200
+
+// watch returns what shows with -v how a connection comes about, and with -vv what goes over it; nil: nobody looks.
+func watch(run *env.Env) *transport.Watch {
+	if !run.Common.Verbose {
+		return nil
+	}
+	w := &transport.Watch{Fact: func(f wire.Fact) { run.Console.Fact(f, time.Since(run.Started)) }}
+	if run.Common.Bytes() {
+		w.Piece = func(p wire.Piece) { run.Console.Piece(p, time.Since(run.Started)) }
+	}
+	return w
+}

@@ -129,7 +129,7 @@ type blankConn struct{ *goneConn }
 func (c *blankConn) Probe() error { return c.blank() }
 
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
-	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w}}
+	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w, seen: in.seen}}
 	half, ok := rwc.(interface{ CloseWrite() error })
 	if !ok {
 		return c

@@ -20,8 +20,9 @@ type input struct {
 	max   int  // the greatest message
 	whole bool // wire.Options.Whole
 	idle  func()
-	first func(b []byte) // gets what comes first; nil: nobody wants more of it
-	shown int            // how many bytes it got
+	first func(b []byte)                   // gets what comes first; nil: nobody wants more of it
+	shown int                              // how many bytes it got
+	seen  func(d wire.Direction, b []byte) // wire.Options.Seen
 	buf   []byte
 	r, w  int // the window is buf[r:w]
 	err   error
@@ -30,7 +31,7 @@ type input struct {
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
-	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First}
+	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
 }
 
 // window is valid until the next more or settle; what drop took off it,
@@ -62,6 +63,9 @@ func (in *input) more() error {
 		in.w += n
 		if in.first != nil && n > 0 {
 			in.show(in.buf[in.w-n : in.w])
+		}
+		if in.seen != nil && n > 0 {
+			in.seen(wire.Recv, in.buf[in.w-n:in.w])
 		}
 		in.err = closeError(err)
 		if n > 0 {

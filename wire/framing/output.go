@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"rpcx/wire"
 )
 
 // A wrap describes how a framing writes a message.
@@ -19,6 +21,7 @@ type wrap struct {
 type output struct {
 	dst  io.Writer
 	wrap wrap
+	seen func(d wire.Direction, b []byte) // wire.Options.Seen
 
 	writing sync.Mutex // held during a write; taken before mu
 	written uint64     // messages; guarded by writing
@@ -103,6 +106,9 @@ func (o *output) write() error {
 	}
 	if err != nil || len(out) == 0 {
 		return err
+	}
+	if o.seen != nil {
+		o.seen(wire.Send, out)
 	}
 	if _, err = o.dst.Write(out); err == nil {
 		return nil

@@ -26,6 +26,7 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 	}
 	r.ShowTo(o.Tap)
 	r.TellWork(o.Hook.Working)
+	o.Transport.Watch.Tell(wire.Fact{Step: "session", Text: fmt.Sprintf("%s is held by process %d, which is spoken to over %s", e, r.PID(), e.Socket)})
 	if o.Tap != nil && o.Note != nil {
 		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"rpcx/wire/peer"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/tape"
+	"rpcx/wire/transport"
 )
 
 // A link is one connection of a conversation, with what belongs to it alone.
@@ -31,6 +33,7 @@ type link struct {
 	replaced  atomic.Bool    // there is another
 	end       func() error
 	recording recording
+	watch     *transport.Watch
 }
 
 // newLink dials and greets.
@@ -46,7 +49,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		conn = d.o.Wrap(conn)
 	}
 	l := &link{
-		codec: d.newCodec(), ends: ends, recording: rec,
+		codec: d.newCodec(), ends: ends, recording: rec, watch: d.o.Transport.Watch,
 		ready: make(chan struct{}), born: time.Now(),
 	}
 	po := peer.Options{Client: true, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
@@ -64,6 +67,8 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	l.p = peer.New(conn, l.codec, po)
 	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
+	greeting := wire.Fact{Step: "greeting", Text: "the dialect " + d.Dialect() + " has no greeting"}
+	began := time.Now()
 	if err := l.greet(ctx, d.o.Greeting); err != nil {
 		l.close()
 		return nil, err
@@ -71,7 +76,9 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	d.responder.Opened(l.p)
 	if _, greets := l.codec.(dialect.Greeter); greets {
 		l.received.Store(false)
+		greeting.Text, greeting.Took = "the dialect "+d.Dialect()+" has greeted", time.Since(began)
 	}
+	l.watch.Tell(greeting)
 	return l, nil
 }
 
@@ -144,12 +151,31 @@ func (l *link) close() error { return l.end() }
 
 func (l *link) shutdown() error {
 	note := l.recording.ended(l.p)
+	fact := ending(l.p, "")
 	err := l.p.Close()
+	l.watch.Tell(fact())
 	note()
 	for _, end := range l.ends {
 		err = errors.Join(err, end())
 	}
 	return err
+}
+
+// ending is called before p's connection is closed here. What it returns is called after that, and says how it ended.
+// Of a listener, who is the client.
+func ending(p *peer.Peer, who string) func() wire.Fact {
+	text := "the connection is closed by us"
+	select {
+	case <-p.Done():
+		text = "the far side has closed the connection"
+	default:
+	}
+	return func() wire.Fact {
+		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // it may just have come to be known
+			text = "the connection has ended: " + err.Error()
+		}
+		return wire.Fact{Step: "closed", Text: text, Who: who}
+	}
 }
 
 // discoveryCache keeps what e says it offers from one connection to the next, and

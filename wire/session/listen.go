@@ -118,6 +118,9 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 		o.Tap, o.Note = s.options.Client(client)
 	}
 	rec = s.record(conn).from(conn)
+	if _, rec.brief = conn.(wire.OneShot); !rec.brief {
+		s.options.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: "a client", Who: client})
+	}
 	o.Tap = rec.tap(o.Tap)
 	if s.options.Wrap != nil {
 		conn = s.options.Wrap(conn)
@@ -149,11 +152,15 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	}
 	err := p.Err()
 	note := rec.ended(p)
+	fact := ending(p, client)
 	_ = p.Close()
 	if rec.post != nil {
 		rec.post.over()
 	}
 	note()
+	if !rec.brief {
+		s.options.Transport.Watch.Tell(fact())
+	}
 	if p.MostHeld() > muchHeld {
 		debug.FreeOSMemory() // what one client made us take is not kept when it goes
 	}

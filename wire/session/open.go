@@ -125,6 +125,9 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 // connect dials, or starts the embedded server, of which there is more to end
 // than the connection.
 func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
+	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
+		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " is played in this process"})
+	}
 	if d.endpoint.Demo != "" {
 		return startDemo(d.endpoint)
 	}
@@ -140,7 +143,21 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	}
 	cfg.Exchanged, cfg.Whole, cfg.Hurry = d.exchanged, true, d.o.Hurry
 	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
+	if err == nil {
+		cfg.Watch.Tell(wire.Fact{Step: "framing", Text: carriedBy(d.endpoint)})
+	}
 	return conn, nil, err
+}
+
+// carriedBy says what a message is on a connection to e.
+func carriedBy(e endpoint.Endpoint) string {
+	switch {
+	case e.Address.IsHTTP():
+		return "each message is the body of a POST, and connects by itself"
+	case e.IsBytes():
+		return "each message is framed as " + framingOf(e)
+	}
+	return "each message is a text frame of the WebSocket"
 }
 
 // transportConfig adds what the dialect, our role in it and the framing decide.

@@ -204,9 +204,8 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	return a.parseSocket(path)
 }
 
-// String returns the address as a user may be shown it: userinfo and the values
-// of a query are replaced by "…". Where there is nothing of that kind, Parse
-// takes it back.
+// String returns the address as a user may be shown it: userinfo, the values of a query, and words of a command that are
+// named like secrets, are replaced by "…". Where there is nothing of that kind, Parse takes it back.
 func (a Address) String() string {
 	switch a.Scheme {
 	case "ws", "wss", "http", "https":
@@ -222,7 +221,7 @@ func (a Address) String() string {
 	case "ws+unix", "http+unix":
 		return a.Scheme + ":" + a.Path + ":" + redactQuery(a.URLPath)
 	}
-	return a.Scheme + ":" + joinWords(a.Command)
+	return a.Scheme + ":" + joinWords(shownWords(a.Command))
 }
 
 // redactQuery hides the values of a query, which are where keys and tokens are.

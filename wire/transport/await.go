@@ -51,7 +51,7 @@ func (s *streamListener) acceptPeer() (wire.Conn, error) {
 		}
 		stream := newNetStream(conn)
 		if stream.first, err = s.hear(conn); err == nil {
-			return s.c.frame(stream)
+			return s.c.frame(stream, "")
 		}
 		s.c.warn("%s: who connected is not the peer: %v", s.endpoint, err)
 		_ = stream.Close()
@@ -74,7 +74,7 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	words = words[:n]
 	o := s.c.Options
 	o.Whole = true // what is cut off may go on
-	c, err := Config{Framing: s.c.Framing, Options: o}.frame(said{bytes.NewReader(words)})
+	c, err := Config{Framing: s.c.Framing, Options: o}.frame(said{bytes.NewReader(words)}, "")
 	if err != nil {
 		return nil, err
 	}

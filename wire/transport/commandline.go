@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 )
 
 // wordReader splits a command into words. Whatever it accepts means the same to
@@ -156,4 +157,20 @@ func joinWords(words []string) string {
 		}
 	}
 	return strings.Join(quoted, " ")
+}
+
+// shownWords returns the words of a command as a user may be shown them: what is named like a secret is left out.
+func shownWords(words []string) []string {
+	shown := make([]string, len(words))
+	for i, w := range words {
+		shown[i] = string(redact.Text([]byte(w)))
+		name, _, given := strings.Cut(w, "=")
+		switch {
+		case i > 0 && given && redact.SecretName(strings.TrimLeft(name, "-")):
+			shown[i] = name + "=…"
+		case i > 1 && strings.HasPrefix(words[i-1], "-") && redact.SecretName(strings.TrimLeft(words[i-1], "-")) && !strings.HasPrefix(w, "-"):
+			shown[i] = "…"
+		}
+	}
+	return shown
 }

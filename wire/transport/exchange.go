@@ -27,13 +27,14 @@ type Exchange struct {
 type served struct {
 	r     *http.Request
 	start time.Time
+	watch *Watch
 
 	mu   sync.Mutex
 	head *http.Response // nil: it has not gone yet
 	tell func(Exchange) // nil: not asked for, or told
 }
 
-func serve(r *http.Request) *served { return &served{r: r, start: time.Now()} }
+func serve(r *http.Request, w *Watch) *served { return &served{r: r, start: time.Now(), watch: w} }
 
 // OnExchange has tell told of the exchange when the head of its response has gone, at
 // once where it has.
@@ -55,6 +56,7 @@ func (w *wsConn) OnExchange(tell func(Exchange)) {
 func (s *served) answered(status int, header http.Header) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.watch.answered(s.r.RemoteAddr, status, s.r.Proto, header, time.Since(s.start))
 	s.head = &http.Response{StatusCode: status, Proto: s.r.Proto, Header: header.Clone()}
 	s.told()
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -34,7 +35,7 @@ func dialExec(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 		out.Close()
 		return nil, err
 	}
-	return c.frame(s)
+	return c.frame(s, "")
 }
 
 // childCommand returns the command of an exec or ipc address.
@@ -70,6 +71,7 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c Config) 
 		pump.close(context.Background(), 0)
 		return nil, err
 	}
+	c.Watch.Tell(wire.Fact{Step: "child", Text: fmt.Sprintf("started as process %d: %s", p.Pid(), joinWords(shownWords(cmd.Args)))})
 	return newChildStream(p, pipes, pump, c), nil
 }
 
@@ -77,11 +79,12 @@ func noDescriptors(err error) *wire.Fault {
 	return wire.NewFault(wire.Unreachable, "no pipe for the child: "+err.Error(), err)
 }
 
-// frame puts c's framing around a stream of bytes.
-func (c Config) frame(s io.ReadWriteCloser) (wire.Conn, error) {
+// frame puts c's framing around a stream of bytes. Of a listener, who is the client.
+func (c Config) frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	if c.Framing == nil {
 		s.Close()
 		return nil, wire.NewFault(wire.Internal, "a stream of bytes without a framing", nil)
 	}
+	c.Seen = c.Watch.pieces(who)
 	return c.Framing(s, c.Options), nil
 }

@@ -48,7 +48,7 @@ func dialHTTP(_ context.Context, a Address, c Config) (wire.Conn, error) {
 	}
 	h := &httpConn{httpDialer: d, max: c.Options.WithDefaults().MaxMessage, queue: make(chan []byte)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.http = d.client(http.ProxyFromEnvironment)
+	h.http = d.client()
 	h.http.Jar = newCookies()
 	return h, nil
 }

@@ -1,16 +1,13 @@
 package transport
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -29,7 +26,6 @@ type httpDialer struct {
 	header     http.Header // our own copy
 	hostHeader string      // a Host given as a header; "" leaves it to the URL
 	tls        *tls.Config
-	tunnel     atomic.Pointer[url.URL] // the proxy that the next connection goes through, by CONNECT
 }
 
 func newHTTPDialer(a Address, c Config) (*httpDialer, error) {
@@ -70,12 +66,9 @@ func newHTTPDialer(a Address, c Config) (*httpDialer, error) {
 // client returns an http.Client whose connections are not shared with any other. It
 // speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
 // certificate is lost.
-func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.Client {
-	if d.a.Path != "" {
-		proxy = nil
-	}
-	return &http.Client{CheckRedirect: d.redirect, Transport: d.c.observed(&http.Transport{
-		Proxy:                  proxy,
+func (d *httpDialer) client() *http.Client {
+	return &http.Client{CheckRedirect: d.redirect, Transport: d.c.observed(d.c.watched(&http.Transport{
+		Proxy:                  d.forwards,
 		DialContext:            d.dial,
 		TLSClientConfig:        d.tls,
 		TLSHandshakeTimeout:    d.c.connectTimeout(),
@@ -84,8 +77,7 @@ func (d *httpDialer) client(proxy func(*http.Request) (*url.URL, error)) *http.C
 		ReadBufferSize:         64 << 10,
 		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: 1 << 20,
-		OnProxyConnectResponse: proxyRefused,
-	})}
+	}))}
 }
 
 // redirectsMost bounds the redirects that are followed for one request.
@@ -141,87 +133,49 @@ func (d *httpDialer) redirected(resp *http.Response) error {
 	return f
 }
 
-// tunnelled is http.ProxyFromEnvironment, but ws:// too goes through a
-// proxy by CONNECT, as RFC 6455 has it: many proxies forward no upgrade. What
-// Go's transport cannot do for a URL without TLS is left to dial.
-func (d *httpDialer) tunnelled() func(*http.Request) (*url.URL, error) {
-	return func(req *http.Request) (*url.URL, error) {
-		d.tunnel.Store(nil)
-		p, err := http.ProxyFromEnvironment(req)
-		if p == nil || err != nil || req.URL.Scheme != "http" || p.Scheme != "http" {
-			return p, err
-		}
-		d.tunnel.Store(p)
+// forwards returns the proxy that a request is sent to as it is, with its whole URL; nil: it is sent over a connection of
+// its own, which may go through a proxy, too. A proxy of HTTP forwards what is not encrypted, but no upgrades: many
+// cannot, so that those go by CONNECT, as RFC 6455 has it.
+func (d *httpDialer) forwards(req *http.Request) (*url.URL, error) {
+	if d.a.Scheme != "http" {
 		return nil, nil
 	}
+	hostPort := hostPortOf(req.URL)
+	p, err := d.c.proxyFor("http", hostPort)
+	if err != nil || p == nil || strings.HasPrefix(p.Scheme, "socks5") || d.c.resolved(hostPort) != hostPort {
+		return nil, err
+	}
+	return p, nil
 }
 
-// dial connects to the socket, or to addr, or to a proxy's tunnel to addr.
-func (d *httpDialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// hostPortOf returns host:port of a URL.
+func hostPortOf(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+}
+
+// dial connects to the socket, or to addr, through a proxy where there is one.
+func (d *httpDialer) dial(ctx context.Context, _, addr string) (net.Conn, error) {
+	conn, err := d.under(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	if d.a.webSocket() {
+		return &wsNet{Conn: conn}, nil
+	}
+	return conn, nil
+}
+
+func (d *httpDialer) under(ctx context.Context, addr string) (net.Conn, error) {
 	nd := &net.Dialer{Timeout: d.c.connectTimeout()}
 	if d.a.Path != "" {
-		network, addr = "unix", unixName(d.a.Path)
+		return nd.DialContext(ctx, "unix", unixName(d.a.Path))
 	}
-	if p := d.tunnel.Load(); p != nil {
-		return d.connect(ctx, nd, p, addr)
+	if p, err := d.forwards(&http.Request{URL: &url.URL{Scheme: "http", Host: d.a.Host}}); err == nil && p != nil {
+		d.c.Watch.tell("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
+		return nd.DialContext(ctx, "tcp", d.c.resolved(addr)) // which is the proxy's
 	}
-	conn, err := nd.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	return d.wrapped(conn), nil
+	return d.c.connect(ctx, d.a.Scheme, addr)
 }
-
-// wrapped puts what a WebSocket needs around a connection.
-func (d *httpDialer) wrapped(conn net.Conn) net.Conn {
-	if d.a.webSocket() {
-		return &wsNet{Conn: conn}
-	}
-	return conn
-}
-
-// connect asks a proxy for a tunnel to addr.
-func (d *httpDialer) connect(ctx context.Context, nd *net.Dialer, proxy *url.URL, addr string) (net.Conn, error) {
-	at := proxy.Host
-	if proxy.Port() == "" {
-		at = net.JoinHostPort(proxy.Hostname(), "80")
-	}
-	conn, err := nd.DialContext(ctx, "tcp", at)
-	if err != nil {
-		return nil, &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err}
-	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: addr}, Host: addr, Header: http.Header{}}
-	if u := proxy.User; u != nil {
-		password, _ := u.Password()
-		req.Header.Set("Proxy-Authorization", basicAuth(u.Username(), password))
-	}
-	if err := req.Write(conn); err != nil {
-		conn.Close()
-		return nil, &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err}
-	}
-	// Byte by byte: what follows the answer's head belongs to the far side.
-	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req)
-	if err == nil {
-		err = proxyRefused(ctx, proxy, req, resp)
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return d.wrapped(conn), nil
-}
-
-// proxyRefused makes a Fault of what a proxy answers to CONNECT, but for 200.
-func proxyRefused(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
-	if resp.StatusCode == http.StatusOK {
-		return nil
-	}
-	return httpFault("the proxy "+proxy.Host+" refused", resp, nil)
-}
-
-// oneByte reads a byte at a time.
-type oneByte struct{ r io.Reader }
-
-func (o oneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(1, len(p))]) }

@@ -53,7 +53,7 @@ type posted struct {
 func newPosted(w http.ResponseWriter, r *http.Request, body []byte, c Config) *posted {
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 	p := &posted{
-		served: serve(r), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
+		served: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
 		stream: strings.Contains(accept, "text/event-stream"),
 		finish: make(chan struct{}), finished: make(chan struct{}),
 	}

@@ -30,7 +30,7 @@ func NewRelay(a Address, c Config) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{d: d, client: d.client(http.ProxyFromEnvironment), max: c.Options.WithDefaults().MaxMessage}
+	r := &Relay{d: d, client: d.client(), max: c.Options.WithDefaults().MaxMessage}
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r, nil
 }

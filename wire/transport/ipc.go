@@ -89,7 +89,7 @@ type ipcConn struct {
 }
 
 func newIPCConn(s io.ReadWriteCloser, c Config) (wire.Conn, error) {
-	conn, err := c.frame(s)
+	conn, err := c.frame(s, "")
 	if err != nil {
 		return nil, err
 	}

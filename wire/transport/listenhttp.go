@@ -179,6 +179,10 @@ func (l *httpListener) hand(ctx context.Context, c wire.Conn) bool {
 
 // ServeHTTP takes one request.
 func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.c.Watch.requested(r.RemoteAddr, r.Method, r.RequestURI, r.Proto, append([]string{"Host: " + r.Host}, headLines(r.Header)...))
+	if r.TLS != nil {
+		l.c.Watch.secured(r.RemoteAddr, *r.TLS, true, 0)
+	}
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(l.patience)) // for what is left of a body that is refused, too
 	rc.SetWriteDeadline(time.Time{})
@@ -202,8 +206,11 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {
-	from := serve(r)
+	from := serve(r, l.c.Watch)
 	under := underlying(r.Context().Value(netKey{}).(net.Conn))
+	if dirs := l.c.Watch.frames(r.RemoteAddr); dirs[0] != nil {
+		w = shownUpgrade{w, dirs}
+	}
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:       l.c.Subprotocols,
 		InsecureSkipVerify: true, // the guard has looked at Origin, and more strictly

@@ -17,7 +17,7 @@ func dialStdio(_ context.Context, _ Address, c Config) (wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.frame(s)
+	return c.frame(s, "")
 }
 
 // listenStdio returns a listener whose one client is the process that started us.
@@ -29,7 +29,7 @@ func listenStdio(_ context.Context, _ Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := c.frame(s)
+	conn, err := c.frame(s, "")
 	if err != nil {
 		return nil, err
 	}

@@ -30,20 +30,19 @@ func dialStream(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	limit := c.connectTimeout()
 	inTime, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	conn, err := connectStream(inTime, a, c)
+	conn, err := connectStream(c.Watch.dialling(inTime), a, c)
 	if err != nil {
 		return nil, dialFault(ctx, a.String(), limit, err)
 	}
-	return c.frame(newNetStream(conn))
+	return c.frame(newNetStream(conn), "")
 }
 
 func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
-	d := net.Dialer{KeepAliveConfig: c.keepAlive()}
 	if a.Scheme == "unix" {
 		if limit := maxUnixPath(); len(unixName(a.Path)) > limit {
 			return nil, usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(a.Path), a.Path)
 		}
-		return dialUnix(ctx, &d, unixName(a.Path))
+		return dialUnix(ctx, new(net.Dialer), unixName(a.Path))
 	}
 	host, port, err := net.SplitHostPort(a.Host)
 	if err == nil && port == "0" {
@@ -53,14 +52,24 @@ func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
 		return nil, err
 	}
 	if a.Scheme == "tcp" {
-		return d.DialContext(ctx, "tcp", a.Host)
+		return c.connect(ctx, a.Scheme, a.Host)
 	}
 	cfg, err := c.TLS.client(serverName(host))
 	if err != nil {
 		return nil, err
 	}
 	c.warnInsecure(a.String())
-	return (&tls.Dialer{NetDialer: &d, Config: cfg}).DialContext(ctx, "tcp", a.Host)
+	conn, err := c.connect(ctx, a.Scheme, a.Host)
+	if err != nil {
+		return nil, err
+	}
+	secure, began := tls.Client(conn, cfg), time.Now()
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	c.Watch.secured("", secure.ConnectionState(), !cfg.InsecureSkipVerify, time.Since(began))
+	return secure, nil
 }
 
 // dialUnix tries again while the listener's queue is full: for TCP the system

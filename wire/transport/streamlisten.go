@@ -93,7 +93,7 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 		if leave := s.places.take(conn); leave != nil {
 			stream := newNetStream(conn)
 			stream.left = leave
-			return s.c.frame(stream)
+			return s.c.frame(stream, stream.Remote())
 		}
 	}
 }
@@ -185,6 +185,7 @@ func (s *streamListener) handshake(conn *tls.Conn) {
 		case <-stop:
 		}
 	}()
+	began := time.Now()
 	if err := conn.HandshakeContext(ctx); err != nil {
 		conn.Close()
 		if !errors.Is(err, context.Canceled) {
@@ -192,6 +193,7 @@ func (s *streamListener) handshake(conn *tls.Conn) {
 		}
 		return
 	}
+	s.c.Watch.secured(conn.RemoteAddr().String(), conn.ConnectionState(), true, time.Since(began))
 	select {
 	case s.ready <- conn:
 	case <-s.closed:

@@ -43,6 +43,9 @@ type Config struct {
 	// Exchanged is told of each HTTP exchange of what is dialled, when the head of its
 	// response has come. It is called by any goroutine, and keeps nothing. May be nil.
 	Exchanged func(Exchange)
+	// Watch is told how connections come about and, where it wants that, of the bytes. May be nil.
+	Watch *Watch
+	Route
 	Stdio
 	Listening
 }

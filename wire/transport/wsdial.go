@@ -24,7 +24,7 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := d.client(d.tunnelled())
+	client := d.client()
 	client.Transport = upgrader{client.Transport}
 	defer client.CloseIdleConnections()
 	if a.Scheme == "wss" {

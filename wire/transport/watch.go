@@ -1,0 +1,176 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+)
+
+// pieceShown bounds how much of a piece is shown, in bytes.
+const pieceShown = 2 << 10
+
+// A Watch is told of connections, by any goroutine. It keeps nothing of what it is given. nil: nobody looks.
+type Watch struct {
+	Fact  func(wire.Fact)
+	Piece func(wire.Piece) // nil: nobody looks at bytes
+}
+
+// Tell tells of a fact.
+func (w *Watch) Tell(f wire.Fact) {
+	if w != nil && w.Fact != nil {
+		w.Fact(f)
+	}
+}
+
+// tell tells of a fact of the peer.
+func (w *Watch) tell(step, format string, args ...any) {
+	if w != nil && w.Fact != nil {
+		w.Fact(wire.Fact{Step: step, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// pieces returns what shows the bytes of one stream, in both directions; nil: nobody looks.
+func (w *Watch) pieces(who string) func(d wire.Direction, b []byte) {
+	if w == nil || w.Piece == nil {
+		return nil
+	}
+	var dirs [2]redact.Stream // each direction is one goroutine's at a time
+	return func(d wire.Direction, b []byte) {
+		shown := dirs[d].Append(nil, b)
+		w.Piece(wire.Piece{Who: who, Dir: d, Size: len(b), Shown: shown[:min(len(shown), pieceShown)]})
+	}
+}
+
+// dialling returns a context in which what is looked up and connected to is told of.
+func (w *Watch) dialling(ctx context.Context) context.Context {
+	if w == nil || w.Fact == nil {
+		return ctx
+	}
+	var mu sync.Mutex // several addresses may be tried at once
+	var looked time.Time
+	began := map[string]time.Time{}
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart: func(httptrace.DNSStartInfo) { looked = time.Now() },
+		DNSDone: func(i httptrace.DNSDoneInfo) {
+			var all []string
+			for _, a := range i.Addrs {
+				all = append(all, a.String())
+			}
+			if len(all) > 0 {
+				w.Tell(wire.Fact{Step: "name", Text: "the name is " + strings.Join(all, ", "), Took: time.Since(looked)})
+			}
+		},
+		ConnectStart: func(_, addr string) {
+			mu.Lock()
+			defer mu.Unlock()
+			began[addr] = time.Now()
+		},
+		ConnectDone: func(network, addr string, err error) {
+			mu.Lock()
+			took := max(time.Since(began[addr]), 1)
+			mu.Unlock()
+			if err != nil {
+				w.tell("connect", "%s: %v", addr, innermost(unwrapped(err)))
+				return
+			}
+			w.Tell(wire.Fact{Step: "connected", Text: "connected to " + network + " " + addr, Took: took})
+		},
+	})
+}
+
+// unwrapped drops the words of package net around the cause, which repeat the address.
+func unwrapped(err error) error {
+	if op, ok := err.(*net.OpError); ok {
+		return op.Err
+	}
+	return err
+}
+
+// secured tells of a TLS handshake that is done. Of a listener, who is the client.
+func (w *Watch) secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
+	if w == nil || w.Fact == nil {
+		return
+	}
+	text := tls.VersionName(s.Version) + ", " + tls.CipherSuiteName(s.CipherSuite)
+	if s.NegotiatedProtocol != "" {
+		text += ", " + s.NegotiatedProtocol
+	}
+	if s.ServerName != "" {
+		text += ", for the name " + s.ServerName
+	}
+	f := wire.Fact{Step: "tls", Text: text, Who: who, Took: took}
+	for i, c := range s.PeerCertificates {
+		f.Lines = append(f.Lines, certificate(c, i))
+	}
+	switch {
+	case len(s.PeerCertificates) == 0:
+	case checked:
+		f.Lines = append(f.Lines, "the certificate was verified")
+	default:
+		f.Lines = append(f.Lines, "the certificate was not verified (--insecure)")
+	}
+	w.Tell(f)
+}
+
+// certificate describes one of a chain.
+func certificate(c *x509.Certificate, place int) string {
+	what := "certificate"
+	if place > 0 {
+		what = "signed by"
+	}
+	names := slices.Clone(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	text := what + ": " + c.Subject.String()
+	if len(names) > 0 {
+		text += ", for " + strings.Join(names[:min(len(names), 10)], " ")
+	}
+	return text + ", issued by " + c.Issuer.String() + ", valid from " + c.NotBefore.UTC().Format(time.DateOnly) + " to " + c.NotAfter.UTC().Format(time.DateOnly)
+}
+
+// requested tells of the head of a request.
+func (w *Watch) requested(who, method, target, proto string, lines []string) {
+	if w != nil && w.Fact != nil {
+		w.Tell(wire.Fact{Step: "request", Text: method + " " + redactQuery(target) + " " + proto, Lines: lines, Who: who})
+	}
+}
+
+// answered tells of the head of a response.
+func (w *Watch) answered(who string, status int, proto string, h http.Header, took time.Duration) {
+	if w != nil && w.Fact != nil {
+		text := strings.TrimSpace(fmt.Sprintf("%s %d %s", proto, status, http.StatusText(status)))
+		w.Tell(wire.Fact{Step: "response", Text: text, Lines: headLines(h), Who: who, Took: took})
+	}
+}
+
+// headLines returns the lines of a head, sorted by name.
+func headLines(h http.Header) (lines []string) {
+	for name, values := range h {
+		lines = append(lines, headLine(name, values))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// headLine returns a line of a head without its secrets.
+func headLine(name string, values []string) string {
+	switch {
+	case redact.SecretName(name):
+		return name + ": …"
+	case name == "Location" || name == "Referer":
+		return name + ": " + redactQuery(strings.Join(values, ", "))
+	}
+	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
+}
