@@ -17,17 +17,17 @@ type ConsoleOptions struct {
 	JSON bool // --errors json: every line is one JSON object
 }
 
-// A Console is stderr: progress, guidance, log lines, warnings, traces and
-// failures, each on one line of its own. It may be used from any goroutine. A
-// writer that fails is ignored.
+// A Console writes progress, guidance, log lines, warnings, traces and failures
+// to stderr, each on a line of its own. It is safe for concurrent use. Errors
+// of the writer are ignored.
 type Console struct {
 	mu   sync.Mutex
 	w    io.Writer
 	o    ConsoleOptions
-	bar  bool // a bar stands on the last line
+	bar  bool // the last line is a progress bar
 	last time.Time
-	rows bool // the last line is not ours: progress is told in lines of its own
-	from int  // the least level of log lines that are shown, in LogLevels
+	rows bool // the last line is somebody else's, so progress is printed in lines of its own
+	from int  // the lowest level of log lines that are shown, as an index of LogLevels
 }
 
 // NewConsole returns a Console that writes to w.
@@ -67,9 +67,9 @@ const (
 	colorTitle = "\x1b[1m"
 )
 
-// Progress draws a bar, or the message where no fraction is known, on the last
-// line of a terminal; elsewhere it writes a line now and then. The bar goes before
-// the next line, and with Clear.
+// Progress draws a bar, or the message if no fraction is known, on the last
+// line of a terminal; elsewhere it writes a line now and then. The next line
+// and Clear remove the bar.
 func (c *Console) Progress(ev wire.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,8 +104,8 @@ func (c *Console) Progress(ev wire.Event) {
 	c.bar = true
 }
 
-// progressRow prints progress as a line of its own, for output that is no terminal:
-// a line now and then, and none for what is over soon.
+// progressRow prints progress as a line of its own, for output that is not a
+// terminal: at most one a second, and none for what is soon over.
 func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	now := time.Now()
 	if c.last.IsZero() {
@@ -138,8 +138,8 @@ func bar(fraction float64) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", cells-full) + "] " + strings.Repeat(" ", 3-len(percent)) + percent + "%"
 }
 
-// Clear removes a bar. It must be called before a write to stdout where both are
-// the same terminal.
+// Clear removes a progress bar. It must be called before a write to stdout if
+// both are the same terminal.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,15 +171,16 @@ func (c *Console) Note(text string) {
 	c.line("", "rpcx: ", text)
 }
 
-// Whose lines Child passes on.
+// The sources of the lines that Child passes on.
 const (
 	FromPeer = "peer" // the child that is the peer, or what its code printed
 	FromHook = "hook"
 	FromJQ   = "jq" // debug and stderr of a jq program
 )
 
-// Child passes on a line that a program has written to its stderr, without its end: as
-// it is, made safe on a terminal. from says whose it is. Its bytes are not kept.
+// Child prints a line, without its line break, that a program has written to
+// its stderr; from says which program. On a terminal control characters are
+// made visible. The line is not kept.
 func (c *Console) Child(from string, line []byte) {
 	if c.o.JSON {
 		var what scan.Object
@@ -199,7 +200,7 @@ func (c *Console) Child(from string, line []byte) {
 	_, _ = c.w.Write(append(b, '\n'))
 }
 
-// line writes one line: label in colour, and text.
+// line prints a line: label in colour, and text.
 func (c *Console) line(color, label, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,16 +9,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Listing shows people what a catalog has.
+// A Listing prints a catalog for people.
 type Listing struct {
 	Catalog     *catalog.Catalog
 	Conventions catalog.Conventions // of the catalog's dialect
-	Width       int                 // columns to which lines are cut; 0: not cut
+	Width       int                 // lines are cut to so many columns; 0: not cut
 	Color       bool
 }
 
-// Methods writes the table of what a peer offers: each method with its kind,
-// its parameters (those that may be left out in brackets) and its description.
+// Methods writes a table of the methods: each with its kind, its parameters
+// (optional ones in brackets) and its description.
 func (l Listing) Methods(w io.Writer) error {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
@@ -54,8 +54,8 @@ func (l Listing) heading() []string {
 	return []string{"RESOURCE", "VERB"}
 }
 
-// nameCells name a method: whole or, where methods are verbs of resources, in
-// two columns.
+// nameCells returns the cells that name a method: one, or two if the dialect's
+// methods are verbs of resources.
 func (l Listing) nameCells(m *catalog.Method) []string {
 	if l.Conventions.Resource == nil {
 		return []string{CleanLine(m.Name)}
@@ -68,7 +68,7 @@ func (l Listing) nameCells(m *catalog.Method) []string {
 // (hotrepl).
 var hostWords = []string{"host", "evaluator", "limits"}
 
-// about lists what a peer says of itself beside its name.
+// about writes what a peer says of itself beside its name.
 func about(b *strings.Builder, extra []byte, width int) {
 	for key, val := range scan.Members(extra) {
 		text, isText := scan.Text(val)
@@ -112,17 +112,16 @@ func summary(params []parameter) string {
 	return Cut(strings.Join(words, " "), 40)
 }
 
-// Table returns rows with their columns aligned, the first row being the
-// heading, no wider than width (0: as wide as it is). Its cells are shown as
-// they are.
+// Table returns rows with aligned columns, the first row being the heading, no
+// wider than width (0: no limit). Cells are printed as they are.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
 	writeTable(&b, "", rows, width, color)
 	return b.String()
 }
 
-// writeTable writes rows with their columns aligned, the first row being the
-// heading; the last column gets the room that is left.
+// writeTable writes rows with aligned columns, the first row being the heading;
+// the last column is cut to the remaining width.
 func writeTable(b *strings.Builder, margin string, rows [][]string, width int, color bool) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -142,7 +141,7 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 	}
 }
 
-// Method writes what one method takes and returns, and an example of a call at
+// Method writes what a method takes and returns, with an example of a call at
 // endpoint.
 func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 	c, width, color := l.Catalog, l.Width, l.Color
@@ -174,7 +173,7 @@ func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 	return err
 }
 
-// usage returns a command line that calls m at endpoint, by words.
+// usage returns the words of a command line that calls m at endpoint.
 func (l Listing) usage(m *catalog.Method, endpoint string) []string {
 	words := []string{"rpcx", "call"}
 	switch {
@@ -201,8 +200,8 @@ func section(b *strings.Builder, title string, params []parameter, width int, co
 	fields(b, params, width)
 }
 
-// fields lists the members of an object: name, type, whether it is required,
-// and what is said of it.
+// fields writes the members of an object: name, type, whether it is required,
+// and its description.
 func fields(b *strings.Builder, params []parameter, width int) {
 	if len(params) == 0 {
 		return
@@ -242,7 +241,7 @@ func (p parameter) remarks() string {
 	return strings.Join(parts, "; ")
 }
 
-// bounds are the keywords of a schema that a user should know beforehand.
+// bounds are the keywords of a schema that a listing shows.
 var bounds = []struct{ keyword, says string }{
 	{"minimum", "at least"},
 	{"exclusiveMinimum", "more than"},
@@ -250,14 +249,14 @@ var bounds = []struct{ keyword, says string }{
 	{"exclusiveMaximum", "less than"},
 }
 
-// A Module is a group of methods, as a table shows it.
+// A Module is a group of methods in a listing.
 type Module struct {
 	Name, Version, Description string
 	Methods                    []string
 }
 
-// Modules writes the table of the modules of a peer that has them, cut to width
-// columns (0: not cut).
+// Modules writes the table of a peer's modules, cut to width columns (0: not
+// cut).
 func Modules(w io.Writer, modules []Module, width int, color bool) error {
 	var b strings.Builder
 	rows := [][]string{{"MODULE", "VERSION", "METHODS", "DESCRIPTION"}}

@@ -12,11 +12,11 @@ import (
 
 // How a Console shows what the peer tells: events that are for people, and the rows of --errors json.
 
-// LogLevels are the levels that a peer's log lines may have, the least first.
+// LogLevels are the levels of a peer's log lines, the lowest first.
 var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// LogLevel sets from which level on log lines are shown; "" is info. Until it is
-// called all are. A line of a level that is unknown is always shown.
+// LogLevel sets the lowest level of log lines that are shown; "" is info. Until
+// it is called all are shown. Lines of an unknown level are always shown.
 func (c *Console) LogLevel(level string) {
 	if level == "" {
 		level = "info"
@@ -26,7 +26,7 @@ func (c *Console) LogLevel(level string) {
 	c.from = slices.Index(LogLevels, level)
 }
 
-// hides reports whether log lines of a level are not to be shown.
+// hides reports whether log lines of a level are left out.
 func (c *Console) hides(level string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,8 +34,8 @@ func (c *Console) hides(level string) bool {
 	return i >= 0 && i < c.from
 }
 
-// Event shows an event that is for people: progress, guidance, a log line, a
-// gap. It says whether it was one.
+// Event shows an event that is meant for people: progress, guidance, a log line
+// or a gap. It reports whether ev was one.
 func (c *Console) Event(ev wire.Event) bool {
 	switch ev.Kind {
 	case wire.Progress:
@@ -63,7 +63,8 @@ func missed(ev wire.Event) string {
 	return text
 }
 
-// Guidance shows what the peer advises. Its fix is quoted for sh, never run.
+// Guidance shows the peer's advice. The command that it suggests is quoted for
+// sh, and never run.
 func (c *Console) Guidance(ev wire.Event) {
 	if c.o.JSON {
 		c.row("guidance", eventRow(ev))
@@ -85,7 +86,7 @@ func (c *Console) Log(ev wire.Event) {
 		return
 	}
 	switch level {
-	case "stdout": // what code printed, line by line as it did
+	case "stdout": // lines that code printed
 		for line := range strings.Lines(ev.Message) {
 			c.Child(FromPeer, []byte(strings.TrimSuffix(line, "\n")))
 		}
@@ -108,7 +109,7 @@ func (c *Console) Log(ev wire.Event) {
 	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
 }
 
-// pairs returns what a log line has beside its message, as key=value.
+// pairs returns the members of a log line beside its message, as key=value.
 func pairs(extra json.RawMessage) string {
 	var b strings.Builder
 	for key, val := range scan.Members(extra) {
@@ -121,14 +122,15 @@ func pairs(extra json.RawMessage) string {
 	return b.String()
 }
 
-// row is a line of stderr as --errors json has it: an object of one member, which says what kind of line it is.
+// row returns a line of --errors json: an object with one member, whose name
+// says what kind of line it is.
 func row(name string, val json.RawMessage) string {
 	var o scan.Object
 	o.Add(name, val)
 	return string(o.End()) + "\n"
 }
 
-// row writes a line as JSON, in which what a terminal would obey is escaped.
+// row writes a line of --errors json, in which control characters are escaped.
 func (c *Console) row(name string, val json.RawMessage) {
 	line := strings.TrimSuffix(row(name, val), "\n")
 	line = string(look{escape: true}.append(nil, []byte(line))) + "\n"
@@ -138,7 +140,8 @@ func (c *Console) row(name string, val json.RawMessage) {
 	c.write(line)
 }
 
-// eventRow is an event without its kind, which the member that holds it says.
+// eventRow returns an event as JSON without its kind, which the name of the row
+// says.
 func eventRow(ev wire.Event) json.RawMessage {
 	var o scan.Object
 	o.Members(ev.AppendJSON(nil), "event")

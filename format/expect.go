@@ -10,7 +10,8 @@ import (
 	"rpcx/wire/jq"
 )
 
-// shown bounds, in bytes, how much of a value an unmet expectation quotes.
+// shown bounds, in bytes, how much of a value the error of an expectation
+// quotes.
 const shown = 400
 
 // An expectation is one --expect, --expect-any or --expect-none.
@@ -18,15 +19,15 @@ type expectation struct {
 	flag    string
 	source  string
 	program *jq.Program
-	met     bool // of --expect-any
+	met     bool // of --expect-any: a line has met it
 }
 
-// judge holds what the user demanded of the lines and of the whole.
+// judge checks the user's expectations, of each line and of the whole output.
 type judge struct {
 	expectations []expectation
 	o            Options
 	lines        int64
-	last         []byte // the last line, cut: what an unmet --expect-any shows
+	last         []byte // the last line, shortened, for the error of --expect-any
 	errorMet     bool
 }
 
@@ -47,7 +48,7 @@ func (j *judge) compile(o Options) error {
 	return nil
 }
 
-// line judges one line.
+// line checks one line.
 func (j *judge) line(ctx context.Context, line []byte) error {
 	j.lines++
 	if len(j.expectations) == 0 && j.o.ExpectError == "" {
@@ -72,12 +73,12 @@ func (j *judge) line(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// anyError is the code with which --expect-error demands an error, whatever it is:
-// some have no code.
+// anyError is the value of --expect-error that accepts every error, since some
+// have no code.
 const anyError = "any"
 
-// holds reports whether line is what e asks for: of --expect-none anything that is
-// "yes" counts, else there must be a "yes" and no "no".
+// holds reports whether line meets e: for --expect-none, that any output of its
+// program is true; else that there is an output and all are true.
 func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
 	if e.flag == "--expect-none" {
 		return e.program.Truth(ctx, line)
@@ -85,7 +86,7 @@ func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
 	return e.program.Holds(ctx, line)
 }
 
-// rpcError judges the error that ended a call.
+// rpcError checks the error that ended a call.
 func (j *judge) rpcError(e *wire.Error) error {
 	code := strings.Trim(string(e.Code), `"`)
 	if j.o.ExpectError == code || j.o.ExpectError == e.Kind || j.o.ExpectError == anyError {
@@ -97,7 +98,7 @@ func (j *judge) rpcError(e *wire.Error) error {
 	return err
 }
 
-// whole checks the expectations that can only be judged at the end.
+// whole checks the expectations that can only be decided at the end.
 func (j *judge) whole(items int64) error {
 	for _, e := range j.expectations {
 		if e.flag == "--expect-any" && !e.met {
@@ -135,7 +136,7 @@ func unmet(flag, source, found string) *wire.Fault {
 	return wire.NewFault(wire.Expectation, flag+" "+wire.Quote(source)+" is not met: "+found, nil)
 }
 
-// excerpt returns a value on one line, cut where it is long.
+// excerpt returns a value on one line, shortened if it is long.
 func excerpt(val []byte) string {
 	val = bytes.TrimSpace(val)
 	if len(val) <= shown {

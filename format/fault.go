@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error shows a failure on one line: text for people, or a JSON object. status
-// is the exit status that the command ends with.
+// Error shows a failure: a line for people, or a JSON object. status is the
+// exit status of the command.
 func (c *Console) Error(f *wire.Fault, status int) {
 	if !c.o.JSON {
 		c.text(f)
@@ -23,8 +23,8 @@ func (c *Console) Error(f *wire.Fault, status int) {
 	_, _ = c.w.Write(line)
 }
 
-// text shows a failure for people: one line, and on a terminal the trace below
-// it.
+// text shows a failure for people: a line, and on a terminal the stack trace
+// below it.
 func (c *Console) text(f *wire.Fault) {
 	if !c.o.Terminal || len(f.Trace) == 0 {
 		c.line(colorError, "rpcx: ", FaultText(f))
@@ -38,9 +38,9 @@ func (c *Console) text(f *wire.Fault) {
 	}
 }
 
-// FaultText returns a failure for people, one line: what went wrong, in which
-// method, where in the peer's code, what to do instead, and a command that
-// would work.
+// FaultText returns a failure for people, on one line: what went wrong, in
+// which method, where in the peer's code, what to do instead, and a command
+// that would work.
 func FaultText(f *wire.Fault) string {
 	text := message(f)
 	if f.Method != "" && !strings.Contains(text, f.Method) {
@@ -58,7 +58,8 @@ func FaultText(f *wire.Fault) string {
 	return CleanLine(withFix(text, f.Fix))
 }
 
-// withFix returns text with a command that would work, if there is one, quoted for sh.
+// withFix returns text with a command that would work, quoted for sh, if there
+// is one.
 func withFix(text string, fix []string) string {
 	if len(fix) == 0 {
 		return text
@@ -69,8 +70,8 @@ func withFix(text string, fix []string) string {
 	return strings.TrimSpace(text + " try: " + QuoteAll(fix))
 }
 
-// message returns the message of a failure, with what else is known of it and
-// not said in it.
+// message returns the message of a failure, with the facts about it that the
+// message leaves out.
 func message(f *wire.Fault) string {
 	text := f.Message
 	add := func(key, s string) {
@@ -104,8 +105,8 @@ func message(f *wire.Fault) string {
 	return text
 }
 
-// beginning returns what a body begins with, by which it is told whether a message has
-// the body already: short, and without what a message would show otherwise.
+// beginning returns a short beginning of a body, used to check whether a
+// message quotes the body already.
 func beginning(body string) string {
 	const most = 100
 	for i, r := range body {
@@ -116,8 +117,8 @@ func beginning(body string) string {
 	return body
 }
 
-// FaultJSON returns a failure as --errors json prints it, without the line's
-// end. Members stand in this order, each only where it is known.
+// FaultJSON returns a failure as a JSON object, as --errors json prints it,
+// without a line break. Members that are not known are left out.
 func FaultJSON(f *wire.Fault, status int) []byte {
 	var o scan.Object
 	o.Int("status", int64(status))

@@ -2,12 +2,12 @@ package format
 
 import "bytes"
 
-// Writer returns a writer whose lines are shown as Child shows them, for
-// programs' stderr that arrives in pieces; from says whose it is. A last line without its end is shown
-// with Flush.
+// Writer returns a writer for a program's stderr, which arrives in pieces. Each
+// line is shown as by Child; from says which program. Flush shows a last line
+// without a line break.
 func (c *Console) Writer(from string) *LineWriter { return &LineWriter{console: c, from: from} }
 
-// Line shows a line of ours for programs, as it stands.
+// Line prints a line that programs read, as it is.
 func (c *Console) Line(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -15,17 +15,17 @@ func (c *Console) Line(text string) {
 	c.write(text + "\n")
 }
 
-// A LineWriter hands whole lines to a Console.
+// A LineWriter passes whole lines to a Console.
 type LineWriter struct {
 	console *Console
 	from    string
 	rest    []byte
 }
 
-// maxLine is the longest line that a LineWriter waits for.
+// maxLine is the length, in bytes, from which a line is shown in parts.
 const maxLine = 64 << 10
 
-// Write shows each line that b ends. It never fails.
+// Write shows each complete line. It never fails.
 func (l *LineWriter) Write(b []byte) (int, error) {
 	n := len(b)
 	for {
@@ -42,7 +42,7 @@ func (l *LineWriter) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Flush shows what has come of a line.
+// Flush shows the beginning of a line that is not complete.
 func (l *LineWriter) Flush() {
 	if len(l.rest) > 0 {
 		l.console.Child(l.from, l.rest)

@@ -16,9 +16,9 @@ const nestedMost = 3
 // rowsMost bounds the rows that are listed for one method.
 const rowsMost = 500
 
-// inside lists what an object holds, under the dotted names that a command line
-// has for that; each parameter is followed by what is inside it. Of an object
-// that comes in several forms it says which form has what.
+// inside returns the parameters in an object, under the dotted names that they
+// have on a command line, each followed by those inside it. If the object has
+// several forms, each parameter says which form it belongs to.
 func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int) []parameter {
 	if depth > nestedMost {
 		return nil
@@ -44,8 +44,7 @@ func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int
 	return all
 }
 
-// formsOf returns the forms in which an object comes, or a part that it is made
-// of.
+// formsOf returns the forms of an object, or of a part of it (oneOf, anyOf).
 func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawMessage {
 	if *looks--; *looks < 0 {
 		return nil
@@ -63,7 +62,7 @@ func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawM
 	return nil
 }
 
-// nested lists parameters, each followed by what is inside it.
+// nested returns params, each followed by the parameters inside it.
 func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []parameter {
 	var all []parameter
 	for _, p := range params {
@@ -71,15 +70,15 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 			return all
 		}
 		p.name = prefix + p.name
-		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // a place has no dotted name
+		if all = append(all, p); tuple(definition(c, p.schema)) == nil { // an element of a list has no dotted name
 			all = append(all, inside(c, p.schema, p.name+".", depth+1)...)
 		}
 	}
 	return all
 }
 
-// telling returns the member by which forms are told from each other: one that
-// has a constant in each.
+// telling returns the member that tells the forms apart: one that has a
+// constant in each.
 func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
 	var which parameter
 	var values scan.Array
@@ -99,7 +98,8 @@ func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parame
 	return which, true
 }
 
-// constant returns the first member of an object that can only have one value.
+// constant returns the first member of an object that has only one possible
+// value.
 func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json.RawMessage) {
 	for _, m := range parameters(c, form) {
 		if value := only(definition(c, m.schema)); value != nil {
@@ -109,8 +109,7 @@ func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json
 	return "", nil
 }
 
-// only returns the one value that a schema allows; nil where there may be
-// others.
+// only returns the single value that a schema allows; nil if it allows others.
 func only(schema json.RawMessage) json.RawMessage {
 	if value := scan.Get(schema, "const"); value != nil {
 		return value
@@ -121,8 +120,8 @@ func only(schema json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// ofForm returns the members of one form of an object, except those that tell which
-// form it is. when describes the form where nothing tells it.
+// ofForm returns the members of one form of an object, without the one that
+// tells the forms apart. when describes the form if there is no such member.
 func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
 	if value != nil {

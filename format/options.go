@@ -17,42 +17,42 @@ type StringForm int
 const (
 	AsJSON     StringForm = iota
 	AsText                // without quotes and escapes
-	FromBase64            // the bytes that it encodes, with nothing after them; another value is a Fault of kind Expectation
+	FromBase64            // the bytes that it encodes, without a line break; other values are a Fault of kind Expectation
 )
 
-// Options say what a Pipeline prints. The zero value prints payloads, one a
-// line.
+// Options say what a Pipeline prints. The zero value prints payloads, one on
+// each line.
 type Options struct {
-	// What a line is: the payload of a data event; with Events the whole event,
-	// of every kind; with Raw the message that the event came in. Until, the
-	// expectations, JQ and Template work on the line, whichever it is.
+	// Events prints whole events, of every kind, instead of the payloads of
+	// data events; Raw prints the messages that they came in. Until, the
+	// expectations, JQ and Template work on what is printed.
 	Events, Raw bool
-	Null        bool // lines end with NUL in place of LF
+	Null        bool // lines end with NUL instead of LF
 
-	Pretty   bool // indented; never with Raw
+	Pretty   bool // indent values; not together with Raw
 	Color    bool
-	Terminal bool // the writer is a terminal: control characters become visible
+	Terminal bool // the writer is a terminal: control characters are made visible
 
 	JQ       string // "": none
 	Strings  StringForm
 	Vars     map[string]json.RawMessage
 	Template string // a file or a directory; "": none
 
-	Select string // looks at the whole message; "": all are taken
+	Select string // a jq program on the whole message; "": all are printed
 	Until  string
-	Count  int64 // a limit on the data events printed; 0: none
+	Count  int64 // the most data events that are printed; 0: no limit
 
 	Expect      []string // each must hold for every line
 	ExpectAny   []string // each must hold for some line
 	ExpectNone  []string // none may hold for any line
-	ExpectError string   // a code, a dialect's word for the class of an error, or any; "": none
-	ExpectCount *int64   // how many data events are printed; nil: not demanded
+	ExpectError string   // a code, a dialect's name for a class of errors, or any; "": none
+	ExpectCount *int64   // how many data events must be printed; nil: any number
 
-	// Debug gets what jq's debug and stderr print; where it has a method Flush(),
-	// Finish calls that. May be nil.
+	// Debug receives what jq's debug and stderr print. If it has a method
+	// Flush(), Finish calls that. May be nil.
 	Debug io.Writer
-	// BeforeWrite is called before bytes leave for the writer; Console.Clear
-	// belongs here where both are terminals. May be nil.
+	// BeforeWrite is called before each write. Console.Clear belongs here if
+	// stdout and stderr are both terminals. May be nil.
 	BeforeWrite func()
 }
 
@@ -84,14 +84,14 @@ func (p *Pipeline) compile() error {
 	return nil
 }
 
-// compileJQ compiles an expression of the user's own: it may read the
+// compileJQ compiles a jq expression of the user's, which may read the
 // environment, as in jq.
 func compileJQ(flag, source string, o Options) (*jq.Program, error) {
 	program, err := jq.Compile(source, jq.Options{Vars: o.Vars, Env: true, Stderr: o.Debug})
 	return program, named(flag, err)
 }
 
-// named puts the flag before a failure of its expression.
+// named returns a failure of an expression with the flag in front.
 func named(flag string, err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

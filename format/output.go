@@ -10,12 +10,11 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// bufferSize is the size of the buffer before stdout. What fills it is written
+// bufferSize is the size of the buffer before stdout. A full buffer is written
 // at once, the rest when no further message waits.
 const bufferSize = 64 << 10
 
-// output is a buffered writer that remembers its first failure and writes
-// nothing after it.
+// output is a buffered writer. After its first failure it writes nothing more.
 type output struct {
 	buf *bufio.Writer
 	err error
@@ -28,7 +27,7 @@ func (o *output) init(w io.Writer, before func()) {
 	o.buf = bufio.NewWriterSize(w, bufferSize)
 }
 
-// heralded calls before ahead of each write.
+// heralded is a writer that calls before ahead of each write.
 type heralded struct {
 	io.Writer
 	before func()
@@ -51,7 +50,7 @@ func (o *output) text(s string) {
 	}
 }
 
-// end ends a line and reports what went wrong in it.
+// end writes the end of a line and returns the first failure.
 func (o *output) end(c byte) error {
 	if o.err == nil {
 		o.err = o.buf.WriteByte(c)
@@ -65,7 +64,8 @@ func (o *output) flush() {
 	}
 }
 
-// fault returns why writing failed, as a Fault for the user; nil if it did not.
+// fault returns the reason why writing failed, as a Fault for the user; nil if
+// it did not.
 func (o *output) fault() error {
 	if o.err == nil {
 		return nil

@@ -17,12 +17,12 @@ import (
 
 // Stats count what a Pipeline has printed.
 type Stats struct {
-	Items int64 // data events of which something was printed
+	Items int64 // data events that printed something
 	Lines int64
 }
 
-// A Pipeline prints the events of one command to stdout. All methods may be
-// called from any goroutine; they block as long as the writer does.
+// A Pipeline prints the events of one command to stdout. It is safe for
+// concurrent use; its methods block as long as the writer does.
 type Pipeline struct {
 	mu      sync.Mutex
 	o       Options
@@ -33,14 +33,14 @@ type Pipeline struct {
 	filter  *jq.Program
 	render  *render.Set
 	judge   judge
-	scratch []byte // for lines that have to be built
-	text    []byte // for the text of a line
+	scratch []byte // reused for lines that have to be built
+	text    []byte // reused for the text of a line
 	stats   Stats
 	stopped bool
 }
 
-// New compiles o. It returns a Fault of kind Usage that names the flag where an
-// expression, a template or a combination is wrong.
+// New compiles o. The error is a usage Fault that names the flag: an expression
+// or a template is wrong, or flags contradict each other.
 func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Events && o.Raw {
 		return nil, wire.NewFault(wire.Usage, "--events and --raw exclude each other", nil)
@@ -56,14 +56,14 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Print takes one event, and the message that it came in, through the
-// pipeline. stop says that no further event is wanted: the limit is reached,
-// --until matched (what matched has been printed), or err is not nil.
+// Print prints what the options make of an event; m is the message that it came
+// in. stop says that no further event is wanted: the limit was reached, --until
+// was met (its line has been printed), or err is not nil.
 //
-// Events without a line (progress and its like without --events) do nothing. A
-// line that an expectation refuses is not printed; err is then a Fault of kind
-// Expectation. jq and templates that fail give one of kind Helper; a writer
-// that fails one of kind PipeClosed or IO, from then on always.
+// Events that have no line (such as progress, without --events) do nothing. A
+// line that does not meet an expectation is not printed; err is then a Fault of
+// kind Expectation. If jq or a template fails, it is one of kind Helper; if the
+// writer fails, one of kind PipeClosed or IO, then and from every later call.
 func (p *Pipeline) Print(ctx context.Context, m wire.Message, ev wire.Event) (stop bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *Pipeline) Print(ctx context.Context, m wire.Message, ev wire.Event) (st
 	return stop || err != nil, err
 }
 
-// take judges and prints one line.
+// take checks and prints one line.
 func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop bool, err error) {
 	if p.until != nil {
 		if stop, err = p.until.Truth(ctx, line); err != nil {
@@ -101,8 +101,8 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 	return stop, err
 }
 
-// Selects reports whether --select takes m. Print checks it too; commands that only
-// print need not call it.
+// Selects reports whether --select accepts m. Print checks that too; it is for
+// commands that do more than print.
 func (p *Pipeline) Selects(ctx context.Context, m wire.Message) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *Pipeline) selects(ctx context.Context, m wire.Message) (bool, error) {
 		return true, nil
 	}
 	if m.Raw == nil {
-		return m.Event != nil, nil // a gap is no message of the far side's: nobody can choose it
+		return m.Event != nil, nil // a gap is not a message of the peer: it cannot be selected
 	}
 	ok, err := p.sel.Truth(ctx, m.Raw)
 	return ok, named("--select", err)
@@ -122,7 +122,8 @@ func (p *Pipeline) selects(ctx context.Context, m wire.Message) (bool, error) {
 
 var null = []byte("null")
 
-// line returns what stands on stdout for an event; nil: nothing.
+// line returns the line for an event, before jq and the template; nil if it has
+// none.
 func (p *Pipeline) line(m wire.Message, ev *wire.Event) []byte {
 	switch {
 	case p.o.Raw:
@@ -140,7 +141,8 @@ func (p *Pipeline) line(m wire.Message, ev *wire.Event) []byte {
 	return ev.Data
 }
 
-// emit writes what jq and the template make of a line, and counts the lines.
+// emit writes what jq and the template make of a line, and returns how many
+// lines that are.
 func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
 	if p.filter == nil {
 		return 1, p.write(ctx, line, contentType)
@@ -158,7 +160,7 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 	return lines, named("--jq", err)
 }
 
-// write writes one value and the end of its line.
+// write writes one value as a line.
 func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) error {
 	switch {
 	case p.o.Strings == FromBase64:
@@ -183,7 +185,8 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 	return p.end()
 }
 
-// writeDecoded writes the bytes that a text in base64 stands for, with the usual alphabet or that of URLs.
+// writeDecoded writes the bytes that a string encodes in base64, of the usual
+// alphabet or that of URLs.
 func (p *Pipeline) writeDecoded(val []byte) error {
 	text, ok := scan.Text(val)
 	if !ok {
@@ -202,7 +205,7 @@ func (p *Pipeline) writeDecoded(val []byte) error {
 	return p.out.fault()
 }
 
-// end ends a line, and gives memory back after a huge one.
+// end ends a line, and frees the buffers after a huge one.
 func (p *Pipeline) end() error {
 	p.text, p.scratch = small(p.text), small(p.scratch)
 	if p.o.Null {
@@ -239,11 +242,11 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 	return p.end()
 }
 
-// Error judges an error that ended a call, after Print has had its event. It
-// returns false and nil where no --expect-error is given: the error is then the
-// command's outcome. Where it is the error that was expected, met is true, and
-// the error object is printed unless Print has printed the whole event or
-// message. Another one is a Fault of kind Expectation.
+// Error handles the error that ended a call, after Print has had its event.
+// Without --expect-error it returns false and nil: the error is the command's
+// outcome. If it is the expected error, met is true, and its error object is
+// printed, unless Print has printed the whole event or message. Another error
+// is a Fault of kind Expectation.
 func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -261,8 +264,8 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	return err == nil, err
 }
 
-// Finish returns an error if what was printed does not meet the expectations of the
-// whole (--expect-any, --expect-count, --expect-error), and flushes.
+// Finish flushes and returns an error if the whole output does not meet an
+// expectation (--expect-any, --expect-count, --expect-error).
 func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -275,7 +278,7 @@ func (p *Pipeline) Finish() error {
 	return p.judge.whole(p.stats.Items)
 }
 
-// Flush writes what is held back.
+// Flush writes what is buffered.
 func (p *Pipeline) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -283,8 +286,8 @@ func (p *Pipeline) Flush() error {
 	return p.out.fault()
 }
 
-// Idle is Flush, but a failure is returned by the next Print. It is to be called
-// whenever no further message is waiting.
+// Idle flushes; an error is returned by the next Print. It is called whenever
+// no further message waits.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
 // Stats returns what has been printed so far.

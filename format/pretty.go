@@ -6,11 +6,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// look says how a value is laid out. The zero look leaves it as it is.
+// look says how a value is formatted. The zero look does not change it.
 type look struct {
-	indent bool // jq's way: two blanks a level
+	indent bool // as jq does, with two blanks a level
 	color  bool
-	escape bool // for a terminal: what it would obey becomes \uXXXX
+	escape bool // for a terminal: control characters become \uXXXX
 }
 
 // The colours of jq.
@@ -23,13 +23,13 @@ const (
 	colorOff    = "\x1b[0m"
 )
 
-// maxIndent is the deepest level that is still set in: what nests deeper would
-// be blanks for the most part, megabytes of them where a peer means harm.
+// maxIndent is the deepest level that is indented. Deeper nesting would print
+// mostly blanks, and a hostile peer could make them megabytes.
 const maxIndent = 100
 
-// append appends val, a valid JSON value, laid out. Keys keep their order,
-// numbers their digits and strings their escapes. Of something that is no JSON
-// it makes something, too.
+// append appends val, a valid JSON value, formatted. Keys keep their order,
+// numbers their digits and strings their escapes. Input that is not JSON is
+// formatted as far as possible.
 func (l look) append(dst, val []byte) []byte {
 	depth := 0
 	for i := 0; i < len(val); {

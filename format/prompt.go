@@ -14,37 +14,37 @@ import (
 	"rpcx/format/keyboard"
 )
 
-// A Prompt is the line that a user edits at the bottom of a terminal, below all
-// that is written to it. Write may be called from any goroutine, ReadLine from
-// one.
+// A Prompt is the line that a user edits at the bottom of a terminal, below
+// everything that is written there. Write is safe for concurrent use; only one
+// goroutine may call ReadLine.
 type Prompt struct {
 	in, out *os.File
 	edit    *term.Terminal
 	signals chan os.Signal
 	done    chan struct{}
-	before  *term.State // of the terminal
+	before  *term.State // the terminal's modes before the prompt
 
 	mu     sync.Mutex
 	closed bool
-	rest   []byte // of a line that has not ended
+	rest   []byte // the beginning of a line that is not complete
 }
 
 // PromptOptions say how a Prompt behaves.
 type PromptOptions struct {
-	Text string // before the line
-	// Interrupt is called at Ctrl-C, which sends no signal here. false clears the
-	// line.
+	Text string // shown before the line
+	// Interrupt is called at Ctrl-C, which sends no signal here. If it returns
+	// false the line is cleared.
 	Interrupt func() bool
-	// Complete is called at Tab. It returns the line and the place of the cursor
-	// as they should be.
+	// Complete is called at Tab. It returns the completed line and the new
+	// place of the cursor.
 	Complete func(line string, pos int) (string, int)
-	// Full is called with each character that does not fit on the line any more.
+	// Full is called with each character for which the line has no room.
 	Full func()
-	// History is looked through with the arrow keys.
+	// History holds the lines that the arrow keys go through.
 	History PromptHistory
 }
 
-// A PromptHistory holds the lines of before, the latest at 0.
+// A PromptHistory holds earlier lines, the latest at 0.
 type PromptHistory interface {
 	Len() int
 	At(i int) string
@@ -53,13 +53,14 @@ type PromptHistory interface {
 // longestLine bounds, in characters, a line that is typed; a paste may be longer.
 const longestLine = 4096
 
-// Interactive reports whether a prompt can be shown: both are terminals, and
-// this one can move its cursor.
+// Interactive reports whether a prompt can be shown: in and out are terminals,
+// and out can move its cursor.
 func Interactive(in *os.File, out Screen) bool {
 	return out.Terminal && !out.Dumb && term.IsTerminal(int(in.Fd()))
 }
 
-// OpenPrompt takes the terminal over. Close gives it back.
+// OpenPrompt switches the terminal to the modes that editing needs and shows
+// the prompt. Close restores it.
 func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	p := &Prompt{in: in, out: out, signals: make(chan os.Signal, 4), done: make(chan struct{})}
 	typed := keyboard.NewKeys(in, o.Interrupt, p.suspend)
@@ -95,15 +96,16 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	return p, nil
 }
 
-// quietHistory keeps the editor from adding lines to the history: the user of a
-// Prompt decides that.
+// quietHistory keeps the editor from adding lines to the history, since the
+// user of a Prompt decides what is added.
 type quietHistory struct{ PromptHistory }
 
 func (quietHistory) Add(string) {}
 
 func (h quietHistory) At(i int) string { return keyboard.Padded(h.PromptHistory.At(i)) }
 
-// ReadLine reads one line; io.EOF is Ctrl-D, or a terminal that is gone.
+// ReadLine reads one line. It returns io.EOF at Ctrl-D, and when the terminal
+// is gone.
 func (p *Prompt) ReadLine() (string, error) {
 	line, err := p.edit.ReadLine()
 	if errors.Is(err, term.ErrPasteIndicator) {
@@ -112,8 +114,8 @@ func (p *Prompt) ReadLine() (string, error) {
 	return keyboard.Unpadded(line), err
 }
 
-// Write puts whole lines above the prompt; what is no whole line waits for its
-// end.
+// Write writes whole lines above the prompt; the beginning of a line waits for
+// its end.
 func (p *Prompt) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +136,8 @@ func (p *Prompt) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// SetText changes what stands before the line, from the next time on that it is
-// drawn.
+// SetText changes the text before the line. It is shown from the next time that
+// the line is drawn.
 func (p *Prompt) SetText(text string) { p.edit.SetPrompt(text) }
 
 // Redraw draws the line again.
@@ -147,8 +149,9 @@ func (p *Prompt) Redraw() {
 	}
 }
 
-// suspend is Ctrl-Z: the shell has the terminal until it lets us go on. Where
-// there is no shell to do so the system does not stop us.
+// suspend handles Ctrl-Z: it gives the terminal back and stops the process
+// until the shell continues it. Without such a shell the system does not stop
+// it.
 func (p *Prompt) suspend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,26 +163,26 @@ func (p *Prompt) suspend() {
 	p.take()
 }
 
-// giveBack puts the terminal in order for others.
+// giveBack restores the terminal's modes for others.
 func (p *Prompt) giveBack() {
 	p.edit.SetBracketedPasteMode(false)
 	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
 	p.Restore()
 }
 
-// take takes the terminal as the editor needs it, and draws the line.
+// take sets the terminal's modes for the editor and draws the line.
 func (p *Prompt) take() {
 	_, _ = term.MakeRaw(int(p.in.Fd()))
 	p.edit.SetBracketedPasteMode(true)
 	_, _ = p.edit.Write(nil)
 }
 
-// Restore gives the terminal its modes back and does nothing else, even while
-// another goroutine writes to it: it runs just before the process ends.
+// Restore restores the terminal's modes and does nothing else, even while
+// another goroutine writes to it: it is for the moment before the process ends.
 func (p *Prompt) Restore() { _ = term.Restore(int(p.in.Fd()), p.before) }
 
-// Close gives the terminal back as it was. It may be called twice, and from any
-// goroutine; a ReadLine that waits goes on waiting.
+// Close restores the terminal. It may be called twice, and from any goroutine;
+// a ReadLine that waits goes on waiting.
 func (p *Prompt) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,15 +198,15 @@ func (p *Prompt) Close() {
 	p.closed = true
 }
 
-// resize tells the editor how wide the terminal is.
+// resize sets the editor's width to the terminal's.
 func (p *Prompt) resize() {
 	if w, h, err := term.GetSize(int(p.out.Fd())); err == nil && w > 0 {
 		_ = p.edit.SetSize(w, h)
 	}
 }
 
-// attend follows the terminal: its size, that we were stopped and go on, and that
-// we are to end with a dump, which needs the terminal as it was.
+// attend handles signals: a new size of the terminal, being stopped and
+// continued, and SIGQUIT, whose dump needs the terminal restored.
 func (p *Prompt) attend() {
 	for {
 		select {

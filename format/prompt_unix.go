@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// terminalSignals are what the terminal, and the shell before us, tell us.
+// terminalSignals are the signals that concern the terminal.
 var terminalSignals = []os.Signal{syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGQUIT}
 
-// told does what a signal asks for.
+// told handles one of them.
 func (p *Prompt) told(s os.Signal) {
 	switch s {
 	case syscall.SIGWINCH:
@@ -26,7 +26,7 @@ func (p *Prompt) told(s os.Signal) {
 	}
 }
 
-// resume takes the terminal over again after the process was stopped.
+// resume sets the terminal up again after the process was stopped.
 func (p *Prompt) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,11 +35,12 @@ func (p *Prompt) resume() {
 	}
 }
 
-// stopWithin is the time that a process gets to notice that it was stopped.
+// stopWithin is how long it may take until a process that stopped itself
+// notices.
 const stopWithin = 100 * time.Millisecond
 
-// stopGroup stops us and what was started with us, until the shell lets us go on.
+// stopGroup stops this process group until the shell continues it.
 func stopGroup() {
 	_ = syscall.Kill(0, syscall.SIGTSTP)
-	time.Sleep(stopWithin) // which lasts until we go on
+	time.Sleep(stopWithin) // the sleep is interrupted by the stop
 }

@@ -9,9 +9,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// obeyed reports whether a terminal could take r for a command, or show the
-// text around it in another order: C0 and C1 controls, DEL, and the
-// bidirectional embeddings, overrides and isolates.
+// obeyed reports whether a terminal could take r for a command, or reorder the
+// text around it: C0 and C1 controls, DEL, and the bidirectional embeddings,
+// overrides and isolates.
 func obeyed(r rune) bool {
 	return r < 0x20 || 0x7f <= r && r <= 0x9f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
@@ -21,9 +21,9 @@ func appendVisible(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// Clean makes a peer's text safe for a terminal: what a terminal would obey
-// becomes \uXXXX, bytes that are no UTF-8 become U+FFFD. Line feeds and tabs
-// stay; the carriage return of a CRLF goes.
+// Clean makes a peer's text safe for a terminal: control characters become
+// \uXXXX, bytes that are not UTF-8 become U+FFFD. Line feeds and tabs stay; the
+// carriage return of a CRLF is removed.
 func Clean(s string) string {
 	if safe(s) {
 		return s
@@ -43,8 +43,8 @@ func Clean(s string) string {
 	return string(b)
 }
 
-// CleanLine is Clean for text that has to stay on one line: each run of
-// line breaks and tabs becomes a blank, and none stand at either end.
+// CleanLine is Clean for text that must stay on one line: each run of line
+// breaks and tabs becomes a blank, with none at either end.
 func CleanLine(s string) string {
 	s = Clean(s)
 	if !strings.ContainsAny(s, "\n\t") {
@@ -53,7 +53,7 @@ func CleanLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }
 
-// safe reports whether Clean would change nothing.
+// safe reports whether Clean would not change s.
 func safe(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c >= 0x7f {
@@ -75,7 +75,7 @@ func safeRunes(s string) bool {
 	return true
 }
 
-// QuoteAll returns a whole command line.
+// QuoteAll returns the words of a command line quoted for sh.
 func QuoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

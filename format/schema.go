@@ -11,17 +11,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A parameter is one member of params, or of another object, as a table shows
+// A parameter is a member of params, or of another object, as a listing shows
 // it.
 type parameter struct {
 	name     string
 	required bool
 	schema   json.RawMessage
-	when     string // it is there only then; "": always
+	when     string // the form of the object that has it; "": all forms
 }
 
-// parameters lists what a schema for an object, or for a list of fixed length,
-// holds. c gives the $defs.
+// parameters returns the members that a schema allows in an object, or the
+// elements of a list of fixed length. c has the $defs.
 func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	schema = definition(c, schema)
 	if items := tuple(schema); items != nil {
@@ -35,12 +35,12 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	return members(c, schema, nil, &looks)
 }
 
-// looksMost bounds the parts of a schema that are looked at: they may go in
-// circles.
+// looksMost bounds the parts of a schema that are examined, since references
+// may go in circles.
 const looksMost = 100
 
-// members adds to params the properties of an object, and of the parts that it is
-// made of, each name once.
+// members adds to params the properties of an object and of the parts that it
+// is composed of, each name once.
 func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, looks *int) []parameter {
 	if *looks--; *looks < 0 {
 		return params
@@ -58,8 +58,8 @@ func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, loo
 	return params
 }
 
-// tuple returns the schemas of a list's elements, where each has its own; they
-// stood in items once.
+// tuple returns the schemas of a list's elements if each has its own:
+// prefixItems, or items in older drafts.
 func tuple(schema json.RawMessage) []json.RawMessage {
 	if items := scan.List(scan.Get(schema, "prefixItems")); items != nil {
 		return items
@@ -67,8 +67,8 @@ func tuple(schema json.RawMessage) []json.RawMessage {
 	return scan.List(scan.Get(schema, "items"))
 }
 
-// spelled returns a schema with a $ref followed, but to an object, whose name
-// says more than "object".
+// spelled follows a $ref, except one to an object, whose name says more than
+// "object".
 func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	if def := definition(c, schema); def != nil && scan.Get(def, "properties") == nil {
 		return def
@@ -76,7 +76,7 @@ func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// positional names an element that has only its place.
+// positional returns a name for an element of a list, by its index.
 func positional(schema json.RawMessage, i int) string {
 	if title := scan.String(scan.Get(schema, "title")); title != "" {
 		return CleanLine(title)
@@ -96,7 +96,7 @@ func definition(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// typeText returns the type that a schema wants, in a few words.
+// typeText returns the type that a schema requires, in a few words.
 func typeText(schema json.RawMessage) string { return CleanLine(typeAt(schema, 0)) }
 
 func typeAt(schema json.RawMessage, depth int) string {
@@ -116,7 +116,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	}
 	names := typeNames(schema)
 	if parts := scan.List(scan.Get(schema, "allOf")); len(parts) > 0 && slices.Equal(names, []string{"any"}) {
-		return typeAt(parts[0], depth+1) // which is a way to say something beside a $ref
+		return typeAt(parts[0], depth+1) // some schemas use allOf to put something beside a $ref
 	}
 	for i, name := range names {
 		if name == "array" {
@@ -130,7 +130,7 @@ func typeAt(schema json.RawMessage, depth int) string {
 	return text
 }
 
-// elementText returns what an array holds.
+// elementText returns the type of an array's elements, in a few words.
 func elementText(array json.RawMessage, depth int) string {
 	items := tuple(array)
 	if items == nil {
@@ -177,8 +177,7 @@ func typeNames(schema json.RawMessage) []string {
 	return names
 }
 
-// enumTypes returns the types of the values that are allowed; any, where none
-// are listed.
+// enumTypes returns the types of the allowed values; "any" if none are listed.
 func enumTypes(values []json.RawMessage) (names []string) {
 	words := map[byte]string{'s': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null", 'a': "array", 'o': "object"}
 	for _, v := range values {
@@ -199,7 +198,7 @@ func contains(array json.RawMessage, name string) bool {
 	})
 }
 
-// list returns an array's elements in one cell, strings without quotes.
+// list returns an array's elements for one cell, strings without quotes.
 func list(array json.RawMessage) string {
 	var words []string
 	for _, e := range scan.List(array) {

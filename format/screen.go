@@ -7,16 +7,17 @@ import (
 	"golang.org/x/term"
 )
 
-// A Screen is the terminal, if any, that a stream leads to.
+// A Screen describes the terminal, if any, that a stream leads to.
 type Screen struct {
 	Terminal bool
-	Dumb     bool // a terminal without cursor movement: no bars
+	Dumb     bool // a terminal that cannot move its cursor, so there are no progress bars
 	Color    bool
 	Width    int // columns; 0: unknown, or no terminal
 }
 
-// Detect looks at one stream. mode is what --color says: auto, always or never.
-// In auto NO_COLOR, CLICOLOR_FORCE and TERM=dumb are honoured, in this order.
+// Detect examines a stream. mode is the value of --color: auto, always or
+// never. In auto NO_COLOR, CLICOLOR_FORCE and TERM=dumb are honoured, in this
+// order.
 func Detect(f *os.File, mode string, env func(string) string) Screen {
 	s := Screen{Terminal: term.IsTerminal(int(f.Fd()))}
 	s.color(mode, env, obeys(f))
@@ -26,8 +27,8 @@ func Detect(f *os.File, mode string, env func(string) string) Screen {
 	return s
 }
 
-// color decides on Dumb and Color. obeys says what a terminal does of which TERM says
-// nothing.
+// color sets Dumb and Color. obeys says whether the terminal obeys escape
+// sequences, for systems on which TERM says nothing.
 func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	s.Dumb = env("TERM") == "dumb" || env("TERM") == "" && !obeys
 	force := env("CLICOLOR_FORCE")
@@ -42,8 +43,7 @@ func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	}
 }
 
-// columns returns the number of columns that r takes on a terminal, near
-// enough.
+// columns returns how many columns r takes on a terminal, approximately.
 func columns(r rune) int {
 	switch {
 	case unicode.Is(unicode.Mn, r), r == 0x200d, 0xfe00 <= r && r <= 0xfe0f:
@@ -56,7 +56,7 @@ func columns(r rune) int {
 	return 1
 }
 
-// Width returns the number of columns that s takes on a terminal, near enough.
+// Width returns how many columns s takes on a terminal, approximately.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -65,8 +65,8 @@ func Width(s string) int {
 	return n
 }
 
-// Cut returns s, or where it takes more than width columns as much of it as
-// leaves room for an ellipsis. A width of 0 or less cuts nothing.
+// Cut returns s; if it takes more than width columns, as much of it as leaves
+// room for an ellipsis. A width of 0 or less cuts nothing.
 func Cut(s string, width int) string {
 	if width <= 0 || len(s) <= width || Width(s) <= width {
 		return s

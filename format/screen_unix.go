@@ -4,5 +4,6 @@ package format
 
 import "os"
 
-// obeys reports whether a terminal of which TERM says nothing obeys escape sequences.
+// obeys reports whether a terminal obeys escape sequences although TERM does
+// not say so.
 func obeys(*os.File) bool { return false }

@@ -5,13 +5,13 @@ import (
 	"syscall"
 )
 
-// obeyEscapes is the console's mode ENABLE_VIRTUAL_TERMINAL_PROCESSING.
+// obeyEscapes is the console mode ENABLE_VIRTUAL_TERMINAL_PROCESSING.
 const obeyEscapes = 0x0004
 
 var setConsoleMode = syscall.NewLazyDLL("kernel32.dll").NewProc("SetConsoleMode")
 
-// obeys has a console obey escape sequences, and reports whether it will: those of
-// Windows 10 and later do.
+// obeys makes a console obey escape sequences, and reports whether it does;
+// Windows has that since version 10.
 func obeys(f *os.File) bool {
 	console := syscall.Handle(f.Fd())
 	var mode uint32

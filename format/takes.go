@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Takes returns what a method's schema wants, in a few words on one line; ""
-// where it says nothing of it. The member method, by which a service names the
-// method, is left out.
+// Takes returns in a few words, on one line, what a method's schema accepts; ""
+// if it does not say. The member method, in which some services repeat the
+// method's name, is left out.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {
 		return ""

@@ -16,11 +16,11 @@ import (
 const traced = 2 << 10
 
 // Trace shows a message for -v: its direction (> sent, < received), the time
-// since the start, and the message, redacted and cut.
+// since the start, and the message, redacted and shortened.
 func (c *Console) Trace(d wire.Direction, msg []byte, at time.Duration) { c.TraceOf("", d, msg, at) }
 
-// TraceOf is Trace with the name of the client whose message it is; "": there are
-// none.
+// TraceOf is Trace with the name of the client whose message it is; "" if there
+// are no clients.
 func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.Duration) {
 	if c.o.JSON {
 		c.traceRow(client, d, msg, at)

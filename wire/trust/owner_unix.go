@@ -11,7 +11,8 @@ import (
 	"rpcx/wire"
 )
 
-// objection says why a file is not obeyed, "" where it is, and what to do about it.
+// objection returns the reason for which a file must not be obeyed, "" if there
+// is none, and what to do about it.
 func objection(path string, info fs.FileInfo) (why, hint string) {
 	switch {
 	case info.Mode().Perm()&0o022 != 0:
@@ -22,10 +23,10 @@ func objection(path string, info fs.FileInfo) (why, hint string) {
 	return "", ""
 }
 
-// trustedOwner tells whether a file's owner is us or root. When we are root,
-// which would otherwise run what any user has put somewhere, the owner of the
-// folder that the file is in will do, too: who owns a folder decides what is in
-// it, and root was pointed there.
+// trustedOwner reports whether a file's owner is the user or root. Root could
+// otherwise be made to obey any user's file, so for root the owner of the
+// file's folder is trusted as well: who owns a folder decides what is in it,
+// and root chose the folder.
 func trustedOwner(path string, info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
 	uid := os.Geteuid()
