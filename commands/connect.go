@@ -23,6 +23,7 @@ import (
 // connectOptions are the flags of connect.
 type connectOptions struct {
 	daemon.Options
+	options.Enough
 	params options.Params
 }
 
@@ -41,7 +42,7 @@ func connectCommand(run *env.Env) *cmdline.Command {
 			{Says: "Two messages, and what comes of them", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{Says: "A language server, whose own requests are answered by a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  slices.Concat(flags, o.Session.Flags(), o.Reconnect.Flags(), o.Flags(run, options.IdleNone)),
+		Flags:  slices.Concat(o.Enough.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), o.Options.Flags(run, options.IdlePipe)),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runConnect(ctx, run, o) },
 	}
 }
@@ -51,7 +52,8 @@ stdout. A line with "method" gets "jsonrpc" where the dialect wants it and it is
 an id is never invented. A request of the peer that a hook matches is answered by it and
 not printed; any other is printed, and stdin owns the answer. At the end of stdin the
 requests that nobody answered get -32603, the answers owed to us are waited for, and the
-conversation ends. With --reconnect it goes on over the next connection: what was owed on
+conversation ends; with --count, --until, --for or --idle it goes on until they say that it
+is enough. With --reconnect it goes on over the next connection: what was owed on
 the one before is lost, and where that was an answer to us the status is 7 in the end.
 
 Where both are a terminal there is a prompt: METHOD key=value is a call, with the PARAMS
@@ -72,7 +74,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	if len(rest) > 0 {
 		return run.Line.Usage("connect takes an endpoint and nothing else, not %q", rest[0])
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{Count: o.Count, Until: o.Until})
 	if err != nil {
 		return err
 	}
@@ -83,9 +85,13 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	cl := o.Time.Deadline(ctx, 0)
 	people := format.Interactive(os.Stdin, run.Stdout) && !o.Out.Null
 	typed := &typedLines{ctx: cl.Ctx}
-	if !people {
+	switch {
+	case !people:
 		o.Own = typed.method(e)
+	case o.Given():
+		return run.Line.Usage("--count, --until and --for are for lines from a pipe: at the prompt Ctrl-D leaves")
 	}
+	o.Begin(cl)
 	opened := false
 	err = request.ConverseRaw(ctx, run, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
 		opened = true
@@ -94,7 +100,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 				Env: run, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
 			})
 		}
-		return (&connection{env: run, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect(), typed: typed}).run()
+		return (&connection{env: run, pipe: pipe, print: print, deadline: cl, dialect: conv.Dialect(), typed: typed, lasts: o.Given() || o.Time.Idle > 0}).run()
 	})
 	if opened {
 		err = errors.Join(err, print.Finish())
@@ -110,26 +116,50 @@ type connection struct {
 	deadline *env.Deadline
 	dialect  string
 	typed    *typedLines
+	lasts    bool // beyond the end of stdin, until enough has come
 }
 
+// run converses until stdin is at its end and what is owed has come, or until enough has.
 func (c *connection) run() error {
 	printed := make(chan error, 1)
 	go func() { printed <- c.show() }()
 	fed := make(chan error, 1)
 	go func() { fed <- c.feed() }()
-	select {
-	case err := <-fed:
-		if f := wire.AsFault(err); err == nil || f != nil && f.Kind == wire.Usage {
-			err = errors.Join(err, c.pipe.Finish(c.deadline.Ctx))
+	owed := make(chan error, 1)
+	ctx := c.deadline.Ctx
+	quits := false    // nothing is owed any more
+	var refused error // a line of stdin
+	for {
+		select {
+		case err := <-fed:
+			fed = nil
+			switch f := wire.AsFault(err); {
+			case err == nil, f != nil && f.Kind == wire.Usage:
+				refused = err
+				go func() { owed <- c.pipe.Finish(ctx) }()
+			case ctx.Err() == nil:
+				c.pipe.Stop()
+				return errors.Join(err, <-printed)
+			}
+		case err := <-owed:
+			switch {
+			case ctx.Err() != nil:
+			case err != nil || !c.lasts:
+				c.pipe.Stop()
+				return errors.Join(refused, err, <-printed)
+			}
+			quits = err == nil
+			c.deadline.Touch()
+		case err := <-printed:
+			return errors.Join(refused, err, c.pipe.Err())
+		case <-ctx.Done():
+			c.pipe.Stop()
+			<-printed
+			if context.Cause(ctx) == options.ErrEnough || quits && c.deadline.Idled() {
+				return refused
+			}
+			return env.Cause(ctx, ctx.Err())
 		}
-		c.pipe.Stop()
-		return errors.Join(env.Cause(c.deadline.Ctx, err), <-printed)
-	case err := <-printed:
-		return errors.Join(err, c.pipe.Err())
-	case <-c.deadline.Ctx.Done():
-		c.pipe.Stop()
-		<-printed
-		return env.Cause(c.deadline.Ctx, c.deadline.Ctx.Err())
 	}
 }
 

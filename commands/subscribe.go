@@ -25,10 +25,8 @@ import (
 // subscribeOptions are the flags of subscribe.
 type subscribeOptions struct {
 	options.Client
-	params      options.Params
-	count       int64
-	until       string
-	lasts       cmdline.Duration
+	params options.Params
+	options.Enough
 	choose      string
 	method      []string
 	unsubscribe string
@@ -41,16 +39,13 @@ type subscribeOptions struct {
 
 func subscribeCommand(run *env.Env) *cmdline.Command {
 	o := &subscribeOptions{since: -1, fields: dialects.NewRequestFields()}
-	flags := append([]cmdline.Flag{
-		cmdline.Number("", "count", "stop after `N` values", 1, &o.count),
-		cmdline.Text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &o.until),
-		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &o.lasts),
+	flags := append(append(o.Enough.Flags(),
 		cmdline.Text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		cmdline.List("", "method", "", "take as items the notifications of the method `NAME` (tick* is a pattern; may be given again)", &o.method),
 		cmdline.Number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
 		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
-	}, slices.Concat(o.watch.Flags(), o.params.Flags(), o.fields.Flags())...)
+	), slices.Concat(o.watch.Flags(), o.params.Flags(), o.fields.Flags())...)
 	return &cmdline.Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
@@ -62,7 +57,7 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 			{Says: "The same for days: dead peers are found, lost connections made again", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
 			{Says: "Notifications of one method, with nothing sent", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}, dialects.Examples("subscribe")...)},
-		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Flags(run, options.IdleStream)...),
+		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Client.Flags(run, options.IdleStream)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runSubscribe(ctx, run, o) },
 	}
 }
@@ -94,7 +89,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{Count: o.count, Until: o.until, Select: o.choose})
+	print, err := options.NewPrinter(run, e, &o.Out, format.Options{Count: o.Count, Until: o.Until, Select: o.choose})
 	if err != nil {
 		return err
 	}
@@ -112,9 +107,6 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	})
 }
 
-// errEnough ends a stream as asked: --for is over.
-var errEnough = errors.New("the time asked for is over")
-
 // do subscribes, and reads what comes to its end, or until --for is over.
 func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Request) error {
 	if r.Endpoint.Spec().LiveEval {
@@ -130,9 +122,8 @@ func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Requ
 	}
 	var limit *env.Deadline
 	r.Started = func(d *env.Deadline) {
-		if limit = d; o.lasts > 0 {
-			time.AfterFunc(time.Duration(o.lasts), func() { d.Cancel(errEnough) })
-		}
+		limit = d
+		o.Begin(d)
 	}
 	sent := false
 	r.Consume = func(c *request.Consumer, op dialect.Op) error {
@@ -142,7 +133,7 @@ func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Requ
 	r.Outcome = func(_ *request.Consumer, err error) error { return err }
 	err := r.Do(ctx)
 	switch {
-	case err == nil || sent || limit == nil || !errors.Is(context.Cause(limit.Ctx), errEnough):
+	case err == nil || sent || limit == nil || !errors.Is(context.Cause(limit.Ctx), options.ErrEnough):
 	case !r.Opened():
 		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
 	case wire.AsFault(err) == nil:
@@ -174,7 +165,7 @@ func (o *subscribeOptions) operation(ctx context.Context, run *env.Env, e endpoi
 // lasting reports whether the command line says when enough has come: an answer alone
 // is not its end then.
 func (o *subscribeOptions) lasting() bool {
-	return o.count > 0 || o.until != "" || o.lasts > 0 || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
+	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
 // goodbye reads --unsubscribe: a method, and behind a blank its params, if need be.
@@ -197,7 +188,7 @@ func (o *subscribeOptions) limit() int64 {
 	if o.Out.Jq != "" || o.choose != "" || len(o.method) > 0 {
 		return 0
 	}
-	return o.count
+	return o.Count
 }
 
 // watchOp returns the watch of all messages that --method and --select ask for; nil
@@ -234,11 +225,11 @@ func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request
 	cause := context.Cause(limit.Ctx)
 	f := wire.AsFault(err)
 	switch {
-	case errors.Is(cause, errEnough):
+	case errors.Is(cause, options.ErrEnough):
 		return c.AdviseUntaken(nil)
 	case f == nil:
 		return err
-	case f.Kind == wire.Timeout && o.Time.Idle > 0 && f == wire.AsFault(cause):
+	case o.Time.Idle > 0 && limit.Idled() && f == wire.AsFault(cause):
 		return c.AdviseUntaken(nil) // --idle is a normal end here
 	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
 		return c.AdviseUntaken(nil) // nothing was promised: the peer ended in good order

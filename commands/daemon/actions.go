@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -38,6 +39,7 @@ func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)
 		prints := group == cmdline.GroupOutput || group == cmdline.GroupExpect
+		prints = prints || slices.Contains([]string{"count", "until", "for"}, name)
 		if prints && name != "arg" && name != "argjson" && l.Has(name) {
 			f := l.Usage("--%s says what is printed, and --session prints nothing", name)
 			f.Hint = "give it to a command that uses the session"

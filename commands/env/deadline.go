@@ -18,9 +18,10 @@ type Deadline struct {
 	whole  *time.Timer
 	every  time.Duration
 
-	mu      sync.Mutex // guards idle and working
+	mu      sync.Mutex // guards what follows
 	idle    *time.Timer
-	working int // hooks of ours
+	working int         // hooks of ours
+	quiet   *wire.Fault // --idle has ended Ctx with it; nil: it has not
 }
 
 // NewDeadline starts both timers at once. A duration of zero or less bounds
@@ -53,7 +54,15 @@ func (c *Deadline) idled(d time.Duration) {
 		c.idle.Reset(d)
 		return
 	}
-	c.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", d), nil))
+	c.quiet = wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", d), nil)
+	c.Cancel(c.quiet)
+}
+
+// Idled reports whether it was --idle that has ended Ctx, and not --timeout or a signal.
+func (c *Deadline) Idled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
 }
 
 // Working is told that a hook of ours begins (1) or ends (-1) to work on what the peer

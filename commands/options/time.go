@@ -27,6 +27,7 @@ const (
 	IdleCall   = "give up when nothing comes for `DURATION`; 0 bounds nothing (60s)"
 	IdleStream = "stop, as --for does, when nothing comes for `DURATION` (unbounded)"
 	IdleJob    = "give up when nothing comes for `DURATION` (60s until the job is accepted, then unbounded)"
+	IdlePipe   = "give up when nothing comes for `DURATION`; at the end of stdin, with nothing owed, stop (unbounded)"
 	IdleNone   = "give up when nothing comes for `DURATION` (unbounded)"
 )
 
