@@ -172,19 +172,14 @@ func update(t *transcript.Transcript, results []*player.Result) error {
 	if t.Name == "-" {
 		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)
 	}
-	b, err := player.Update(t, results)
-	if err == nil {
-		err = replace(t.Name, b)
-	}
-	return err
+	return replace(t.Name, func(f *os.File) error { return player.Update(f, t, results) })
 }
 
 // replace writes a file anew, as a whole or not at all.
-func replace(name string, b []byte) error {
+func replace(name string, write func(f *os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".tape-*")
 	if err == nil {
-		_, err = f.Write(b)
-		err = errors.Join(err, f.Close())
+		err = errors.Join(write(f), f.Close())
 		if err == nil {
 			err = os.Rename(f.Name(), name)
 		}

@@ -85,7 +85,7 @@ func (c *comparison) compare(want, got []byte) {
 // carried reports whether got is the live value of want in this conversation.
 func (c *comparison) carried(want, got []byte) bool {
 	live, ok := c.values.live(want)
-	return ok && scan.Equal(live, got)
+	return ok && scan.Equal([]byte(live), got)
 }
 
 // differ adds a difference at the current place, unless differences there do

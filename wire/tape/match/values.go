@@ -6,31 +6,38 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/tape/spill"
 )
 
 // Values map the made-up values of the recorded conversation, such as ids, to
 // those of the live one. Strings are mapped wherever a whole string equals one,
 // numbers only at places where the dialect has made-up values.
 type Values struct {
-	byText map[string][]byte // recorded scalar (as JSON) → the live one
-	// Streams are the recorded streams to which items belong, as JSON: a result
-	// that is one of them was made up.
-	Streams map[string]bool
+	byText spill.Texts // recorded scalar (as JSON) → the live one
+	// IsStream reports whether a value is a recorded stream to which items belong, as
+	// JSON: a result that is one was made up. nil: there are none.
+	IsStream func(id []byte) bool
 }
 
 // live returns the live value for a recorded one.
-func (v *Values) live(recorded []byte) ([]byte, bool) {
-	if v == nil || len(v.byText) == 0 {
-		return nil, false
+func (v *Values) live(recorded []byte) (string, bool) {
+	if v == nil || v.byText.Len() == 0 {
+		return "", false
 	}
-	to, ok := v.byText[string(recorded)]
-	return to, ok
+	return v.byText.Get(recorded)
 }
+
+// Err returns why a value could not be written to a temporary file or read from it,
+// or nil.
+func (v *Values) Err() error { return v.byText.Err() }
+
+// Close gives up the values.
+func (v *Values) Close() error { return v.byText.Close() }
 
 // opens reports whether want, at path in an answer, is the name of a stream
 // that the answer opens.
 func (v *Values) opens(path []string, want []byte) bool {
-	return v != nil && len(path) == 1 && path[0] == "result" && v.Streams[string(want)]
+	return v != nil && v.IsStream != nil && len(path) == 1 && path[0] == "result" && v.IsStream(want)
 }
 
 // StreamOf returns the stream that an item belongs to, as JSON; nil if msg is
@@ -55,14 +62,17 @@ func (r *Rules) StreamOf(msg []byte) []byte {
 // end, as JSON; nil if it is not such a request.
 func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	params := scan.Get(msg, "params")
+	ends := func(val []byte, name string) bool {
+		return at(r.ends, method, []string{"params", name}) && v.IsStream != nil && v.IsStream(val)
+	}
 	i := 0
 	for name, val := range scan.Named(params) {
-		if v.Streams[string(val)] && at(r.ends, method, []string{"params", name}) {
+		if ends(val, name) {
 			return val
 		}
 	}
 	for val := range scan.Elements(params) {
-		if v.Streams[string(val)] && at(r.ends, method, []string{"params", strconv.Itoa(i)}) {
+		if ends(val, strconv.Itoa(i)) {
 			return val
 		}
 		i++
@@ -75,10 +85,7 @@ func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {
 		return
 	}
-	if v.byText == nil {
-		v.byText = map[string][]byte{}
-	}
-	v.byText[string(recorded)] = bytes.Clone(live)
+	v.byText.Set(string(recorded), string(live))
 }
 
 // Learn records how the scalars of got differ from those of want at the same
@@ -162,7 +169,7 @@ func looksMadeUp(val []byte) bool {
 // replaced by the live one. The message's own id stays as it is in dialects in
 // which each side has ids of its own.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
-	if v == nil || len(v.byText) == 0 {
+	if v == nil || v.byText.Len() == 0 {
 		return append(b, msg...)
 	}
 	w := rewriter{rules: r, method: method, values: v}

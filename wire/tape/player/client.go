@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -46,6 +47,7 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	}
 	indexes := make([]*index, len(t.Tracks))
 	indexes[track] = newIndex(t.Tracks[track], wire.Send)
+	defer indexes[track].close()
 	e := newEngine(t, wire.Send, indexes, o)
 	e.primary = track
 	p := e.play(track)
@@ -55,11 +57,12 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	defer stop()
 	e.join(e.add(c))
 	e.greet()
-	err := e.run(ctx, nil)
+	err := e.run(ctx)
 	if cerr := c.Close(); err == nil && cerr != nil && ctx.Err() != nil {
 		err = cerr
 	}
-	return k.result(), err
+	defer p.close()
+	return k.result(), cmp.Or(err, p.err())
 }
 
 // checking is the policy of a Client.
@@ -110,7 +113,7 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 		return time.Nanosecond, false
 	}
 	k.missing[next] = true
-	k.p.seen[next]++
+	k.p.see(next)
 	k.p.furthest = max(k.p.furthest, next)
 	k.e.start(k.p, next, k.e.current)
 	return time.Nanosecond, false

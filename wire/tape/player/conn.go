@@ -6,12 +6,22 @@ import (
 	"rpcx/wire"
 )
 
-// An arrival is a message, or the end, that a connection's reader hands over.
+// An arrival is what other goroutines hand over to the engine's.
 type arrival struct {
+	kind arrivalKind
 	conn *conn
 	msg  []byte
-	err  error // the connection is over
+	err  error // the connection is over, or the POST failed
 }
+
+// An arrivalKind is the kind of an arrival.
+type arrivalKind byte
+
+const (
+	came   arrivalKind = iota // a message, or the end, that a connection's reader hands over
+	joins                     // a connection becomes part of the conversation
+	posted                    // the POST that had to be waited for is over
+)
 
 // A conn is one live connection.
 type conn struct {
@@ -42,7 +52,7 @@ func (e *engine) add(c wire.Conn) *conn {
 		defer wire.Guard()
 		for {
 			msg, err := c.Recv()
-			a := arrival{k, bytes.Clone(msg), err}
+			a := arrival{conn: k, msg: bytes.Clone(msg), err: err}
 			if err == nil && a.msg == nil {
 				a.msg = []byte{}
 			}
@@ -59,5 +69,24 @@ func (e *engine) join(k *conn) {
 	e.conns[k] = true
 	if e.current == nil || !e.current.oneShot || k.oneShot {
 		e.current = k
+	}
+}
+
+// spilled is why something could not be kept beside memory; nil: all was.
+func (e *engine) spilled() error {
+	for _, p := range e.plays {
+		if p != nil && p.err() != nil {
+			return p.err()
+		}
+	}
+	return nil
+}
+
+// close gives up what is kept beside memory.
+func (e *engine) close() {
+	for _, p := range e.plays {
+		if p != nil {
+			p.close()
+		}
 	}
 }

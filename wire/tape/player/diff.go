@@ -7,6 +7,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -40,12 +41,21 @@ func Diff(a, b *transcript.Transcript, o Options) ([]Finding, error) {
 type differ struct {
 	b     *transcript.Track
 	sides [2]*pairing // of what each side sent, by its direction
-	pairs []int32     // the entry of a that each entry of b stands for; None: none
+	pairs *spill.Ints // one more than the entry of a that each entry of b stands for; 0: none
 }
 
 func diffTracks(a, b *transcript.Track, o Options) ([]Finding, error) {
-	d := &differ{b: b, pairs: slices.Repeat([]int32{transcript.None}, len(b.Entries))}
-	values := &match.Values{Streams: a.Streams}
+	d := newDiffer(a, b, o)
+	defer d.close()
+	if err := d.run(); err != nil {
+		return nil, err
+	}
+	return d.found(), d.err()
+}
+
+func newDiffer(a, b *transcript.Track, o Options) *differ {
+	d := &differ{b: b, pairs: spill.NewInts()}
+	values := &match.Values{IsStream: a.IsStream}
 	for dir := range d.sides {
 		ours := wire.Direction(1 - dir)
 		p := newPlay(a, ours, newIndex(a, ours), o.Set)
@@ -54,20 +64,44 @@ func diffTracks(a, b *transcript.Track, o Options) ([]Finding, error) {
 		d.sides[dir] = &k
 	}
 	d.sides[0].p.vars = d.sides[1].p.vars
-	for i := range b.Entries {
+	return d
+}
+
+// run goes through b.
+func (d *differ) run() error {
+	for i := range int32(d.b.Len()) {
 		if err := d.add(i); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	return d.err()
+}
+
+// found returns what differs, in the order of a's lines.
+func (d *differ) found() []Finding {
 	found := append(d.sides[0].result().Findings, d.sides[1].result().Findings...)
 	slices.SortStableFunc(found, func(x, y Finding) int { return cmp.Compare(x.Line, y.Line) })
-	return found, nil
+	return found
+}
+
+// err is why something could not be kept beside memory; nil: all was.
+func (d *differ) err() error {
+	return cmp.Or(d.pairs.Err(), d.b.Of().Err(), d.sides[0].p.err(), d.sides[1].p.err())
+}
+
+// close gives up what is kept beside memory.
+func (d *differ) close() {
+	_ = d.pairs.Close()
+	for _, k := range d.sides {
+		k.p.index.close()
+		k.p.close()
+	}
 }
 
 // add finds the counterpart in a of entry i of b, and notes what differs.
-func (d *differ) add(i int) error {
-	e := &d.b.Entries[i]
-	msg, err := d.b.Message(i)
+func (d *differ) add(i int32) error {
+	e := d.b.Entry(i)
+	msg, err := d.b.Message(int(i))
 	if err != nil {
 		return err
 	}
@@ -76,7 +110,7 @@ func (d *differ) add(i int) error {
 	}
 	k := d.sides[e.Dir]
 	if e.Kind == wire.Response && e.Own != transcript.None {
-		if own := d.pairs[e.Own]; own != transcript.None {
+		if own := int32(d.pairs.Get(int(e.Own))) - 1; own != transcript.None {
 			d.accept(k, k.answer(own, msg), i, msg)
 			return nil
 		}
@@ -91,12 +125,14 @@ func (d *differ) add(i int) error {
 	return nil
 }
 
-func (d *differ) accept(k *pairing, j int32, i int, msg []byte) {
+func (d *differ) accept(k *pairing, j, i int32, msg []byte) {
 	if j == transcript.None {
 		return
 	}
-	d.pairs[i] = j
+	d.pairs.Set(int(i), uint32(j+1))
 	k.p.accept(j, msg)
-	other := d.sides[1-d.b.Entries[i].Dir].p
-	other.seen[j] = k.p.seen[j]
+	other := d.sides[1-d.b.Entry(i).Dir].p
+	for other.seen(j) < k.p.seen(j) {
+		other.see(j)
+	}
 }

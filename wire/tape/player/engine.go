@@ -33,8 +33,10 @@ type engine struct {
 	current *conn // where what answers nothing is sent
 	cursors []*cursor
 	asked   map[string]asked // our requests, by the id under which they went out
-	busy    chan error       // a message is being posted, and nothing else may be sent; else nil
-	batch   *batch           // what is being received came in it; nil: in none
+	retired retired
+	busy    bool        // a message is being posted, and nothing else may be sent
+	timer   *time.Timer // wakes run
+	batch   *batch      // what is being received came in it; nil: in none
 	policy  policy
 	lively  time.Time // when something last came or went
 	failure error     // what ended the conversation, where it was not its end
@@ -55,12 +57,6 @@ type policy interface {
 	// lost is called when a connection ended; over reports that this ends the
 	// conversation.
 	lost(c *conn, err error) (over bool)
-}
-
-// asked is the place of an entry: its play and its index.
-type asked struct {
-	p *play
-	i int32
 }
 
 // A cursor stands at the next line to be sent of a block.
@@ -105,52 +101,49 @@ func (e *engine) greet() {
 }
 
 // run plays until the end of the conversation or of ctx.
-func (e *engine) run(ctx context.Context, joins <-chan *conn) error {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
+func (e *engine) run(ctx context.Context) error {
+	e.timer = time.NewTimer(time.Hour)
+	defer e.timer.Stop()
 	defer close(e.done)
 	for e.failure == nil {
 		wait, over := e.proceed()
 		if over {
 			return nil
 		}
-		if wait == 0 { // there is more to send, but what has come goes first
-			select {
-			case a := <-e.arrived:
-				over = e.take(a)
-			case err := <-e.busy:
-				e.posted(err)
-			case k := <-joins:
-				e.join(k)
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			default:
-			}
-		} else {
-			timer.Reset(wait)
-			select {
-			case a := <-e.arrived:
-				over = e.take(a)
-			case err := <-e.busy:
-				e.posted(err)
-			case k := <-joins:
-				e.join(k)
-			case <-timer.C:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+		if a, ok := e.next(ctx, wait); ok && e.take(a) {
+			break
 		}
-		if over {
-			return e.failure
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 	return e.failure
 }
 
+// next returns what comes within wait; 0: what has come already.
+func (e *engine) next(ctx context.Context, wait time.Duration) (a arrival, ok bool) {
+	if wait == 0 {
+		select {
+		case a = <-e.arrived:
+			return a, true
+		default:
+			return a, false
+		}
+	}
+	e.timer.Reset(wait)
+	select {
+	case a = <-e.arrived:
+		return a, true
+	case <-e.timer.C:
+	case <-ctx.Done():
+	}
+	return a, false
+}
+
 // proceed sends one message, if one can be sent now. wait is how long nothing has
 // to be done unless something comes; 0: there is more to send.
 func (e *engine) proceed() (wait time.Duration, over bool) {
-	if e.busy != nil {
+	if e.busy {
 		return time.Hour, false
 	}
 	if e.sendHeld() {
@@ -170,8 +163,17 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	return again, over
 }
 
-// take handles a message, or the end, of a connection.
+// take handles what came, mostly a message.
 func (e *engine) take(a arrival) (over bool) {
+	switch a.kind {
+	case joins:
+		e.join(a.conn)
+		return false
+	case posted:
+		e.busy = false
+		e.failure = a.err
+		return a.err != nil
+	}
 	if a.err != nil {
 		a.conn.ended = true
 		gone := !errors.Is(a.err, io.EOF)
@@ -180,6 +182,9 @@ func (e *engine) take(a arrival) (over bool) {
 		}
 		e.finishShot(a.conn)
 		return e.policy.lost(a.conn, a.err)
+	}
+	if e.failure = e.spilled(); e.failure != nil {
+		return true
 	}
 	e.lively = time.Now()
 	a.conn.spoke = true
@@ -209,7 +214,7 @@ func (e *engine) take(a arrival) (over bool) {
 func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b *batch) {
 	if parsed.Kind == wire.Response {
 		if at, ok := e.asked[string(parsed.ID)]; ok {
-			e.answer(c, at, msg)
+			e.answer(c, at, parsed.ID, msg)
 			return
 		}
 	}
@@ -229,42 +234,26 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 	p.accept(i, msg)
 	if parsed.Kind == wire.Request {
 		r := request{parsed.ID.Clone(), c, b}
-		switch answers := p.index.answers(i); {
-		case len(answers) == 0: // it was never answered
+		if answer := p.track.Entry(i).Answer; answer == transcript.None { // it was never answered
 			e.reply(r, nil, nil)
-		default:
+		} else {
 			p.owed[i] = append(p.owed[i], r)
-			if len(answers) > 1 {
+			first := p.track.Entry(answer)
+			if first.More != transcript.None {
 				p.latest[i] = r // whom the further ones go to
 			}
-			if p.track.Entries[answers[0]].Need != i {
-				p.held = append(p.held, answers[0])
+			if first.Need != i {
+				p.held = append(p.held, answer)
 			}
 		}
 	}
 	e.start(p, i, c)
 }
 
-// answer handles the live answer to a request of ours.
-func (e *engine) answer(c *conn, at asked, msg []byte) {
-	p := at.p
-	delete(p.asked, at.i)
-	if i := e.policy.answered(p, at.i, msg); i != transcript.None {
-		p.accept(i, msg)
-		e.start(p, i, c)
-	}
-}
-
 // start begins the block that follows entry i.
 func (e *engine) start(p *play, i int32, c *conn) {
-	if p.once {
-		if p.begun == nil {
-			p.begun = make([]bool, len(p.track.Entries)+1)
-		}
-		if p.begun[i+1] { // the first is that of what is said before all
-			return
-		}
-		p.begun[i+1] = true
+	if p.once && !p.begin(i) {
+		return
 	}
 	k := &cursor{p: p, next: i + 1, conn: c, live: time.Now()}
 	if e.o.Speed > 0 && i != transcript.None {

@@ -23,15 +23,14 @@ func (k *pairing) stands(own int32) int32 {
 // for it for what own stood for. It returns the answer's entry; None: there is none.
 func (k *pairing) trade(own int32, msg []byte) int32 {
 	at := k.stands(own)
-	entries, track := k.p.track.Entries, k.p.track
-	mine := &entries[at]
-	for j := max(at-equalNear, 0); j < min(at+equalNear, int32(len(entries))); j++ {
-		e := &entries[j]
-		if j == at || e.Kind != wire.Request || e.Dir != mine.Dir || e.Hash != mine.Hash || k.p.seen[j] == 0 || track.Method(int(j)) != track.Method(int(at)) {
+	track := k.p.track
+	mine := track.Entry(at)
+	for j := max(at-equalNear, 0); j < min(at+equalNear, int32(track.Len())); j++ {
+		e := track.Entry(j)
+		if j == at || e.Kind != wire.Request || e.Dir != mine.Dir || e.Hash != mine.Hash || e.Method != mine.Method || k.p.seen(j) == 0 {
 			continue
 		}
-		answers := k.p.index.answers(j)
-		if len(answers) == 0 || k.p.seen[answers[0]] > 0 || len(k.differences(answers[0], msg)) > 0 {
+		if e.Answer == transcript.None || k.p.seen(e.Answer) > 0 || len(k.differences(e.Answer, msg)) > 0 {
 			continue
 		}
 		other := j
@@ -41,7 +40,7 @@ func (k *pairing) trade(own int32, msg []byte) int32 {
 			}
 		}
 		k.stand[own], k.stand[other] = j, at
-		return answers[0]
+		return e.Answer
 	}
 	return transcript.None
 }

@@ -30,8 +30,8 @@ func check(t *transcript.Transcript, side wire.Direction, set map[string]json.Ra
 		if known == nil {
 			known = map[string]json.RawMessage{}
 		}
-		for i := range track.Entries {
-			e := &track.Entries[i]
+		for i := range track.Len() {
+			e := track.Entry(int32(i))
 			var err error
 			if line := track.Hand(i); line != nil {
 				err = checkLine(line, e.Dir == side, known)

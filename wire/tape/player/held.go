@@ -19,10 +19,12 @@ func (p *play) hold(i int32) {
 // ready reports whether all that was recorded before the answer at entry i has
 // come, apart from its own request.
 func (p *play) ready(i int32) bool {
-	e := &p.track.Entries[i]
+	e := p.track.Entry(i)
 	for call := range p.asked {
-		answers := p.index.answers(call)
-		if call > e.Own && call < i && len(answers) > 0 && answers[0] < i {
+		if call <= e.Own || call >= i {
+			continue
+		}
+		if answer := p.track.Entry(call).Answer; answer != transcript.None && answer < i {
 			return false
 		}
 	}
@@ -30,17 +32,20 @@ func (p *play) ready(i int32) bool {
 	case e.Need == e.Own, e.Need == transcript.None:
 		return true
 	case p.root(e.Need) == e.Own: // it must come again for each such request
-		return p.seen[e.Need] >= p.seen[e.Own]
+		return p.seen(e.Need) >= p.seen(e.Own)
 	}
-	return p.seen[e.Need] > 0 || p.skipped(e.Need)
+	return p.seen(e.Need) > 0 || p.skipped(e.Need)
 }
 
 // root returns the entry of the other side that caused entry i: i itself, unless i
 // answers a call of ours which an earlier entry caused.
 func (p *play) root(i int32) int32 {
-	entries := p.track.Entries
-	for i != transcript.None && entries[i].Own != transcript.None {
-		i = entries[entries[i].Own].Need
+	for i != transcript.None {
+		own := p.track.Entry(i).Own
+		if own == transcript.None {
+			break
+		}
+		i = p.track.Entry(own).Need
 	}
 	return i
 }
@@ -56,7 +61,7 @@ func (e *engine) sendHeld() bool {
 			continue
 		}
 		for n, i := range p.held {
-			own := p.track.Entries[i].Own
+			own := p.track.Entry(i).Own
 			if len(p.owed[own]) == 0 {
 				p.held = slices.Delete(p.held, n, n+1)
 				return true
@@ -78,8 +83,11 @@ func (e *engine) inReach(p *play, i int32) bool {
 		if k.p != p || k.next > i {
 			continue
 		}
-		between := p.track.Entries[k.next : i+1]
-		if !slices.ContainsFunc(between, func(b transcript.Entry) bool { return b.Dir != e.side }) {
+		n := k.next
+		for n <= i && p.track.Entry(n).Dir == e.side {
+			n++
+		}
+		if n > i {
 			return true
 		}
 	}
@@ -93,7 +101,7 @@ func (e *engine) release() bool {
 		if p != nil && len(p.held) > 0 {
 			i := p.held[0]
 			p.held = p.held[1:]
-			if len(p.owed[p.track.Entries[i].Own]) > 0 {
+			if len(p.owed[p.track.Entry(i).Own]) > 0 {
 				e.sendAnswer(p, i)
 			}
 			return true

@@ -2,73 +2,88 @@ package player
 
 import (
 	"cmp"
-	"slices"
-	"sort"
 
 	"rpcx/wire"
+	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
-// An index finds the entries of one side of a track. It never changes, and takes a few
-// bytes for each of them: a tape may have millions.
+// An index finds the entries of the other side of a track, answers apart. It never
+// changes, and what of it is long is kept beside memory: a tape may have millions.
 type index struct {
-	entries  []transcript.Entry
-	byHash   []int32 // what the other side sent, answers and what people wrote on apart, by Hash and place
-	byMethod map[string][]int32
-	byOwn    []int32 // answers of either side, by the entry that they answer and place
-	hand     []int32 // what people wrote on, but for answers
+	byHash, byMethod *spill.Sorted // what people wrote on apart
+	methods          []string      // those of byMethod
+	hand             []int32       // what people wrote on
 }
 
+// newIndex indexes what the other side than side sent.
 func newIndex(t *transcript.Track, side wire.Direction) *index {
-	x := &index{entries: t.Entries, byMethod: map[string][]int32{}}
-	answers, theirs := 0, 0
-	for i := range t.Entries {
-		switch e := &t.Entries[i]; {
-		case e.Own != transcript.None:
-			answers++
-		case e.Dir != side && !e.Hand:
-			theirs++
-		}
-	}
-	x.byOwn, x.byHash = make([]int32, 0, answers), make([]int32, 0, theirs)
-	for i := range t.Entries {
-		switch e := &t.Entries[i]; {
-		case e.Own != transcript.None:
-			x.byOwn = append(x.byOwn, int32(i))
-		case e.Dir == side:
+	x := &index{}
+	var hashes, methods spill.Sorter
+	known := map[uint32]bool{}
+	for i := range int32(t.Len()) {
+		switch e := t.Entry(i); {
+		case e.Own != transcript.None, e.Dir == side:
 		case e.Hand:
-			x.hand = append(x.hand, int32(i))
+			x.hand = append(x.hand, i)
 		default:
-			x.byHash = append(x.byHash, int32(i))
-			method := t.Method(i)
-			x.byMethod[method] = append(x.byMethod[method], int32(i))
+			hashes.Add(e.Hash, uint32(i))
+			methods.Add(uint64(e.Method), uint32(i))
+			if !known[e.Method] {
+				known[e.Method] = true
+				x.methods = append(x.methods, t.Method(int(i)))
+			}
 		}
 	}
-	slices.SortFunc(x.byOwn, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.Entries[a].Own, t.Entries[b].Own), cmp.Compare(a, b))
-	})
-	slices.SortFunc(x.byHash, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.Entries[a].Hash, t.Entries[b].Hash), cmp.Compare(a, b))
-	})
+	x.byHash, x.byMethod = hashes.Sorted(), methods.Sorted()
 	return x
 }
 
-// equals returns the entries that have the hash, in their order.
-func (x *index) equals(hash uint64) []int32 {
-	from := sort.Search(len(x.byHash), func(n int) bool { return x.entries[x.byHash[n]].Hash >= hash })
-	to := from
-	for to < len(x.byHash) && x.entries[x.byHash[to]].Hash == hash {
-		to++
-	}
-	return x.byHash[from:to]
+func (x *index) err() error { return cmp.Or(x.byHash.Err(), x.byMethod.Err()) }
+
+func (x *index) close() {
+	_ = x.byHash.Close()
+	_ = x.byMethod.Close()
 }
 
-// answers returns the entries that answer own, of either side, in their order.
-func (x *index) answers(own int32) []int32 {
-	from := sort.Search(len(x.byOwn), func(n int) bool { return x.entries[x.byOwn[n]].Own >= own })
-	to := from
-	for to < len(x.byOwn) && x.entries[x.byOwn[to]].Own == own {
-		to++
+// candidates are the entries of an index that have something in common, in their order.
+type candidates struct {
+	list     *spill.Sorted
+	from, to int
+	heads    *spill.Ints // how many of the list that begins there are used, from its first
+}
+
+func (c candidates) len() int       { return c.to - c.from }
+func (c candidates) at(n int) int32 { return int32(c.list.At(c.from + n)) }
+
+// equals returns the entries that have the hash.
+func (p *play) equals(hash uint64) candidates {
+	from, to := p.index.byHash.Range(hash)
+	return candidates{p.index.byHash, from, to, p.usedOfHash}
+}
+
+// named returns the entries that have the method.
+func (p *play) named(method string) candidates {
+	number, ok := p.track.Of().Number(method)
+	if !ok {
+		return candidates{}
 	}
-	return x.byOwn[from:to]
+	from, to := p.index.byMethod.Range(uint64(number))
+	return candidates{p.index.byMethod, from, to, p.usedOfMethod}
+}
+
+// unused returns the place in c before which all are used.
+func (p *play) unused(c candidates) int {
+	if c.len() == 0 {
+		return 0
+	}
+	known := int(c.heads.Get(c.from))
+	head := known
+	for head < c.len() && p.seen(c.at(head)) > 0 {
+		head++
+	}
+	if head != known {
+		c.heads.Set(c.from, uint32(head))
+	}
+	return head
 }

@@ -2,6 +2,7 @@ package player
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"rpcx/wire"
@@ -20,7 +21,7 @@ type pairing struct {
 	stand   map[int32]int32     // requests of ours that stand for another one: see trade
 	extras  []extra
 	last    int32 // the last entry that came
-	first   int   // no entry before this one is still to come
+	first   int32 // no entry before this one is still to come
 }
 
 // extra is a message that no entry was found for.
@@ -45,7 +46,7 @@ func newPairing(p *play) pairing {
 func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
 	p := k.p
 	i, moved = p.find(parsed, msg, json), transcript.None
-	if i != transcript.None && p.seen[i] > 0 {
+	if i != transcript.None && p.seen(i) > 0 {
 		i, moved = k.steal(parsed, msg)
 	}
 	switch {
@@ -76,20 +77,20 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	if parsed.Kind == wire.Request {
 		return transcript.None, transcript.None // it was answered
 	}
-	for _, i := range k.p.index.byMethod[parsed.Method] {
+	for _, i := range slices.Sorted(maps.Keys(k.inexact)) {
 		loser := k.inexact[i]
-		if loser == nil || !k.p.equals(i, msg) {
+		if k.p.track.Method(int(i)) != parsed.Method || !k.p.is(i, msg) {
 			continue
 		}
 		delete(k.inexact, i)
 		delete(k.found, i)
 		near, _ := k.p.nearest(parsed.Method, loser, true)
-		k.p.seen[i] = 0
+		k.p.unsee(i)
 		if near == transcript.None {
 			k.extra(parsed.Method, loser)
 			return i, near
 		}
-		k.p.seen[near]++
+		k.p.see(near)
 		k.inexact[near] = loser
 		k.keep(near, loser)
 		return i, near
@@ -100,7 +101,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 // handAnswer finds what people wrote in place of an answer that msg may be.
 func (k *pairing) handAnswer(msg []byte) int32 {
 	for _, i := range k.p.index.hand {
-		if k.p.seen[i] == 0 && k.p.like(i, msg) {
+		if k.p.seen(i) == 0 && k.p.like(i, msg) {
 			return i
 		}
 	}
@@ -110,13 +111,11 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 // answer finds the entry of an answer to entry own; None where none is left, and
 // msg is extra.
 func (k *pairing) answer(own int32, msg []byte) int32 {
-	for n, i := range k.p.index.answers(k.stands(own)) {
-		if k.p.seen[i] > 0 {
-			continue
-		}
+	at := k.stands(own)
+	if i := k.p.unanswered(at); i != transcript.None {
 		if found := k.differences(i, msg); len(found) > 0 {
 			traded := int32(transcript.None)
-			if n == 0 {
+			if k.p.track.Entry(at).Answer == i {
 				traded = k.trade(own, msg)
 			}
 			if traded == transcript.None {
@@ -135,6 +134,29 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 	return i
 }
 
+// farAnswer is how many answers of one request are gone through before it is noted how
+// far they have come.
+const farAnswer = 16
+
+// unanswered returns the first answer to entry own that has not come; None: all have.
+func (p *play) unanswered(own int32) int32 {
+	i, known := p.answers[own]
+	if !known {
+		i = p.track.Entry(own).Answer
+	}
+	steps := 0
+	for ; i != transcript.None && p.seen(i) > 0; steps++ {
+		i = p.track.Entry(i).More
+	}
+	switch {
+	case i == transcript.None:
+		delete(p.answers, own)
+	case steps >= farAnswer || known && steps > 0:
+		p.answers[own] = i
+	}
+	return i
+}
+
 // keep notes the differences of msg, which came for entry i. It must be called
 // before values are learnt from msg.
 func (k *pairing) keep(i int32, msg []byte) {
@@ -146,7 +168,7 @@ func (k *pairing) keep(i int32, msg []byte) {
 // differences returns those of what came for entry i.
 func (k *pairing) differences(i int32, got []byte) []Finding {
 	p := k.p
-	line, method := int(p.track.Entries[i].Line), p.track.Method(int(i))
+	line, method := int(p.track.Entry(i).Line), p.track.Method(int(i))
 	hand := p.track.Hand(int(i))
 	if hand != nil && hand.Match != "" {
 		if p.like(i, got) {
@@ -171,10 +193,9 @@ func (k *pairing) differences(i int32, got []byte) []Finding {
 // awaited returns the first entry of the other side that has not come; None if all
 // have.
 func (k *pairing) awaited() int32 {
-	entries := k.p.track.Entries
-	for ; k.first < len(entries); k.first++ {
-		if entries[k.first].Dir != k.p.side && k.p.seen[k.first] == 0 {
-			return int32(k.first)
+	for ; k.first < int32(k.p.track.Len()); k.first++ {
+		if k.p.seen(k.first) == 0 && k.p.track.Entry(k.first).Dir != k.p.side {
+			return k.first
 		}
 	}
 	return transcript.None
@@ -189,30 +210,30 @@ func (k *pairing) result() *Result {
 		for ; len(extras) > 0 && extras[0].after < before; extras = extras[1:] {
 			x, line := extras[0], 0
 			if x.after != transcript.None {
-				line = int(p.track.Entries[x.after].Line)
+				line = int(p.track.Entry(x.after).Line)
 			}
 			r.Findings = append(r.Findings, Finding{Kind: Extra, Line: line, Method: x.method, Got: jsonOf(x.msg)})
 			r.Extras = append(r.Extras, ExtraMessage{int(x.after), x.msg})
 		}
 	}
-	for i := range p.track.Entries {
-		e := &p.track.Entries[i]
+	for i := range int32(p.track.Len()) {
+		e := p.track.Entry(i)
 		if e.Dir == p.side {
 			continue
 		}
-		tellExtras(int32(i))
-		if p.seen[i] == 0 || k.missing[int32(i)] {
-			want, _ := p.track.Message(i)
-			r.Findings = append(r.Findings, Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(i), Want: jsonOf(want)})
-			r.Missing = append(r.Missing, i)
+		tellExtras(i)
+		if p.seen(i) == 0 || k.missing[i] {
+			want, _ := p.track.Message(int(i))
+			r.Findings = append(r.Findings, Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(int(i)), Want: jsonOf(want)})
+			r.Missing = append(r.Missing, int(i))
 			continue
 		}
-		if found := k.found[int32(i)]; len(found) > 0 {
+		if found := k.found[i]; len(found) > 0 {
 			r.Findings = append(r.Findings, found...)
-			r.Live[i] = found
+			r.Live[int(i)] = found
 		}
 	}
-	tellExtras(int32(len(p.track.Entries)))
+	tellExtras(int32(p.track.Len()))
 	return r
 }
 

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -21,16 +23,19 @@ type play struct {
 
 	values   *match.Values
 	once     bool                       // each block is sent once: nothing is asked again
-	begun    []bool                     // the entries whose blocks were begun, where they are sent once
+	greeted  bool                       // what is said before all was begun, where it is said once
 	vars     map[string]json.RawMessage // what was bound, and Options.Set
-	heads    map[any]int                // how many of an index's entries, from the first, are used: by hash or method
-	seen     []uint32                   // of each entry: how often it came, or was sent
+	marks    *spill.Ints                // of each entry: see seen and begin
 	owed     map[int32][]request        // live requests that wait for the answer that was recorded for the entry
 	latest   map[int32]request          // the latest live request of each entry
 	furthest int32                      // the last entry of the other side that has come; None
+	strict   int32                      // no entry before it is to come, where the order is
 	held     []int32                    // answers whose request has come, and which wait for something else
+	answers  map[int32]int32            // of our requests with many answers: one before which all have come
 	asked    map[int32]bool             // our requests that were not answered yet
 	ended    map[string]bool            // the streams that the client has ended before the recorded one did
+
+	usedOfHash, usedOfMethod *spill.Ints // see candidates
 }
 
 // A request is one of the live peer that waits for its answer.
@@ -42,13 +47,51 @@ type request struct {
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]json.RawMessage) *play {
 	p := &play{
-		track: t, rules: t.Of().Rules, side: side, values: &match.Values{Streams: t.Streams}, index: x, seen: make([]uint32, len(t.Entries)),
-		vars: maps.Clone(set), heads: map[any]int{}, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, ended: map[string]bool{}, furthest: transcript.None,
+		track: t, rules: t.Of().Rules, side: side, values: &match.Values{IsStream: t.IsStream}, index: x,
+		vars: maps.Clone(set), owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
+		marks: spill.NewInts(), usedOfHash: spill.NewInts(), usedOfMethod: spill.NewInts(),
 	}
 	if p.vars == nil {
 		p.vars = map[string]json.RawMessage{}
 	}
 	return p
+}
+
+// err is why something could not be kept beside memory; nil: all was.
+func (p *play) err() error {
+	return cmp.Or(p.track.Of().Err(), p.index.err(), p.marks.Err(), p.usedOfHash.Err(), p.usedOfMethod.Err(), p.values.Err())
+}
+
+// close gives up what is kept beside memory.
+func (p *play) close() {
+	_ = p.marks.Close()
+	_ = p.usedOfHash.Close()
+	_ = p.usedOfMethod.Close()
+	_ = p.values.Close()
+}
+
+// begun is the bit of a mark that says that the block behind the entry was begun.
+const begun = 1 << 31
+
+// seen returns how often entry i came, or was sent.
+func (p *play) seen(i int32) uint32 { return p.marks.Get(int(i)) &^ begun }
+
+// see notes that entry i came, or was sent.
+func (p *play) see(i int32) { p.marks.Set(int(i), p.marks.Get(int(i))+1) }
+
+// unsee notes that entry i did not come.
+func (p *play) unsee(i int32) { p.marks.Set(int(i), p.marks.Get(int(i))&begun) }
+
+// begin notes that the block behind entry i was begun; false where it was already.
+func (p *play) begin(i int32) bool {
+	if i == transcript.None {
+		first := !p.greeted
+		p.greeted = true
+		return first
+	}
+	mark := p.marks.Get(int(i))
+	p.marks.Set(int(i), mark|begun)
+	return mark&begun == 0
 }
 
 // find returns the entry that msg, no answer, is: the first unused of those that
@@ -58,12 +101,12 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	if json {
 		hash = p.rules.Hash(parsed.Method, msg)
 	}
-	first, last := p.firstOf(p.index.equals(hash), hash, msg, json)
+	first, last := p.firstOf(p.equals(hash), msg, json)
 	if first == transcript.None && json {
 		first, last = p.handOf(msg, first, last)
 	}
 	if last == transcript.None && json { // times, redacted values, what the user ignores
-		first, last = p.firstOf(p.index.byMethod[parsed.Method], parsed.Method, msg, json)
+		first, last = p.firstOf(p.named(parsed.Method), msg, json)
 	}
 	if first != transcript.None {
 		return first
@@ -71,23 +114,15 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	return last
 }
 
-// firstOf returns the first unused entry of candidates that equals msg, and the
-// last that does. key names candidates.
-func (p *play) firstOf(candidates []int32, key any, msg []byte, json bool) (first, last int32) {
-	head := p.heads[key]
-	for head < len(candidates) && p.seen[candidates[head]] > 0 {
-		head++
-	}
-	if head > 0 {
-		p.heads[key] = head
-	}
-	for _, i := range candidates[head:] {
-		if p.seen[i] == 0 && (!json || p.equals(i, msg)) {
+// firstOf returns the first unused entry of all that equals msg, and the last that does.
+func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32) {
+	for n := p.unused(all); n < all.len(); n++ {
+		if i := all.at(n); p.seen(i) == 0 && (!json || p.is(i, msg)) {
 			return i, i
 		}
 	}
-	for k := len(candidates) - 1; k >= 0; k-- {
-		if i := candidates[k]; p.seen[i] > 0 && (!json || p.equals(i, msg)) {
+	for n := all.len() - 1; n >= 0; n-- {
+		if i := all.at(n); p.seen(i) > 0 && (!json || p.is(i, msg)) {
 			return transcript.None, i
 		}
 	}
@@ -102,14 +137,15 @@ func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 			continue
 		}
 		last = max(last, i)
-		if p.seen[i] == 0 {
+		if p.seen(i) == 0 {
 			return i, last
 		}
 	}
 	return first, last
 }
 
-func (p *play) equals(i int32, msg []byte) bool {
+// is reports whether msg equals entry i.
+func (p *play) is(i int32, msg []byte) bool {
 	want, err := p.track.Message(int(i))
 	return err == nil && want != nil && len(p.compare(i, want, msg)) == 0
 }
@@ -121,9 +157,13 @@ const nearestMost = 200
 // the tape has no message of that method.
 func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []match.Difference) {
 	best, differences := int32(transcript.None), []match.Difference(nil)
-	candidates, tried := p.index.byMethod[method], 0
-	for _, i := range candidates {
-		if unusedOnly && p.seen[i] > 0 {
+	all, tried, from := p.named(method), 0, 0
+	if unusedOnly {
+		from = p.unused(all)
+	}
+	for n := from; n < all.len(); n++ {
+		i := all.at(n)
+		if unusedOnly && p.seen(i) > 0 {
 			continue
 		}
 		if tried++; tried > nearestMost {
@@ -144,7 +184,7 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 // nearestMethod returns the name on the tape that is most like method; "": none is.
 func (p *play) nearestMethod(method string) string {
 	var names []string
-	for name := range p.index.byMethod {
+	for _, name := range p.index.methods {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -154,9 +194,8 @@ func (p *play) nearestMethod(method string) string {
 
 // accept notes that the live msg is entry i.
 func (p *play) accept(i int32, msg []byte) {
-	p.seen[i]++
+	p.see(i)
 	p.furthest = max(p.furthest, i)
-	e := &p.track.Entries[i]
 	if line := p.track.Hand(int(i)); line != nil {
 		bind(line, msg, p.vars)
 		if line.Match != "" {
@@ -164,7 +203,7 @@ func (p *play) accept(i int32, msg []byte) {
 		}
 	}
 	if want, err := p.track.Message(int(i)); err == nil && want != nil {
-		p.rules.Learn(p.track.Method(int(i)), want, msg, e.Kind == wire.Response, p.values)
+		p.rules.Learn(p.track.Method(int(i)), want, msg, p.track.Entry(i).Kind == wire.Response, p.values)
 	}
 }
 
@@ -175,7 +214,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	if err != nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 		return msg, err
 	}
-	e := &p.track.Entries[i]
+	e := p.track.Entry(i)
 	line := p.track.Hand(int(i))
 	if line != nil && line.Vars {
 		msg = substitute(nil, msg, p.vars)

@@ -21,7 +21,7 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
 		i, d := p.nearest(parsed.Method, msg, false)
 		if i != transcript.None && (f.Line == 0 || len(d) < len(best)) {
-			f.Line, best = int(p.track.Entries[i].Line), d
+			f.Line, best = int(p.track.Entry(i).Line), d
 		}
 	}
 	if f.Line == 0 {

@@ -45,17 +45,19 @@ func (e *engine) sendNext() (sent bool, wait time.Duration) {
 
 // skip moves k to the next line that can be sent; false: its block is over.
 func (e *engine) skip(k *cursor) bool {
-	entries := k.p.track.Entries
-	for ; int(k.next) < len(entries) && entries[k.next].Dir == e.side; k.next++ {
+	for ; int(k.next) < k.p.track.Len(); k.next++ {
 		i := k.next
-		own := entries[i].Own
+		entry := k.p.track.Entry(i)
+		own := entry.Own
 		switch {
+		case entry.Dir != e.side:
+			return false
 		case own == transcript.None:
 			if !k.p.over(i) {
 				return true
 			}
-		case k.p.index.answers(own)[0] != i: // a further answer, such as an item
-			if k.p.seen[own] > 0 {
+		case k.p.track.Entry(own).Answer != i: // a further answer, such as an item
+			if k.p.seen(own) > 0 {
 				return true
 			}
 		case len(k.p.owed[own]) == 0: // nobody asked
@@ -101,22 +103,26 @@ func (e *engine) due(k *cursor) time.Duration {
 // sendEntry sends the line that k stands at, with what stands in one array with it.
 func (e *engine) sendEntry(k *cursor) {
 	p, i := k.p, k.next
-	entries := p.track.Entries
+	entry := p.track.Entry(i)
 	k.next++
 	k.sent++
 	k.last = time.Now()
-	if own := entries[i].Own; own != transcript.None {
+	if entry.Own != transcript.None {
 		e.sendAnswer(p, i)
 		return
 	}
 	msg, err := e.mark(p, i)
-	if !entries[i].Batched() {
+	if !entry.Batched() {
 		e.send(k.conn, msg, err)
 		return
 	}
 	group := [][]byte{msg}
-	for ; int(k.next) < len(entries) && entries[k.next].Line == entries[i].Line && err == nil; k.next++ {
-		if entries[k.next].Own == transcript.None {
+	for ; int(k.next) < p.track.Len() && err == nil; k.next++ {
+		next := p.track.Entry(k.next)
+		if next.Line != entry.Line {
+			break
+		}
+		if next.Own == transcript.None {
 			msg, err = e.mark(p, k.next)
 			group = append(group, msg)
 		}
@@ -134,8 +140,8 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.seen[i]++
-	if p.track.Entries[i].Kind == wire.Request {
+	p.see(i)
+	if p.track.Entry(i).Kind == wire.Request {
 		id := scan.Get(msg, p.rules.Shape().ID)
 		e.asked[string(id)] = asked{p, i}
 		p.asked[i] = true
@@ -146,9 +152,10 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 // sendAnswer sends entry i, which answers the request that waits longest, or is a
 // further answer to the latest.
 func (e *engine) sendAnswer(p *play, i int32) {
-	own := p.track.Entries[i].Own
+	entry := p.track.Entry(i)
+	own := entry.Own
 	live := p.latest[own]
-	first := p.index.answers(own)[0] == i
+	first := p.track.Entry(own).Answer == i
 	if first && len(p.owed[own]) > 0 {
 		live = p.owed[own][0]
 		if p.owed[own] = p.owed[own][1:]; len(p.owed[own]) == 0 {
@@ -156,7 +163,10 @@ func (e *engine) sendAnswer(p *play, i int32) {
 		}
 	}
 	msg, err := p.outgoing(i, &live)
-	p.seen[i]++
+	p.see(i)
+	if entry.More == transcript.None {
+		delete(p.latest, own) // it was the last
+	}
 	if !first {
 		e.send(live.conn, msg, err)
 		return
@@ -218,30 +228,20 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 // post makes one exchange of msg. A message that wants no answer is waited for, as
 // the next message could overtake it.
 func (e *engine) post(c *conn, msg []byte) {
-	done := make(chan error, 1)
+	shape := e.t.Rules.Shape()
+	waits := scan.Get(msg, shape.Method) == nil || scan.Get(msg, shape.ID) == nil
+	e.busy = e.busy || waits
 	go func() {
+		defer wire.Guard()
 		err := c.exchanger.Exchange(context.Background(), msg, func(reply []byte) {
 			e.hand(arrival{conn: c, msg: bytes.Clone(reply)})
 		})
-		done <- err
-	}()
-	if scan.Get(msg, e.t.Rules.Shape().Method) == nil || scan.Get(msg, e.t.Rules.Shape().ID) == nil {
-		e.busy = done
-		return
-	}
-	go func() {
-		if err := <-done; err != nil {
+		if waits {
+			e.hand(arrival{kind: posted, err: err})
+		} else if err != nil {
 			e.hand(arrival{conn: c, err: err})
 		}
 	}()
-}
-
-// posted notes the end of a POST that had to be waited for.
-func (e *engine) posted(err error) {
-	e.busy = nil
-	if err != nil {
-		e.failure = err
-	}
 }
 
 // finishShot ends a POST to us that has all its answers.

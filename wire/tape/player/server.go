@@ -25,8 +25,7 @@ type Server struct {
 	indexes []*index
 
 	mu     sync.Mutex
-	next   int // the track of the next connection
-	posts  chan *conn
+	next   int     // the track of the next connection
 	shared *engine // of all POSTs
 }
 
@@ -39,7 +38,13 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if o.Found == nil {
 		o.Found = func(Finding) {}
 	}
-	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv), posts: make(chan *conn)}, nil
+	s := &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}
+	for _, x := range s.indexes {
+		if err := x.err(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // Serve plays for one connection, until that ends or ctx does, and closes it. It
@@ -56,13 +61,21 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	s.mu.Unlock()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
+	defer e.close()
 	e.join(e.add(c))
 	e.greet()
-	err := e.run(ctx, nil)
+	err := e.run(ctx)
 	if cerr := s.end(e, c); err == nil {
 		err = cerr
 	}
 	return err
+}
+
+// Close gives up what the Server keeps beside memory. Nothing is played any more.
+func (s *Server) Close() {
+	for _, x := range s.indexes {
+		x.close()
+	}
 }
 
 func (s *Server) engine() *engine {
@@ -89,14 +102,12 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	s.mu.Lock()
 	if s.shared == nil {
 		s.shared = s.engine()
-		go func() { _ = s.shared.run(ctx, s.posts) }()
+		go func() { _ = s.shared.run(ctx) }()
 	}
 	e := s.shared
 	s.mu.Unlock()
 	k := &conn{Conn: c, oneShot: true}
-	select {
-	case s.posts <- k:
-	case <-ctx.Done():
+	if !e.hand(arrival{kind: joins, conn: k}) {
 		return c.Close()
 	}
 	for {
@@ -104,7 +115,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 		if err != nil {
 			return nil // its end is the engine's to bring about, or the far side's
 		}
-		if !e.hand(arrival{k, append([]byte{}, msg...), nil}) {
+		if !e.hand(arrival{conn: k, msg: append([]byte{}, msg...)}) {
 			return c.Close()
 		}
 	}
@@ -164,15 +175,15 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 		return nil, transcript.None
 	}
 	fits := false
-	if p.track.Entries[next].Hand {
+	if p.track.Entry(next).Hand {
 		fits = p.like(next, msg)
 	} else {
-		fits = parsed.Method == p.track.Method(int(next)) && p.equals(next, msg)
+		fits = parsed.Method == p.track.Method(int(next)) && p.is(next, msg)
 	}
 	if fits {
 		return p, next
 	}
-	f := Finding{Kind: Unknown, Line: int(p.track.Entries[next].Line)}
+	f := Finding{Kind: Unknown, Line: int(p.track.Entry(next).Line)}
 	if want, err := p.track.Message(int(next)); err == nil && want != nil && parsed.Method == p.track.Method(int(next)) {
 		s.refuse(c, parsed, msg, f, p.compare(next, want, msg)...)
 		return nil, transcript.None
@@ -185,10 +196,10 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 // nextTheirs returns the first entry of the other side, answers apart, that has not
 // come.
 func (p *play) nextTheirs() int32 {
-	for i := range p.track.Entries {
-		e := &p.track.Entries[i]
-		if e.Dir != p.side && e.Own == transcript.None && p.seen[i] == 0 {
-			return int32(i)
+	for ; p.strict < int32(p.track.Len()); p.strict++ {
+		e := p.track.Entry(p.strict)
+		if e.Dir != p.side && e.Own == transcript.None && p.seen(p.strict) == 0 {
+			return p.strict
 		}
 	}
 	return transcript.None
@@ -196,13 +207,13 @@ func (p *play) nextTheirs() int32 {
 
 // answered compares the client's answer to a call of ours with the recorded one.
 func (s *serving) answered(p *play, i int32, msg []byte) int32 {
-	for _, own := range p.index.answers(i) {
-		if p.seen[own] >= p.seen[i] {
+	for own := p.track.Entry(i).Answer; own != transcript.None; own = p.track.Entry(own).More {
+		if p.seen(own) >= p.seen(i) {
 			continue
 		}
 		want, err := p.track.Message(int(own))
 		if p.track.Hand(int(own)) == nil && err == nil && want != nil {
-			for _, f := range findings(int(p.track.Entries[own].Line), p.track.Method(int(i)), p.compare(own, p.withID(want, msg), msg)) {
+			for _, f := range findings(int(p.track.Entry(own).Line), p.track.Method(int(i)), p.compare(own, p.withID(want, msg), msg)) {
 				s.o.Found(f)
 			}
 		}
@@ -259,7 +270,7 @@ func (p *play) recordedGap(i int32) time.Duration {
 	if err != nil {
 		return 0
 	}
-	request, err := p.track.Line(int(p.track.Entries[i].Own))
+	request, err := p.track.Line(int(p.track.Entry(i).Own))
 	if err != nil {
 		return 0
 	}

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"bufio"
 	"io"
 
 	"rpcx/wire"
@@ -9,29 +10,33 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update returns the tape with the live messages in place of those that differ;
+// Update writes the tape to w with the live messages in place of those that differ;
 // results are those of its connections, in their order. Lines that people wrote as
 // programs, notes and everything that does not differ stay as they are; so do ids
 // and times.
-func Update(t *transcript.Transcript, results []*Result) ([]byte, error) {
+func Update(w io.Writer, t *transcript.Transcript, results []*Result) error {
 	r, err := t.Reader()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	u := updater{}
 	for n, result := range results {
 		u.add(t.Tracks[n], result)
 	}
-	out := r.Header().Append(nil)
+	to := bufio.NewWriterSize(w, 64<<10)
+	b := r.Header().Append(nil)
 	for {
+		if _, err := to.Write(b); err != nil {
+			return err
+		}
 		line, err := r.Next()
 		if err == io.EOF {
-			return out, nil
+			return to.Flush()
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = u.append(out, line)
+		b = u.append(b[:0], line)
 	}
 }
 
@@ -47,21 +52,21 @@ func (u *updater) add(track *transcript.Track, r *Result) {
 		u.changed, u.missing, u.extra = map[int][]match.Difference{}, map[int]bool{}, map[int][]ExtraMessage{}
 	}
 	for i, found := range r.Live {
-		if e := track.Entries[i]; !e.Hand && !e.Batched() {
+		if e := track.Entry(int32(i)); !e.Hand && !e.Batched() {
 			for _, f := range found {
 				u.changed[int(e.Line)] = append(u.changed[int(e.Line)], match.Difference{Pointer: f.Pointer, Want: f.Want, Got: f.Got})
 			}
 		}
 	}
 	for _, i := range r.Missing {
-		if e := track.Entries[i]; !e.Batched() {
+		if e := track.Entry(int32(i)); !e.Batched() {
 			u.missing[int(e.Line)] = true
 		}
 	}
 	for _, x := range r.Extras {
 		line := 1
 		if x.After != transcript.None {
-			line = int(track.Entries[x.After].Line)
+			line = int(track.Entry(int32(x.After)).Line)
 		}
 		u.extra[line] = append(u.extra[line], x)
 	}

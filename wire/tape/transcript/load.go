@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"slices"
 	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/spill"
 )
 
 // A loader builds a Transcript from lines.
@@ -18,7 +18,6 @@ type loader struct {
 	t       *Transcript
 	tracks  map[int]*loading
 	seed    maphash.Seed
-	size    int64  // of the tape in bytes; 0: not known
 	strange int    // how many messages are not of the dialect
 	known   int    // how many are
 	first   uint32 // the line of the first that is not
@@ -27,8 +26,8 @@ type loader struct {
 // A loading is a Track that is being built.
 type loading struct {
 	*Track
-	last  [2]int32            // the last entry of each direction
-	open  [2]map[uint64]int32 // the requests of each direction, by their id's hash
+	last  [2]int32     // the last entry of each direction
+	open  [2]spill.Map // the requests of each direction, by their id's hash
 	named map[string]int32
 }
 
@@ -41,8 +40,7 @@ func newLoader(t *Transcript) *loader {
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
-		k = &loading{Track: &Track{Conn: conn, of: l.t, hand: map[int32]*tape.Line{}, Streams: map[string]bool{}}, last: [2]int32{None, None}, named: map[string]int32{}}
-		k.open = [2]map[uint64]int32{{}, {}}
+		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, named: map[string]int32{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -91,7 +89,7 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 			return err
 		}
 	}
-	k.last[line.Dir] = int32(len(k.Entries)) - 1
+	k.last[line.Dir] = k.n - 1
 	return nil
 }
 
@@ -110,26 +108,26 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		}
 	}
 	e.Kind = p.Kind
-	i := int32(len(k.Entries))
+	i := k.n
 	if line.Re != "" {
 		own, ok := k.named[line.Re]
-		if !ok || k.Entries[own].Dir == e.Dir {
+		if !ok || k.Entry(own).Dir == e.Dir {
 			return fmt.Errorf(`"re" is %q, which is the name of no line of the other side before`, line.Re)
 		}
 		e.Kind, e.Own = wire.Response, own
 	} else if p.Kind == wire.Response {
-		if own, ok := k.open[1-e.Dir][maphash.Bytes(l.seed, p.ID)]; ok {
-			e.Own = own
+		if own, ok := k.open[1-e.Dir].Get(maphash.Bytes(l.seed, p.ID)); ok {
+			e.Own = int32(own)
 		}
 	}
 	if p.Kind == wire.Request {
-		k.open[e.Dir][maphash.Bytes(l.seed, p.ID)] = i
+		k.open[e.Dir].Set(maphash.Bytes(l.seed, p.ID), uint32(i))
 	}
 	if e.Kind == wire.Request || e.Kind == wire.Notification {
-		if stream := l.t.Rules.StreamOf(msg); stream != nil && !k.Streams[string(stream)] {
-			k.Streams[string(stream)] = true
+		if stream := l.t.Rules.StreamOf(msg); stream != nil {
+			k.streams.Set(l.t.Rules.HashBytes(stream), 1)
 		}
-		e.method = l.intern(p.Method)
+		e.Method = l.intern(p.Method)
 		e.Hash = l.t.Rules.Hash(p.Method, msg)
 	} else if e.Kind == wire.Invalid {
 		if e.Hash = l.t.Rules.HashBytes(line.Bytes); msg != nil {
@@ -146,24 +144,20 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if e.Hand {
 		k.hand[i] = clone(line)
 	}
-	if len(k.Entries) == guessFrom && cap(k.Entries) < l.guess(&e) {
-		k.Entries = slices.Grow(k.Entries, l.guess(&e)-len(k.Entries))
-	}
-	k.Entries = append(k.Entries, e)
+	k.add(&e)
 	return nil
 }
 
 // redacted is the string that stands in place of a secret, as JSON.
 var redacted = []byte(`"` + tape.Redacted + `"`)
 
-// guessFrom is the entry at which the final number of entries is estimated, to
-// allocate them at once: growing step by step leaves much garbage behind.
-const guessFrom = 10_000
-
-// guess estimates how many entries a track that has reached e will have, if the
-// rest of the tape is like what was read.
-func (l *loader) guess(e *Entry) int {
-	return int(float64(l.size) / float64(e.offset+1) * guessFrom * 1.02)
+// close gives up what only loading needs.
+func (l *loader) close() {
+	for _, k := range l.tracks {
+		for i := range k.open {
+			_ = k.open[i].Close()
+		}
+	}
 }
 
 func (l *loader) intern(method string) uint32 {

@@ -1,10 +1,11 @@
 // Package transcript indexes a tape: which messages are requests, which answer
-// which, and what came before what. It keeps a few bytes for each message and
-// reads the messages themselves from the file when they are needed.
+// which, and what came before what. The index of a long tape is kept in a temporary
+// file, and the messages themselves are read from the tape when they are needed.
 package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/spill"
 )
 
 // A Transcript is an indexed tape. It is safe for concurrent use.
@@ -36,35 +38,17 @@ const None = -1
 
 // A Track is one connection of a tape.
 type Track struct {
-	Conn    int
-	Entries []Entry
-	Open    *tape.Open  // nil: not on the tape
-	Close   *tape.Close // how the connection ended; nil: not on the tape
-	Closer  wire.Direction
-	Streams map[string]bool // the streams that items belong to, as JSON
+	Conn   int
+	Open   *tape.Open  // nil: not on the tape
+	Close  *tape.Close // how the connection ended; nil: not on the tape
+	Closer wire.Direction
 
-	of   *Transcript
-	hand map[int32]*tape.Line // lines with something that people wrote, by entry
+	of      *Transcript
+	entries *spill.Records
+	n       int32
+	streams spill.Map            // the streams that items belong to, by the hash of their JSON
+	hand    map[int32]*tape.Line // lines with something that people wrote, by entry
 }
-
-// An Entry is one message of a track: a line, or an element of a batch.
-type Entry struct {
-	offset   int64
-	Hash     uint64 // of a request or notification: see match.Rules.Hash
-	length   uint32
-	Line     uint32 // its line's number on the tape
-	method   uint32
-	Own      int32 // of a response: the entry that it answers; else None
-	Need     int32 // the last entry of the other side before it, or None
-	elem     int32 // its index in a batch; None: it is a message of its own
-	Dir      wire.Direction
-	Kind     wire.Kind // Request, Notification, Response; Invalid: anything else
-	Redacted bool      // it holds a redacted string
-	Hand     bool      // people wrote something into its line: see Track.Hand
-}
-
-// Batched reports whether the entry is an element of a batch.
-func (e *Entry) Batched() bool { return e.elem != None }
 
 // Shapes returns how the messages of a dialect are read; "" is the default
 // dialect. The error is a usage Fault.
@@ -77,11 +61,7 @@ const keepWhole = 16 << 20
 // closed.
 func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	if name == "-" {
-		b, err := io.ReadAll(stdin)
-		if err != nil {
-			return nil, wire.NewFault(wire.IO, "reading a tape from stdin: "+err.Error(), err)
-		}
-		return Read(bytes.NewReader(b), "-", shapes, rules)
+		return readAll(stdin, name, shapes, rules)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -96,19 +76,45 @@ func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape)
 		return nil, unreadable(name, err)
 	}
 	if !info.Mode().IsRegular() || info.Size() <= keepWhole {
-		b, err := io.ReadAll(f)
-		_ = f.Close()
-		if err != nil {
-			return nil, unreadable(name, err)
-		}
+		defer func() { _ = f.Close() }()
+		return readAll(f, name, shapes, rules)
+	}
+	return readFile(f, f.Close, name, shapes, rules)
+}
+
+// readAll reads a tape to its end, as it can be read but once. A long one is put beside
+// memory.
+func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
+	b, err := io.ReadAll(io.LimitReader(from, keepWhole+1))
+	if err != nil && name == "-" {
+		return nil, wire.NewFault(wire.IO, "reading a tape from stdin: "+err.Error(), err)
+	}
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	if len(b) <= keepWhole {
 		return Read(bytes.NewReader(b), name, shapes, rules)
 	}
+	f, err := spill.NewFile()
+	if err == nil {
+		_, err = io.Copy(f, io.MultiReader(bytes.NewReader(b), from))
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, wire.NewFault(wire.IO, fmt.Sprintf("keeping the tape %s beside memory, in %s: %v", name, os.TempDir(), err), err)
+	}
+	return readFile(f, f.Close, name, shapes, rules)
+}
+
+func readFile(f source, closeFile func() error, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
 	t, err := Read(f, name, shapes, rules)
 	if err != nil {
-		_ = f.Close()
+		_ = closeFile()
 		return nil, err
 	}
-	t.close = f.Close
+	t.close = closeFile
 	return t, nil
 }
 
@@ -120,13 +126,15 @@ func unreadable(name string, err error) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s cannot be read: %v", name, err), err)
 }
 
-// Read indexes the tape in source, which the Transcript goes on reading.
-func Read(source interface {
+// A source is read once from its beginning, and then in places.
+type source interface {
 	io.Reader
 	io.ReaderAt
-}, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules,
-) (*Transcript, error) {
-	r, err := tape.NewReader(source, name)
+}
+
+// Read reads the tape in from, which the Transcript goes on using.
+func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
+	r, err := tape.NewReader(from, name)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +142,9 @@ func Read(source interface {
 	if err != nil {
 		return nil, tape.Fault(name, 1, err)
 	}
-	t := &Transcript{Name: name, Header: r.Header(), Rules: rules(shape), source: source, number: map[string]uint32{}}
+	t := &Transcript{Name: name, Header: r.Header(), Rules: rules(shape), source: from, number: map[string]uint32{}}
 	l := newLoader(t)
-	if f, ok := source.(interface{ Stat() (os.FileInfo, error) }); ok {
-		if info, err := f.Stat(); err == nil {
-			l.size = info.Size()
-		}
-	}
+	defer l.close()
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
@@ -156,7 +160,10 @@ func Read(source interface {
 	if line, cut := r.Cut(); cut {
 		t.Cut = line
 	}
-	return t, l.finish()
+	if err := cmp.Or(l.finish(), t.Err()); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // Reader returns a reader of the tape's lines, from the first.
@@ -166,6 +173,10 @@ func (t *Transcript) Reader() (*tape.Reader, error) {
 
 // Close closes the file.
 func (t *Transcript) Close() error {
+	for _, k := range t.Tracks {
+		_ = k.entries.Close()
+		_ = k.streams.Close()
+	}
 	if t.close == nil {
 		return nil
 	}
@@ -175,11 +186,18 @@ func (t *Transcript) Close() error {
 // Method returns the method of entry i, or of the request that it answers; ""
 // if there is none.
 func (t *Track) Method(i int) string {
-	e := &t.Entries[i]
+	e := t.Entry(int32(i))
 	if e.Kind == wire.Response && e.Own != None {
-		e = &t.Entries[e.Own]
+		e = t.Entry(e.Own)
 	}
-	return t.of.methods[e.method]
+	return t.of.methods[e.Method]
+}
+
+// Number returns the number that stands for a method in entries; false where no message
+// has it.
+func (t *Transcript) Number(method string) (uint32, bool) {
+	n, ok := t.number[method]
+	return n, ok
 }
 
 // Hand returns the line of entry i if people wrote something into it, else nil.
@@ -188,7 +206,7 @@ func (t *Track) Hand(i int) *tape.Line { return t.hand[int32(i)] }
 // Message returns the message of entry i, JSON or not; nil if the line has
 // none.
 func (t *Track) Message(i int) ([]byte, error) {
-	e := &t.Entries[i]
+	e := t.Entry(int32(i))
 	b := make([]byte, e.length)
 	if _, err := t.of.source.ReadAt(b, e.offset); err != nil && err != io.EOF {
 		return nil, wire.NewFault(wire.IO, fmt.Sprintf("reading the tape %s: %v", t.of.Name, err), err)
@@ -209,7 +227,7 @@ func (t *Track) Message(i int) ([]byte, error) {
 
 // Line returns the line of entry i, which it reads from the file.
 func (t *Track) Line(i int) (*tape.Line, error) {
-	e := &t.Entries[i]
+	e := t.Entry(int32(i))
 	b := make([]byte, e.length)
 	if _, err := t.of.source.ReadAt(b, e.offset); err != nil && err != io.EOF {
 		return nil, wire.NewFault(wire.IO, fmt.Sprintf("reading the tape %s: %v", t.of.Name, err), err)
@@ -239,4 +257,17 @@ func (t *Track) Gap(i int) time.Duration {
 func (t *Track) Of() *Transcript { return t.of }
 
 // Empty returns a track of t without entries.
-func Empty(t *Transcript) *Track { return &Track{of: t} }
+func Empty(t *Transcript) *Track { return newTrack(t, 0) }
+
+func newTrack(t *Transcript, conn int) *Track {
+	return &Track{Conn: conn, of: t, entries: spill.NewRecords(entryBytes), hand: map[int32]*tape.Line{}}
+}
+
+// Err returns why the index could not be written to its file or read from it, or nil.
+func (t *Transcript) Err() error {
+	var all error
+	for _, k := range t.Tracks {
+		all = cmp.Or(all, k.entries.Err(), k.streams.Err())
+	}
+	return all
+}

@@ -1,0 +1,51 @@
+package player
+
+import (
+	"rpcx/wire"
+	"rpcx/wire/tape/transcript"
+)
+
+// asked is the place of an entry: its play and its index.
+type asked struct {
+	p *play
+	i int32
+}
+
+// retired are those of asked that have all the answers which were recorded, the oldest
+// first: a further answer, which was not, is told by them. The oldest are forgotten.
+type retired []struct {
+	id string
+	i  int32
+}
+
+const retiredMost = 1000
+
+// retire notes that all answers to at, which went out under id, have come.
+func (e *engine) retire(id wire.ID, i int32) {
+	e.retired = append(e.retired, struct {
+		id string
+		i  int32
+	}{string(id), i})
+	if len(e.retired) <= retiredMost {
+		return
+	}
+	oldest := e.retired[0]
+	e.retired = e.retired[1:]
+	if at, ok := e.asked[oldest.id]; ok && at.i == oldest.i && !at.p.asked[at.i] {
+		delete(e.asked, oldest.id)
+	}
+}
+
+// answer handles the live answer to a request of ours.
+func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
+	p := at.p
+	delete(p.asked, at.i)
+	i := e.policy.answered(p, at.i, msg)
+	if i == transcript.None || p.track.Entry(i).More == transcript.None {
+		e.retire(id, at.i)
+	}
+	if i != transcript.None {
+		p.accept(i, msg)
+		e.start(p, i, c)
+	}
+}

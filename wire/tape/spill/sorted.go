@@ -1,0 +1,181 @@
+package spill
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sort"
+)
+
+// A pair is a key and a number that has it.
+type pair struct {
+	key uint64
+	val uint32
+}
+
+const pairBytes = 12
+
+func compare(a, b pair) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.val, b.val)) }
+
+func (p pair) set(r *Records, i int) {
+	var b [pairBytes]byte
+	binary.LittleEndian.PutUint64(b[:], p.key)
+	binary.LittleEndian.PutUint32(b[8:], p.val)
+	r.Set(i, b[:])
+}
+
+func pairAt(r *Records, i int) pair {
+	var b [pairBytes]byte
+	r.Get(i, b[:])
+	return pair{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint32(b[8:])}
+}
+
+// runPairs is how many pairs are sorted in memory at once.
+const runPairs = 64 << 10
+
+// runs is a list that is sorted piece by piece.
+type runs struct {
+	r    *Records
+	ends []int // of the pieces
+}
+
+// add appends a piece, which it sorts.
+func (s *runs) add(piece []pair) {
+	if s.r == nil {
+		s.r = NewRecords(pairBytes)
+	}
+	slices.SortFunc(piece, compare)
+	n := s.r.Len()
+	for i, p := range piece {
+		p.set(s.r, n+i)
+	}
+	s.ends = append(s.ends, n+len(piece))
+}
+
+// A Sorter puts pairs in order.
+type Sorter struct {
+	next []pair
+	runs runs
+}
+
+// Add adds a pair.
+func (s *Sorter) Add(key uint64, val uint32) {
+	if s.next = append(s.next, pair{key, val}); len(s.next) == runPairs {
+		s.runs.add(s.next)
+		s.next = s.next[:0]
+	}
+}
+
+// Sorted returns the pairs in the order of their keys, those of one key in that of their
+// values. The Sorter is used up.
+func (s *Sorter) Sorted() *Sorted {
+	s.runs.add(s.next)
+	s.next = nil
+	if len(s.runs.ends) == 1 {
+		return newSorted(s.runs.r)
+	}
+	return newSorted(s.runs.merge())
+}
+
+// merge makes one sorted list of the pieces.
+func (s *runs) merge() *Records {
+	out := NewRecords(pairBytes)
+	heads := make([]head, 0, len(s.ends)) // the one with the least pair is the first
+	from := 0
+	for _, end := range s.ends {
+		if from < end {
+			heads = append(heads, head{pairAt(s.r, from), from + 1, end})
+		}
+		from = end
+	}
+	for i := len(heads) / 2; i >= 0; i-- {
+		sink(heads, i)
+	}
+	for n := 0; len(heads) > 0; n++ {
+		h := &heads[0]
+		h.pair.set(out, n)
+		if h.next < h.end {
+			h.pair = pairAt(s.r, h.next)
+			h.next++
+		} else {
+			*h = heads[len(heads)-1]
+			heads = heads[:len(heads)-1]
+		}
+		sink(heads, 0)
+	}
+	if err := s.r.Err(); err != nil {
+		out.err = err
+	}
+	_ = s.r.Close()
+	return out
+}
+
+// A head is the first pair of a piece that is not merged yet.
+type head struct {
+	pair
+	next, end int // where the others of the piece are
+}
+
+// sink puts heads[i] in its place in a heap.
+func sink(heads []head, i int) {
+	for {
+		least := i
+		for _, k := range []int{2*i + 1, 2*i + 2} {
+			if k < len(heads) && compare(heads[k].pair, heads[least].pair) < 0 {
+				least = k
+			}
+		}
+		if least == i {
+			return
+		}
+		heads[i], heads[least] = heads[least], heads[i]
+		i = least
+	}
+}
+
+// Sorted is a list of pairs in their order.
+type Sorted struct {
+	r      *Records
+	n      int
+	fences []uint64 // the keys of every fence-th pair
+}
+
+// fence is how many pairs lie between two fences: about a page of them.
+const fence = pageBytes / pairBytes
+
+func newSorted(r *Records) *Sorted {
+	s := &Sorted{r: r, n: r.Len()}
+	for i := 0; i < s.n; i += fence {
+		s.fences = append(s.fences, pairAt(r, i).key)
+	}
+	return s
+}
+
+// Range returns where the values of a key are: from the first to before the second.
+func (s *Sorted) Range(key uint64) (from, to int) {
+	from = s.first(func(k uint64) bool { return k >= key })
+	if from == s.n || pairAt(s.r, from).key != key {
+		return from, from
+	}
+	if from+1 == s.n || pairAt(s.r, from+1).key != key {
+		return from, from + 1
+	}
+	return from, s.first(func(k uint64) bool { return k > key })
+}
+
+// first returns the place of the first pair whose key is one that is wanted, as all
+// after it are.
+func (s *Sorted) first(wanted func(key uint64) bool) int {
+	f := sort.Search(len(s.fences), func(i int) bool { return wanted(s.fences[i]) })
+	from, to := max(f-1, 0)*fence, min(f*fence, s.n)
+	return from + sort.Search(to-from, func(i int) bool { return wanted(pairAt(s.r, from+i).key) })
+}
+
+// At returns the value at place i.
+func (s *Sorted) At(i int) uint32 { return pairAt(s.r, i).val }
+
+// Err is that of Records.
+func (s *Sorted) Err() error { return s.r.Err() }
+
+// Close is that of Records.
+func (s *Sorted) Close() error { return s.r.Close() }

@@ -1,0 +1,150 @@
+package spill
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// A list that is longer than its memory holds what was set, wherever that is.
+func TestRecords(t *testing.T) {
+	l := NewInts()
+	defer l.Close()
+	const n = 1_000_000
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		l.Set(i, uint32(i))
+	}
+	for range 20_000 {
+		i := random.IntN(n)
+		if got := l.Get(i); got != uint32(i) && got != uint32(i)+1 {
+			t.Fatalf("%d at %d", got, i)
+		}
+		l.Set(i, uint32(i)+1)
+		if got := l.Get(i); got != uint32(i)+1 {
+			t.Fatalf("%d at %d", got, i)
+		}
+	}
+	if l.r.file == nil || len(l.r.pages) > keepPages || l.Err() != nil {
+		t.Errorf("%d pages, %v", len(l.r.pages), l.Err())
+	}
+	if got := l.Get(10 * n); got != 0 {
+		t.Errorf("%d where nothing was set", got)
+	}
+}
+
+// A short list has no file, and takes little.
+func TestShort(t *testing.T) {
+	l := NewInts()
+	l.Set(3, 7)
+	if l.Get(3) != 7 || l.Get(2) != 0 || l.Get(4) != 0 || l.r.file != nil || cap(l.r.pages[0].data) > 100 {
+		t.Errorf("%v", l.r)
+	}
+}
+
+// The file has no name while it is used.
+func TestNoName(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that is open keeps its name")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	l := NewInts()
+	for i := range 1_000_000 {
+		l.Set(i, 1)
+	}
+	if left, err := os.ReadDir(os.TempDir()); len(left) > 0 || err != nil || l.r.file == nil {
+		t.Errorf("%v, %v", left, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where no file can be made there is an error, and no panic.
+func TestNowhere(t *testing.T) {
+	t.Setenv("TMPDIR", "/none")
+	t.Setenv("TMP", `N:\none`)
+	l := NewInts()
+	for i := range 1_000_000 {
+		l.Set(i, 1)
+	}
+	if l.Err() == nil {
+		t.Error("no error")
+	}
+}
+
+func TestSorted(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, runPairs, 3*runPairs + 5} {
+		random := rand.New(rand.NewPCG(1, uint64(n)))
+		s, want := &Sorter{}, map[uint64][]uint32{}
+		for i := range n {
+			key := random.Uint64N(1000) << 40
+			s.Add(key, uint32(i))
+			want[key] = append(want[key], uint32(i))
+		}
+		sorted := s.Sorted()
+		for key := range uint64(1001) {
+			from, to := sorted.Range(key << 40)
+			var got []uint32
+			for i := from; i < to; i++ {
+				got = append(got, sorted.At(i))
+			}
+			if !slices.Equal(got, want[key<<40]) {
+				t.Fatalf("%d of %d: %d values, not %d", key, n, len(got), len(want[key<<40]))
+			}
+		}
+		if sorted.Err() != nil {
+			t.Error(sorted.Err())
+		}
+		_ = sorted.Close()
+	}
+}
+
+func TestMap(t *testing.T) {
+	m := &Map{}
+	defer m.Close()
+	const n = 5*mapKeys + 3
+	for i := range uint64(n) {
+		m.Set(i<<30, uint32(i))
+		if i%1000 == 0 {
+			m.Set(i/2<<30, uint32(i)+1)
+		}
+	}
+	for i := range uint64(n) {
+		want := uint32(i)
+		if i*2%1000 == 0 && i*2 < n {
+			want = uint32(i*2) + 1
+		}
+		if got, ok := m.Get(i << 30); !ok || got != want {
+			t.Fatalf("%d: %d, not %d", i, got, want)
+		}
+	}
+	if _, ok := m.Get(5); ok || m.Err() != nil || len(m.recent) > mapKeys {
+		t.Error(m.Err())
+	}
+}
+
+func TestTexts(t *testing.T) {
+	m := &Texts{}
+	defer m.Close()
+	const n = 100_000
+	for i := range n {
+		m.Set(fmt.Sprintf("%q", fmt.Sprint("key ", i)), fmt.Sprint("value ", i))
+	}
+	m.Set(`"key 7"`, "another")
+	for i := range n {
+		want := fmt.Sprint("value ", i)
+		if i == 7 {
+			want = "another"
+		}
+		if got, ok := m.Get(fmt.Appendf(nil, "%q", fmt.Sprint("key ", i))); !ok || got != want {
+			t.Fatalf("%d: %s", i, got)
+		}
+	}
+	if got, ok := m.Get([]byte("none")); ok || m.Err() != nil || m.file == nil {
+		t.Error(got, m.Err())
+	}
+}
