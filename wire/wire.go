@@ -64,18 +64,6 @@ type Prober interface {
 	Probe() error
 }
 
-// An HTTPSession is an Exchanger whose exchanges can belong to one session of the far
-// side (the Model Context Protocol's streamable HTTP).
-type HTTPSession interface {
-	// SetHeader has each exchange from here on carry a header.
-	SetHeader(name, value string)
-	// ReadEvents begins to read what the far side says outside of exchanges, where it
-	// has an event stream for that; Recv returns it.
-	ReadEvents()
-	// EndByDelete has Close tell the far side that the session is over.
-	EndByDelete()
-}
-
 // An Exchanger is a Conn on which one sent message is one exchange (an HTTP
 // POST) that the context of its call can end. The peer then uses Exchange in
 // place of Send; Recv of such a Conn only waits for Close.

@@ -72,6 +72,7 @@ type Op struct {
 	Beside string
 	Extra  json.RawMessage // members that only this dialect knows (an object); nil: none
 	Nested bool            // a hook of this connection asks: it must not wait for what waits for it
+	About  wire.ID         // the far side's request in whose answering this is said; nil: none is known
 	Since  *int64          // of a Watch in a session: what its ring holds after that number, and goes on; nil: none
 	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
 	// the reader's goroutine, in their place among all that comes in. May be nil.

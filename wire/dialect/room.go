@@ -1,6 +1,10 @@
 package dialect
 
-import "context"
+import (
+	"context"
+
+	"rpcx/wire"
+)
 
 // Room is the memory that answers may take until the far side has read them. Who
 // answers asks for it again once it has waited for something else.
@@ -10,6 +14,8 @@ type Room interface {
 	Await() error
 	// Free reports whether Await would return at once, without an error.
 	Free() bool
+	// Request is the id of the request that is being answered; nil: none.
+	Request() wire.ID
 }
 
 // roomKey is the key of a context's Room.
@@ -31,5 +37,14 @@ func RoomOf(ctx context.Context) Room {
 
 type boundless struct{}
 
-func (boundless) Await() error { return nil }
-func (boundless) Free() bool   { return true }
+func (boundless) Await() error     { return nil }
+func (boundless) Free() bool       { return true }
+func (boundless) Request() wire.ID { return nil }
+
+// Commands are the commands that hooks of a connection run, each by its hook id.
+type Commands interface {
+	// Suspend frees the slot of one that waits for a nested call; resume takes it again.
+	Suspend(hook string) (resume func())
+	// Request is the id of the request that one answers; nil: none.
+	Request(hook string) wire.ID
+}

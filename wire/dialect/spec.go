@@ -30,12 +30,13 @@ type Spec struct {
 
 	// How messages travel.
 
-	Framing       string      // of byte streams whose endpoint names none; "": line
-	Subprotocols  []string    // offered on WebSocket
-	Binary        wire.Binary // what a binary message means to a client
-	ServerBinary  wire.Binary // what it means to a server
-	Duplex        bool        // both sides send unasked, which HTTP POST cannot carry
-	JSONRPCMember bool        // messages have the member "jsonrpc":"2.0"
+	Framing       string             // of byte streams whose endpoint names none; "": line
+	Subprotocols  []string           // offered on WebSocket
+	Binary        wire.Binary        // what a binary message means to a client
+	ServerBinary  wire.Binary        // what it means to a server
+	Duplex        bool               // both sides send unasked, which HTTP POST cannot carry
+	Sessions      *wire.HTTPSessions // how exchanges with an HTTP listener are sessions; nil: they are not
+	JSONRPCMember bool               // messages have the member "jsonrpc":"2.0"
 
 	Asks string // a method that only servers of it answer, which makes no session; "": there is none
 	// Answered reports whether that is what such a server answers to Asks.

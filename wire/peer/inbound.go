@@ -3,9 +3,6 @@ package peer
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
-	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -275,6 +272,9 @@ func (p *Peer) owesNothingLocked(in *inbound) {
 	if in.group != nil {
 		p.putLocked(in.group, in.index, nil)
 	}
+	if p.router != nil {
+		p.sendLocked(outgoing{about: in.Msg.ID})
+	}
 }
 
 // cancelledLocked ends the context of the request that m names. A cancel of anything
@@ -284,16 +284,4 @@ func (p *Peer) cancelledLocked(m *wire.Message) {
 		m.Kind = wire.Notification
 		p.notificationLocked(m)
 	}
-}
-
-// panicText describes a panic in a few lines: its value and where it was.
-func panicText(v any) string {
-	lines := strings.Split(string(debug.Stack()), "\n")
-	for i, line := range lines { // the frames above are those of the recovery
-		if strings.HasPrefix(line, "panic(") {
-			lines = lines[min(i+2, len(lines)):]
-			break
-		}
-	}
-	return fmt.Sprintf("a handler panicked: %v\n%s", v, strings.Join(lines[:min(len(lines), 8)], "\n"))
 }

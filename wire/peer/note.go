@@ -1,6 +1,12 @@
 package peer
 
-import "rpcx/wire"
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"rpcx/wire"
+)
 
 // A NoteKind is the subject of a Note.
 type NoteKind uint8
@@ -67,4 +73,16 @@ func excerpt(raw []byte) string {
 		return string(raw[:most]) + "…"
 	}
 	return string(raw)
+}
+
+// panicText describes a panic in a few lines: its value and where it was.
+func panicText(v any) string {
+	lines := strings.Split(string(debug.Stack()), "\n")
+	for i, line := range lines { // the frames above are those of the recovery
+		if strings.HasPrefix(line, "panic(") {
+			lines = lines[min(i+2, len(lines)):]
+			break
+		}
+	}
+	return fmt.Sprintf("a handler panicked: %v\n%s", v, strings.Join(lines[:min(len(lines), 8)], "\n"))
 }

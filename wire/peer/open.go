@@ -37,7 +37,7 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
 		p.forgetLocked(ends, io.EOF) // of which nothing more will come
 	}
-	o := outgoing{msg: msg.Raw, ctx: ctx}
+	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)}
 	unshaped := isUnshaped(msg)
 	if len(msg.ID) == 0 && !unshaped && !p.repliesLocked(op) {
 		s.ended, s.err = true, io.EOF
@@ -80,7 +80,7 @@ func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 		s.id = string(msg.ID)
 		p.calls.abandon(s)
 	}
-	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx})
+	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)})
 }
 
 // encodeLocked waits for room and returns op's message, under an id that is free.

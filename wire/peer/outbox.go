@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 )
 
 // roomBytes bounds what waits to be sent; senders wait while it is more.
@@ -69,6 +70,9 @@ type outgoing struct {
 	from *rawBatch       // that it is; nil: none
 	done chan error      // gets what came of sending it; nil: nobody waits
 	ctx  context.Context // of an exchange; nil: the peer's
+	// about is the request of the far side that the message belongs to, which is no answer
+	// to it; nil: none is known. Without a message: that request gets no answer.
+	about wire.ID
 }
 
 // waitRoomLocked waits until there is room to send. The mutex is released while it waits.
@@ -144,7 +148,7 @@ func (p *Peer) writeAll(batch []outgoing) (n int) {
 		n += len(o.msg)
 		err := bad
 		if err == nil {
-			err = p.writeOne(o.msg)
+			err = p.writeOne(o)
 		}
 		switch {
 		case err == nil:
@@ -175,14 +179,29 @@ func (p *Peer) writeAll(batch []outgoing) (n int) {
 	return n
 }
 
-func (p *Peer) writeOne(msg []byte) error {
+func (p *Peer) writeOne(o *outgoing) error {
+	if o.msg == nil {
+		p.router.NoAnswer(o.about)
+		return nil
+	}
 	if p.o.Tap != nil {
-		p.o.Tap(wire.Send, msg)
+		p.o.Tap(wire.Send, o.msg)
 	}
-	if p.batcher != nil {
-		return p.batcher.SendBuffered(msg)
+	switch {
+	case p.batcher != nil:
+		return p.batcher.SendBuffered(o.msg)
+	case p.router != nil && len(o.about) > 0:
+		return p.router.SendAbout(o.about, o.msg)
 	}
-	return p.conn.Send(msg)
+	return p.conn.Send(o.msg)
+}
+
+// aboutOf returns the request of the far side that op belongs to, where that matters.
+func (p *Peer) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
+	if p.router == nil || len(op.About) > 0 {
+		return op.About
+	}
+	return dialect.RoomOf(ctx).Request()
 }
 
 // onlyThis reports whether err concerns one message (too large, say, or one too

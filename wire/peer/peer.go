@@ -146,6 +146,7 @@ type link struct {
 	conn      wire.Conn
 	exchanger wire.Exchanger // conn, if one message is one exchange; else nil
 	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
+	router    wire.Router    // conn, if it has several streams; else nil
 	idler     bool           // conn says when it is about to wait for more
 	oneShot   bool           // conn takes the answers to the first message, and no more
 }
@@ -196,6 +197,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.xctx, p.xcancel = context.WithCancel(context.Background())
 	p.exchanger, _ = conn.(wire.Exchanger)
 	p.batcher, _ = conn.(wire.Batcher)
+	p.router, _ = conn.(wire.Router)
 	_, p.oneShot = conn.(wire.OneShot)
 	_, p.openEnded = codec.(dialect.OpenEnded)
 	_, p.unsolicited = codec.(dialect.UnsolicitedStreams)

@@ -124,6 +124,9 @@ func (r room) Free() bool {
 	return r.p.state >= closing || !r.p.holdsTooMuchLocked(r.in) && !r.in.overlong(r.p.o)
 }
 
+// Request returns the id of the request.
+func (r room) Request() wire.ID { return r.in.Msg.ID }
+
 // overlong reports whether the answer to the array that in came in, which is sent
 // when it is whole, has its full length already, or more than there is room for.
 func (in *inbound) overlong(o Options) bool {

@@ -37,7 +37,7 @@ type Options struct {
 	// TalkBack returns what gives the hooks of one connection the endpoint that
 	// leads back to it; suspend frees the slot of a hook that waits for a nested
 	// call. May be nil.
-	TalkBack func(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error)
+	TalkBack func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
 	// OnBind is given, for each connection that is bound, what starts the hook of
 	// its opening. May be nil.
 	OnBind func(c dialect.Caller, open func())
@@ -104,7 +104,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	}
 	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, OneShot: isOneShot(c)}
 	if b.o.TalkBack != nil {
-		binding.Endpoint = b.o.TalkBack(c, func(id string) func() { return r.bound.Suspend(id) })
+		binding.Endpoint = b.o.TalkBack(c, r)
 	}
 	r.bound = b.o.Hooks.Bind(binding)
 	if b.o.OnBind != nil {
@@ -112,6 +112,11 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	}
 	return r
 }
+
+// Suspend and Request are those of dialect.Commands.
+func (r *responder) Suspend(hook string) (resume func()) { return r.bound.Suspend(hook) }
+
+func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) }
 
 // isOneShot reports whether the connection of c is one exchange.
 func isOneShot(c dialect.Caller) bool {

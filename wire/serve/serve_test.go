@@ -239,9 +239,9 @@ func TestCatalogIsToldWithoutWhatIsOurs(t *testing.T) {
 func TestTalkBackKnowsTheConnection(t *testing.T) {
 	var got dialect.Caller
 	far := caller{}
-	o := Options{TalkBack: func(c dialect.Caller, suspend func(string) func()) func() (string, error) {
+	o := Options{TalkBack: func(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 		got = c
-		return func() (string, error) { suspend("none")(); return "conversation:/x", nil }
+		return func() (string, error) { hooks.Suspend("none")(); return "conversation:/x", nil }
 	}}
 	r := bind(t, o, far, `where=text:printf %s "${RPCX_ENDPOINT%%#*}"`)
 	if a := answer(t, r, "where", ""); a != `"conversation:/x"` || got == nil {

@@ -61,7 +61,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 		return nil, err
 	}
 	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
-	cfg.NoPosts = e.Spec().Duplex
+	cfg.NoPosts, cfg.Sessions = e.Spec().Duplex, e.Spec().Sessions
 	switch {
 	case err != nil:
 	case e.Turned == endpoint.Dial:
@@ -122,10 +122,15 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 		s.options.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: "a client", Who: client})
 	}
 	o.Tap = rec.tap(o.Tap)
+	_, session := conn.(wire.Router)
 	if s.options.Wrap != nil {
 		conn = s.options.Wrap(conn)
 	}
-	p = peer.New(conn, s.endpoint.Spec().NewCodec(servingOptions(s.endpoint, s.options)), o)
+	co := servingOptions(s.endpoint, s.options)
+	if session {
+		co.OneWay = false
+	}
+	p = peer.New(conn, s.endpoint.Spec().NewCodec(co), o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.peers[p] = true

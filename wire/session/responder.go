@@ -174,8 +174,8 @@ func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Fo
 func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.ForHooks(method)) }
 
 // talkBack gives the hooks of one connection the way back to it: its endpoint,
-// bound when first asked for. suspend frees the slot of a hook that waits.
-func (s *responder) talkBack(c dialect.Caller, suspend func(hook string) (resume func())) func() (string, error) {
+// bound when first asked for.
+func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 	return func() (string, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *responder) talkBack(c dialect.Caller, suspend func(hook string) (resume
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, hookOwner{suspend}); err != nil {
+			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.spoken(c), s.endpoint, hookOwner{hooks}); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock
@@ -195,12 +195,13 @@ func (s *responder) talkBack(c dialect.Caller, suspend func(hook string) (resume
 }
 
 // A hookOwner owns the socket of a connection's hooks.
-type hookOwner struct {
-	suspend func(hook string) (resume func())
-}
+type hookOwner struct{ hooks dialect.Commands }
 
 // SuspendHook frees the slot of a hook while it waits for us.
-func (o hookOwner) SuspendHook(hook string) func() { return o.suspend(hook) }
+func (o hookOwner) SuspendHook(hook string) func() { return o.hooks.Suspend(hook) }
+
+// Answers returns the request that a hook answers.
+func (o hookOwner) Answers(hook string) wire.ID { return o.hooks.Request(hook) }
 
 // ClientGone means nothing to a connection.
 func (hookOwner) ClientGone(*relay.Process) {}

@@ -29,6 +29,7 @@ type guard struct {
 	websock bool     // LISTEN names a WebSocket: who asks for neither is told of that
 	noPosts bool     // only WebSockets
 	relayed bool     // requests are passed on, whatever their method
+	session string   // the header that names a session; "": there are none
 	refused refusals
 }
 
@@ -53,6 +54,9 @@ func (l *httpListener) bind(ctx context.Context, a Address) (net.Listener, error
 	l.path, l.origins, l.token = path, l.c.AllowOrigin, l.c.Token
 	l.websock, l.noPosts, l.relayed = a.webSocket(), l.c.NoPosts, l.c.Relay != nil
 	l.refused.warn = l.c.warn
+	if l.c.Sessions != nil {
+		l.session = l.c.Sessions.Header
+	}
 	if a.Path != "" {
 		ln, err := listenUnix(a.Path)
 		if err != nil {
@@ -180,7 +184,7 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
 		return refuse(http.StatusForbidden, "this listener takes nothing from pages of that origin")
 	case !g.noPosts && from != "" && r.Method == http.MethodOptions:
-		preflight(w, from)
+		g.preflight(w, from)
 		return false
 	case !g.authorized(r):
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -188,11 +192,12 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	case isUpgrade(r):
 		return true
 	case g.relayed && r.Method != http.MethodPost: // a body is none that a page may send without asking
+	case g.inSession(r):
 	case g.noPosts, g.websock && r.Method != http.MethodPost:
 		w.Header().Set("Upgrade", "websocket")
 		return refuse(http.StatusUpgradeRequired, "this is a WebSocket")
 	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", "POST")
+		w.Header().Set("Allow", g.methods())
 		return refuse(http.StatusMethodNotAllowed, "messages are posted")
 	case !postsJSON(r):
 		w.Header().Set("Accept", "application/json")
@@ -206,22 +211,6 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 
 // isUpgrade says that a request wants a WebSocket.
 func isUpgrade(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), "websocket") }
-
-// preflight answers what a page's browser asks before it posts JSON: which
-// methods and headers are taken, those of MCP's HTTP among them.
-func preflight(w http.ResponseWriter, from string) {
-	allowOrigin(w, from)
-	w.Header().Set("Access-Control-Allow-Methods", "POST")
-	w.Header().Set("Access-Control-Allow-Headers",
-		"Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID")
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func allowOrigin(w http.ResponseWriter, from string) {
-	w.Header().Set("Access-Control-Allow-Origin", from)
-	w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id")
-	w.Header().Add("Vary", "Origin")
-}
 
 // knownHost reports whether a request's Host is a loopback name or ours.
 func (g *guard) knownHost(host string) bool {

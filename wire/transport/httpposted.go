@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +35,7 @@ type posted struct {
 	plain  bool            // and JSON
 	limit  time.Duration
 	from   string // its address
+	taken  int    // the status where there is nothing to answer
 
 	mu       sync.Mutex
 	first    []byte // held back; nil: none
@@ -51,14 +51,15 @@ type posted struct {
 }
 
 func newPosted(w http.ResponseWriter, r *http.Request, body []byte, c Config) *posted {
-	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
-	p := &posted{
-		served: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
-		stream: strings.Contains(accept, "text/event-stream"),
-		finish: make(chan struct{}), finished: make(chan struct{}),
+	taken := http.StatusNoContent
+	if c.Sessions != nil { // as where they are one
+		taken = http.StatusAccepted
 	}
-	p.plain = !p.stream || strings.Contains(accept, "json") || strings.Contains(accept, "*/*")
-	return p
+	return &posted{
+		served: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
+		stream: takesEvents(r), plain: takesPlain(r),
+		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken,
+	}
 }
 
 // OneShot is the mark of wire.OneShot.
@@ -231,8 +232,8 @@ func (p *posted) serve() {
 	case p.events:
 		p.flush()
 	case p.first == nil:
-		p.w.WriteHeader(http.StatusNoContent)
-		p.answered(http.StatusNoContent, p.w.Header())
+		p.w.WriteHeader(p.taken)
+		p.answered(p.taken, p.w.Header())
 	default:
 		h := p.w.Header()
 		h.Set("Content-Type", "application/json")

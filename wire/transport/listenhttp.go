@@ -31,6 +31,7 @@ type httpListener struct {
 	closing  sync.Once
 	serving  sync.WaitGroup
 	patience time.Duration // see body
+	sessions *sessions     // nil: there are none
 
 	mu   sync.Mutex
 	idle map[net.Conn]struct{} // connections without a request
@@ -40,7 +41,7 @@ type httpListener struct {
 func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	l := &httpListener{
 		c: c, ready: make(chan wire.Conn), closed: make(chan struct{}),
-		idle: map[net.Conn]struct{}{}, patience: bodyPatience,
+		idle: map[net.Conn]struct{}{}, patience: bodyPatience, sessions: newSessions(c),
 	}
 	secure := a.Scheme == "wss" || a.Scheme == "https"
 	l.server = l.newServer()
@@ -198,8 +199,14 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(msg)), int64(len(msg))
 			l.c.Relay(w, r)
 		}
+	case l.sessions != nil && !isUpgrade(r):
+		if msg, done := l.serveSession(w, r); !done {
+			l.post(w, r, msg)
+		}
 	case r.Method == http.MethodPost:
-		l.post(w, r)
+		if msg, ok := l.read(w, r); ok {
+			l.post(w, r, msg)
+		}
 	default:
 		l.upgrade(w, r)
 	}
@@ -282,11 +289,7 @@ func (l *httpListener) read(w http.ResponseWriter, r *http.Request) (msg []byte,
 	return msg, true
 }
 
-func (l *httpListener) post(w http.ResponseWriter, r *http.Request) {
-	msg, ok := l.read(w, r)
-	if !ok {
-		return
-	}
+func (l *httpListener) post(w http.ResponseWriter, r *http.Request, msg []byte) {
 	c := newPosted(w, r, msg, l.c)
 	if !l.hand(r.Context(), c) {
 		c.abandon()

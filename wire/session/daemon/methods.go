@@ -38,6 +38,9 @@ func (h *host) methods() map[string]relay.Method {
 // SuspendHook has nothing to free: no hook is behind a session's socket.
 func (h *host) SuspendHook(string) func() { return func() {} }
 
+// Answers returns nil, likewise.
+func (h *host) Answers(string) wire.ID { return nil }
+
 // ClientGone gives back the calls that a process has claimed and not shown.
 func (h *host) ClientGone(s *relay.Process) { h.inbox.release(s) }
 

@@ -134,8 +134,12 @@ func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 			w.Known.Methods[i].Name = h.socket.enter(h, w.Known.Methods[i].Name)
 		}
 	}
+	var about wire.ID
+	if w.Hook != "" {
+		about = h.socket.Owner.Answers(w.Hook)
+	}
 	return dialect.Op{
-		Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code, Job: w.Job,
+		About: about, Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code, Job: w.Job,
 		Funcs: w.Funcs, Known: w.Known, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
 		UnsubscribeParams: w.With, Lasting: w.Lasting, Beside: w.Beside,
 		Nested: w.Hook != "" || w.Nested,

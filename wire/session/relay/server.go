@@ -59,6 +59,8 @@ type ServerOptions struct {
 type Owner interface {
 	// SuspendHook frees the slot of a hook while it waits for us.
 	SuspendHook(hook string) (resume func())
+	// Answers returns the id of the request that a hook answers; nil: none.
+	Answers(hook string) wire.ID
 	// ClientGone says that a process has disconnected.
 	ClientGone(client *Process)
 	// EndReason is what those hear whose streams are cancelled by the owner's end;

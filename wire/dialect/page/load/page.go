@@ -155,9 +155,12 @@ type Subscribe struct {
 
 // HTTP says what makes HTTP exchanges one session.
 type HTTP struct {
-	Headers map[string]Prog `toml:"headers" says:"HEADER = a program on $kept, that makes its value, a text"`
-	Events  string          `toml:"events" of:"GET" says:"what the peer says outside of our exchanges comes in a standing event stream; an answer whose stream ends too early is resumed"`
-	End     string          `toml:"end" of:"DELETE" says:"how the session is ended"`
+	Session string              `toml:"session" says:"the header that names a session. A server of the page begins one with the call that must be the first (serve.first)"`
+	Values  map[string][]string `toml:"values" says:"HEADER = the values of it that a server takes; any other is refused with 400"`
+	Prime   Prog                `toml:"prime" says:"holds on the params of that first call where the client takes event streams that begin with an empty event"`
+	Headers map[string]Prog     `toml:"headers" says:"HEADER = a program on $kept, that makes its value, a text"`
+	Events  string              `toml:"events" of:"GET" says:"what the peer says outside of our exchanges comes in a standing event stream; an answer whose stream ends too early is resumed"`
+	End     string              `toml:"end" of:"DELETE" says:"how the session is ended"`
 }
 
 // Describe is one question about what a peer offers.

@@ -1,0 +1,88 @@
+package hook
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// A holder is a command that runs, with the slot that it holds.
+type holder struct {
+	slots     *semaphore
+	request   wire.ID // that it answers; nil: none
+	mu        sync.Mutex
+	suspended int
+	ended     bool
+}
+
+// hold waits for a slot and makes an id for the command that gets it. No slot is
+// held while there is no room for the answer.
+func (b *ConnectionHooks) hold(ctx context.Context, room dialect.Room) (id string, release func(), err error) {
+	if err := b.t.slots.acquireWith(ctx, room); err != nil {
+		return "", nil, err
+	}
+	h := &holder{slots: &b.t.slots, request: room.Request()}
+	id = b.newID()
+	b.mu.Lock()
+	b.running[id] = h
+	b.mu.Unlock()
+	return id, func() {
+		b.mu.Lock()
+		delete(b.running, id)
+		b.mu.Unlock()
+		h.end()
+	}, nil
+}
+
+func (b *ConnectionHooks) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
+
+// Suspend frees the slot of the command with that hook id, because a nested call
+// of it is pending; resume takes it again, without waiting. Both do nothing
+// where no such command runs, so resume may come late.
+func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
+	b.mu.Lock()
+	h := b.running[hook]
+	b.mu.Unlock()
+	if h == nil {
+		return func() {}
+	}
+	h.change(+1)
+	return sync.OnceFunc(func() { h.change(-1) })
+}
+
+// Request returns the id of the request that the command with that hook id answers; nil
+// where no such command runs.
+func (b *ConnectionHooks) Request(hook string) wire.ID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.running[hook]; h != nil {
+		return h.request
+	}
+	return nil
+}
+
+func (h *holder) change(by int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := h.suspended
+	h.suspended += by
+	switch {
+	case h.ended:
+	case before == 0:
+		h.slots.release()
+	case h.suspended == 0:
+		h.slots.retake()
+	}
+}
+
+func (h *holder) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended && h.suspended == 0 {
+		h.slots.release()
+	}
+	h.ended = true
+}
