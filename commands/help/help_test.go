@@ -1,6 +1,8 @@
 package help_test
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -8,6 +10,7 @@ import (
 	"rpcx/commands"
 	"rpcx/commands/cmdline"
 	"rpcx/commands/help"
+	"rpcx/wire/dialect/all"
 )
 
 // TestHelpFits: no line of any help or topic is wider than help.Width, but for an example, which is one line of a shell;
@@ -41,6 +44,42 @@ func narrow(t *testing.T, name, text string) {
 		line = strings.TrimRight(line, "\n")
 		if n := utf8.RuneCountInString(line); n > help.Width && !strings.HasPrefix(line, "  ") {
 			t.Errorf("%s has a line of %d columns: %s", name, n, line)
+		}
+	}
+}
+
+// TestEachDialectHasItsTopic: `rpcx help NAME` tells of each dialect, in a phrase that names it.
+func TestEachDialectHasItsTopic(t *testing.T) {
+	for _, name := range all.Names() {
+		if topic, ok := help.TopicNamed(name); !ok || !strings.HasPrefix(topic.Says, "the dialect "+name+": ") || help.DialectSays(name) == "" {
+			t.Errorf("%s: %q", name, topic.Says)
+		}
+	}
+}
+
+// TestCatalogPageIsWhole: rpcx-catalog(5) names each member that the JSON Schema of catalogs has.
+func TestCatalogPageIsWhole(t *testing.T) {
+	b, err := os.ReadFile("../../wire/catalog/catalog.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type members map[string]json.RawMessage
+	var schema struct {
+		Properties members
+		Defs       map[string]struct{ Properties members } `json:"$defs"`
+	}
+	if err := json.Unmarshal(b, &schema); err != nil {
+		t.Fatal(err)
+	}
+	topic, _ := help.TopicNamed("catalog")
+	for _, set := range []members{schema.Properties, schema.Defs["method"].Properties} {
+		if len(set) == 0 {
+			t.Error("the schema has no members")
+		}
+		for name := range set {
+			if !strings.Contains(topic.Text, "\n* "+name+" -- ") && !strings.Contains(topic.Text, "`"+name+"`") {
+				t.Errorf("the page says nothing of %q", name)
+			}
 		}
 	}
 }

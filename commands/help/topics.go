@@ -21,7 +21,8 @@ var texts embed.FS
 
 // topicOrder are the topics that come first in the list; those of dialects follow, by their names.
 var topicOrder = []string{
-	"endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "tape", "page", "validate", "config", "environment", "files",
+	"endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
+	"catalog", "tape", "page", "validate", "rules", "config", "environment", "files",
 }
 
 // A Topic is what `rpcx help NAME` prints, and a page of the manual, rpcx-NAME(SECTION).
@@ -87,8 +88,28 @@ func lists() *strings.Replacer {
 		"{{pages}}", "`"+strings.Join(page.Names(), "`, `")+"`",
 		"{{page variables}}", pageVariables(),
 		"{{page members}}", pageMembers(),
+		"{{dialect table}}", dialectTable(),
 		"{{demos}}", strings.Join(serve.DemoNames(), ", "),
 	)
+}
+
+// DialectSays is one phrase about a dialect: that of its topic.
+func DialectSays(name string) string {
+	b, err := texts.ReadFile("topics/" + name + ".7.txt")
+	if err != nil {
+		return ""
+	}
+	says, _, _ := strings.Cut(string(b), "\n")
+	return strings.TrimPrefix(says, "the dialect "+name+": ")
+}
+
+// dialectTable returns the list of the dialects.
+func dialectTable() string {
+	var b strings.Builder
+	for _, name := range all.Names() {
+		b.WriteString("* " + name + " -- " + DialectSays(name) + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // pageVariables returns the list of the variables that programs of a page have.

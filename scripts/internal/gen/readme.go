@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -73,7 +72,7 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 	case name == "dialects":
 		b.WriteString("| dialect | what it is |\n| --- | --- |\n")
 		for _, name := range all.Names() {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", name, cell(dialectSays(name)))
+			fmt.Fprintf(&b, "| `%s` | %s |\n", name, cell(help.DialectSays(name)))
 		}
 	case name == "statuses":
 		b.WriteString("| status | name | meaning |\n| --- | --- | --- |\n")
@@ -84,24 +83,6 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 		return "", fmt.Errorf("README.md: there is no block %q", name)
 	}
 	return b.String(), nil
-}
-
-// dialectSays is one phrase about a dialect: that of its topic, else the first line of its page.
-func dialectSays(name string) string {
-	switch t, ok := help.TopicNamed(name); {
-	case ok:
-		return strings.TrimPrefix(strings.TrimPrefix(t.Says, "the dialect "), name+": ")
-	case name == "jsonrpc":
-		return "JSON-RPC 2.0, the default"
-	case name == "jsonrpc1":
-		return "JSON-RPC 1.0, and whoever wants no member `jsonrpc`: inspectors, debuggers"
-	}
-	b, err := os.ReadFile("wire/dialect/page/pages/" + name + ".toml")
-	if err != nil {
-		return ""
-	}
-	first, _, _ := strings.Cut(string(b), "\n")
-	return strings.TrimPrefix(first, "# ")
 }
 
 // cell is text inside a table.
