@@ -41,6 +41,12 @@ type JobRunner interface {
 	Job(ctx context.Context, c Caller, op Op) (Stream, error)
 }
 
+// A Preparer is a Codec that has to ask the peer before it can write some operations.
+// The error of Prepare is that of the operation, which is not sent then.
+type Preparer interface {
+	Prepare(ctx context.Context, c Caller, op Op) error
+}
+
 // A Describer asks the peer what it offers. It returns wire.ErrUnsupported if the
 // dialect cannot ask.
 type Describer interface {

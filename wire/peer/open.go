@@ -23,6 +23,11 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	if isBatch(op) {
 		return p.openBatch(ctx, op)
 	}
+	if c, ok := p.codec.(dialect.Preparer); ok && op.Kind == dialect.Eval {
+		if err := c.Prepare(ctx, p, op); err != nil {
+			return nil, err
+		}
+	}
 	s := newStream(p, op)
 	p.mu.Lock()
 	msg, err := p.encodeLocked(ctx, op, s)

@@ -54,6 +54,13 @@ func (c *Codec) message(m *wire.Message) error {
 	case wire.Request:
 		delete(c.dropped, string(m.ID))
 		c.early(m)
+		if cancel := c.d.Page.Cancel; cancel != nil && cancel.Call != "" && m.Method == cancel.Call && m.Err == nil {
+			c.out = append(c.out, *m) // it is answered, too
+			m.ID = nil
+			if c.cancelled(m); m.Kind != wire.Cancel {
+				return nil
+			}
+		}
 	}
 	c.out = append(c.out, *m)
 	return nil
@@ -112,6 +119,9 @@ func (c *Codec) response(m *wire.Message) error {
 // notification reads a notification, which may be an item of a stream, an event
 // of a call that runs, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
+	if err := c.keepTold(m); err != nil {
+		return err
+	}
 	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
 		c.cancelled(m)
 	}
@@ -126,7 +136,7 @@ func (c *Codec) notification(m *wire.Message) error {
 // cancelled turns a notification that cancels a request into a message of kind
 // Cancel.
 func (c *Codec) cancelled(m *wire.Message) {
-	target := scan.Get(m.Params, c.d.target())
+	target := c.d.target().of(m.Params)
 	if t := scan.Type(target); t != 's' && t != 'n' {
 		return
 	}

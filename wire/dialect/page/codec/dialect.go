@@ -4,7 +4,6 @@
 package codec
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -23,12 +22,12 @@ import (
 type Dialect struct {
 	Page *load.Page
 
-	plan    *envelope.Plan         // nil: the messages are those of the base
-	target  func() (member string) // see cancelTarget
-	streams []string               // the methods of [subscribe.METHOD], the exact ones first
-	tracks  bool                   // notifications may belong to a call
-	awaits  bool                   // the greeting has steps that await messages
-	guards  bool                   // a server demands a certain first call
+	plan    *envelope.Plan // nil: the messages are those of the base
+	target  func() place   // see cancelTarget
+	streams []string       // the methods of [subscribe.METHOD], the exact ones first
+	tracks  bool           // notifications may belong to a call
+	awaits  bool           // the greeting has steps that await messages
+	guards  bool           // a server demands a certain first call
 	plain   struct {
 		sync.Mutex
 		known map[string]bool // results of call.plain, by method
@@ -54,10 +53,10 @@ func New(p *load.Page) (*Dialect, error) {
 		}
 		return strings.Compare(a, b)
 	})
-	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0
+	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0 || len(p.Keep) > 0
 	d.guards = p.Serve.First != ""
 	d.awaits = slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Await != nil })
-	d.target = sync.OnceValue(func() string { return cancelTarget(p.Cancel) })
+	d.target = sync.OnceValue(func() place { return cancelTarget(p.Cancel) })
 	d.plain.known = map[string]bool{}
 	return d, nil
 }
@@ -96,28 +95,6 @@ func (d *Dialect) Notifies(method string) bool {
 		}
 	}
 	return false
-}
-
-// cancelTarget returns the name of the member that holds the id in the params
-// of a cancel; "" if there is none. It is found by writing a cancel with a
-// made-up id. In a cancel that comes in, this member names the request to
-// cancel.
-func cancelTarget(c *load.Cancel) string {
-	if c == nil || c.Notify == "" || c.Params == nil {
-		return ""
-	}
-	mark := json.RawMessage(`"\u0000"`)
-	scope := &program.Scope{ID: mark}
-	params, err := c.Params.First(nil, scope.Value)
-	if err != nil {
-		return ""
-	}
-	for name, val := range scan.Named(params) {
-		if scan.Equal(val, mark) {
-			return name
-		}
-	}
-	return ""
 }
 
 // isPlain reports whether the calls of a method are sent as they are, not

@@ -1,8 +1,14 @@
 package codec
 
 import (
+	"cmp"
+	"encoding/json"
+
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
 )
 
 // cancel returns the message with which the page cancels a call.
@@ -18,7 +24,11 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 			return wire.Message{}, wire.ErrUnsupported
 		}
 	}
-	params, err := rule.Params.First(s.params, c.scope(s).Value)
+	sc := c.scope(s)
+	if ok, err := rule.When.Holds(s.params, sc.Value); err != nil || !ok {
+		return wire.Message{}, cmp.Or(err, wire.ErrUnsupported)
+	}
+	params, err := rule.Params.First(s.params, sc.Value)
 	if err == nil && params == nil && rule.Params != nil { // by the page this call cannot be cancelled
 		err = wire.ErrUnsupported
 	}
@@ -66,4 +76,53 @@ func (c *Codec) forget(s *call) {
 			return
 		}
 	}
+}
+
+// A place is where the params of a cancel hold the id of the request: a member of an
+// object, or an element of an array.
+type place struct {
+	member string // "": none
+	index  int    // -1: none
+}
+
+// of returns what stands there; nil if nothing does.
+func (p place) of(params []byte) []byte {
+	if p.member != "" {
+		return scan.Get(params, p.member)
+	}
+	i := 0
+	for val := range scan.Elements(params) {
+		if i == p.index {
+			return val
+		}
+		i++
+	}
+	return nil
+}
+
+// cancelTarget returns the place of the id in the params of a cancel. It is found by
+// writing a cancel with a made-up id. In a cancel that comes in, it names the request to
+// cancel.
+func cancelTarget(c *load.Cancel) place {
+	if c == nil || c.Params == nil {
+		return place{index: -1}
+	}
+	mark := json.RawMessage(`"\u0000"`)
+	params, err := c.Params.First(nil, (&program.Scope{ID: mark}).Value)
+	if err != nil {
+		return place{index: -1}
+	}
+	for name, val := range scan.Named(params) {
+		if scan.Equal(val, mark) {
+			return place{member: name, index: -1}
+		}
+	}
+	i := 0
+	for val := range scan.Elements(params) {
+		if scan.Equal(val, mark) {
+			return place{index: i}
+		}
+		i++
+	}
+	return place{index: -1}
 }

@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"context"
+
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
@@ -28,6 +30,38 @@ func (c *Codec) eval(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, err
 	}
 	return c.send(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params, Extra: op.Extra}, s)
+}
+
+// Prepare makes the calls that come before code is evaluated.
+func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, _ dialect.Op) error {
+	if c.d.Page.Eval == nil {
+		return nil
+	}
+	for i := range c.d.Page.Eval.First {
+		if err := c.prepare(ctx, caller, &c.d.Page.Eval.First[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step *load.Step) error {
+	if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
+		return err
+	}
+	st, err := c.take(ctx, caller, step)
+	if err != nil || st == nil {
+		return err
+	}
+	m, err := st.Next(ctx)
+	switch {
+	case err != nil:
+		dialect.CancelAnyway(ctx, st)
+		return err
+	case m.Err != nil:
+		return &wire.Fault{Kind: wire.RPCError, Method: step.Call, RPC: m.Err.Clone(), Message: step.Call + ": " + m.Err.Error()}
+	}
+	return c.accept(step, step.Call, m.Body)
 }
 
 // unwrapped replaces an answer by the result or the error of the call that was

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -183,25 +182,7 @@ func (c *Codec) accept(step *load.Step, method string, answer json.RawMessage) e
 			return err
 		}
 	}
-	return c.keepOf(step, answer)
-}
-
-// keepOf keeps of an answer what the step says.
-func (c *Codec) keepOf(step *load.Step, answer json.RawMessage) error {
-	if len(step.Keep) == 0 {
-		return nil
-	}
-	sc := c.Scope()
-	var more scan.Object
-	for _, name := range slices.Sorted(maps.Keys(step.Keep)) {
-		val, err := step.Keep[name].First(answer, sc.Value)
-		if err != nil {
-			return err
-		}
-		more.Add(name, bytes.Clone(val))
-	}
-	c.Keep(more.End())
-	return nil
+	return c.keepOf(step.Keep, answer)
 }
 
 // oneOf returns the Fault for an answer in which got is none of the accepted

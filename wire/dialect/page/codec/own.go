@@ -64,5 +64,5 @@ func (c *Codec) ownAnswer(m *wire.Message) error {
 	if m.Err != nil {
 		return nil
 	}
-	return c.keepOf(c.own.step.Load(), m.Body)
+	return c.keepOf(c.own.step.Load().Keep, m.Body)
 }

@@ -119,6 +119,9 @@ func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
 		err = wire.NewFault(wire.Helper, "the dialect's program "+prog.Text()+" makes no message: an object or an array", nil)
 	}
+	if at := c.plan.request.id.path; err == nil && c.plan.names.Counter == "all" && len(at) == 1 && scan.Get(msg, at[0]) == nil {
+		msg = scan.Splice(msg, at[0], c.newID())
+	}
 	return msg, err
 }
 

@@ -122,6 +122,13 @@ func (p *Page) check(file string, keys []toml.Key) error {
 			return err
 		}
 	}
+	if p.Eval != nil {
+		for i, s := range p.Eval.First {
+			if err := s.check(at, fmt.Sprintf("eval.first[%d]", i), false); err != nil {
+				return err
+			}
+		}
+	}
 	for i, s := range p.Leave {
 		if err := s.check(at, fmt.Sprintf("leave[%d]", i), false); err != nil {
 			return err
@@ -141,7 +148,7 @@ func (s *Step) check(at places, path string, await bool) error {
 	case given != 1:
 		return at.fault(path, "expected exactly one of call, notify and await")
 	case s.Await != nil && !await:
-		return at.fault(path+".await", "a goodbye awaits nothing: expected call or notify")
+		return at.fault(path+".await", "only a greeting awaits: expected call or notify")
 	case s.Call == "" && s.Wait != nil:
 		return at.fault(path+".wait", "only a call has an answer to wait for")
 	case s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0):
@@ -188,6 +195,11 @@ func (p *Page) checkRules(at places) error {
 	for name, s := range p.Subscribe {
 		if s.Item.Method == "" {
 			return at.fault("subscribe."+name, "expected item.method: which notifications are items")
+		}
+	}
+	for i, a := range p.After {
+		if a.Event == "" || a.Call == "" {
+			return at.fault(fmt.Sprintf("after[%d]", i), "expected event and call: what is called after which notification")
 		}
 	}
 	for name, c := range p.Serve.Calls {

@@ -18,21 +18,23 @@ type Page struct {
 
 	Typed bool `toml:"typed" says:"the peer is asked what it offers before a call: key=5 becomes what a method's schema wants"`
 
-	Names     *Names               `toml:"names" says:"the members of messages, where they are not those of the base. Each is a dotted path"`
-	Write     Write                `toml:"write" says:"whole messages, where names do not say how they are written. A program each, whose input is null"`
-	Read      []Read               `toml:"read" says:"messages that names do not tell. Of several the first whose condition holds counts. A program each, whose input is the message"`
-	Greet     []Step               `toml:"greet" says:"the greeting of a client: its steps in order, each one of call, notify and await"`
-	Leave     []Step               `toml:"leave" says:"the goodbye of a client, likewise"`
-	Answers   map[string]Prog      `toml:"answers" says:"METHOD = a program that makes the result of its params: what every client owes. A hook of that exact name comes first, a pattern later"`
-	Call      *Call                `toml:"call" says:"a call that is wrapped in another"`
-	Eval      *Eval                `toml:"eval" says:"how code is evaluated (rpcx eval)"`
-	During    During               `toml:"during" says:"what is notified while a call runs, and belongs to it"`
-	Cancel    *Cancel              `toml:"cancel" says:"how a call is given up"`
-	Subscribe map[string]Subscribe `toml:"subscribe" says:"the stream of [subscribe.METHOD]. The method may be a pattern"`
-	HTTP      HTTP                 `toml:"http" says:"what belongs to a session over HTTP, from the end of the greeting on"`
-	Describe  []Describe           `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
-	Serve     Serve                `toml:"serve" says:"the server's side"`
-	Rules     map[string]any       `toml:"rules" says:"what rpcx validate holds conversations against, beside the rules of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
+	Names     *Names                     `toml:"names" says:"the members of messages, where they are not those of the base. Each is a dotted path"`
+	Write     Write                      `toml:"write" says:"whole messages, where names do not say how they are written. A program each, whose input is null"`
+	Read      []Read                     `toml:"read" says:"messages that names do not tell. Of several the first whose condition holds counts. A program each, whose input is the message"`
+	Greet     []Step                     `toml:"greet" says:"the greeting of a client: its steps in order, each one of call, notify and await"`
+	Leave     []Step                     `toml:"leave" says:"the goodbye of a client, likewise"`
+	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result of its params: what every client owes. A hook of that exact name comes first, a pattern later"`
+	Call      *Call                      `toml:"call" says:"a call that is wrapped in another"`
+	Eval      *Eval                      `toml:"eval" says:"how code is evaluated (rpcx eval)"`
+	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification: its value is $kept.NAME from then on"`
+	After     []After                    `toml:"after" says:"what a client says once hooks have run for a notification"`
+	During    During                     `toml:"during" says:"what is notified while a call runs, and belongs to it"`
+	Cancel    *Cancel                    `toml:"cancel" says:"how a call is given up"`
+	Subscribe map[string]Subscribe       `toml:"subscribe" says:"the stream of [subscribe.METHOD]. The method may be a pattern"`
+	HTTP      HTTP                       `toml:"http" says:"what belongs to a session over HTTP, from the end of the greeting on"`
+	Describe  []Describe                 `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
+	Serve     Serve                      `toml:"serve" says:"the server's side"`
+	Rules     map[string]any             `toml:"rules" says:"what rpcx validate holds conversations against, beside the rules of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
 // A Prog is a program in a page. It is a pointer, nil if the page has none
@@ -114,10 +116,19 @@ type Call struct {
 
 // Eval says how code is evaluated.
 type Eval struct {
+	First  []Step `toml:"first" says:"calls before it, each time, whose answers keep values: the steps are those of a greeting"`
 	Call   string `toml:"call" says:"the method that is called"`
 	Params Prog   `toml:"params" says:"its params, made of $code"`
 	Result Prog   `toml:"result" says:"the value, of its result"`
 	Error  Prog   `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
+}
+
+// After is what a client says after a notification.
+type After struct {
+	Event  string `toml:"event" says:"the notification"`
+	When   Prog   `toml:"when" says:"nothing is said where this does not hold; its input is the params"`
+	Call   string `toml:"call" says:"the method that is called"`
+	Params Prog   `toml:"params" says:"its params"`
 }
 
 // During says which notifications belong to a call while it runs.
@@ -139,6 +150,7 @@ type Item struct {
 type Cancel struct {
 	Notify string   `toml:"notify" says:"the notification that gives it up"`
 	Call   string   `toml:"call" says:"the call that gives it up"`
+	When   Prog     `toml:"when" says:"nothing is said where this does not hold"`
 	Params Prog     `toml:"params" says:"its params, made of $id, $method, $params"`
 	Except []string `toml:"except" says:"methods that are never given up"`
 	HTTP   string   `toml:"http" of:"send" says:"a call over HTTP is given up in this way, too, and not only by hanging up"`
@@ -190,6 +202,7 @@ type Serve struct {
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params: its value is $kept.NAME from that call on"`
 	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
 	Close     []string                   `toml:"close" says:"methods after which the connection is ended, once a request is answered"`
+	Then      map[string]Say             `toml:"then" says:"what is notified once a method is answered: [serve.then.METHOD]"`
 }
 
 // Stop recognises a notification that ends calls which run.

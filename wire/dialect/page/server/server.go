@@ -108,6 +108,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		defer h.close()
 	}
 	if in.Msg.Kind != wire.Request {
+		defer h.after(&in.Msg)
 		return nil, h.notified(ctx, in)
 	}
 	if in.Msg.Err != nil { // it came too early
@@ -116,6 +117,10 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	result, err := h.answer(ctx, in)
 	if err == nil {
 		err = h.keep(&in.Msg)
+	}
+	if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.serving && !in.Answered {
+		in.Answered = true
+		return nil, errors.Join(in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result}), h.then(ctx, &in.Msg, &rule))
 	}
 	return result, err
 }

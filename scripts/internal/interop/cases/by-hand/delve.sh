@@ -35,3 +35,14 @@ want 1 '' rpcx call @dbg evaluate expression=nosuch frameId:="$frame"
 said 'could not find symbol'
 want 0 '' rpcx session close dbg
 ok "launch, a breakpoint, an expression at it, the end"
+
+# stop prints what a debugger is told at a breakpoint: FILE LINE, in the hooks of one command.
+hooks=(
+  --on 'initialized=rpcx call @ setBreakpoints source:="{\"path\":\"$SOURCE\"}" breakpoints:="[{\"line\":$LINE}]" -q ".breakpoints[0].verified" >verified'
+  --on 'stopped=rpcx eval @ x >value; rpcx call @ continue threadId:="$(rpcx call @ threads -q ".threads[0].id")"'
+)
+export SOURCE=$PWD/prog/main.go LINE=7
+want 0 '{}' rpcx subscribe dap+accept+tcp://127.0.0.1:0 launch mode=exec program="$PWD/prog/prog" "${hooks[@]}" --method terminated --count 1 \
+  -- dlv dap --check-go-version=false '--client-addr=127.0.0.1:{port}'
+want 0 '"41"' cat value
+ok "a debugger that dials us: launch, a breakpoint by a hook, an expression at it, in one command"

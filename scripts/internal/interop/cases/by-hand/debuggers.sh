@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# the dialect dap: debugpy and lldb (python3 -m debugpy, lldb-dap or lldb-vscode), from launch to a breakpoint to an expression
+. "$INTEROP/lib.sh"
+needs python3 gcc
+lldb=$(type -P lldb-dap || type -P lldb-vscode)
+
+hooks=(
+  --on 'initialized=rpcx call @ setBreakpoints source:="{\"path\":\"$SOURCE\"}" breakpoints:="[{\"line\":$LINE}]" -q ".breakpoints[0].verified" >verified'
+  --on 'stopped=rpcx eval @ "x * 2" >value; rpcx call @ continue threadId:="$(rpcx call @ threads -q ".threads[0].id")"'
+)
+cat >p.py <<'PY'
+x = 41
+x += 1
+print(x)
+PY
+export SOURCE=$PWD/p.py LINE=3
+want 0 null rpcx subscribe 'dap+exec:python3 -m debugpy.adapter' launch program="$SOURCE" console=internalConsole "${hooks[@]}" --method terminated --count 1
+want 0 'true
+"84"' cat verified value
+ok "debugpy, which answers launch once it is configured"
+
+cat >c.c <<'C'
+#include <stdio.h>
+int main(void) {
+  int x = 41; x++;
+  printf("%d\n", x);
+  return 0;
+}
+C
+gcc -g -O0 -o c c.c
+export SOURCE=$PWD/c.c LINE=4
+want 0 null rpcx subscribe "dap+exec:$lldb" launch program="$PWD/c" "${hooks[@]}" --method terminated --count 1
+want 0 'true
+"84"' cat verified value
+ok "lldb"

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# the dialect dap: VS Code's client for tests of debug adapters as the client of rpcx serve
+. "$INTEROP/lib.sh"
+needs_packages
+
+start '^\{"listening":' rpcx serve dap+tcp://127.0.0.1:0 --on 'evaluate=jq:{result: "\(.expression) = 41", variablesReference: 0}' --on 'fails=deny:not today' \
+  --on 'launch=( sleep 0.2; rpcx call @ -n stopped reason=breakpoint threadId:=1 ) & echo null' --on 'setVariable=json:{}'
+want 0 'capabilities {"supportsCancelRequest":true,"supportsConfigurationDoneRequest":true,"supportsSetVariable":true}
+stopped breakpoint
+threads main
+value x = 41
+left' node "$INTEROP/clients/dap.js" "$(port=${line##*:}; echo "${port%%[!0-9]*}")"
+ok "capabilities of the hooks, initialized, launch, an event of a hook, an error, the end"

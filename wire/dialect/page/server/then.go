@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+)
+
+// then sends the notification that follows the answer to m.
+func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) error {
+	sc := h.of(m)
+	if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
+		return err
+	}
+	params, err := rule.Params.First(m.Params, sc.Value)
+	if err != nil {
+		return err
+	}
+	return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
+}
+
+// after makes the calls with which a client follows the notification m, whose hook has
+// run.
+func (h *handler) after(m *wire.Message) {
+	if h.serving {
+		return
+	}
+	for i := range h.d.Page.After {
+		rule := &h.d.Page.After[i]
+		if rule.Event != m.Method {
+			continue
+		}
+		sc := h.of(m)
+		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
+			continue // the program's failure is told where it is run for a message that is awaited
+		}
+		params, err := rule.Params.First(m.Params, sc.Value)
+		if err != nil {
+			continue
+		}
+		st, err := h.caller.Open(context.Background(), dialect.Op{Kind: dialect.Internal, Method: rule.Call, Params: params})
+		if err == nil {
+			go drain(st)
+		}
+	}
+}
+
+// drain reads an answer that nobody asked for, to its end or that of the connection.
+func drain(st dialect.Stream) {
+	defer wire.Guard()
+	for {
+		if _, err := st.Next(context.Background()); err != nil {
+			return
+		}
+	}
+}
