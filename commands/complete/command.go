@@ -16,10 +16,10 @@ import (
 //go:embed shells/*
 var scripts embed.FS
 
-// Shells are those that there is a script for.
+// Shells are the shells that have a completion script.
 var Shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// Script returns the script of a shell, one of Shells.
+// Script returns the completion script of a shell, one of Shells.
 func Script(shell string) []byte {
 	b, err := scripts.ReadFile("shells/" + shell)
 	if err != nil {
@@ -28,7 +28,7 @@ func Script(shell string) []byte {
 	return b
 }
 
-// Command makes the command completion.
+// Command returns the command completion.
 func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:      "completion",

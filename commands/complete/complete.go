@@ -1,5 +1,6 @@
-// Package complete says what can stand at the end of a command line, for the completions of shells. Nothing of the line is
-// ever run, and no connection is opened: of a peer's methods it knows what an earlier describe has kept.
+// Package complete finds what can complete a command line, for the completion
+// scripts of shells. It runs nothing of the line and opens no connection: the
+// methods of a peer are known if an earlier describe has kept them.
 package complete
 
 import (
@@ -10,10 +11,11 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// Word is the command that the scripts of shells run, with the words of the line behind it.
+// Word is the command that the scripts of shells run; the words of the line
+// follow it.
 const Word = "__complete"
 
-// A candidate is one word that could stand there.
+// A candidate is a word that could complete the line, with its description.
 type candidate struct {
 	value, says string
 }
@@ -21,9 +23,9 @@ type candidate struct {
 // An answer is what is offered for the last word of a line.
 type answer struct {
 	candidates []candidate
-	files      string // what stands before a file's name in the word, where files are offered; see kind
+	files      string // if files are offered (see kind): the part of the word before the file's name
 	kind       fileKind
-	open       bool // the word goes on: no blank belongs behind it
+	open       bool // the word may go on, so no blank is added after it
 }
 
 type fileKind int
@@ -34,9 +36,11 @@ const (
 	folder
 )
 
-// Print prints what the last of words, the line behind the program's name, could be: first a line ":KIND PREFIX", in which
-// KIND says what belongs behind the word (space, open) or that the shell is to offer files or folders behind PREFIX (files,
-// dirs); then a line for each candidate, VALUE, a tab and what it is.
+// Print prints what could complete the last of words, which are the line after
+// the program's name. The first line is ":KIND PREFIX": KIND says whether a
+// blank follows the word (space) or not (open), or that the shell is to offer
+// files or folders after PREFIX (files, dirs). Then comes a line for each
+// candidate: its value, a tab and its description.
 func Print(w *os.File, root cmdline.Doc, words []string) error {
 	if len(words) == 0 {
 		words = []string{""}
@@ -62,7 +66,7 @@ func Print(w *os.File, root cmdline.Doc, words []string) error {
 	return cmdline.Print(w, b.String())
 }
 
-// A line is the words before the last one, taken apart.
+// A line is what the words before the last one mean.
 type line struct {
 	command cmdline.Doc
 	path    []string
@@ -70,10 +74,10 @@ type line struct {
 	flag    *cmdline.FlagDoc // whose value the last word is; nil: none
 	dialect string
 	catalog string
-	dash    bool // "--" has been
+	dash    bool // "--" ended the flags
 }
 
-// of says what the last of words could be.
+// of returns what could complete the last of words.
 func of(root cmdline.Doc, words []string) answer {
 	word := words[len(words)-1]
 	l := read(root, words[:len(words)-1])
@@ -94,7 +98,7 @@ func of(root cmdline.Doc, words []string) answer {
 	return l.argument(word, root)
 }
 
-// read takes the words before the last one apart.
+// read parses the words before the last one.
 func read(root cmdline.Doc, words []string) line {
 	l := line{command: root}
 	for i := 0; i < len(words); i++ {
@@ -151,7 +155,7 @@ func commands(d cmdline.Doc) (a answer) {
 	return a
 }
 
-// flags offers the flags of a command, with those that the program answers itself.
+// flags offers the flags of a command, and those that every command has.
 func flags(d cmdline.Doc, top bool) (a answer) {
 	for _, f := range d.Flags {
 		a.candidates = append(a.candidates, candidate{"--" + f.Names[0], f.Usage})

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// words offers each of the words.
+// words offers each word of list, after the text before.
 func words(before string, list ...string) (a answer) {
 	for _, w := range list {
 		a.candidates = append(a.candidates, candidate{value: before + w})
@@ -23,7 +23,8 @@ func words(before string, list ...string) (a answer) {
 	return a
 }
 
-// value offers the values of a flag; before is what stands before it in the word.
+// value offers the values of a flag; before is the part of the word before the
+// value.
 func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 	switch {
 	case f.Arg == "DIALECT":
@@ -40,7 +41,8 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 	return answer{}
 }
 
-// argument offers what an argument of the command could be, by what its usage calls it.
+// argument offers values for an argument of the command, by its placeholder in
+// the synopsis.
 func (l line) argument(word string, root cmdline.Doc) answer {
 	if strings.HasPrefix(l.command.Args, "[COMMAND|TOPIC]") {
 		a := commands(root)
@@ -80,7 +82,8 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 	return answer{}
 }
 
-// endpoints offers endpoints: sessions, profiles, the demos, recent ones, and what an endpoint may begin with.
+// endpoints offers endpoints: sessions, profiles, demos, those used lately, and
+// what an endpoint may begin with.
 func endpoints(word string) answer {
 	before, rest := "", word
 	for again := true; again; {
@@ -125,7 +128,7 @@ func endpoints(word string) answer {
 	return a
 }
 
-// matching are the values that begin with word.
+// matching returns the values that begin with word.
 func (a answer) matching(word string) (values []string) {
 	for _, c := range a.candidates {
 		if strings.HasPrefix(c.value, word) {
@@ -135,7 +138,7 @@ func (a answer) matching(word string) (values []string) {
 	return values
 }
 
-// outlines is what is known of the peer's methods, without asking it.
+// outlines returns what is known about the peer's methods without asking it.
 func (l line) outlines() []cache.Outline {
 	if l.catalog != "" {
 		b, err := os.ReadFile(l.catalog)
@@ -173,7 +176,7 @@ func (l line) methods() (a answer) {
 	return a
 }
 
-// params offers the keys of the method's params, and behind a key its values.
+// params offers the names of the method's params, and after a name its values.
 func (l line) params(word string) (a answer) {
 	key, _, given := strings.Cut(word, "=")
 	for _, o := range l.outlines() {

@@ -1,5 +1,6 @@
-// Package help prints what a user asks for: the help of a command, in one screen or whole, a topic that belongs to no
-// command, or all of it as JSON. The pages of the manual are made from the same texts.
+// Package help prints help: that of a command, as one screen or in full, that
+// of a topic, or everything as JSON. The manual's pages are made from the same
+// texts.
 package help
 
 import (
@@ -14,7 +15,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// computed are the topics that are made of tables of the program.
+// computed are the topics whose texts are made from tables of the program.
 var computed = []struct {
 	name, says string
 	text       func() string
@@ -23,7 +24,7 @@ var computed = []struct {
 	{"limits", "what a peer could draw out, and what bounds it", limits},
 }
 
-// NewCommand makes the command help; tree makes the description of all commands.
+// NewCommand returns the command help; tree describes all commands.
 func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 	asJSON := false
 	return &cmdline.Command{
@@ -43,7 +44,7 @@ func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 	}
 }
 
-// answer prints what the arguments of the line name.
+// answer prints the help that the arguments of the line ask for.
 func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
 	if len(l.Args) == 0 {
 		if asJSON {
@@ -77,7 +78,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
 	return f
 }
 
-// find goes down the tree by the words of a command.
+// find returns the command that words name, such as "session" "stop".
 func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	for _, word := range words {
 		found := false
@@ -94,7 +95,8 @@ func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	return d, true
 }
 
-// AllTopics returns the topics as they are printed: those with texts and those made of tables.
+// AllTopics returns all topics: those with texts of their own, and those made
+// from tables.
 func AllTopics() []Topic {
 	var topics []Topic
 	for _, t := range Topics() {
@@ -107,7 +109,7 @@ func AllTopics() []Topic {
 	return topics
 }
 
-// listing returns the list of topics.
+// listing returns the list of topics, as text.
 func listing() string {
 	var b strings.Builder
 	b.WriteString("Topics (rpcx help TOPIC)\n")
@@ -117,7 +119,7 @@ func listing() string {
 	return b.String()
 }
 
-// names returns all words that help takes.
+// names returns all words that help accepts.
 func names(root cmdline.Doc) []string {
 	var names []string
 	for _, c := range root.Commands {

@@ -5,18 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Width is how many columns help takes at most.
+// Width is the greatest width of help, in columns.
 const Width = 80
 
-// A Part is one piece of prose: a heading, a paragraph, lines that stand as they are, or an entry of a list.
+// A Part is one piece of prose: a heading, a paragraph, verbatim lines or an
+// entry of a list.
 type Part struct {
 	Kind  PartKind
-	Term  string   // of an Entry
-	Text  string   // of a Heading, a Paragraph, an Entry: one line, in which backquotes are around what is typed
-	Lines []string // of a Verbatim: without their indentation
+	Term  string   // of an Entry, what it describes
+	Text  string   // of a Heading, a Paragraph or an Entry: one line, with backquotes around words that are typed
+	Lines []string // of a Verbatim, without their indentation
 }
 
-// PartKind says what a Part is.
+// PartKind is the kind of a Part.
 type PartKind int
 
 // The kinds of a Part.
@@ -27,8 +28,9 @@ const (
 	Entry
 )
 
-// Parts takes prose apart. Paragraphs are parted by blank lines; one whose lines are all indented stands as it is, "# TEXT"
-// is a heading, and "* TERM -- text" an entry of a list, which goes on until the next.
+// Parts splits prose into its parts. Blank lines separate paragraphs. A
+// paragraph of indented lines is verbatim, "# TEXT" is a heading, and "* TERM
+// -- text" is an entry of a list, which goes on until the next.
 func Parts(text string) []Part {
 	var parts []Part
 	for para := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
@@ -77,7 +79,7 @@ func allIndented(lines []string) bool {
 	return true
 }
 
-// Prose writes text for a terminal, in Width columns.
+// Prose formats prose for a terminal, in Width columns.
 func Prose(text string) string {
 	var b strings.Builder
 	before := Part{Kind: Heading}
@@ -102,10 +104,11 @@ func Prose(text string) string {
 	return b.String()
 }
 
-// plain takes away the backquotes, which set what is typed in bold in the manual.
+// plain removes the backquotes, which make words bold in the manual.
 func plain(s string) string { return strings.ReplaceAll(s, "`", "") }
 
-// row writes two columns, the right one from width on; a left one that is too wide has a line of its own.
+// row writes two columns, the right one beginning at width; a left one that is
+// too wide gets a line of its own.
 func row(b *strings.Builder, left, right string, width int) {
 	if right == "" {
 		b.WriteString(left + "\n")

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/validate/versions"
 )
 
-// rulesTable is the part of the topic rules that lists the rules and probes of each
-// dialect.
+// rulesTable returns the part of the topic rules that lists each dialect's
+// rules and probes.
 func rulesTable() string {
 	var b strings.Builder
 	for _, dialect := range rules.Dialects() {
@@ -38,7 +38,7 @@ func rulesTable() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// probesTable lists what a live peer is asked beside.
+// probesTable lists the probes of a dialect.
 func probesTable(dialect, page string) string {
 	all, err := probes.For(dialect)
 	if err != nil {

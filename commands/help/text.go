@@ -9,8 +9,8 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// Print prints the help of the command that the line names: one screen of it where it was asked for with -h, all of it
-// with --help. It is made from the same description as the manual.
+// Print prints the help of the command that the line names: one screen for -h,
+// all of it for --help. It is made from the same description as the manual.
 func Print(w *os.File, l *cmdline.CommandLine) error {
 	return cmdline.Print(w, Text(strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), cmdline.DocOf(l.Cmd), l.Brief))
 }
@@ -43,14 +43,14 @@ func Text(name string, d cmdline.Doc, brief bool) string {
 	return b.String()
 }
 
-// usage writes the line that shows the form of the command.
+// usage writes the synopsis of the command.
 func usage(b *strings.Builder, name string, d cmdline.Doc) {
 	args, command := d.Args, ""
 	switch {
 	case len(d.Commands) > 0 && d.Args == "":
 		args = "COMMAND ENDPOINT [ARGS...]"
 	case len(d.Flags) > 0:
-		if i := strings.Index(args, " [-- "); i >= 0 { // flags behind it would be those of that command
+		if i := strings.Index(args, " [-- "); i >= 0 { // flags after it would belong to the command that follows
 			args, command = args[:i], args[i:]
 		}
 		args += " [flags]"
@@ -58,8 +58,8 @@ func usage(b *strings.Builder, name string, d cmdline.Doc) {
 	row(b, "usage:", name+" "+args+command, 7)
 }
 
-// firstSentences returns the beginning of a paragraph: as many sentences as stand
-// on three lines, but one at least.
+// firstSentences returns the first sentences of a paragraph: as many as fit on
+// three lines, but at least one.
 func firstSentences(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	end := 0
@@ -77,7 +77,8 @@ func firstSentences(text string) string {
 	return text[:end]
 }
 
-// popular are the flags that people use, in the order in which -h lists them; of those that a command has it shows twelve.
+// popular are flags in the order in which -h lists them; it shows the first
+// twelve that the command has.
 var popular = []string{
 	"notify", "batch", "file", "count", "until", "session", "to", "output", "listen", "on", "hooks", "catalog", "schema", "against", "report",
 	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "method", "events", "header", "timeout", "dry-run", "dialect",
@@ -99,7 +100,7 @@ func popularFlags(flags []cmdline.FlagDoc) []cmdline.FlagDoc {
 	return shown
 }
 
-// argumentDocs say what the words of a command's usage stand for.
+// argumentDocs explain the words of a command's synopsis.
 var argumentDocs = []struct{ name, says string }{
 	{"ENDPOINT", "ws://host/path, http://host/, tcp://host:port, unix:PATH, exec:COMMAND, demo:orders, @SESSION ... (rpcx help endpoints)"},
 	{"LISTEN", "where to listen: ws://127.0.0.1:0/, http://..., tcp://..., unix:PATH, stdio: ... (rpcx help endpoints)"},
@@ -111,7 +112,7 @@ var argumentDocs = []struct{ name, says string }{
 	{"JOB", "the id of a job, as job start prints it"},
 }
 
-// arguments says what the words of a command's usage stand for.
+// arguments writes what the words of a command's synopsis mean.
 func arguments(b *strings.Builder, usage string) {
 	title := "\nArguments\n"
 	for _, a := range argumentDocs {
@@ -133,7 +134,8 @@ func subcommands(b *strings.Builder, d cmdline.Doc) {
 	}
 }
 
-// allFlags lists the flags below their headings, in the order in which these first appear, those of all commands last.
+// allFlags writes the flags below their headings, in the order in which these
+// first appear; the flags of all commands come last.
 func allFlags(b *strings.Builder, flags []cmdline.FlagDoc) {
 	var groups []string
 	for _, f := range flags {
@@ -182,7 +184,7 @@ func examples(b *strings.Builder, examples []cmdline.Example) {
 	}
 }
 
-// whatElse says where more is to be read.
+// whatElse returns the references to further help.
 func whatElse(name string, d cmdline.Doc, brief bool) string {
 	var b strings.Builder
 	switch {
@@ -202,7 +204,7 @@ func whatElse(name string, d cmdline.Doc, brief bool) string {
 	return b.String()
 }
 
-// statuses returns the topic of that name: the table of exit statuses.
+// statuses returns the text of the topic statuses: the table of exit statuses.
 func statuses() string {
 	var b strings.Builder
 	for _, s := range cmdline.ExitStatuses() {
@@ -211,7 +213,8 @@ func statuses() string {
 	return b.String()
 }
 
-// limits returns the topic of that name: what a peer could draw out.
+// limits returns the text of the topic limits: the bounds on what a peer can
+// make the program use.
 func limits() string {
 	var b strings.Builder
 	for _, l := range cmdline.Limits() {

@@ -13,13 +13,14 @@ import (
 	"rpcx/wire/serve"
 )
 
-// texts holds a file for each topic, NAME.SECTION.txt: its first line says what it is about, "# HEADING" begins a part of
-// it, and the rest is prose, see Prose.
+// texts holds a file for each topic, NAME.SECTION.txt. Its first line is the
+// topic's description; the rest is prose (see Parts), in which "# HEADING"
+// begins a section.
 //
 //go:embed topics/*.txt
 var texts embed.FS
 
-// topicOrder are the topics that come first in the list; those of dialects follow, by their names.
+// topicOrder are the topics that are listed first; the others follow by name.
 var topicOrder = []string{
 	"endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
 	"catalog", "tape", "page", "validate", "rules", "config", "environment", "files",
@@ -33,7 +34,7 @@ type Topic struct {
 	Text    string // Prose
 }
 
-// Page returns the name of the topic's page of the manual, without its section.
+// Page returns the name of the topic's manual page, without its section.
 func (t Topic) Page() string { return "rpcx-" + t.Name }
 
 // Topics returns all topics, in the order in which they are listed.
@@ -66,7 +67,7 @@ func TopicNamed(name string) (Topic, bool) {
 	return Topic{}, false
 }
 
-// topic reads a topic's file, which is part of the program.
+// topic returns the topic of a file, which is embedded.
 func topic(file string) Topic {
 	b, err := texts.ReadFile("topics/" + file + ".txt")
 	if err != nil {
@@ -74,13 +75,14 @@ func topic(file string) Topic {
 	}
 	name, section, _ := strings.Cut(file, ".")
 	says, text, _ := strings.Cut(string(b), "\n")
-	if strings.Contains(text, "{{rules}}") { // long to make, and of one topic
+	if strings.Contains(text, "{{rules}}") { // the table takes long to make, and only one topic has it
 		text = strings.NewReplacer("{{rules}}", rulesTable(), "{{differences}}", differencesTable()).Replace(text)
 	}
 	return Topic{Name: name, Section: section, Says: says, Text: strings.Trim(lists().Replace(text), "\n")}
 }
 
-// lists replaces the words of a topic that stand for a table of the program.
+// lists returns what replaces the placeholders in topics by tables of the
+// program.
 func lists() *strings.Replacer {
 	return strings.NewReplacer(
 		"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
@@ -93,7 +95,7 @@ func lists() *strings.Replacer {
 	)
 }
 
-// DialectSays is one phrase about a dialect: that of its topic.
+// DialectSays returns one phrase about a dialect, from its topic; "" if it has none.
 func DialectSays(name string) string {
 	b, err := texts.ReadFile("topics/" + name + ".7.txt")
 	if err != nil {
@@ -112,7 +114,7 @@ func dialectTable() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// pageVariables returns the list of the variables that programs of a page have.
+// pageVariables returns the list of the variables that a page's programs can use.
 func pageVariables() string {
 	var b strings.Builder
 	for _, v := range program.Variables() {
@@ -121,7 +123,7 @@ func pageVariables() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// pageMembers returns the list of all that a page may have.
+// pageMembers returns the list of all members that a page can have.
 func pageMembers() string {
 	var b strings.Builder
 	for _, m := range load.Table() {

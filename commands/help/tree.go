@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// treeDoc is `rpcx help --json`.
+// treeDoc is the output of `rpcx help --json`.
 type treeDoc struct {
 	Name     string       `json:"name"`
 	Usage    string       `json:"usage"`
@@ -31,7 +31,7 @@ type flagDoc struct {
 	Name     string   `json:"name"`            // --name
 	Short    string   `json:"short,omitempty"` // -n
 	Type     string   `json:"type"`            // bool, string, integer, duration, size, file, folder, jq, json, enum
-	Arg      string   `json:"arg,omitempty"`   // what stands for the value in help
+	Arg      string   `json:"arg,omitempty"`   // the placeholder of the value in help
 	Values   []string `json:"values,omitempty"`
 	Usage    string   `json:"usage"`
 	Group    string   `json:"group,omitempty"`
@@ -55,7 +55,8 @@ type topicDoc struct {
 	Text string `json:"text,omitempty"`
 }
 
-// argTypes are the types of values by what stands for them in help; the value of another flag is a string.
+// argTypes maps the placeholders of values to their types; other values are
+// strings.
 var argTypes = map[string]string{
 	"N": "integer", "DURATION": "duration", "SIZE": "size", "FILE": "file", "DIR": "folder", "FILE|DIR": "file", "EXPR": "jq", "JQ": "jq", "JSON": "json",
 }
@@ -104,7 +105,7 @@ func flagJSON(f cmdline.FlagDoc) flagDoc {
 	return d
 }
 
-// topicJSON describes a topic, with its text where whole is set.
+// topicJSON returns the description of a topic, with its text if whole is set.
 func topicJSON(t Topic, whole bool) topicDoc {
 	d := topicDoc{Name: t.Name, Says: t.Says}
 	if whole {

@@ -10,24 +10,25 @@ import (
 	"golang.org/x/text/width"
 )
 
-// The line editor takes each character for one column of the terminal. So that its cursor
-// stands where the terminal's does, a character that takes two columns is followed in its
-// line by pad, which is never shown and no part of what was typed. The keys that move
-// by a character come to the editor as characters that mean nothing else, and are
-// obeyed by Edit: it moves by what is seen as one.
+// The line editor counts one column for each character. To keep its cursor
+// where the terminal's is, a character that takes two columns is followed in
+// the editor's line by pad, which is never shown and is not part of the text.
+// Keys that move by a character are given to the editor as the characters
+// below, which mean nothing else, and Edit carries them out: it treats what a
+// user sees as one character as one.
 const (
-	pad       = '\uFDD0' // these are no characters, by the Unicode standard
+	pad       = '\uFDD0' // Unicode reserves these as noncharacters
 	cellBack  = '\uFDD1' // Backspace
 	cellLeft  = '\uFDD2'
 	cellRight = '\uFDD3'
 	cellErase = '\uFDD4' // Delete
 
-	// End is Ctrl-D: Delete, or the end where the line is empty.
+	// End is Ctrl-D: it deletes, or ends the input if the line is empty.
 	End = '\uFDD5'
 )
 
-// cellWidth returns how many columns of a terminal r takes: 2 for East Asian characters and
-// emoji, 0 for what is drawn on the character before it.
+// cellWidth returns how many columns r takes on a terminal: 2 for East Asian
+// characters and emoji, 0 for what is drawn on the character before it.
 func cellWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -41,17 +42,17 @@ func cellWidth(r rune) int {
 	return 1
 }
 
-// Padded returns text as the editor has it, for what comes into its line.
+// Padded returns text in the form of the editor's line.
 func Padded(text string) string {
 	var b strings.Builder
-	open := false // a pad belongs here
+	open := false // a pad is due
 	for _, r := range text {
 		n := cellWidth(r)
 		if open && n > 0 {
 			b.WriteRune(pad)
 		}
 		b.WriteRune(r)
-		open = n == 2 // what is drawn on it takes the place of the pad
+		open = n == 2 // a mark that is drawn on the character replaces its pad
 	}
 	if open {
 		b.WriteRune(pad)
@@ -59,14 +60,14 @@ func Padded(text string) string {
 	return b.String()
 }
 
-// Unpadded returns what was typed of a line of the editor.
+// Unpadded returns the text of a line of the editor.
 func Unpadded(line string) string { return strings.ReplaceAll(line, string(pad), "") }
 
 // follows reports whether r belongs to the character before it.
 func follows(r rune) bool { return r == pad || cellWidth(r) == 0 }
 
-// Edit obeys one of the keys above: it returns the line of the editor, and the place
-// of its cursor in bytes, after it. ok is false for any other key.
+// Edit carries out one of the keys above. It returns the editor's line and the
+// place of its cursor, in bytes, after it; ok is false for any other key.
 func Edit(line string, pos int, key rune) (after string, at int, ok bool) {
 	left, right := line[:pos], line[pos:]
 	switch key {
@@ -84,7 +85,8 @@ func Edit(line string, pos int, key rune) (after string, at int, ok bool) {
 	return left + right, len(left), true
 }
 
-// firstCell returns how many bytes the first character of s has, with what follows it.
+// firstCell returns the length, in bytes, of the first character of s with its
+// marks and pad.
 func firstCell(s string) int {
 	for i, r := range s {
 		if i > 0 && !follows(r) {
@@ -94,7 +96,8 @@ func firstCell(s string) int {
 	return len(s)
 }
 
-// lastCell returns how many bytes the last character of s has, with what follows it.
+// lastCell returns the length, in bytes, of the last character of s with its
+// marks and pad.
 func lastCell(s string) int {
 	n := 0
 	for n < len(s) {
@@ -106,7 +109,8 @@ func lastCell(s string) int {
 	return n
 }
 
-// Screen returns what writes to a terminal w what the editor draws, without its pads.
+// Screen returns a writer that passes what the editor draws on to the terminal
+// w, without pads.
 func Screen(w io.Writer) io.Writer { return padless{w} }
 
 type padless struct{ io.Writer }

@@ -1,6 +1,6 @@
-// Package keyboard stands between a terminal and the line editor of golang.org/x/term: it
-// hands on the keys that the editor knows, and has it move by what a user sees as one
-// character, however many columns that takes.
+// Package keyboard translates between a terminal and the line editor of
+// golang.org/x/term: it gives the editor the keys that it knows, and makes it
+// move by what a user sees as one character, however many columns that takes.
 package keyboard
 
 import (
@@ -9,32 +9,33 @@ import (
 	"unicode/utf8"
 )
 
-// Keys stands between a terminal's keyboard and the line editor: it takes
-// Ctrl-C, which the editor would take for the end, and Ctrl-Z; it makes one code of the many
-// that terminals send for a key; and of what is pasted it lets nothing through
-// that the terminal would obey when it is shown.
+// Keys reads a terminal's keyboard for the line editor. It handles Ctrl-C,
+// which the editor would take for the end of the input, and Ctrl-Z; it
+// translates the various codes that terminals send for a key into one; and it
+// drops control characters from what is pasted, as the terminal would obey them
+// when the line is shown.
 type Keys struct {
 	in        io.Reader
-	interrupt func() bool // Ctrl-C; false: the line is to be cleared
-	suspend   func()      // Ctrl-Z
+	interrupt func() bool // called at Ctrl-C; false clears the line
+	suspend   func()      // called at Ctrl-Z
 
 	out   []byte // for the editor
-	part  []byte // of a character that has more bytes
-	wide  bool   // the last that went out is a pad
+	part  []byte // the first bytes of a character that is not complete
+	wide  bool   // the last character in out is a pad
 	seq   []byte // an escape sequence that has not ended
 	paste bool
 	c1    bool // the first byte of a C1 control came
-	cr    bool // the last byte ended a line: a line feed after it does not end another
+	cr    bool // the last byte was a carriage return: a line feed after it does not end another line
 	buf   [256]byte
 }
 
-// NewKeys returns the keys that are read from in. interrupt is called at Ctrl-C, false
-// clears the line; suspend at Ctrl-Z.
+// NewKeys returns the keys that are read from in. interrupt is called at
+// Ctrl-C; if it returns false the line is cleared. suspend is called at Ctrl-Z.
 func NewKeys(in io.Reader, interrupt func() bool, suspend func()) *Keys {
 	return &Keys{in: in, interrupt: interrupt, suspend: suspend}
 }
 
-// What the editor knows.
+// Keys that the editor knows.
 const (
 	keyHome     = "\x01"
 	keyEnd      = "\x05"
@@ -45,8 +46,8 @@ const (
 	pasteEnds   = "\x1b[201~"
 )
 
-// sequences are the escape sequences that are passed on, and as what. Others are
-// dropped: the editor would take their ends for text.
+// sequences maps escape sequences to what the editor gets for them. Others are
+// dropped, since the editor would take their ends for text.
 var sequences = map[string]string{
 	"\x1b[A": "\x1b[A", "\x1b[B": "\x1b[B", "\x1b[C": string(cellRight), "\x1b[D": string(cellLeft),
 	"\x1bOA": "\x1b[A", "\x1bOB": "\x1b[B", "\x1bOC": string(cellRight), "\x1bOD": string(cellLeft),
@@ -100,7 +101,8 @@ func (k *Keys) take(c byte) {
 // controls are the keys that move by a character, as one byte each.
 var controls = map[byte]rune{0x7f: cellBack, '\b': cellBack, 2: cellLeft, 4: End, 6: cellRight}
 
-// put gives a byte that was typed or pasted to the editor, characters whole.
+// put passes on a byte that was typed or pasted, as soon as its character is
+// complete.
 func (k *Keys) put(c byte) {
 	if c < utf8.RuneSelf {
 		k.part, k.wide = k.part[:0], false
@@ -117,7 +119,7 @@ func (k *Keys) put(c byte) {
 	r, _ := utf8.DecodeRune(k.part)
 	k.part = k.part[:0]
 	n := cellWidth(r)
-	if n == 0 && k.wide { // it takes the place of the pad
+	if n == 0 && k.wide { // a mark, which replaces the pad
 		k.unpad()
 	}
 	k.out = utf8.AppendRune(k.out, r)
@@ -126,11 +128,12 @@ func (k *Keys) put(c byte) {
 	}
 }
 
-// End has the editor read the end next, as of Ctrl-D on an empty line.
+// End makes the editor read the end of the input next, as after Ctrl-D on an
+// empty line.
 func (k *Keys) End() { k.out = append(k.out, 4) }
 
-// unpad takes the pad back that went out last. In a paste no key would be obeyed, but
-// what is pasted comes in one piece.
+// unpad removes the last pad. Inside a paste no key would be obeyed, but a
+// paste comes in one piece.
 func (k *Keys) unpad() {
 	if before, ok := bytes.CutSuffix(k.out, []byte(string(pad))); ok {
 		k.out = before
@@ -139,7 +142,7 @@ func (k *Keys) unpad() {
 	}
 }
 
-// stop is Ctrl-C, which ends a paste as well, whatever the terminal thinks.
+// stop handles Ctrl-C, which also ends a paste that the terminal has not ended.
 func (k *Keys) stop() {
 	if k.paste {
 		k.out = append(k.out, pasteEnds...)
@@ -150,7 +153,7 @@ func (k *Keys) stop() {
 	}
 }
 
-// sequence passes an escape sequence on when it is whole.
+// sequence passes an escape sequence on when it is complete.
 func (k *Keys) sequence() {
 	s := k.seq
 	last := s[len(s)-1]
@@ -169,8 +172,8 @@ func (k *Keys) sequence() {
 	k.out = append(k.out, known...)
 }
 
-// pasted takes a byte between the marks of a paste. Line breaks end lines there, as
-// elsewhere; a tab does not complete; control characters are dropped.
+// pasted handles a byte inside a paste. Line breaks end lines as usual; tabs do
+// not complete, and control characters are dropped.
 func (k *Keys) pasted(c byte) {
 	if k.c1 {
 		k.c1 = false

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	suffix    = ".tmpl"   // names a template in a directory
-	fallback  = "default" // is for content types that have no template of their own
-	maxOutput = 64 << 20  // of one value: a peer may have said the length of a loop
+	suffix    = ".tmpl"   // of a template's name in a directory
+	fallback  = "default" // the template for content types without one of their own
+	maxOutput = 64 << 20  // bytes for one value, as a peer's value may be the length of a loop
 )
 
 // A Set is one template for all values, or one for each content type.
@@ -28,9 +28,9 @@ type Set struct {
 
 // Load reads path: a template, or a directory of them. In a directory
 // shell.output.tmpl is for the content type shell.output, text_plain.tmpl for
-// text/plain (a slash is an underscore), default.tmpl for all others; hidden
-// files are passed over. The directory is listed once, here; its templates may
-// use each other by file name.
+// text/plain (with an underscore for the slash), default.tmpl for all others;
+// hidden files are ignored. The directory is only listed once, here; its
+// templates may use each other by file name.
 func Load(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -73,8 +73,7 @@ func plain(err error) error {
 	return err
 }
 
-// lookup finds the template for a content type among those that were loaded;
-// nil: none.
+// lookup returns the template for a content type; nil if there is none.
 func (s *Set) lookup(contentType string) *template.Template {
 	if s.single != "" {
 		return s.templates.Lookup(s.single)
@@ -90,9 +89,9 @@ func (s *Set) lookup(contentType string) *template.Template {
 // Has reports whether there is a template for a content type.
 func (s *Set) Has(contentType string) bool { return s.lookup(contentType) != nil }
 
-// Execute appends what the template for contentType makes of val, a JSON value.
-// The template sees each string, and each key, as clean returns it. Execute
-// ends when ctx does.
+// Execute appends the output of the template for contentType on val, a JSON
+// value. The template sees each string, and each key, as clean returns it.
+// Execute returns when ctx ends.
 func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val []byte, clean func(string) string) ([]byte, error) {
 	t := s.lookup(contentType)
 	if t == nil {
@@ -107,8 +106,8 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	if _, err := dec.Token(); err != io.EOF {
 		return dst, errors.New("more than one value")
 	}
-	// A loop that prints can be stopped in Write. One that prints nothing can
-	// only be left behind: hence a goroutine, with a buffer of its own.
+	// Write ends a loop that prints. A loop that prints nothing can only be
+	// left behind: hence a goroutine with a buffer of its own.
 	out := &output{ctx: ctx}
 	done := make(chan error, 1)
 	go func() { done <- t.Execute(out, convert(v, clean)) }()
@@ -123,7 +122,7 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	}
 }
 
-// output takes what a template prints until it is too much or ctx ends.
+// output collects what a template prints, until that is too much or ctx ends.
 type output struct {
 	ctx  context.Context
 	text []byte

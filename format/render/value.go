@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// object and array are those of JSON, and print as JSON. Their method hides a
-// member of the name String, which {{index . "String"}} finds.
+// object and array are JSON's and print as JSON. Their method String hides a
+// member of that name, which {{index . "String"}} finds.
 type (
 	object map[string]any
 	array  []any
@@ -21,9 +21,10 @@ type (
 func (o object) String() string { return toJSON(o) }
 func (a array) String() string  { return toJSON(a) }
 
-// convert makes a decoded value fit for templates. An integer becomes an int64,
-// so that it compares and counts, where it prints as it was written; any other
-// number keeps its digits, and is a text unless float is asked for it.
+// convert converts a decoded value for templates. An integer becomes an int64,
+// so that it can be compared and counted, if it prints as it was written; any
+// other number keeps its digits and is a text, unless the function float
+// converts it.
 func convert(v any, clean func(string) string) any {
 	switch v := v.(type) {
 	case string:
@@ -48,7 +49,7 @@ func convert(v any, clean func(string) string) any {
 	return v
 }
 
-// functions are those that templates have besides Go's own.
+// functions are the functions that templates have beside Go's own.
 var functions = template.FuncMap{
 	"json":    toJSON,
 	"float":   func(v any) (float64, error) { return strconv.ParseFloat(text(v), 64) },
@@ -61,7 +62,7 @@ var functions = template.FuncMap{
 	"default": orDefault,
 }
 
-// text returns a value as it prints, null being nothing.
+// text returns a value as it prints; null prints nothing.
 func text(v any) string {
 	if v == nil {
 		return ""
@@ -69,7 +70,7 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// join takes an array, what split yields, or null.
+// join joins an array, or the result of split; null is empty.
 func join(sep string, list any) (string, error) {
 	var parts []string
 	switch list := list.(type) {
@@ -93,7 +94,7 @@ func orDefault(value, v any) any {
 	return value
 }
 
-// toJSON returns v as JSON, or why there is none.
+// toJSON returns v as JSON, or the reason why it cannot be.
 func toJSON(v any) string {
 	b, err := scan.Marshal(v)
 	if err != nil {

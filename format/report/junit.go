@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// The JUnit form is what Ant's task wrote and what Jenkins, GitLab, GitHub's
-// actions and others read. There is no standard; these are the elements and
-// attributes that all of them know. A case has at most one failure element,
-// because some readers take only the first.
+// The JUnit form is the one that Ant wrote first and that Jenkins, GitLab,
+// GitHub's actions and others read. There is no standard; these elements and
+// attributes are understood by all of them. A case has at most one failure
+// element, because some readers only take the first.
 
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`

@@ -12,29 +12,29 @@ import (
 	"time"
 )
 
-// A Suite is a group of cases that belong together: the tapes of one run, say,
-// or the rules that one peer was held against.
+// A Suite is a group of cases that belong together, such as the tapes of one
+// run, or the rules that one peer was checked against.
 type Suite struct {
 	Name    string
-	Started time.Time // zero where it is not known
+	Started time.Time // zero: not known
 	Cases   []Case
 }
 
-// A Case is one thing that was checked. It has passed when nothing says
-// otherwise.
+// A Case is one thing that was checked. Without failures, an error or a reason
+// to skip it, it has passed.
 type Case struct {
 	Name     string
-	Class    string // what the name belongs to, such as a dialect or a file; "" for nothing
+	Class    string // the group of the name, such as a dialect or a file; "": none
 	Duration time.Duration
 	Failures []Failure
-	Error    string // why the check could not be made, such as a peer that cannot be reached; "" if it was made
-	Skipped  string // why the check was left out; "" if it was not
-	Stdout   string // what was printed meanwhile; shown by systems that keep it
+	Error    string // why the check could not be made, such as that the peer cannot be reached; "": it was made
+	Skipped  string // why the check was left out; "": it was not
+	Stdout   string // what was printed during the check, which some systems show
 }
 
 // A Failure is one finding.
 type Failure struct {
-	Kind    string // the rule that is broken, for systems that group by it; "" where there is none
+	Kind    string // the rule that is broken, for systems that group by it; "": none
 	Message string // one line
 	Detail  string // more lines, or ""
 }
@@ -49,8 +49,8 @@ const (
 	skipped status = "skipped"
 )
 
-// status returns what became of c. A case that failed before it was given up is
-// a failure: that is the finding, and the rest only follows from it.
+// status returns the outcome of c. A case with failures and an error counts as
+// failed, since the failures are the finding and the error only followed.
 func (c Case) status() status {
 	switch {
 	case len(c.Failures) > 0:
@@ -72,7 +72,8 @@ type Totals struct {
 	Duration time.Duration
 }
 
-// Count adds up suites, for a summary such as "12 tests, 1 failed".
+// Count returns the totals of suites, for a summary such as "12 tests, 1
+// failed".
 func Count(suites ...Suite) Totals {
 	var t Totals
 	for _, s := range suites {

@@ -10,15 +10,16 @@ import (
 	"rpcx/format"
 )
 
-// tapWriter writes TAP version 14 (https://testanything.org/tap-version-14-specification.html).
-// indent is that of the subtest that is being written.
+// tapWriter writes TAP version 14
+// (https://testanything.org/tap-version-14-specification.html). indent is the
+// indentation of the current subtest.
 type tapWriter struct {
 	*bufio.Writer
 	indent string
 }
 
 // writeTAP writes one suite as a plain list of test points, which readers of
-// TAP 13 understand as well, and several as subtests of one list.
+// TAP 13 understand as well, and several suites as subtests.
 func writeTAP(out io.Writer, suites []Suite) error {
 	w := &tapWriter{Writer: bufio.NewWriter(out)}
 	w.line("TAP version 14")
@@ -54,8 +55,8 @@ func (w *tapWriter) cases(s Suite) {
 	}
 }
 
-// point writes one test point. What it has to say is a block of YAML below it,
-// its values being JSON strings, which YAML reads as they are.
+// point writes one test point. Details follow as a block of YAML, whose values
+// are JSON strings, since YAML reads those.
 func (w *tapWriter) point(n int, c Case) {
 	name := description(c.Name)
 	if c.Class != "" {
@@ -105,20 +106,20 @@ func okWord(ok bool) string {
 	return "not ok"
 }
 
-// description returns a name as TAP wants it in a test point: on one line, with the
-// characters escaped that would begin a directive.
+// description returns a name in the form that TAP requires in a test point: on
+// one line, with the characters escaped that would begin a directive.
 func description(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(oneLine(name))
 }
 
-// oneLine returns text that may come from a peer, without line breaks and without
-// what a terminal would obey.
+// oneLine returns text that may come from a peer, without line breaks and
+// control characters.
 func oneLine(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(format.CleanLine(text), "\r", " "))
 }
 
-// quoted returns text as a JSON string. Control characters and the separators that
-// YAML counts among the line breaks are escaped in it.
+// quoted returns text as a JSON string, with control characters and the
+// separators that YAML takes for line breaks escaped.
 func quoted(text string) string {
 	b, _ := json.Marshal(text) // a string can always be written
 	return strings.NewReplacer("\u0085", `\u0085`, "\u007f", `\u007f`, "\ufeff", `\ufeff`).Replace(string(b))

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Form is a form of report, under its name on the command line.
+// A Form is a form of report; its value is its name on the command line.
 type Form string
 
 // The forms that CI systems read.
@@ -18,8 +18,8 @@ const (
 	JSON  Form = "json"
 )
 
-// A Target is the value of --report: which form is wanted, and where it goes. It
-// is a flag's value (Set, Get and String), and the zero Target wants no report.
+// A Target is the value of --report: which form, and where it goes. It is a
+// flag value (Set, Get and String); the zero Target asks for no report.
 type Target struct {
 	Form Form
 	File string // "": standard output
@@ -28,8 +28,8 @@ type Target struct {
 // Usage is the syntax of the value of --report, for help texts.
 const Usage = "tap|junit|json[=FILE]"
 
-// Parse reads the value of --report, FORM or FORM=FILE. A FILE of - is standard
-// output.
+// Parse parses the value of --report, FORM or FORM=FILE. A FILE of - is
+// standard output.
 func Parse(text string) (Target, error) {
 	form, file, named := strings.Cut(text, "=")
 	if writers[Form(form)] == nil {
@@ -44,7 +44,7 @@ func Parse(text string) (Target, error) {
 	return Target{Form: Form(form), File: file}, nil
 }
 
-// Set reads the value of the flag.
+// Set parses text into t.
 func (t *Target) Set(text string) error {
 	target, err := Parse(text)
 	if err == nil {
@@ -70,14 +70,13 @@ func (t *Target) String() string {
 // Wanted reports whether --report was given.
 func (t Target) Wanted() bool { return t.Form != "" }
 
-// Stdout reports whether the report is what standard output is for, in this
-// run. Findings for people then belong elsewhere.
+// Stdout reports whether the report goes to standard output, so that findings
+// for people must go elsewhere.
 func (t Target) Stdout() bool { return t.Wanted() && t.File == "" }
 
-// Write writes the report to its file, or to stdout. A report of an earlier run
-// is replaced, since a CI job writes to the same name each time. It does nothing
-// where no report is wanted. The error says which file could not be written;
-// one of stdout is returned as it is.
+// Write writes the report to its file, which it replaces, or to stdout; it does
+// nothing if no report is wanted. An error names the file that could not be
+// written; one of stdout is returned as it is.
 func (t Target) Write(stdout io.Writer, suites []Suite) error {
 	if !t.Wanted() {
 		return nil

@@ -6,21 +6,21 @@ import (
 	"rpcx/wire/jq"
 )
 
-// A chooser keeps the rows that --jq and --grep ask for. With a call it keeps
-// its answer, since neither says much alone; rows that are no messages go as
-// soon as anything is asked for.
+// A chooser decides which rows --jq and --grep keep. The answer to a call that
+// is kept is kept, too, since neither says much alone. Rows that are not
+// messages are left out if anything is asked for.
 type chooser struct {
 	o     Options
-	calls map[int]bool // Numbers of calls that were kept and have no answer yet
+	calls map[int]bool // the Numbers of calls that were kept and have no answer yet
 }
 
 func newChooser(o Options) *chooser { return &chooser{o: o, calls: map[int]bool{}} }
 
-// all reports whether nothing was asked for.
+// all reports whether every row is kept.
 func (c *chooser) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
 
-// keeps reports whether row is wanted. A program that fails on a message does
-// not want it: what suits one method's messages seldom suits all.
+// keeps reports whether row is kept. A row on which a program fails is not: a
+// program for one method's messages seldom suits all.
 func (c *chooser) keeps(ctx context.Context, row *Row) bool {
 	switch {
 	case c.all():

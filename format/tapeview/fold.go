@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// A fold is a run of items of one stream with nothing but items of other streams
-// between them. Its first and its last are shown, and how many came in between.
+// A fold is a run of items of one stream with only items of other streams
+// between them. Its first and last item are shown, and the number of those in
+// between.
 type fold struct {
 	stream string
 	first  Row
-	last   Row // the latest, where there are several
+	last   Row // the latest item, if there are several
 	count  int
 }
 
@@ -22,8 +23,7 @@ type folds struct{ runs []*fold }
 // foldsMost bounds the number of streams that are folded at once.
 const foldsMost = 100
 
-// add puts an item into the run of its stream; false where there are too many
-// runs already.
+// add adds an item to the run of its stream; false if there are too many runs.
 func (f *folds) add(row *Row) bool {
 	key := fmt.Sprint(row.Conn, row.Dir, row.Of, row.ID)
 	kept := keep(row)
@@ -40,7 +40,7 @@ func (f *folds) add(row *Row) bool {
 	return true
 }
 
-// keep copies a row, and of its message no more than what a line shows.
+// keep returns a copy of a row, with no more of its message than a line shows.
 func keep(row *Row) Row {
 	r := *row
 	r.Body = bytes.Clone(row.Body[:min(len(row.Body), briefMost)])
@@ -48,7 +48,7 @@ func keep(row *Row) Row {
 	return r
 }
 
-// flush prints the runs, and forgets them.
+// flush prints all runs and removes them.
 func (p *printer) flush(f *folds) {
 	for _, r := range f.runs {
 		p.message(&r.first)
@@ -67,7 +67,7 @@ func (p *printer) flush(f *folds) {
 	f.runs = nil
 }
 
-// folded stands for the items between the first and the last of a run.
+// folded prints the line in place of the items between the first and the last.
 func (p *printer) folded(r *fold, text string) {
 	row := r.first
 	row.Gap = 0

@@ -17,14 +17,14 @@ import (
 	"rpcx/wire/tape"
 )
 
-// HAR writes the HTTP exchanges and WebSocket connections on r as an HTTP Archive,
-// version 1.2, which the network panels of browsers open. The messages of a
-// WebSocket are in _webSocketMessages, the member that Chromium invented for them
-// and others read. program is the version of rpcx that writes it.
+// HAR writes the HTTP exchanges and WebSocket connections on r as an HTTP
+// Archive, version 1.2, which the network panels of browsers open. The messages
+// of a WebSocket are in _webSocketMessages, a member that Chromium invented and
+// others read. program is the version of rpcx.
 //
-// A tape of any other transport has nothing that such a file could hold: a usage
-// Fault. Unlike the other views it holds the whole tape in memory, because the
-// body of a response may come long after its head.
+// For a tape of another transport, which has nothing for such a file, it
+// returns a usage Fault. Unlike the other views it holds the whole tape in
+// memory, because the body of a response may come long after its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
 	h := &harBuilder{header: r.Header(), conns: map[int]*harConn{}}
 	if err := h.read(ctx, newReader(r), newChooser(o)); err != nil {
@@ -48,20 +48,20 @@ func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Opt
 	return nil
 }
 
-// A harBuilder finds out which message belongs to which HTTP exchange. The tape
-// says it by order alone: a request's message, the head of the response, what
-// came in it.
+// A harBuilder assigns messages to HTTP exchanges. The tape says only by its
+// order what belongs together: the message of a request, the head of the
+// response, the messages in it.
 type harBuilder struct {
 	header  tape.Header
 	entries []*harEntry
 	conns   map[int]*harConn
 }
 
-// A harConn collects what the tape says about one connection.
+// A harConn holds what the tape has said about one connection.
 type harConn struct {
 	socket  *harEntry         // the WebSocket that the connection is; nil: none
-	waiting []harBody         // sent messages that no exchange was found for yet
-	posts   map[int]*harEntry // by the Number of the call that they carried
+	waiting []harBody         // sent messages without an exchange so far
+	posts   map[int]*harEntry // exchanges by the Number of the call that they carried
 	last    *harEntry         // the latest exchange
 	plain   bool              // its endpoint is HTTP
 }
@@ -92,8 +92,8 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *chooser) er
 	}
 }
 
-// conn returns the connection of that number. One that nothing was said of is to
-// the endpoint that the tape's header names.
+// conn returns the connection of that number. One that the tape has no opening
+// for leads to the endpoint in the tape's header.
 func (h *harBuilder) conn(number int) *harConn {
 	c := h.conns[number]
 	if c == nil {
@@ -102,8 +102,8 @@ func (h *harBuilder) conn(number int) *harConn {
 	return c
 }
 
-// opened makes the connection to an endpoint. A WebSocket has its one entry from
-// then on.
+// opened adds the connection to an endpoint. A WebSocket gets its only entry
+// here.
 func (h *harBuilder) opened(number int, endpoint string, at time.Duration) *harConn {
 	c := &harConn{posts: map[int]*harEntry{}, plain: isHTTP(endpoint)}
 	if isSocket(endpoint) {
@@ -113,7 +113,7 @@ func (h *harBuilder) opened(number int, endpoint string, at time.Duration) *harC
 	return c
 }
 
-// open notes what a connection leads to, where its line on the tape says so.
+// open handles the opening of a connection.
 func (h *harBuilder) open(row *Row, endpoint string) {
 	c := h.conns[row.Conn]
 	switch {
@@ -129,8 +129,8 @@ func (h *harBuilder) add(e *harEntry) *harEntry {
 	return e
 }
 
-// exchange makes an entry of an HTTP exchange; the upgrade of a WebSocket belongs
-// to the entry that its connection has.
+// exchange adds an entry for an HTTP exchange; the upgrade of a WebSocket goes
+// to the entry of its connection.
 func (h *harBuilder) exchange(row *Row) {
 	const switching = 101
 	if row.HTTP.Status == switching {
@@ -162,12 +162,13 @@ func (h *harBuilder) upgrade(row *Row) {
 	e.url, e.http, e.start, e.head = row.HTTP.URL, row.HTTP, seconds(row.HTTP.Times.Start), row.Time
 	e.end = max(e.end, row.Time)
 	e.absolute(h.header.Endpoint)
-	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // the upgrade is one of HTTP; browsers name what it leads to
+	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // browsers name an upgrade by the WebSocket's URL
 		e.url = "ws" + rest
 	}
 }
 
-// nearest returns the message that was sent nearest to a time; -1: there is none.
+// nearest returns the index of the message that was sent nearest to a time; -1
+// if there is none.
 func (c *harConn) nearest(start time.Duration) int {
 	best := -1
 	for i, b := range c.waiting {
@@ -178,7 +179,7 @@ func (c *harConn) nearest(start time.Duration) int {
 	return best
 }
 
-// message gives a message to the socket or the exchange that it belongs to.
+// message adds a message to the socket or the exchange that it belongs to.
 func (h *harBuilder) message(row *Row) {
 	c := h.conn(row.Conn)
 	b := harBody{number: row.Number, time: row.Time, sent: row.Dir == wire.Send, text: string(row.Raw), bytes: bytes.Clone(row.Bytes)}
@@ -194,8 +195,8 @@ func (h *harBuilder) message(row *Row) {
 	}
 }
 
-// answer adds what came to the exchange of its call, else to the latest one. A
-// tape without the exchanges gets one for each call.
+// answer adds a message that came in to the exchange of its call, else to the
+// latest one. On a tape without exchanges each call gets one.
 func (h *harBuilder) answer(c *harConn, call int, b harBody) {
 	e := c.posts[call]
 	if e == nil {
@@ -208,13 +209,13 @@ func (h *harBuilder) answer(c *harConn, call int, b harBody) {
 		return
 	}
 	if e.http == nil && len(e.response) == 0 {
-		e.head = b.time // the head of the response came no later
+		e.head = b.time // the head of the response came before its body
 	}
 	e.response = append(e.response, b)
 	e.end = max(e.end, b.time)
 }
 
-// without makes the exchange of a call that the tape has none for; nil where it
+// without adds an exchange for a call that the tape has none for; nil if it
 // has.
 func (h *harBuilder) without(c *harConn, call int) *harEntry {
 	i := slices.IndexFunc(c.waiting, func(b harBody) bool { return b.number == call })
@@ -224,7 +225,7 @@ func (h *harBuilder) without(c *harConn, call int) *harEntry {
 	return h.made(c, i)
 }
 
-// made makes an exchange of a message that waits for one.
+// made adds an exchange for a message that waits for one.
 func (h *harBuilder) made(c *harConn, i int) *harEntry {
 	b := c.waiting[i]
 	c.waiting = slices.Delete(c.waiting, i, i+1)
@@ -237,7 +238,7 @@ func (h *harBuilder) alone(b harBody) *harEntry {
 	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, end: b.time, request: []harBody{b}})
 }
 
-// leftOver makes exchanges of the messages that none was recorded for.
+// leftOver adds exchanges for the messages that have none.
 func (h *harBuilder) leftOver() {
 	for _, number := range slices.Sorted(maps.Keys(h.conns)) {
 		c := h.conns[number]
@@ -260,8 +261,8 @@ func isHTTP(endpoint string) bool {
 	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")
 }
 
-// harURL returns the URL in an endpoint, without the dialect and framing before it;
-// "" where it has none. A Unix socket gets a name that no host can have.
+// harURL returns the URL in an endpoint, without the dialect and the framing;
+// "" if it has none. A Unix socket gets a name that no host can have.
 func harURL(endpoint string) string {
 	for {
 		prefix, rest, ok := strings.Cut(endpoint, "+")

@@ -11,13 +11,14 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A harEntry is an exchange or a socket while the tape is read.
+// A harEntry is an entry of the file that is being built: an exchange or a
+// WebSocket.
 type harEntry struct {
 	url      string
 	socket   bool
-	http     *tape.HTTP // nil: the tape does not have it
+	http     *tape.HTTP // nil: the tape has only the messages
 	start    time.Duration
-	head     time.Duration // when the head of the response had come
+	head     time.Duration // when the head of the response came
 	end      time.Duration
 	request  []harBody
 	response []harBody
@@ -30,10 +31,10 @@ type harBody struct {
 	time   time.Duration
 	sent   bool
 	text   string
-	bytes  []byte // where it was no text
+	bytes  []byte // set if it was not text
 }
 
-// absolute makes a path of the tape a whole URL.
+// absolute completes a URL of the tape that is only a path.
 func (e *harEntry) absolute(endpoint string) {
 	base, err := url.Parse(harURL(endpoint))
 	ref, rerr := url.Parse(e.url)
@@ -46,7 +47,7 @@ func (e *harEntry) absolute(endpoint string) {
 	e.url = base.ResolveReference(ref).String()
 }
 
-// finish makes the entry as the file has it.
+// finish returns the entry in the form of the file.
 func (e *harEntry) finish(started time.Time) harOut {
 	if e.http == nil {
 		e.http = e.assumed()
@@ -66,8 +67,8 @@ func (e *harEntry) finish(started time.Time) harOut {
 	return out
 }
 
-// assumed returns the exchange that must have been, where the tape has only the
-// messages.
+// assumed returns the exchange that must have taken place, if the tape has only
+// the messages.
 func (e *harEntry) assumed() *tape.HTTP {
 	if e.socket {
 		return &tape.HTTP{Method: "GET", Status: http.StatusSwitchingProtocols}
@@ -114,8 +115,8 @@ func (e *harEntry) responseOut() harResponse {
 	return r
 }
 
-// timings returns the parts of the entry's time. The connecting includes TLS, as
-// the specification wants it; what the tape does not tell is -1.
+// timings returns the parts of the entry's time. The time to connect includes
+// TLS, as the specification says; unknown times are -1.
 func (e *harEntry) timings() harTimings {
 	t := harTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -156,7 +157,7 @@ func joined(all []harBody) string {
 	return strings.Join(texts, "\n")
 }
 
-// asEvents writes messages as an event stream carries them.
+// asEvents returns messages as an event stream.
 func asEvents(all []harBody) string {
 	var b strings.Builder
 	for _, m := range all {
@@ -176,7 +177,7 @@ func harPairs(headers [][2]string) []harPair {
 	return pairs
 }
 
-// harQuery returns the parts of a URL's query, in their order.
+// harQuery returns the parameters of a URL's query, in their order.
 func harQuery(address string) []harPair {
 	pairs := []harPair{}
 	_, query, _ := strings.Cut(address, "?")
@@ -190,8 +191,7 @@ func harQuery(address string) []harPair {
 	return pairs
 }
 
-// unescaped returns a part of a query as it was meant; as it stands where it is
-// broken.
+// unescaped returns a part of a query unescaped; as it is if that fails.
 func unescaped(s string) string {
 	if u, err := url.QueryUnescape(s); err == nil {
 		return u

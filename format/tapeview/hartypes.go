@@ -1,8 +1,7 @@
 package tapeview
 
-// The members of HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), as
-// far as a tape knows them. Sizes that it does not know are -1, as the
-// specification has it.
+// The members of HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/) that
+// a tape has values for. Unknown sizes are -1, as the specification says.
 
 type harFile struct {
 	Log harLog `json:"log"`

@@ -17,7 +17,8 @@ import (
 	"rpcx/wire/tape"
 )
 
-// The parts of the page. They are kept apart for those who work on them.
+// The parts of the page, in files of their own so that they can be edited as
+// what they are.
 var (
 	//go:embed page/page.html
 	pageHTML string
@@ -27,13 +28,13 @@ var (
 	pageJS string
 )
 
-// HTML writes the conversation on r as one page that needs nothing else: no
-// network, no other file. The rows are written while the tape is read.
+// HTML writes the conversation on r as a single page that needs no network and
+// no other file. Rows are written while the tape is read.
 //
-// A tape may be hostile. Its text stands in the page as JSON in which <, > and &
-// are escaped, so that it cannot end the element it stands in; the page's script
-// puts it into the document as text alone; and the page's policy allows no script
-// but that one, which is named by its hash.
+// A tape may be hostile. Its text is in the page as JSON in which <, > and &
+// are escaped, so that it cannot end the element around it; the page's script
+// only inserts it as text; and the page's policy allows no script but that one,
+// by its hash.
 func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	before, after, _ := strings.Cut(page(), "{{data}}")
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -46,7 +47,7 @@ func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	return err
 }
 
-// page returns the page but for its data.
+// page returns the page without its data.
 func page() string {
 	return strings.NewReplacer(
 		"{{style}}", hashSource(pageCSS), "{{script}}", hashSource(pageJS),
@@ -54,7 +55,8 @@ func page() string {
 	).Replace(pageHTML)
 }
 
-// hashSource returns how a Content-Security-Policy names an inline script or style.
+// hashSource returns the source expression of a Content-Security-Policy for an
+// inline script or style.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -67,14 +69,14 @@ type pageHead struct {
 	Started  string `json:"started,omitempty"`
 }
 
-// A pageRow is a Row as the page's script knows it. The names are short because
-// there may be many.
+// A pageRow is a Row in the form that the page's script reads. The names are
+// short because there may be many rows.
 type pageRow struct {
 	Number int         `json:"n"`
 	Line   int         `json:"l"`
 	Kind   string      `json:"k"`
 	Time   float64     `json:"t"`           // seconds
-	Dir    string      `json:"d,omitempty"` // of a message
+	Dir    string      `json:"d,omitempty"` // only of a message
 	Conn   int         `json:"c,omitempty"`
 	Depth  int         `json:"p,omitempty"`
 	Method string      `json:"m,omitempty"`
@@ -89,7 +91,7 @@ type pageRow struct {
 	Facts  [][2]string `json:"h,omitempty"`
 }
 
-// pageData writes the data: what is known of the tape, then all rows.
+// pageData writes the data: facts about the tape, then all rows.
 func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, choose *chooser) error {
 	h := r.Header()
 	head := pageHead{Endpoint: h.Endpoint, Dialect: h.Dialect}
@@ -160,8 +162,8 @@ func pageRowOf(row *Row) pageRow {
 	return p
 }
 
-// pageBrief returns what stands beside a message's name, no longer than a row of
-// the page is wide.
+// pageBrief returns the text beside a message's name, at most as wide as a row
+// of the page.
 func pageBrief(row *Row) string {
 	const most = 160
 	runes := []rune(brief(row))
@@ -171,7 +173,7 @@ func pageBrief(row *Row) string {
 	return string(runes)
 }
 
-// httpFacts returns the lines that the page shows of an HTTP exchange.
+// httpFacts returns the lines that the page shows about an HTTP exchange.
 func httpFacts(h *tape.HTTP) [][2]string {
 	facts := [][2]string{}
 	add := func(name, value string) {
@@ -198,8 +200,8 @@ func httpFacts(h *tape.HTTP) [][2]string {
 	return facts
 }
 
-// redactHeader returns the value of a header line, unless its name says that it is
-// a secret.
+// redactHeader returns the value of a header line, redacted if its name is that
+// of a secret.
 func redactHeader(header [2]string) string {
 	if redact.SecretName(header[0]) {
 		return tape.Redacted

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Colours of the text. Nothing is said by a colour alone: an error has a mark,
-// too.
+// The colours of the text. None of them is the only sign of something: an error
+// has a mark as well.
 const (
 	colorFaint = "\x1b[2m"
 	colorError = "\x1b[31m"
@@ -22,19 +22,19 @@ const (
 	colorOff   = "\x1b[0m"
 )
 
-// A printer lays rows out: the line on the tape, the time, the time since the row
-// before, and the two lanes with an arrow between them. Where there is no room
-// for two lanes an arrow before each message says who sent it.
+// A printer prints rows: the line on the tape, the time, the time since the row
+// before, and two lanes with an arrow between them. Without room for two lanes,
+// an arrow before each message says who sent it.
 type printer struct {
 	w      *bufio.Writer
 	color  bool
 	choose *chooser
 	width  int
-	lane   int // columns of one lane; 0: there is only one
+	lane   int // columns of each lane; 0: there is no room for two
 }
 
 // The columns before the lanes, those of the arrow between them, and the least
-// that a lane is of any use with.
+// useful width of a lane.
 const (
 	marginWidth = 26
 	arrowWidth  = 4
@@ -69,8 +69,8 @@ func (p *printer) across(color, text string) {
 }
 
 // line prints a row: after the margin mark, name and text in the lane of its
-// direction, with the arrow that leads to the other one. No arrow: it stands
-// across both.
+// direction, with an arrow to the other lane; without an arrow, across both
+// lanes.
 func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.margin(row)
 	nest := strings.Repeat("│ ", min(row.Depth, nestMost))
@@ -95,7 +95,7 @@ func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.end()
 }
 
-// pointed is an arrow that points where the message goes.
+// pointed returns an arrow in the direction of the message.
 func pointed(arrow string, dir wire.Direction) string {
 	if dir == wire.Send {
 		return arrow
@@ -113,7 +113,7 @@ func (p *printer) margin(row *Row) {
 	p.paint(colorFaint, fmt.Sprintf("%5d %9.3f %8s  ", row.Line, row.Time.Seconds(), gap))
 }
 
-// cell prints what stands in a lane, cut to its width, and returns how many
+// cell prints the text of a lane, cut to its width, and returns how many
 // columns it takes.
 func (p *printer) cell(width int, nest, color, mark, name, text string) int {
 	nest = format.Cut(nest, width)
@@ -152,7 +152,7 @@ func (p *printer) pad(n int) { _, _ = p.w.WriteString(strings.Repeat(" ", max(n,
 
 func (p *printer) end() { _ = p.w.WriteByte('\n') }
 
-// compact returns JSON on one line, cut where it is longer than a line can be.
+// compact returns JSON on one line, cut to the length of a line.
 func compact(val []byte) string {
 	if len(val) > briefMost {
 		val = val[:briefMost]
@@ -160,8 +160,8 @@ func compact(val []byte) string {
 	return strings.ToValidUTF8(string(scan.Compact(nil, val)), "")
 }
 
-// errorText returns an error for people: its code, its message, and what else it
-// holds.
+// errorText returns an error for people: its code, its message, and its other
+// members.
 func errorText(err []byte) string {
 	if scan.Type(err) != 'o' {
 		return format.CleanLine(compact(err))

@@ -19,15 +19,15 @@ type reader struct {
 	number  int
 	last    time.Duration
 	threads map[int]*thread // of each connection
-	waiting []Row           // of a batch, not returned yet
+	waiting []Row           // rows of a batch that were not returned yet
 }
 
 func newReader(r *tape.Reader) *reader {
 	return &reader{header: r.Header(), next: r.Next, threads: map[int]*thread{}}
 }
 
-// read returns the next row; io.EOF after the last one. A line that only says
-// what a message must be like is a row without a message.
+// read returns the next row; io.EOF after the last. A line that only says what
+// a message must be like becomes a row without a message.
 func (r *reader) read() (*Row, error) {
 	if len(r.waiting) == 0 {
 		l, err := r.next()
@@ -112,8 +112,8 @@ func (r *reader) message(row Row, msg []byte) Row {
 	return row
 }
 
-// notJSON returns what crossed the wire and was no JSON: as text, or where it is no
-// text as the beginning of its bytes in hexadecimal digits.
+// notJSON returns a payload that is not JSON: as text or, if it is not text,
+// the beginning of its bytes in hexadecimal digits.
 func notJSON(b []byte) []byte {
 	if utf8.Valid(b) {
 		return redact.JSON(b)
@@ -169,5 +169,5 @@ func httpText(h *tape.HTTP) string {
 	return text
 }
 
-// seconds returns a time of a tape, which writes seconds.
+// seconds converts a time of a tape, which is in seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -9,26 +9,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A shape is the role of one JSON object in its protocol: whether it asks or
-// answers, and by which id. It is found from the members alone, since a tape has no
-// connection whose state could be asked. The members of JSON-RPC 1 and 2 are looked
-// for first; then those of the dialects that have others.
+// A shape is the role of a message in its protocol: whether it asks or answers,
+// and with which id. It is found by the members alone, as a tape has no
+// connection with a state. Members of JSON-RPC 1 and 2 are looked for first,
+// then those of dialects with other messages.
 type shape struct {
 	kind   Kind
 	name   string
-	id     []byte // of a call or its answer; nil: none
-	stream []byte // of an item
+	id     []byte // the id of a call or its answer; nil: none
+	stream []byte // the stream of an item
 	body   json.RawMessage
 	failed bool
 	final  bool
-	why    string // why it is Broken
+	why    string // the reason if it is Broken
 }
 
-// wrappers are methods that call what their params name: what a user calls the
-// method is both.
+// wrappers are methods that call what their params name; the name that is shown
+// has both.
 var wrappers = []string{"invoke", "command_call", "command_describe", "tools/call", "prompts/get"}
 
-// shapeOf reads one message of the named dialect.
+// shapeOf returns the shape of a message of the named dialect.
 func shapeOf(dialect string, obj []byte) shape {
 	s := bareShape(dialect, obj)
 	if s.kind == Call && slices.Contains(wrappers, s.name) {
@@ -57,7 +57,7 @@ func bareShape(dialect string, obj []byte) shape {
 	case f["method"] != nil:
 		return f.asked()
 	}
-	for _, odd := range []string{"dap", "qmp"} { // the tape may not say its dialect
+	for _, odd := range []string{"dap", "qmp"} { // the tape may not name its dialect
 		if s, ok := oddShapes[odd](obj, f); ok {
 			return s
 		}
@@ -80,13 +80,13 @@ func membersOf(obj []byte) fields {
 
 func (f fields) has(name string) bool { return f[name] != nil }
 
-// text returns the string in a member; "" where it is none.
+// text returns the string in a member; "" if it is not a string.
 func (f fields) text(name string) string {
 	s, _ := scan.Text(f[name])
 	return s
 }
 
-// given returns a member that is not null.
+// given returns a member unless it is null.
 func (f fields) given(name string) json.RawMessage {
 	if v := f[name]; scan.Type(v) != '0' {
 		return v
@@ -94,8 +94,8 @@ func (f fields) given(name string) json.RawMessage {
 	return nil
 }
 
-// asked returns a request or a notification of JSON-RPC, or an item: a notification
-// whose params name a stream.
+// asked returns the shape of a request or a notification of JSON-RPC, or of an
+// item: a notification whose params name a stream.
 func (f fields) asked() shape {
 	s := shape{kind: Call, name: f.text("method"), id: f.given("id"), body: f["params"]}
 	if s.id != nil {
@@ -136,16 +136,17 @@ func (f fields) answered() shape {
 	return s
 }
 
-// oddShapes read the dialects whose messages are not JSON-RPC's; false leaves
-// the message to JSON-RPC's rules.
+// oddShapes read the messages of dialects that are not like JSON-RPC's; false
+// leaves a message to JSON-RPC's rules.
 var oddShapes = map[string]func(obj []byte, f fields) (shape, bool){
 	"hotrepl": hotreplShape,
 	"dap":     dapShape,
 	"qmp":     qmpShape,
 }
 
-// hotreplShape: the type is the method, of an answer with _result or _error at
-// its end; a subscription's values have the id of its request.
+// hotreplShape reads HotRepl: the type is the method, which in an answer ends
+// with _result or _error; the values of a subscription have the id of its
+// request.
 func hotreplShape(obj []byte, f fields) (shape, bool) {
 	kind := f.text("type")
 	if kind == "" {
@@ -168,8 +169,8 @@ func hotreplShape(obj []byte, f fields) (shape, bool) {
 	return s, true
 }
 
-// dapShape is the Debug Adapter Protocol: requests, responses and events are
-// told by their type.
+// dapShape reads the Debug Adapter Protocol, in which a type tells requests,
+// responses and events apart.
 func dapShape(_ []byte, f fields) (shape, bool) {
 	switch f.text("type") {
 	case "request":
@@ -186,7 +187,7 @@ func dapShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// qmpShape is QEMU's machine protocol.
+// qmpShape reads QEMU's machine protocol.
 func qmpShape(_ []byte, f fields) (shape, bool) {
 	for _, word := range []string{"execute", "exec-oob"} {
 		if f.has(word) {
@@ -206,8 +207,8 @@ func qmpShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// idOr returns an id that may be left out: calls without one are answered in order,
-// so that at most one of them waits.
+// idOr returns an id, or a placeholder for a call without one: such calls are
+// answered in order, so that one at most waits.
 func idOr(id []byte) []byte {
 	if id == nil {
 		return []byte("null")
@@ -216,7 +217,8 @@ func idOr(id []byte) []byte {
 }
 
 // streamNamed returns the stream that the result of a call names: a string or a
-// number, or what an object calls its subscription. "": none.
+// number, or the member of an object that names a subscription; "" if there is
+// none.
 func streamNamed(result []byte) string {
 	switch scan.Type(result) {
 	case 's', 'n':

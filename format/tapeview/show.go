@@ -10,20 +10,20 @@ import (
 	"rpcx/wire/tape"
 )
 
-// ShowOptions say how the text looks.
+// ShowOptions say how Show prints a tape.
 type ShowOptions struct {
 	Options
 	Width int  // columns; 0 means DefaultWidth
-	Color bool // with the escapes of a terminal
+	Color bool // use a terminal's colours
 }
 
-// DefaultWidth is the width of the text where nothing says how wide it may be.
+// DefaultWidth is the width of the text, in columns, if none is given.
 const DefaultWidth = 100
 
 // Show writes the conversation on r as text to w: what the recorded client sent
-// on the left, what came on the right. It keeps no more of the tape than what is
-// still open, so a tape of any length can be shown. Errors of the tape come after
-// all that stands before them was written.
+// on the left, what it received on the right. It keeps only what is still open,
+// so that a tape of any length can be shown. If the tape has an error, what
+// precedes it is written first.
 func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
 	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newChooser(o.Options)}
 	p.lanes(o.Width)
@@ -38,7 +38,7 @@ func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error
 	return err
 }
 
-// rows prints all rows. Items wait in folds until something else comes.
+// rows prints all rows. Items wait in folds until another row comes.
 func (p *printer) rows(ctx context.Context, rows *reader) error {
 	folds := folds{}
 	for {
@@ -64,7 +64,7 @@ func (p *printer) rows(ctx context.Context, rows *reader) error {
 	}
 }
 
-// head is the first lines: what was recorded, and whose lanes these are.
+// head prints the first lines: what was recorded, and whose the lanes are.
 func (p *printer) head(h tape.Header) {
 	text := "a tape"
 	if h.Dialect != "" {
@@ -92,7 +92,7 @@ func (p *printer) row(row *Row) {
 	}
 }
 
-// event prints a row that is no message in the middle of both lanes.
+// event prints a row that is not a message, across both lanes.
 func (p *printer) event(row *Row) {
 	color := colorFaint
 	if row.Failed {
@@ -105,7 +105,7 @@ func (p *printer) event(row *Row) {
 	p.line(row, "", color, "── ", text, "──")
 }
 
-// message prints a message in the lane of who sent it.
+// message prints a message in the lane of its sender.
 func (p *printer) message(row *Row) {
 	arrow, color := "─▶", ""
 	mark, text := "", brief(row)
@@ -124,7 +124,7 @@ func (p *printer) message(row *Row) {
 	p.line(row, arrow, color, mark, name(row), text)
 }
 
-// name returns what stands first in a message's text.
+// name returns the words at the beginning of a message's text.
 func name(row *Row) string {
 	if row.Kind == Greeting && row.Name == "" {
 		return "greeting"
@@ -132,13 +132,13 @@ func name(row *Row) string {
 	return format.CleanLine(row.Name)
 }
 
-// briefMost bounds how many bytes of a body are read for one line.
+// briefMost bounds the bytes of a body that are read for one line.
 const briefMost = 4 << 10
 
-// brief returns a body on one line, or what stands in its place.
+// brief returns a body on one line, or the text that is shown instead.
 func brief(row *Row) string {
 	switch {
-	case row.Kind == Broken && row.Raw == nil: // the tape says only what it must be like
+	case row.Kind == Broken && row.Raw == nil: // the tape only says what the message must be like
 		return format.CleanLine(row.Text)
 	case row.Kind == Broken && !row.Valid:
 		return format.CleanLine(row.Text + ": " + string(row.Raw[:min(len(row.Raw), briefMost)]))

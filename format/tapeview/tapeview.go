@@ -29,11 +29,11 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A Kind says what a row is.
+// A Kind is the kind of a row.
 type Kind uint8
 
-// The kinds of row. Broken is what is no message: no JSON, or none of the
-// shapes that messages have.
+// The kinds of rows. A Broken row holds something that is not a message: it is
+// not JSON, or has no shape that messages have.
 const (
 	Call Kind = iota
 	Notification
@@ -49,55 +49,56 @@ const (
 
 var kindNames = [...]string{"call", "notification", "answer", "item", "greeting", "broken", "open", "close", "http", "note"}
 
-// String returns the kind in lower case, as the page calls it.
+// String returns the kind in lower case, which is also its name in the page.
 func (k Kind) String() string { return kindNames[k] }
 
 // isMessage reports whether a row of this kind crossed the wire.
 func (k Kind) isMessage() bool { return k <= Broken }
 
-// A Row is one message of a tape, or something else that happened. Its bytes are
-// valid until the next row is read.
+// A Row is a message of a tape, or another event. Its slices are valid until
+// the next row is read.
 type Row struct {
 	Number int            // of the row, from 1
 	Line   int            // its line in the file
-	Kind   Kind           //
+	Kind   Kind           // what it is
 	Time   time.Duration  // since the tape began
-	Gap    time.Duration  // since the row before
-	Conn   int            // which connection, where there are several
-	Dir    wire.Direction // who sent it, or ended the connection, seen from the recorded client
-	Depth  int            // how many open calls it is nested in
+	Gap    time.Duration  // since the previous row
+	Conn   int            // the connection, if there are several
+	Dir    wire.Direction // of its sender, or of who ended the connection; Send is the recorded client
+	Depth  int            // in how many open calls it is nested
 
-	Name   string          // the method: of an answer, that of its call; of an item, that of its stream's call or its own
-	ID     string          // the id as it stands in the message, or the stream of an item
-	Of     int             // the Number of the call that an answer, or an item, belongs to; 0: not known
+	Name   string          // the method; of an answer, its call's; of an item, that of the call that opened its stream, or its own
+	ID     string          // the id as in the message; of an item, its stream
+	Of     int             // of an answer or item: the Number of its call; 0: not known
 	Took   time.Duration   // of an answer: the time since its call
-	Failed bool            // it is an error, or says that something went wrong
+	Failed bool            // it is an error, or reports one
 	Final  bool            // no more items follow
-	Text   string          // what stands in place of a body, for rows that are no message; or why a message is Broken
+	Text   string          // the text of a row without a message; of a Broken one, what is wrong with it
 	Body   json.RawMessage // the params, the result, the error or the item; nil: none
-	Raw    []byte          // the whole message, redacted and as text; for other rows nil
-	Bytes  []byte          // what was no text, as it crossed the wire; else nil
+	Raw    []byte          // the whole message as text, redacted; nil: there is none
+	Bytes  []byte          // a message that is not text, as it crossed the wire; else nil
 	Valid  bool            // Raw is JSON
 
-	Event // of a row that is no message
+	Event // of a row without a message
 }
 
-// An Event is what happened beside the messages; nil: something else.
+// An Event holds what the tape says about an exchange or an opening; both
+// members are nil for other rows.
 type Event struct {
 	HTTP *tape.HTTP // of an Exchange
 	Open *tape.Open // of an Opening
 }
 
-// Options say which rows are wanted.
+// Options say which rows are shown.
 type Options struct {
-	// JQ keeps the messages that make it true. nil: all.
+	// JQ selects the messages for which it is true. nil: all.
 	JQ *jq.Program
-	// Grep keeps what it finds a match in: a method's name or a message's text.
-	// nil: all.
+	// Grep selects the messages in whose method or text it finds a match. nil:
+	// all.
 	Grep Matcher
 }
 
-// A Matcher finds a text, as a *regexp.Regexp does.
+// A Matcher searches a text; *regexp.Regexp is one.
 type Matcher interface {
 	Match(b []byte) bool
 	MatchString(s string) bool

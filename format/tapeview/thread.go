@@ -7,15 +7,15 @@ import (
 	"rpcx/wire"
 )
 
-// A thread follows the calls of one connection, to say which call an answer or
-// an item belongs to and how deep it is nested.
+// A thread follows the calls of one connection, to find the call that an answer
+// or an item belongs to, and how deep it is nested.
 //
-// No dialect says which call of ours a call of the peer serves. A call that
-// comes while one of the other direction is open is shown inside the latest of
-// those, since that is what the peer is working on as far as anyone can see.
+// No dialect says for which of our calls the peer makes a call of its own. A
+// call that comes while calls in the other direction are open is shown inside
+// the latest of those, which is what the peer most likely works on.
 type thread struct {
-	open    []openCall          // in the order in which they were made
-	done    map[string]openCall // answered calls: by direction and id, and by the stream that their answer named
+	open    []openCall          // calls without an answer, the oldest first
+	done    map[string]openCall // answered calls, by direction and id, and by the stream that the answer named
 	ordered []string            // the keys of done, the oldest first
 }
 
@@ -28,8 +28,8 @@ type openCall struct {
 	time   time.Duration
 }
 
-// How many calls are remembered: those without an answer, and those that may
-// still have items.
+// The limits of the calls that are remembered: of those without an answer, and
+// of those that may still have items.
 const (
 	openMost = 1_000
 	doneMost = 10_000
@@ -44,7 +44,7 @@ func (r *reader) thread(conn int) *thread {
 	return t
 }
 
-// place completes row with what the rows before it say.
+// place sets the members of row that depend on earlier rows.
 func (t *thread) place(row *Row) {
 	switch row.Kind {
 	case Call:
@@ -64,8 +64,8 @@ func (t *thread) place(row *Row) {
 	}
 }
 
-// inside returns how deep a message sent in this direction is nested: one level
-// below the latest open call of the other direction.
+// inside returns the nesting of a message in this direction: one level below
+// the latest open call of the other direction.
 func (t *thread) inside(dir wire.Direction) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if t.open[i].dir != dir {
@@ -75,9 +75,9 @@ func (t *thread) inside(dir wire.Direction) int {
 	return 0
 }
 
-// answer finds the call of an answer: the oldest open one of the other direction
-// with its id. An answer to a call that has one already is an item of it, as some
-// servers stream.
+// answer finds the call of an answer: the oldest open one of the other
+// direction with its id. A second answer to a call is an item of it, since some
+// servers stream so.
 func (t *thread) answer(row *Row) {
 	for i, c := range t.open {
 		if c.dir != row.Dir && c.id == row.ID {
@@ -127,8 +127,8 @@ func (row *Row) belongsTo(c openCall) {
 	}
 }
 
-// remember keeps an answered call for the items that may follow, and forgets the
-// oldest where there are too many.
+// remember keeps an answered call for the items that may follow, and forgets
+// the oldest if there are too many.
 func (t *thread) remember(key string, c openCall) {
 	if _, ok := t.done[key]; !ok {
 		t.ordered = append(t.ordered, key)
