@@ -58,9 +58,9 @@ func callCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
 		Description: callDescription + "\n\n" + paramsDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
-			{Says: "A call of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_001"},
-			{Says: "One member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_001 -r -q .customer"},
-			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_002 --on 'approve=jq:.total < 5000'`},
+			{Says: "A call of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_002"},
+			{Says: "One member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_003 -r -q .status"},
+			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_003 --on 'approve=jq:.total < 1000'`},
 			{Says: "What would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{Says: "Assert in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}, dialects.Examples("call")...)},

@@ -44,7 +44,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
-			{Says: "The methods of the demo", Command: "rpcx describe demo:orders"},
+			{Says: "The methods of the demo", Command: "rpcx describe demo:"},
 			{Says: "One method, with an example", Command: "rpcx describe demo:orders getOrder"},
 			{Says: "The page that a dialect is", Command: "rpcx describe --dialect qmp"},
 			{Says: "A catalog that serve can read", Command: "rpcx describe demo:orders > catalog.json"},

@@ -42,7 +42,7 @@ func evalCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT CODE",
 		Description: evalDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
-			{Says: "A value that code computes with a binding of the demo", Command: `rpcx eval demo:scomp 'getOrder({id:"o_001"}) | .total'`},
+			{Says: "A value that code computes with a binding of the demo", Command: `rpcx eval demo:scomp 'listOrders({}) | length'`},
 			{Says: "The code calls back, and a hook answers", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
 			{Says: "Code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
 		}, dialects.Examples("eval")...)},

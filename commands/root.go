@@ -161,7 +161,7 @@ func tree(run *env.Env, words ...string) *cmdline.Command {
 		Description: fmt.Sprintf(rootDescription, strings.Join(serve.DemoNames(), ", "), strings.Join(framing.Names(), ", ")),
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "What the embedded server offers", Command: "rpcx describe demo:orders"},
-			{Says: "A call of it", Command: "rpcx call demo:orders getOrder id=o_001"},
+			{Says: "A call of it", Command: "rpcx call demo:orders listOrders limit:=1"},
 		}},
 	}
 	named := func(c command) bool { return len(words) > 0 && words[0] == c.name }

@@ -15,7 +15,7 @@ import (
 // hotreplRow is the row of the table: nothing but examples.
 var hotreplRow = row{examples: map[string][]cmdline.Example{
 	"eval":      {{Says: "How code could go on, on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`}},
-	"subscribe": {{Says: "Code that is watched, every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 0) + 1)' --every 2 --count 3"}},
+	"subscribe": {{Says: "Code that is watched, every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 10) - 1)' --every 2 --count 3"}},
 	"job run":   {{Says: "A command of the demo that is a job", Command: "rpcx job run demo:hotrepl archive.export"}},
 }}
 

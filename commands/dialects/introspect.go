@@ -21,7 +21,7 @@ import (
 // modules of its catalogs.
 var introspectRow = row{
 	examples: map[string][]cmdline.Example{
-		"call":     {{Says: "What a method takes, where the peer tells (introspect)", Command: "rpcx call demo:introspect storage_tree_create --help"}},
+		"call":     {{Says: "What a method takes, where the peer tells (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
 		"describe": {{Says: "The modules of a service that has some, and one of them", Command: "rpcx describe demo:introspect storage"}},
 	},
 	advise: advise, module: moduleOf, modules: modulesOf, names: moduleNames, unknown: unknownModules,

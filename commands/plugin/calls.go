@@ -37,7 +37,7 @@ var verbs = []verb{
 		about: "The function's result goes to stdout.",
 		examples: []cmdline.Example{
 			{Says: "A function of the embedded plugin", Command: "rpcx plugin call demo:scriptling greet Ada"},
-			{Says: "A callback, answered by a hook", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=twice --on 'twice=jq:.args[0] * 2'`},
+			{Says: "A callback, answered by a hook", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=half --on 'half=jq:.args[0] / 2'`},
 		},
 	},
 	{
@@ -49,9 +49,9 @@ var verbs = []verb{
 		name: "method", usage: "call a method of an object", words: []string{"REF", "METHOD"}, free: true, method: "object.call_method", object: true,
 		about: "REF is the id of an object, or its reference as plugin new prints it.",
 		examples: []cmdline.Example{
-			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session p
-rpcx plugin method @p "$(rpcx plugin new @p Config)" get color
-rpcx session close p`},
+			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session plug
+rpcx plugin method @plug "$(rpcx plugin new @plug Config)" get color
+rpcx session close plug`},
 		},
 	},
 	{

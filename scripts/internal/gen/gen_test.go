@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 
+	"rpcx/commands"
 	"rpcx/commands/cmdline"
+	"rpcx/commands/help"
 )
 
 func TestGeneratedFilesAreFresh(t *testing.T) {
@@ -98,3 +102,54 @@ func TestManualPrintsWhatIsWritten(t *testing.T) {
 		t.Errorf("inline: %q", got)
 	}
 }
+
+// TestNoExampleTwice: no line that is shown to be typed stands in two examples, of README, of the manual's topics and of
+// what the commands' help and pages show.
+func TestNoExampleTwice(t *testing.T) {
+	t.Chdir("../../..")
+	examples, err := readExamples("commands/testdata/script")
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]string{}
+	see := func(place, text string) {
+		here := map[string]bool{}
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "  #")
+			if !strings.HasPrefix(line, "rpcx ") || here[line] {
+				continue
+			}
+			here[line] = true
+			if other := places[line]; other != "" {
+				t.Errorf("%s stands in %s and in %s", line, other, place)
+			}
+			places[line] = place
+		}
+	}
+	for _, e := range examples {
+		see("the example "+e.title, e.text)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	see("README.md", generatedBlock.ReplaceAllString(string(readme), ""))
+	for _, topic := range help.Topics() {
+		for _, part := range help.Parts(topic.Text) {
+			if part.Kind == help.Verbatim {
+				see("rpcx-"+topic.Name, strings.Join(part.Lines, "\n"))
+			}
+		}
+	}
+	walk(commands.Tree(), nil, func(path []string, d cmdline.Doc) {
+		for _, e := range d.Examples {
+			see("the help of "+strings.Join(path, " "), e.Command)
+		}
+	})
+	if len(places) < 100 {
+		t.Errorf("only %d lines of examples were found", len(places))
+	}
+}
+
+// generatedBlock is what scripts/gen writes into README.
+var generatedBlock = regexp.MustCompile(`(?s)<!-- gen:.*?<!-- end -->`)

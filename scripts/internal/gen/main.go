@@ -100,8 +100,12 @@ func generate() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	files := []file{
-		{"man/rpcx.1", manual(root, cmdline.ExitStatuses(), examples)},
+		{"man/rpcx.1", manual(root, cmdline.ExitStatuses(), examples, shownIn(readme))},
 		{"completions/rpcx.bash", complete.Script("bash")},
 		{"completions/_rpcx", complete.Script("zsh")},
 		{"completions/rpcx.fish", complete.Script("fish")},
@@ -109,12 +113,8 @@ func generate() ([]file, error) {
 	}
 	files = append(files, commandPages(root)...)
 	files = append(files, topicPages(examples)...)
-	readme, err := os.ReadFile("README.md")
-	if errors.Is(err, fs.ErrNotExist) {
+	if readme == nil {
 		return files, nil
-	}
-	if err != nil {
-		return nil, err
 	}
 	text, err := fillBlocks(readme, root, cmdline.ExitStatuses(), examples)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -42,6 +43,18 @@ func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, exa
 		fmt.Fprintf(&out, "%s%s -->\n%s%s", blockBegin, name, block, blockEnd)
 		rest = rest2
 	}
+}
+
+// exampleBlock is the line that begins the block of an example.
+var exampleBlock = regexp.MustCompile(`(?m)^` + blockBegin + `example (.*) -->$`)
+
+// shownIn returns the titles of the examples that README shows.
+func shownIn(readme []byte) map[string]bool {
+	titles := map[string]bool{}
+	for _, m := range exampleBlock.FindAllSubmatch(readme, -1) {
+		titles[string(m[1])] = true
+	}
+	return titles
 }
 
 func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) (string, error) {

@@ -83,8 +83,9 @@ func (p *page) verbatim(lines []string) {
 	p.line(".fi\n.RE")
 }
 
-// manual is man/rpcx.1: the overview, and what belongs to all commands.
-func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) []byte {
+// manual is man/rpcx.1: the overview, and what belongs to all commands, with the examples
+// that README does not have.
+func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, inReadme map[string]bool) []byte {
 	p := newPage("rpcx", "1", root.Usage)
 	p.line(".SH SYNOPSIS\n.B rpcx\n.I COMMAND ENDPOINT\n.RI [ ARGS ...]")
 	p.line(".SH DESCRIPTION")
@@ -112,7 +113,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) 
 		}
 		p.line(".TP\n%s\n%s; then: %s", literal(l.What), bound, literal(l.Then))
 	}
-	p.shown(examples, "")
+	p.shown(slices.DeleteFunc(slices.Clone(examples), func(e example) bool { return inReadme[e.title] }), "")
 	p.line(".SH SEE ALSO\n.BR jq (1),\n.BR curl (1),\nhttps://www.jsonrpc.org/specification")
 	return p.Bytes()
 }
