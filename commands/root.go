@@ -64,12 +64,15 @@ func Main(args []string) Outcome {
 	var own cmdline.CommandStatus
 	switch {
 	case err == nil:
+		run.Report(0)
 		return Outcome{}
 	case errors.As(err, &own):
+		run.Report(own.Code)
 		return Outcome{Status: own.Code}
 	}
 	f := cmdline.Worst(err)
 	st := cmdline.StatusOf(f.Kind)
+	run.Report(st.Code)
 	if !cmdline.Quiet(f) {
 		run.Console.Error(f, st.Code)
 	}

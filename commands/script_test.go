@@ -32,8 +32,9 @@ import (
 //	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
 //	peer …                   a peer typed by hand (scriptedpeer_test.go)
+//	proxy …                  a proxy typed by hand (proxy_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "runfix": runFix,
+	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,
 }
 
 func TestMain(m *testing.M) {

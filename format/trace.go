@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -143,4 +144,22 @@ func escaped(b []byte) []byte {
 		b = b[size:]
 	}
 	return out
+}
+
+// Times shows what was measured of a command: all of it as JSON, or where that is empty a text, whose lines are made fit
+// for a terminal.
+func (c *Console) Times(all []byte, text string) {
+	switch {
+	case c.o.JSON && all == nil:
+		c.row("times", scan.JSON(text))
+		return
+	case c.o.JSON:
+		c.row("times", all)
+		return
+	case all != nil:
+		text = string(all)
+	}
+	for line := range strings.Lines(text) {
+		c.line("", "", line)
+	}
 }

@@ -8,6 +8,7 @@ type Fact struct {
 	Step  string        // one word for what it is about, such as "connected" or "tls"
 	Text  string        // one line
 	Lines []string      // what belongs to it, such as the lines of a head
+	At    string        // the address that was connected to; "": it tells of no connection
 	Who   string        // the client of a listener that it is about; "": the peer
 	Took  time.Duration // how long it took; 0: it is nothing that lasts
 }

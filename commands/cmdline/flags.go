@@ -35,6 +35,11 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
+// Given makes a flag for a text that may be empty: to is nil where the flag was not given.
+func Given(group, name, usage string, to **string) Flag {
+	return Generic(group, name, usage, given{to})
+}
+
 // Counted is Bool for a flag that says more when it is given again, as in -vv; count is how often it was.
 func Counted(group, name, short, usage string, to *bool, count *int) Flag {
 	f := Bool(group, name, short, usage, to).(*cli.BoolFlag)
@@ -66,6 +71,11 @@ func List(group, name, short, usage string, to *[]string) Flag {
 // its heading in help.
 func Generic(group, name, usage string, to cli.Value) Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
+}
+
+// Parsed makes a flag whose value is read by a function when it is met.
+func Parsed(group, name, short, usage string, read func(text string) error) Flag {
+	return &cli.GenericFlag{Name: name, Aliases: []string{short}, Usage: usage, Category: group, Value: parsed{read}}
 }
 
 // Number makes a flag for a whole number of at least least, which stores into to.

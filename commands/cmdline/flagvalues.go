@@ -140,3 +140,26 @@ func (s *Size) String() string {
 	}
 	return strconv.Itoa(int(*s))
 }
+
+// A given is a flag's text, or that there is none.
+type given struct{ to **string }
+
+// Set takes any text.
+func (g given) Set(text string) error {
+	*g.to = &text
+	return nil
+}
+
+func (g given) Get() any { return *g.to }
+
+func (g given) String() string { return "" }
+
+// parsed is a flag's value that a function reads.
+type parsed struct{ read func(text string) error }
+
+// Set reads text; an error says what would be right.
+func (p parsed) Set(text string) error { return p.read(text) }
+
+func (p parsed) Get() any { return nil }
+
+func (p parsed) String() string { return "" }

@@ -17,7 +17,7 @@ func (l *CommandLine) ForCommand(command string, args []string, more ...string) 
 	other.Path, other.Flags = []string{command}, nil
 	for _, f := range l.Flags {
 		name, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
-		if slices.Contains([]string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "token-command"}, name) {
+		if slices.Contains([]string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "token-command", "proxy", "resolve"}, name) {
 			other.Flags = append(other.Flags, f)
 		}
 	}
@@ -83,6 +83,9 @@ func HasSecret(flags, args []string) bool {
 	for _, f := range flags {
 		flag, value, _ := strings.Cut(f, "=")
 		named := flag == "--header" || flag == "--arg" || flag == "--argjson"
+		if flag == "--proxy" && strings.Contains(value, "@") {
+			return true
+		}
 		if i := strings.IndexAny(value, "=:"); named && i >= 0 && redact.SecretName(value[:i]) {
 			return true
 		}

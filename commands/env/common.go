@@ -8,6 +8,7 @@ import (
 type CommonFlags struct {
 	Verbose bool
 	verbose int    // how often that was said
+	Meter   *Meter // what is measured, for --write-out; nil: nothing
 	errors  string // this and color are read before the line is parsed, see detect; here they are checked
 	color   string
 }

@@ -3,6 +3,7 @@ package options
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type Connection struct {
 	MaxMessage   cmdline.Size
 	token        string
 	tokened      bool // the token command is where our authority comes from
+	route        Route
 	Listen       Listening
 	Noise        int64
 	Refresh      bool
@@ -69,6 +71,9 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 	if cfg.Header, err = readHeaders(c.headers); err != nil {
 		return cfg, err
 	}
+	if cfg.Route, err = c.route.route(); err != nil {
+		return cfg, err
+	}
 	if c.token != "" && (run.Line.Has("token-command") || cfg.Header.Get("Authorization") == "") {
 		c.tokened = true
 		err = addToken(ctx, cfg.Header, c.token, run.Console)
@@ -79,7 +84,7 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 // Flags makes the flags of a client.
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
-	return append(append(c.SharedFlags(), c.Listen.Flags()...),
+	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Listen.Flags()),
 		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.Noise),
 		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line), with header+ before each message", &c.headers),
 		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),

@@ -17,21 +17,26 @@ type meaning struct {
 	flags, schemes []string
 	listening      []string // transports that have a use for them where we listen, too
 	hint           string
+	dialling       bool // they mean nothing where the peer connects to us
 }
 
 // holds reports whether the transport of e has a use for the flags.
 func (m meaning) holds(e endpoint.Endpoint, listens bool) bool {
 	scheme := e.Address.Scheme
+	if m.dialling && e.Turned == endpoint.Accept {
+		return false
+	}
 	return slices.Contains(m.schemes, scheme) || (listens || e.Turned != "") && slices.Contains(m.listening, scheme)
 }
 
 // meanings are the flags of a connection that only some transports have a use for. Headers
 // and --ping are refused by the transport itself.
 var meanings = []meaning{
-	{[]string{"cacert", "cert", "key", "insecure"}, encrypted, nil, "only wss, https and tls speak TLS"},
-	{[]string{"subprotocol"}, []string{"ws", "wss", "ws+unix"}, []string{"http", "https", "http+unix"}, "subprotocols are WebSocket's"},
-	{[]string{"noise"}, []string{"exec", "ipc"}, nil, "noise is tolerated from children only"},
-	{[]string{"connect-timeout"}, []string{"ws", "wss", "ws+unix", "http", "https", "http+unix", "tcp", "tls", "unix"}, nil, "nothing is connected to"},
+	{[]string{"cacert", "cert", "key", "insecure"}, encrypted, nil, "only wss, https and tls speak TLS", false},
+	{[]string{"subprotocol"}, []string{"ws", "wss", "ws+unix"}, []string{"http", "https", "http+unix"}, "subprotocols are WebSocket's", false},
+	{[]string{"noise"}, []string{"exec", "ipc"}, nil, "noise is tolerated from children only", false},
+	{[]string{"connect-timeout"}, []string{"ws", "wss", "ws+unix", "http", "https", "http+unix", "tcp", "tls", "unix"}, nil, "nothing is connected to", false},
+	{[]string{"proxy", "resolve"}, []string{"ws", "wss", "http", "https", "tcp", "tls"}, nil, "only what is connected to over the network has a proxy, or a name to look up", true},
 }
 
 // CheckMeaning refuses flags of the command line, and keys of the profile, that have no
@@ -52,7 +57,10 @@ func CheckMeaning(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) err
 			}
 		}
 	}
-	return nil
+	if listens {
+		return nil
+	}
+	return strayResolve(l, e)
 }
 
 // counts reports whether a key of [default] has a meaning for e. One that has none is passed

@@ -29,11 +29,12 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 // tapOf is tap for the messages of one client of a server, named client; "" is the
 // only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
-	heard := run.Heard
-	if !run.Common.Verbose && heard == nil {
+	heard, meter := run.Heard, run.Common.Meter
+	if !run.Common.Verbose && heard == nil && meter == nil {
 		return nil
 	}
 	return func(d wire.Direction, msg []byte) {
+		meter.Message(d, msg)
 		if heard != nil && d == wire.Recv {
 			heard()
 		}
@@ -90,12 +91,19 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 // can cause any number.
 const maxNotes = 200
 
-// watch returns what shows with -v how a connection comes about, and with -vv what goes over it; nil: nobody looks.
+// watch returns what shows with -v how a connection comes about, and with -vv what goes over it, and what -w measures;
+// nil: nobody looks.
 func watch(run *env.Env) *transport.Watch {
 	if !run.Common.Verbose {
+		if meter := run.Common.Meter; meter != nil {
+			return &transport.Watch{Fact: meter.Fact}
+		}
 		return nil
 	}
-	w := &transport.Watch{Fact: func(f wire.Fact) { run.Console.Fact(f, time.Since(run.Started)) }}
+	w := &transport.Watch{Fact: func(f wire.Fact) {
+		run.Common.Meter.Fact(f)
+		run.Console.Fact(f, time.Since(run.Started))
+	}}
 	if run.Common.Bytes() {
 		w.Piece = func(p wire.Piece) { run.Console.Piece(p, time.Since(run.Started)) }
 	}

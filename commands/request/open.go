@@ -117,7 +117,7 @@ func SameVersion(name, version string) error {
 // dialFlags configure dialling; they are refused with @NAME, which is already
 // connected.
 var dialFlags = []string{
-	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
+	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
 	"refresh", "no-environment", "shutdown-timeout", "strict",
 	"record", "redact", "on-tape-error",
 }

@@ -8,7 +8,7 @@ import (
 // Flags that are for one of the two: who listens, and who dials.
 var (
 	listens = []string{"allow-origin", "token", "public", "listening"}
-	dials   = []string{"header", "insecure", "connect-timeout", "wait", "token-command"}
+	dials   = []string{"header", "insecure", "connect-timeout", "wait", "token-command", "proxy", "resolve"}
 )
 
 // CheckTurned refuses flags that have no meaning for how clients and e come together.

@@ -26,7 +26,7 @@ const (
 // flags.
 var keys = map[string]kind{
 	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
-	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "no-environment": yesNo,
+	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "proxy": word, "resolve": list, "no-environment": yesNo,
 	"connect-timeout": word, "wait": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word, "shutdown-timeout": word,
 	"on": list, "hooks": paths, "hook-timeout": word, "on-open": word, "hook-jobs": word, "strict-hooks": yesNo,
 	"reconnect": yesNo, "reconnect-for": word, "meta": list, "catalog": path, "cache": word, "params-style": word,
@@ -34,7 +34,7 @@ var keys = map[string]kind{
 
 // defaultKeys are those of [default]. Headers, tokens and hooks are not among them: they would go to whoever is called.
 var defaultKeys = []string{
-	"cacert", "connect-timeout", "hook-jobs", "hook-timeout", "idle", "max-message", "noise", "ping", "shutdown-timeout", "strict-hooks", "timeout", "wait",
+	"cacert", "connect-timeout", "hook-jobs", "hook-timeout", "idle", "max-message", "noise", "ping", "proxy", "resolve", "shutdown-timeout", "strict-hooks", "timeout", "wait",
 }
 
 // setting reads the value of a key.

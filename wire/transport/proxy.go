@@ -63,6 +63,15 @@ func ParseResolve(text string) (hostPort, address string, err error) {
 	return net.JoinHostPort(strings.ToLower(host), port), address, nil
 }
 
+// Hosts returns each host:port whose address counts on the way to a: its own, and that of a proxy.
+func (r Route) Hosts(a Address) []string {
+	hostPort := strings.ToLower(hostPortOf(&url.URL{Scheme: strings.Replace(a.Scheme, "ws", "http", 1), Host: a.Host}))
+	if p, err := r.proxyFor(a.Scheme, hostPort); err == nil && p != nil {
+		return []string{hostPort, strings.ToLower(proxyAddress(p))}
+	}
+	return []string{hostPort}
+}
+
 // resolved returns the address that is connected to for a host:port.
 func (r Route) resolved(hostPort string) string {
 	if to, ok := r.Resolve[strings.ToLower(hostPort)]; ok {
@@ -235,7 +244,7 @@ func (c Config) socks(ctx context.Context, d *net.Dialer, p *url.URL, to string)
 		}
 		err = inner
 	}
-	f := wire.NewFault(wire.Unreachable, "the proxy "+p.Host+" did not connect to "+to+": "+err.Error(), err)
+	f := wire.NewFault(wire.Unreachable, "the proxy "+p.Host+" did not connect to "+to+": "+strings.TrimPrefix(err.Error(), "unknown error "), err)
 	if strings.Contains(err.Error(), "auth") {
 		f.Kind = wire.Auth
 		f.Hint = "--proxy socks5://USER:PASSWORD@" + p.Host + " (or ALL_PROXY) says who we are"

@@ -84,7 +84,7 @@ func (w *Watch) dialling(ctx context.Context) context.Context {
 				w.tell("connect", "%s: %v", addr, innermost(unwrapped(err)))
 				return
 			}
-			w.Tell(wire.Fact{Step: "connected", Text: "connected to " + network + " " + addr, Took: took})
+			w.Tell(wire.Fact{Step: "connected", Text: "connected to " + network + " " + addr, At: addr, Took: took})
 		},
 	})
 }

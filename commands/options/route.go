@@ -1,0 +1,79 @@
+package options
+
+import (
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/transport"
+)
+
+// A Route are the flags that say which way leads to a peer of the network.
+type Route struct {
+	proxy   *string // nil: it was not given; "": none is used
+	resolve []string
+}
+
+// flags makes the flags.
+func (r *Route) flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Given(cmdline.GroupConnection, "proxy", "go through the proxy at `URL`, http://, https://, socks5:// or socks5h:// (\"\": through none, whatever the environment says)", &r.proxy),
+		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT", &r.resolve),
+	}
+}
+
+// route takes the flags apart.
+func (r *Route) route() (to transport.Route, err error) {
+	switch {
+	case r.proxy == nil:
+	case *r.proxy == "":
+		to.Direct = true
+	default:
+		if to.Proxy, err = transport.ParseProxy(*r.proxy); err != nil {
+			return to, wire.Usagef("--proxy: %v", err)
+		}
+	}
+	for _, text := range r.resolve {
+		hostPort, address, err := transport.ParseResolve(text)
+		if err != nil {
+			return to, wire.Usagef("--resolve: %v", err)
+		}
+		if to.Resolve == nil {
+			to.Resolve = map[string]string{}
+		}
+		to.Resolve[hostPort] = address
+	}
+	return to, nil
+}
+
+// strayResolve refuses a --resolve of the command line for a host that nothing is asked of on the way to e: it would be
+// passed over without a word. One of a profile or of [default] may be there for others.
+func strayResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
+	r := Route{}
+	for _, f := range l.Flags {
+		if value, ok := strings.CutPrefix(f, "--resolve="); ok {
+			r.resolve = append(r.resolve, value)
+		}
+		if value, ok := strings.CutPrefix(f, "--proxy="); ok {
+			r.proxy = &value
+		}
+	}
+	if r.resolve == nil {
+		return nil
+	}
+	to, err := r.route()
+	if err != nil {
+		return err
+	}
+	hosts := to.Hosts(e.Address)
+	for name := range to.Resolve {
+		if !slices.Contains(hosts, name) {
+			f := l.Usage("--resolve: %s is not what is connected to for %s", name, e)
+			f.Hint = "that is " + strings.Join(hosts, " and ")
+			return f
+		}
+	}
+	return nil
+}
