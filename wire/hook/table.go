@@ -203,6 +203,14 @@ func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wi
 	return wire.NewError(wire.CodeInternal, "the hook failed")
 }
 
+// Failed counts as a failure, and warns, that what the hook of method has answered is of no
+// use: it does not fit the catalog, say.
+func (b *ConnectionHooks) Failed(method, why string) {
+	if c := b.t.find(method); c != nil {
+		_ = b.fail(c, method, "%s", why)
+	}
+}
+
 // shown returns a name from the far side as it may reach a terminal.
 func shown(name string) string {
 	if q := strconv.QuoteToASCII(name); q[1:len(q)-1] != name || len(name) > 80 {

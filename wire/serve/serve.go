@@ -196,7 +196,7 @@ func (r *responder) told(err error) error {
 	if !errors.As(err, &unfit) {
 		return err
 	}
-	r.warn(fmt.Sprintf("hook %s: %v", unfit.method, err))
+	r.bound.Failed(unfit.method, err.Error())
 	return wire.NewError(wire.CodeInternal, unfit.what+" does not fit the catalog")
 }
 
