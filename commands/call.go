@@ -24,13 +24,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// callOptions are the flags of call, and what was found of them.
+// callOptions are the flags of call, and what they come to.
 type callOptions struct {
 	options.Client
 	params     options.Params
 	fields     dialects.RequestFields
 	cache      request.CacheFlags
-	answers    *request.AnswerCache // nil: none are kept
+	answers    *request.AnswerCache // nil: answers are not cached
 	notify     bool
 	batch      bool
 	jobs       int64
@@ -133,7 +133,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	}).Do(ctx)
 }
 
-// consume reads the answer; where that is a job, its result is waited for.
+// consume reads the answer; if it is a job, it waits for the job's result.
 func (o *callOptions) consume(c *request.Consumer, op dialect.Op) error {
 	c.Many = op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
 	if len(o.method) > 0 {
@@ -143,7 +143,7 @@ func (o *callOptions) consume(c *request.Consumer, op dialect.Op) error {
 	return c.Waited(c.Do(op))
 }
 
-// exclude refuses flags that make no sense together.
+// exclude returns an error for flags that contradict each other.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	switch {
 	case o.batch && (o.notify || o.rawRequest != "" || len(rest) > 0):
@@ -170,8 +170,8 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	return nil
 }
 
-// operation makes the operation to send: the message of --raw-request, or METHOD
-// with its params.
+// operation returns the operation to send: the message of --raw-request, or
+// METHOD with its params.
 func (o *callOptions) operation(ctx context.Context, run *env.Env, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	if o.rawRequest != "" {
 		msg, err := rawRequest(ctx, o.rawRequest)

@@ -163,7 +163,7 @@ func (c *connection) run() error {
 	}
 }
 
-// show prints what comes in.
+// show prints the messages that come in.
 func (c *connection) show() error {
 	defer wire.Guard()
 	ctx, done := env.WithFarewell(c.deadline.Ctx)
@@ -186,8 +186,8 @@ func (c *connection) show() error {
 	}
 }
 
-// feed sends the lines of stdin. A line that is no message is refused and named,
-// and the rest goes on.
+// feed sends the lines of stdin. A line that is not a message is refused with
+// an error, and the next is read.
 func (c *connection) feed() error {
 	defer wire.Guard()
 	var refused error

@@ -28,7 +28,7 @@ type describeOptions struct {
 	json bool
 	form string
 
-	probe bool // who is there is found out by what makes a session, too
+	probe bool // to find out the dialect, methods that begin a session may be called, too
 }
 
 func describeCommand(run *env.Env) *cmdline.Command {
@@ -91,7 +91,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
 }
 
-// showPage prints the page of a dialect.
+// showPage prints the page that defines a dialect.
 func showPage(dialect string) error {
 	if _, err := all.Lookup(dialect); err != nil {
 		return err
@@ -103,8 +103,8 @@ func showPage(dialect string) error {
 	return cmdline.Print(os.Stdout, string(text))
 }
 
-// undescribed returns the failure of a description in which something is missing:
-// of the method of that name, with name "" of any.
+// undescribed returns an error if something is missing in the description of
+// the method of that name, or with name "", of any method.
 func undescribed(c *catalog.Catalog, name string) error {
 	var lacks []string
 	for key, val := range scan.Members(scan.Get(c.Extra, catalog.Incomplete)) {
@@ -118,7 +118,7 @@ func undescribed(c *catalog.Catalog, name string) error {
 	return wire.NewFault(wire.RPCError, "the peer did not describe "+strings.Join(lacks, "; "), nil)
 }
 
-// show shows a catalog, or what of it has that name.
+// show prints a catalog, or the part of it that is called name.
 func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	part := dialects.ModuleOf(c, name)
 	switch {
@@ -145,12 +145,12 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 	return request.PrintJSON(ctx, print, b)
 }
 
-// forPeople reports whether a table is printed in place of JSON.
+// forPeople reports whether tables are printed instead of JSON.
 func (o *describeOptions) forPeople(run *env.Env) bool {
 	return o.form == "" && !o.json && o.Out.ForPeople(run)
 }
 
-// showMethod shows one method.
+// showMethod prints one method.
 func (o *describeOptions) showMethod(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	m := dialects.MethodOf(c, name)
 	if m == nil {

@@ -33,7 +33,8 @@ func describeAs(form string, c *catalog.Catalog, m *catalog.Method) ([]byte, err
 
 const schemaDialect = `"https://json-schema.org/draft/2020-12/schema"`
 
-// paramsSchema returns the schema of a method's params, with all that it refers to.
+// paramsSchema returns the schema of a method's params, with all definitions
+// that it refers to.
 func paramsSchema(c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
 	schema := []byte(m.Params)
 	if scan.Type(schema) != 'o' {

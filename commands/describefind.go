@@ -15,12 +15,12 @@ import (
 	"rpcx/wire/session"
 )
 
-// findPatience is how long a peer of which only the address is known may be silent
-// before it is asked otherwise.
+// findPatience is how long a peer whose dialect is not known may be silent
+// before it is probed.
 const findPatience = 5 * time.Second
 
-// fetch asks the peer what it offers. Where no dialect is named, it is found out who is
-// there, at most four connections being made, and two starts of a command.
+// fetch asks the peer for its catalog. If the dialect is not named it is found
+// out, with four connections at most, of which two may start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
 	typed := run.Line.Args[0]
 	plain := func(e endpoint.Endpoint) (*catalog.Catalog, error) {
@@ -49,7 +49,7 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 		return nil, failed
 	}
 	if f.Catalog == nil {
-		if f.Starts > 1 && len(e.Address.Command) > 0 { // it was started twice
+		if f.Starts > 1 && len(e.Address.Command) > 0 { // the user's command was started twice
 			f.Keep(e)
 			g := wire.NewFault(wire.RPCError, "the peer is spoken with as "+f.Endpoint.String(), nil)
 			g.Fix = run.Line.WithArgs(append([]string{f.Endpoint.Over(typed)}, run.Line.Args[1:]...))
@@ -68,7 +68,7 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	return f.Catalog, nil
 }
 
-// look finds out who is there: as the peer has shown by itself, else by asking.
+// look finds out the dialect: by what the peer has sent, else by probing.
 func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOptions, failed error) *finding.Finding {
 	var shown *env.Shown
 	if errors.As(failed, &shown) {
@@ -81,7 +81,7 @@ func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOpt
 	return finding.Look(ctx, run, e, &o.Client, o.probe, failed)
 }
 
-// found tells how the peer is spoken with.
+// found tells the user how to address the peer.
 func (o *describeOptions) found(run *env.Env, typed string, e endpoint.Endpoint) {
 	if better := e.Over(typed); better != typed {
 		run.Console.Note("it is spoken with as " + better)

@@ -92,7 +92,8 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	}).Do(ctx)
 }
 
-// consume reads the value, where the dialect that is spoken has such an evaluator.
+// consume reads the value, if the dialect can evaluate code in the named
+// evaluator.
 func (o *evalOptions) consume(run *env.Env, c *request.Consumer, op dialect.Op) error {
 	e := endpoint.Endpoint{Dialect: c.Dialect()}
 	if !e.Spec().Evals {
@@ -105,7 +106,8 @@ func (o *evalOptions) consume(run *env.Env, c *request.Consumer, op dialect.Op) 
 	return c.Do(op)
 }
 
-// checkEvals refuses an endpoint whose dialect is known and evaluates nothing.
+// checkEvals returns an error for an endpoint whose dialect is known and cannot
+// evaluate code.
 func checkEvals(e endpoint.Endpoint) error {
 	if e.Dialect == "" || e.Spec().Evals {
 		return nil
@@ -117,7 +119,7 @@ func checkEvals(e endpoint.Endpoint) error {
 	return f
 }
 
-// code reads the code from where it is.
+// code returns the code: from the argument, a file or stdin.
 func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []string) (string, error) {
 	var code []byte
 	var err error
@@ -155,8 +157,8 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 // maxTrace bounds the lines of a stack trace that are shown.
 const maxTrace = 100
 
-// withStack adds the class of error and the stack trace that a runtime reports to
-// the failure of its code.
+// withStack adds the class and the stack trace that a runtime reports to the
+// failure of its code.
 func withStack(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.RPCError {

@@ -25,8 +25,8 @@ type jobVerb struct {
 	example                        cmdline.Example
 }
 
-// jobVerbs are the commands of `job`, by what they take: METHOD with its params,
-// a JOB, or nothing.
+// jobVerbs are the commands of `job`. They take METHOD with its params, a JOB,
+// or nothing.
 var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
@@ -84,7 +84,8 @@ to their connection, as in ro and hotrepl, only run goes without a session (see 
 client at a time: a command without a session evicts whoever was connected. job list
 prints its journal.`
 
-// jobOptions are the flags of one command of job; each command has some of them.
+// jobOptions are the flags of the commands of job; each command has some of
+// them.
 type jobOptions struct {
 	options.Client
 	params  options.Params
@@ -159,8 +160,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	}).Do(ctx)
 }
 
-// first bounds the first answer, as a call's is: a job is accepted at once or not
-// at all. What comes of one that is waited for may take its time.
+// first returns the bound for the first answer, as for a call: a job is
+// accepted at once or not at all. The result of a job may take its time.
 func (v jobVerb) first() time.Duration {
 	if v.kind == dialect.JobWait {
 		return 0
@@ -168,8 +169,8 @@ func (v jobVerb) first() time.Duration {
 	return options.DefaultIdle
 }
 
-// consume reads how the job goes. That its result is as promised is known of a job
-// that was started here.
+// consume reads the events of the job. The result of a job that was started
+// here is checked against the method's schema.
 func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
 	if op.Job != "" {
 		c.Method = op.Job
@@ -181,8 +182,8 @@ func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
 	return c.Do(op)
 }
 
-// operation makes the operation to send. With --dry-run it is shown as a plain
-// call.
+// operation returns the operation to send. With --dry-run it is shown as a
+// plain call.
 func (v jobVerb) operation(ctx context.Context, run *env.Env, o *jobOptions, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op.Kind = v.kind
 	switch {
@@ -202,7 +203,8 @@ func (v jobVerb) operation(ctx context.Context, run *env.Env, o *jobOptions, e e
 	return op, err
 }
 
-// check refuses what the command does not take, and jobs where there are none.
+// check returns an error for arguments that the command does not take, and for
+// a dialect without jobs.
 func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	switch {
 	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):

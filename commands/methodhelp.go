@@ -14,13 +14,14 @@ import (
 	"rpcx/format"
 )
 
-// asksAboutMethod reports whether --help stands behind a method, of which a catalog or the peer may tell.
+// asksAboutMethod reports whether --help follows a method, so that the help is
+// about the method.
 func asksAboutMethod(l *cmdline.CommandLine) bool {
 	return (l.Cmd.Name == "call" || l.Cmd.Name == "subscribe") && len(l.Path) == 1 && len(l.Args) > 1
 }
 
-// methodHelp prints what a method takes, as the file of --catalog or the peer tells; if that cannot be had, the help of the
-// command.
+// methodHelp prints the help of a method, by the file of --catalog or by asking
+// the peer; without either, that of the command.
 func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file string) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {

@@ -71,7 +71,7 @@ func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error
 	return server.RunRecord(ctx, run, o, listen, to, command)
 }
 
-// sameDialect gives both sides the dialect that one of them names.
+// sameDialect sets the dialect of both sides to the one that either names.
 func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	usual := dialects.Default()
 	switch {

@@ -1,5 +1,5 @@
-// Package commands is the command tree of rpcx: what a user types and what
-// comes back as bytes and as a status.
+// Package commands is rpcx's command line: it parses the words, runs the
+// command, and returns the exit status.
 package commands
 
 import (
@@ -32,13 +32,14 @@ import (
 	"rpcx/wire/serve"
 )
 
-// An Outcome says how a run of the program ended.
+// An Outcome is the result of a run of the program.
 type Outcome struct {
 	Status int
-	fault  *wire.Fault // that decided the status; nil: none did
+	fault  *wire.Fault // the failure behind Status; nil: none
 }
 
-// Exit ends the process with the status, or by the signal that the run was ended by.
+// Exit ends the process with the status; if a signal ended the run, by that
+// signal.
 func (o Outcome) Exit() {
 	if o.fault != nil {
 		env.DieOf(o.fault)
@@ -120,8 +121,8 @@ func execute(run *env.Env, words []string) (err error) {
 	return err
 }
 
-// libraryLog shows with -v what libraries log, which is no failure of ours and may hold
-// words of the peer.
+// libraryLog receives what libraries log and shows it with -v: it is not a
+// failure of ours, and may hold text of the peer.
 type libraryLog struct{ run *env.Env }
 
 func (l libraryLog) Write(b []byte) (int, error) {
@@ -131,7 +132,7 @@ func (l libraryLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A command is one of the program's.
+// A command is a row of commandTable.
 type command struct {
 	name string
 	make func(*env.Env) *cmdline.Command
@@ -154,9 +155,9 @@ var commandTable = []command{
 	{"completion", complete.Command},
 }
 
-// tree returns the command tree, made anew for each run since the library keeps
-// state in it. Where words, the command line, begin with a command, the others are
-// left out: most of a tree is flags that this run has no use for.
+// tree returns the command tree, built anew for each run since the library
+// keeps state in it. If words, the command line, begin with a command, the
+// others are left out: most of a tree is flags that this run does not need.
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
@@ -194,7 +195,8 @@ or a profile of config.toml, @ alone $RPCX_ENDPOINT.`
 // Tree returns the command tree as data, for the manual and the completions.
 func Tree() cmdline.Doc { return cmdline.DocOf(tree(&env.Env{})) }
 
-// printVersion prints which rpcx this is: for people, or as JSON with what it speaks.
+// printVersion prints the version of rpcx: for people, or as JSON with the
+// dialects and transports that it has.
 func printVersion(asJSON bool) error {
 	if !asJSON {
 		return cmdline.Print(os.Stdout, "rpcx "+env.Version()+"\n")

@@ -84,14 +84,13 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	}); err != nil {
 		return err
 	}
-	if o.Silent() && !e.Spec().LiveEval { // an evaluator has commands of its own
+	if o.Silent() && !e.Spec().LiveEval { // the evaluator answers without hooks
 		run.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
 	return server.Run(ctx, run, s, command, o.Conn.Listen.File, o.Hooks.Strict)
 }
 
-// serveCommandLine returns the command that stands after "--"; nil if there is
-// none.
+// serveCommandLine returns the command after "--"; nil if there is none.
 func serveCommandLine(run *env.Env, rest []string) ([]string, error) {
 	if run.Line.Dash < 0 {
 		if len(rest) > 0 {

@@ -30,7 +30,7 @@ type subscribeOptions struct {
 	choose      string
 	method      []string
 	unsubscribe string
-	beside      string // links what is watched with the request that begins it; "": nothing is
+	beside      string // names the watch of --method or --select to the request that triggers it; "": there is none
 	since       int64
 	grace       cmdline.Duration
 	fields      dialects.RequestFields
@@ -107,10 +107,11 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	})
 }
 
-// do subscribes, and reads what comes to its end, or until --for is over.
+// do subscribes and reads the items to the end of the stream, or until --for is
+// over.
 func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Request) error {
 	if r.Endpoint.Spec().LiveEval {
-		r.Args = nil // they are code
+		r.Args = nil // code, not METHOD and PARAMS
 	}
 	watch := o.watchOp()
 	o.First = watch
@@ -142,8 +143,8 @@ func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Requ
 	return err
 }
 
-// operation makes the operation to send; without arguments it has no method, and
-// nothing is sent.
+// operation returns the operation to send; without arguments it has no method,
+// and nothing is sent.
 func (o *subscribeOptions) operation(ctx context.Context, run *env.Env, e endpoint.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
 	if op.Unsubscribe, op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {
@@ -162,13 +163,14 @@ func (o *subscribeOptions) operation(ctx context.Context, run *env.Env, e endpoi
 	return op, request.FillParams(ctx, run, e, &op, args[1:], o.params, cat)
 }
 
-// lasting reports whether the command line says when enough has come: an answer alone
-// is not its end then.
+// lasting reports whether a flag says when enough items have come: the answer
+// alone does not end the stream then.
 func (o *subscribeOptions) lasting() bool {
 	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
-// goodbye reads --unsubscribe: a method, and behind a blank its params, if need be.
+// goodbye parses --unsubscribe: a method and, after a blank, its params if it
+// has any.
 func goodbye(given string) (method string, params json.RawMessage, err error) {
 	method, rest, _ := strings.Cut(strings.TrimSpace(given), " ")
 	if rest = strings.TrimSpace(rest); rest == "" {
@@ -182,7 +184,7 @@ func goodbye(given string) (method string, params json.RawMessage, err error) {
 	return method, params, nil
 }
 
-// limit returns how many values the peer need send at most; 0 where that is not
+// limit returns how many values the peer need send at most; 0 if that is not
 // known beforehand.
 func (o *subscribeOptions) limit() int64 {
 	if o.Out.Jq != "" || o.choose != "" || len(o.method) > 0 {
@@ -199,7 +201,7 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 	}
 	op := &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
 	if len(o.method) > 0 {
-		o.beside = rand.Text() // of nobody else's in the same session
+		o.beside = rand.Text() // another command in the same session must not have the same
 		op.Beside = o.beside
 	}
 	if o.since >= 0 {
@@ -208,8 +210,8 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 	return op
 }
 
-// consume opens the stream and reads it; watch is nil where only what op brings
-// is taken.
+// consume opens the stream and reads it; watch is nil if only the answers to op
+// are printed.
 func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request.Consumer, watch *dialect.Op, op dialect.Op) error {
 	c.Stream, c.Choose, c.Watch, c.Grace = true, o.choose != "", watch != nil, time.Duration(o.grace)
 	outcome := func(err error) error { return o.outcome(run, limit, c, err) }
@@ -219,8 +221,9 @@ func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request
 	return c.DoWatching(*watch, op, outcome)
 }
 
-// outcome returns nil for the ends that were asked for: --for, --idle, and a peer
-// that closes in good order. Where nothing came, it tells what else did.
+// outcome returns nil for the ends that were asked for or are regular: --for,
+// --idle, and a peer that closes without an error. If no item came, it tells
+// the user what else did.
 func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request.Consumer, err error) error {
 	cause := context.Cause(limit.Ctx)
 	f := wire.AsFault(err)
@@ -230,9 +233,9 @@ func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request
 	case f == nil:
 		return err
 	case o.Time.Idle > 0 && limit.Idled() && f == wire.AsFault(cause):
-		return c.AdviseUntaken(nil) // --idle is a normal end here
+		return c.AdviseUntaken(nil) // --idle is a regular end here
 	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
-		return c.AdviseUntaken(nil) // nothing was promised: the peer ended in good order
+		return c.AdviseUntaken(nil) // a peer may end a subscription, if it closes without an error
 	case f.Kind == wire.RPCError:
 		request.Suggest(run, f, nil)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:

@@ -1,5 +1,5 @@
-// Package finding finds out how a peer speaks, and what it offers, where its endpoint
-// says no more than its address.
+// Package finding finds out the dialect and the framing of a peer of which only
+// the address is known, and its catalog if that takes no more.
 package finding
 
 import (
@@ -20,27 +20,29 @@ import (
 	"rpcx/wire/session"
 )
 
-// patience is how long the answer to one probe is waited for.
+// patience is how long the answer to one probe is awaited.
 const patience = time.Second
 
-// A probe is a cheap question that servers are known to answer. None of them makes a
-// session, or ends anything.
+// A probe is a cheap question that servers are known to answer. Probes do not
+// begin a session or end anything.
 type probe struct {
 	method  string
 	params  string                                        // JSON; "": none
-	dialect string                                        // that of who answers it; "": any JSON-RPC
-	knows   func(result json.RawMessage) bool             // tells the answer from nonsense; nil: reads does
-	reads   func(result json.RawMessage) *catalog.Catalog // what the answer lists; nil: who answers it is to be described
+	dialect string                                        // the dialect of peers that answer it; "": any JSON-RPC
+	knows   func(result json.RawMessage) bool             // reports whether the answer is the expected one; nil: if reads accepts it
+	reads   func(result json.RawMessage) *catalog.Catalog // the catalog in the answer; nil: the peer has to be asked in its dialect
 }
 
-// initialize is asked with --probe alone: it begins a session with whoever knows it.
+// initialize is a probe for --probe only: it begins a session with peers that
+// know it.
 var initialize = probe{
 	method: "initialize", dialect: "mcp",
 	params: `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"rpcx","version":"0"}}`,
 	knows:  func(result json.RawMessage) bool { return scan.Get(result, "protocolVersion") != nil },
 }
 
-// probes are asked in this order, each on the same connection.
+// probes returns the probes in the order in which they are made, on one
+// connection.
 func probes(sessions bool) (list []probe) {
 	for _, s := range all.Specs() {
 		if s.Asks != "" {
@@ -60,22 +62,23 @@ func probes(sessions bool) (list []probe) {
 	return list
 }
 
-// Applies reports whether it is to be found out who is at e, which typed names: where
-// no dialect is named, and whoever is there can be asked more than once.
+// Applies reports whether the dialect of e, which the user gave as typed, has
+// to be found out: none is named, and the peer can be asked more than once.
 func Applies(e endpoint.Endpoint, typed, dialectFlag string) bool {
 	return dialectFlag == "" && e.Dialect == all.Default() && e.Demo == "" && e.Tape == "" && e.Socket == "" && e.Turned == "" &&
 		e.Profile == nil && e.Address.Scheme != "stdio" && !endpoint.NamesDialect(typed)
 }
 
-// A Finding is what was found.
+// A Finding is the outcome of finding out a dialect.
 type Finding struct {
-	Endpoint endpoint.Endpoint // with the dialect and the framing that are spoken
-	Starts   int               // how many connections were made until then
-	Catalog  *catalog.Catalog  // what it lists; nil: it is to be described
+	Endpoint endpoint.Endpoint // with the dialect and the framing that the peer speaks
+	Starts   int               // how many connections were made to find out
+	Catalog  *catalog.Catalog  // from the answer to a probe; nil: the peer has to be asked for it
 }
 
-// Look asks the peer of e, which has not described itself as failed says, until it is
-// known; nil where nothing was found. sessions allows questions that begin a session.
+// Look probes the peer of e until its dialect is known; nil if it is not found
+// out. failed is the error with which the peer failed to describe itself.
+// sessions allows probes that begin a session.
 func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, sessions bool, failed error) *Finding {
 	f := wire.AsFault(failed)
 	if f == nil {
@@ -94,7 +97,8 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	return ask(ctx, run, e, c, append([]probe{{method: "rpc.discover"}}, probes(sessions)...))
 }
 
-// ask asks one connection after the other question.
+// ask makes the probes, each on the connection of the last if that is still
+// open.
 func ask(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, list []probe) *Finding {
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
@@ -138,7 +142,7 @@ func ask(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 	return nil
 }
 
-// answer returns the first answer to a call.
+// answer returns the first answer to a probe.
 func answer(ctx context.Context, conv session.Conversation, p probe) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -161,7 +165,7 @@ func answer(ctx context.Context, conv session.Conversation, p probe) (json.RawMe
 	return append(json.RawMessage(nil), m.Body...), nil
 }
 
-// named reads a list of names, or of objects that have one.
+// named reads a list of names, or of objects with names.
 func named(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) != 'a' {
 		return nil
@@ -181,7 +185,8 @@ func named(result json.RawMessage) *catalog.Catalog {
 	return received(c)
 }
 
-// modules reads an object of modules with their versions, whose methods nobody lists.
+// modules reads an object of modules with their versions, whose methods are not
+// listed.
 func modules(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) != 'o' {
 		return nil
@@ -189,7 +194,8 @@ func modules(result json.RawMessage) *catalog.Catalog {
 	return received(&catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}, Extra: scan.Pair("modules", result)})
 }
 
-// procedures reads the description of JSON-RPC 1.1, whose procs have names and params.
+// procedures reads the description of JSON-RPC 1.1, in which procs have names
+// and params.
 func procedures(result json.RawMessage) *catalog.Catalog {
 	procs := scan.Get(result, "procs")
 	if scan.Type(procs) != 'a' {
@@ -205,7 +211,7 @@ func procedures(result json.RawMessage) *catalog.Catalog {
 	return c
 }
 
-// received returns what a peer said as a catalog that holds nothing else.
+// received returns an answer as a catalog that has nothing else.
 func received(c *catalog.Catalog) *catalog.Catalog {
 	c, err := catalog.Received(c, nil)
 	if err != nil {
@@ -214,7 +220,8 @@ func received(c *catalog.Catalog) *catalog.Catalog {
 	return c
 }
 
-// Known returns e as it was found to speak earlier.
+// Known returns e with the dialect and the framing that were found out earlier;
+// false if they were not.
 func Known(e endpoint.Endpoint) (endpoint.Endpoint, bool) {
 	f, ok := cache.Found(e)
 	if !ok || f.Dialect != "" && !all.Has(f.Dialect) {
@@ -227,7 +234,7 @@ func Known(e endpoint.Endpoint) (endpoint.Endpoint, bool) {
 	return e, true
 }
 
-// Keep keeps what was found of the peer of e.
+// Keep stores what was found out about the peer of e, for later commands.
 func (f *Finding) Keep(e endpoint.Endpoint) {
 	cache.KeepFinding(e, cache.Finding{Dialect: f.Endpoint.Dialect, Framing: f.Endpoint.Framing})
 }

@@ -20,13 +20,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A verb is one command of `plugin` that makes one call.
+// A verb is a command of `plugin` that makes one call.
 type verb struct {
 	name, usage string
-	words       []string // the fixed ones, as the help names them
+	words       []string // placeholders of the fixed arguments
 	free        bool     // arguments follow
-	method      string   // of the wire
-	object      bool     // the first word is an object, which only a lasting connection has
+	method      string   // as it is on the wire
+	object      bool     // the first argument is an object, which needs a connection that outlives the command
 	about       string
 	examples    []cmdline.Example
 }
@@ -75,7 +75,7 @@ const argumentsDescription = `ARGS are positional: each is JSON if it parses, el
 and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json, key@=FILE,
 key:@=FILE and key@on=NAME are by name.`
 
-// verbCommands returns the commands of the table.
+// verbCommands returns the commands of the verbs.
 func verbCommands(run *env.Env) []*cmdline.Command {
 	var all []*cmdline.Command
 	for _, v := range verbs {
@@ -142,8 +142,8 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return o.do(ctx, run, e, pc, print)
 }
 
-// missing returns the first of the fixed words that is not given; "" where all are.
-// A value may be empty.
+// missing returns the placeholder of the first fixed argument that is not
+// given; "" if all are. An empty value counts as given.
 func (v verb) missing(rest []string) string {
 	for i, word := range v.words {
 		if i >= len(rest) || rest[i] == "" && word != "VALUE" {
@@ -153,13 +153,13 @@ func (v verb) missing(rest []string) string {
 	return ""
 }
 
-// lasts reports whether objects of a plugin there outlive this command.
+// lasts reports whether the objects of a plugin at e outlive this command.
 func lasts(e endpoint.Endpoint) bool {
 	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
 }
 
-// noSession returns the usage Fault for a command that needs an object whose
-// connection would end with the command.
+// noSession returns the usage Fault for a command that needs an object, but
+// whose connection ends with it.
 func noSession(run *env.Env, e endpoint.Endpoint) error {
 	f := run.Line.Usage("an object lives as long as its connection, and this command would have a new one")
 	f.Hint = "open a session and use its @NAME"
@@ -175,7 +175,7 @@ func noSession(run *env.Env, e endpoint.Endpoint) error {
 	return f
 }
 
-// call makes the operation of the words after the endpoint.
+// call returns the operation for the words after the endpoint.
 func (v verb) call(ctx context.Context, words []string, values bool) (operation, error) {
 	fixed := words[:len(v.words)]
 	pc := operation{op: dialect.Op{Kind: dialect.Call, Method: v.method}, name: fixed[len(fixed)-1], at: len(fixed)}
@@ -209,7 +209,7 @@ func (v verb) call(ctx context.Context, words []string, values bool) (operation,
 	return pc, nil
 }
 
-// params returns those of the wire, with plain arguments.
+// params returns the params on the wire, with plain arguments.
 func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
 	keys := map[string][]string{"function.call": {"name"}, "object.new": {"class"}}[v.method]
 	if v.object {
@@ -225,7 +225,7 @@ func (v verb) params(fixed []string, args params.Arguments) json.RawMessage {
 	return o.End()
 }
 
-// objectID returns the id in REF: of a reference, of a JSON string, else REF
+// objectID returns the id in REF, which is a reference, a JSON string or the id
 // itself.
 func objectID(ref string) string {
 	val := []byte(strings.TrimSpace(ref))
@@ -240,7 +240,8 @@ func objectID(ref string) string {
 	return ref
 }
 
-// onlyValues refuses, with --values, arguments that are none.
+// onlyValues returns an error for arguments that are not transport Values, for
+// --values.
 func onlyValues(args params.Arguments) error {
 	check := func(at string, v []byte) error {
 		if scan.Type(v) == 'o' || args.Funcs[at] != "" {

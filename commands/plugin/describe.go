@@ -74,7 +74,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	return request.PrintJSON(ctx, print, b)
 }
 
-// schemaOf returns a catalog in the words of the plugin protocol.
+// schemaOf returns a catalog in the form of the plugin protocol.
 func schemaOf(c *catalog.Catalog) (json.RawMessage, error) {
 	type function struct {
 		Name        string `json:"name"`

@@ -1,4 +1,5 @@
-// Package plugin is rpcx plugin: both sides of a Scriptling plugin.
+// Package plugin is rpcx plugin: commands for both sides of a Scriptling
+// plugin.
 package plugin
 
 import (
@@ -21,7 +22,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// flags are those of every subcommand of plugin that connects.
+// flags are the flags of every subcommand of plugin that connects.
 type flags struct {
 	options.Client
 	logLevel string
@@ -40,7 +41,7 @@ func (o *flags) all(run *env.Env) []cmdline.Flag {
 	return pluginsOnly(append(flags, o.Client.Flags(run, options.IdleCall)...))
 }
 
-// pluginsOnly drops the flags that mean nothing to a plugin.
+// pluginsOnly removes the flags that have no meaning for plugins.
 func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
 		return slices.Contains([]string{"dialect", "subprotocol", "runtime"}, f.Names()[0]) ||
@@ -48,7 +49,7 @@ func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	})
 }
 
-// Command makes rpcx plugin with its subcommands.
+// Command returns the command plugin with its subcommands.
 func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "plugin",
@@ -68,19 +69,19 @@ to use one again, open a session.
 Values are plain JSON. A number with . or an exponent is a float, one without is an
 integer; {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
 
-// endpoint reads the first argument, and refuses a peer that is no plugin.
+// endpoint parses the first argument, and refuses a peer that is not a plugin.
 func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, []string, error) {
 	speaks := options.PluginDialect
 	if len(run.Line.Args) > 0 {
 		if e, err := session.ParseEndpoint(run.Line.Args[0], ""); err == nil && e.Socket != "" {
-			speaks = "" // it is for the other process to say
+			speaks = "" // only the other process knows
 		}
 	}
 	e, rest, err := request.Endpoint(ctx, run, speaks)
 	if err == nil && !e.Spec().Plugin {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
-	e.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts what is said before
+	e.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts the ids of the greeting
 	if o.strict {
 		o.Conn.Noise = 0
 	}
@@ -88,20 +89,20 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	return e, rest, err
 }
 
-// An operation is one call of a plugin, and what a user calls it.
+// An operation is one call of a plugin, and the user's name for what it calls.
 type operation struct {
 	op   dialect.Op
 	name string // of the function, the class, the method
-	at   int    // which argument of the command it is
+	at   int    // the index of the name among the command's arguments
 }
 
-// do makes a call on a connection of its own, or a session's.
+// do makes a call on a connection of its own, or on a session's.
 func (o *flags) do(ctx context.Context, run *env.Env, e endpoint.Endpoint, pc operation, print *format.Pipeline) error {
 	return (&request.Request{
 		Env: run, Client: &o.Client, Endpoint: e, Print: print,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle),
 		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil },
-		Started:   func(d *env.Deadline) { run.Heard = d.Touch }, // a callback counts as a message of its call
+		Started:   func(d *env.Deadline) { run.Heard = d.Touch }, // a callback counts as a message of the call
 		Consume:   func(c *request.Consumer, _ dialect.Op) error { return pc.consume(c) },
 		Outcome: func(c *request.Consumer, err error) error {
 			if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
@@ -112,14 +113,13 @@ func (o *flags) do(ctx context.Context, run *env.Env, e endpoint.Endpoint, pc op
 	}).Do(ctx)
 }
 
-// consume makes one call and prints what comes of it.
+// consume makes one call and prints its result.
 func (pc operation) consume(c *request.Consumer) error {
 	c.Method = pc.name
 	return named(c.Do(pc.op), pc)
 }
 
-// named puts what the user called into a failure, in place of the method of the
-// wire.
+// named replaces the method of the wire in a failure by the user's name.
 func named(err error, pc operation) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Method != pc.op.Method || pc.name == "" {
@@ -155,14 +155,14 @@ func suggest(c *request.Consumer, run *env.Env, f *wire.Fault, pc operation) {
 	}
 }
 
-// namesOf returns the names that a call with a method of the wire can have.
+// namesOf returns the names that a call with a method of the wire can use.
 func namesOf(c *catalog.Catalog, method string) []string {
 	var names []string
 	for _, class := range c.Classes {
 		switch method {
 		case "object.new":
 			names = append(names, nameIn(class))
-		case "object.call_method": // a property, too
+		case "object.call_method": // properties are called, too
 			for p := range scan.Elements(scan.Get(class, "properties")) {
 				names = append(names, nameIn(p))
 			}
@@ -203,8 +203,8 @@ func nameIn(described []byte) string {
 	return name
 }
 
-// callbacks notes which hooks are values for the plugin. Over HTTP it refuses
-// them, since the plugin could not call them.
+// callbacks records which hooks are passed to the plugin as values. Over HTTP
+// it refuses them, since the plugin could not call them.
 func (o *flags) callbacks(e endpoint.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
 		return wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)

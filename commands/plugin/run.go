@@ -70,7 +70,7 @@ func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
 	return o.performAll(ctx, run, e, steps, print)
 }
 
-// performAll makes the steps, one after another, over one connection.
+// performAll makes the steps one after another over one connection.
 func (o *runOptions) performAll(ctx context.Context, run *env.Env, e endpoint.Endpoint, steps []*step, print *format.Pipeline) error {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	run.Heard = cl.Touch // a callback counts as a message of its call
@@ -98,7 +98,7 @@ func performSteps(cl *env.Deadline, run *env.Env, conv session.Conversation, ste
 	return request.Finish(print, nil)
 }
 
-// fault says in which step it was.
+// fault returns err with the step in which it happened.
 func (s *step) fault(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

@@ -101,7 +101,7 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	return server.Run(ctx, run, s, command, "", o.Hooks.Strict)
 }
 
-// complete makes the catalog tell what the flags say, and refuses one that
+// complete adds to the catalog what the flags say, and returns an error if it
 // offers nothing.
 func (o *serveOptions) complete(c *catalog.Catalog, entries []hook.Entry) error {
 	if o.Catalog == "" && c.Info.Name == "rpcx serve" {

@@ -16,12 +16,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A step is one line of a run.
+// A step is one line of `plugin run`.
 type step struct {
 	number int
 	as     string
 	verb   string // call, new, method, get, set, destroy
-	name   string // what is called
+	name   string // of the function, class, method or property
 	on     json.RawMessage
 	args   json.RawMessage
 	kwargs json.RawMessage
@@ -62,7 +62,7 @@ func readSteps(ctx context.Context, file string) ([]*step, error) {
 	}
 }
 
-// read takes a step apart; named are the steps before it.
+// read parses a step; named are the names of the steps before it.
 func (s *step) read(raw []byte, named map[string]bool) error {
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil || scan.Type(raw) != 'o' {
 		return errors.New("a step is an object")
@@ -104,10 +104,10 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 	return nil
 }
 
-// checkOn refuses a step's object that cannot be one, as far as that can be told
-// before the steps are made.
+// checkOn returns an error for the object of a step, as far as that is known
+// before any step is made.
 func (s *step) checkOn(named map[string]bool) error {
-	if s.verb == "destroy" && s.name != "" { // "destroy": NAME says it all
+	if s.verb == "destroy" && s.name != "" { // "destroy": NAME needs no "on"
 		if name, ok := s.maker(); s.on != nil && (!ok || name != s.name) {
 			return fmt.Errorf("it destroys %q, and on is another", format.CleanLine(s.name))
 		}
@@ -127,8 +127,8 @@ func (s *step) checkOn(named map[string]bool) error {
 	return nil
 }
 
-// maker returns the step that made the object that s is about; ok is false where
-// that is a reference.
+// maker returns the name of the step that creates the object; ok is false if
+// the object is given as a reference.
 func (s *step) maker() (name string, ok bool) {
 	if name, ok = scan.Text(s.on); ok {
 		return name, true
@@ -179,7 +179,8 @@ func (s *step) member(key string, v []byte) error {
 	return fmt.Errorf("it has a member %q, which no step has", format.CleanLine(key))
 }
 
-// call makes the operation of a step; results are those of the steps before it.
+// call returns the operation of a step; results are those of the steps before
+// it.
 func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 	method := map[string]string{"call": "function.call", "new": "object.new", "destroy": "object.destroy"}[s.verb]
 	var o scan.Object
@@ -222,7 +223,7 @@ func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 	}, nil
 }
 
-// object returns the id of the object that a step is about.
+// object returns the id of the object that a step uses.
 func (s *step) object(results map[string]json.RawMessage) (string, error) {
 	ref := s.on
 	name, isStep := s.maker()
@@ -235,8 +236,8 @@ func (s *step) object(results map[string]json.RawMessage) (string, error) {
 	return objectID(string(ref)), nil
 }
 
-// replace appends val with the results of other steps in the places of
-// {"$step":NAME}, and null in those of {"$on":NAME}, which it notes.
+// replace appends val, with {"$step":NAME} replaced by the result of that step,
+// and {"$on":NAME} by null; the latter is recorded as a callback.
 func (s *step) replace(b, val []byte, pointer string, result func(name string) (json.RawMessage, error)) ([]byte, error) {
 	switch scan.Type(val) {
 	case 'o':
@@ -257,7 +258,7 @@ func (s *step) replace(b, val []byte, pointer string, result func(name string) (
 	})
 }
 
-// soleText returns the text of the member key, where it is obj's only one.
+// soleText returns the string in the member key if it is obj's only member.
 func soleText(obj []byte, key string) (string, bool) {
 	if scan.Count(obj) != 1 {
 		return "", false

@@ -14,20 +14,20 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A call is one that was typed and is not over.
+// A call is a call that was typed and is not over.
 type call struct {
 	deadline  *env.Deadline
 	method    string
-	cancelled bool // by Ctrl-C
+	cancelled bool // Ctrl-C cancelled it
 }
 
-// What ends a call before its answer.
+// Causes for the end of a call before its answer.
 var (
 	errCancelled = errors.New("cancelled")
 	errLeaving   = errors.New("leaving")
 )
 
-// call makes the call that a line says, and returns when it is sent.
+// call makes the call that a line asks for. It returns when the call is sent.
 func (p *prompt) call(text string) {
 	words, _, err := params.Split(text)
 	if err == nil && words[0] == "" {
@@ -67,8 +67,8 @@ func (p *prompt) call(text string) {
 	}()
 }
 
-// operation makes the operation to send. cat becomes the catalog that typed the
-// params.
+// operation returns the operation to send, and sets cat to the catalog by which
+// the params were typed.
 func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
 	ctx, e := c.deadline.Ctx, p.Endpoint
 	e.Dialect = p.Conv.Dialect()
@@ -87,7 +87,7 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	return op, request.FillParams(ctx, p.Env, e, &op, args, p.Params, *cat)
 }
 
-// end shows how a call ended, and forgets it.
+// end shows how a call ended, and removes it.
 func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	cause := context.Cause(c.deadline.Ctx)
 	c.deadline.Stop()
@@ -109,8 +109,8 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	}
 }
 
-// labelled is the stream of a call. It names the call before its first answer if
-// another call was made since.
+// labelled is the stream of a call. It prints the call's name before its first
+// answer if another call was made in between.
 type labelled struct {
 	dialect.Stream
 	p    *prompt
@@ -133,7 +133,7 @@ func (l *labelled) Next(ctx context.Context) (wire.Message, error) {
 	return m, err
 }
 
-// Waiting reports whether a message waits.
+// Waiting reports whether a message is ready.
 func (l *labelled) Waiting() bool {
 	w, ok := l.Stream.(request.Waiter)
 	return ok && w.Waiting()

@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// completer holds the catalog that the peer has told, asked for at the first Tab.
+// completer holds the peer's catalog, which is asked for at the first Tab.
 type completer struct {
 	mu      sync.Mutex
 	asked   bool
 	catalog *catalog.Catalog
 }
 
-// ask asks the peer, once, what it offers, and waits no longer than env.WordLimit.
+// ask asks the peer for its catalog, once, for at most env.WordLimit.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.WordLimit)
 	defer done()
@@ -33,16 +33,16 @@ func (p *prompt) ask() {
 	}
 }
 
-// known returns the catalog of --catalog, else the one that the peer has told; nil
-// if neither is there.
+// known returns the catalog of --catalog, else the peer's; nil if there is
+// neither.
 func (p *prompt) known() *catalog.Catalog {
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()
 	return cmp.Or(p.Catalog, p.completer.catalog)
 }
 
-// streams reports whether a call of method opens a stream, by the catalog or by
-// its name: Ethereum's end in _subscribe.
+// streams reports whether a call of method opens a stream, by the catalog, or
+// by the name as in Ethereum, where it ends in _subscribe.
 func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	if cat = cmp.Or(cat, p.known()); cat != nil {
 		if m := cat.Method(method); m != nil {
@@ -52,8 +52,8 @@ func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	return strings.HasSuffix(method, "_subscribe")
 }
 
-// complete handles Tab: it completes the method, or after that the key of a param.
-// Where several fit they are listed.
+// complete handles Tab: it completes the method, or after that the name of a
+// param. If there are several they are listed.
 func (p *prompt) complete(line string, pos int) (string, int) {
 	before := line[:pos]
 	start := strings.LastIndexAny(before, " \t") + 1
@@ -98,7 +98,7 @@ func keysOf(m *catalog.Method) (keys []string) {
 	return keys
 }
 
-// common returns the longest beginning that sorted names share.
+// common returns the longest common prefix of sorted names.
 func common(sorted []string) string {
 	first, last := sorted[0], sorted[len(sorted)-1]
 	n := 0

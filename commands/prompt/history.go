@@ -14,10 +14,9 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// A history holds the lines typed at the prompt, and keeps most of them in a
-// file of this user alone. A line that may hold a secret, as a trace would leave
-// it out, lives no longer than the prompt; one that begins with a blank is not
-// kept at all.
+// A history holds the lines typed at the prompt, and stores them in a file that
+// only the user can read. Lines that may hold a secret are not stored; lines
+// that begin with a blank are not even remembered.
 type history struct {
 	file string // "": there is none
 
@@ -27,11 +26,11 @@ type history struct {
 
 const (
 	historyLines = 1000
-	historyBytes = 4096 // of a line in the file
+	historyBytes = 4096 // the longest line that is stored
 )
 
-// openHistory reads the file, if there is one. What is wrong with it is no reason
-// not to converse.
+// openHistory reads the file, if there is one. Errors are ignored, as a prompt
+// works without it.
 func openHistory() *history {
 	h := &history{file: xdg.StateFile("history")}
 	if h.file == "" {
@@ -53,7 +52,7 @@ func openHistory() *history {
 	return h
 }
 
-// rewrite replaces the file by the lines that are remembered.
+// rewrite replaces the file by the lines that are remembered and may be stored.
 func (h *history) rewrite() {
 	_ = cache.Write(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), time.Time{})
 }
@@ -65,14 +64,14 @@ func (h *history) Len() int {
 	return len(h.lines)
 }
 
-// At returns the line that was typed so many lines before the latest.
+// At returns a line, counted back from the latest.
 func (h *history) At(i int) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lines[len(h.lines)-1-i]
 }
 
-// keep remembers a line.
+// keep adds a line.
 func (h *history) keep(line string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +96,7 @@ func (h *history) keep(line string) {
 	_ = f.Close()
 }
 
-// holdsSecret reports whether some word of a line is one that is not to be shown.
+// holdsSecret reports whether a line holds a word that may be a secret.
 func holdsSecret(line string) bool {
 	words, _, err := params.Split(line)
 	return err != nil || slices.ContainsFunc(words, func(w string) bool { return params.Shown(w) != w })

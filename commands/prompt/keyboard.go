@@ -11,20 +11,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// What is typed at the prompt: lines, and what becomes of them.
+// Reading lines from the keyboard, and carrying them out.
 
-// queuedLines bounds the lines that wait, as when many are pasted, before the
-// keyboard is no longer read.
+// queuedLines bounds the lines that wait, as after a paste, before the keyboard
+// is no longer read.
 const queuedLines = 1024
 
-// own are the words that, alone on a line, are said to the prompt and not to the peer, as far as it has no method called so.
+// own are words that, alone on a line, are commands to the prompt, unless the
+// peer has a method with that name.
 var own = map[string]func(p *prompt) (leave bool){
 	"help": explainPrompt, "?": explainPrompt, "exit": leavePrompt, "quit": leavePrompt,
 }
 
 func leavePrompt(*prompt) bool { return true }
 
-// explainPrompt says what can be typed.
+// explainPrompt prints what can be typed.
 func explainPrompt(p *prompt) bool {
 	for _, line := range []string{
 		"METHOD key=value    makes a call (key:=JSON, JSON values: rpcx help params); Tab completes",
@@ -37,8 +38,8 @@ func explainPrompt(p *prompt) bool {
 	return false
 }
 
-// listen reads the keyboard until Ctrl-D. Lines are done one after the other,
-// while further ones are typed.
+// listen reads the keyboard until Ctrl-D. Lines are carried out one after the
+// other, while further ones are typed.
 func (p *prompt) listen() error {
 	lines := make(chan string, queuedLines)
 	done := make(chan struct{})
@@ -79,12 +80,13 @@ func (p *prompt) listen() error {
 		select {
 		case lines <- line:
 		case <-done:
-			return nil // of a defect, which was told
+			return nil // after a defect, which was reported
 		}
 	}
 }
 
-// awaitLines waits until the lines that were typed are done, unless the far side takes nothing.
+// awaitLines waits until the lines that were typed are carried out, unless the
+// peer accepts nothing.
 func awaitLines(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -92,7 +94,7 @@ func awaitLines(done <-chan struct{}) {
 	}
 }
 
-// line does what a line says.
+// line carries out a line.
 func (p *prompt) line(text string) {
 	text = strings.Trim(text, " \t\r\n")
 	switch {
@@ -104,7 +106,7 @@ func (p *prompt) line(text string) {
 	}
 }
 
-// send sends a message as it stands.
+// send sends a message as it was typed.
 func (p *prompt) send(text []byte) error {
 	msg, err := request.Outgoing(text, p.Conv.Dialect())
 	if err != nil {
@@ -113,7 +115,7 @@ func (p *prompt) send(text []byte) error {
 	return p.Pipe.Send(p.Deadline.Ctx, scan.Compact(nil, msg))
 }
 
-// full reports, once, that the line is too long and further characters are lost.
+// full reports, once, that the line is full and further characters are lost.
 func (p *prompt) full() {
 	if !p.filled {
 		p.filled = true
@@ -121,7 +123,7 @@ func (p *prompt) full() {
 	}
 }
 
-// interrupt handles Ctrl-C: it cancels the latest call, or drops what is typed.
+// interrupt handles Ctrl-C: it cancels the latest call, or clears the line.
 func (p *prompt) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

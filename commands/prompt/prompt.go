@@ -1,5 +1,5 @@
-// Package prompt is connect on a terminal: a line to type calls on, and what the
-// peer sends above it.
+// Package prompt is rpcx connect on a terminal: a line on which calls are
+// typed, with what the peer sends above it.
 package prompt
 
 import (
@@ -38,8 +38,8 @@ type Options struct {
 // ends.
 func Run(o Options) error { return (&prompt{Options: o}).run() }
 
-// A prompt is a conversation on a terminal: lines typed are calls or messages, and
-// what comes is printed above the line that is being edited.
+// A prompt is a conversation on a terminal: typed lines are calls or messages,
+// and what comes is printed above the line that is edited.
 type prompt struct {
 	Options
 	screen *format.Prompt
@@ -48,20 +48,20 @@ type prompt struct {
 
 	completer completer
 
-	// Of the goroutine that reads the keyboard.
-	rest   string // of what is typed over several lines
-	filled bool   // it was said that the line is full
+	// Used only by the goroutine that reads the keyboard.
+	rest   string // the lines so far of an entry over several lines
+	filled bool   // full has reported
 
-	hint bool // it was said how requests are answered; of the goroutine that reads the pipe
+	hint bool // explain has printed; used only by the goroutine that reads the pipe
 
 	mu      sync.Mutex
-	calls   []*call    // that are not over, the latest last
-	fewer   *sync.Cond // one of them is
-	leaving bool       // there are to be no more
-	lost    bool       // some call was not answered before the end of the conversation
+	calls   []*call    // the calls that are not over, the latest last
+	fewer   *sync.Cond // signals that a call is over
+	leaving bool       // no more calls may be made
+	lost    bool       // a call was not answered before the end of the conversation
 }
 
-// What stands before the line, and before one that goes on.
+// The prompt's texts: before a line, and before one that continues the last.
 const (
 	promptText = "> "
 	promptMore = "… "
@@ -82,7 +82,7 @@ func (p *prompt) run() (err error) {
 	defer p.screen.Close()
 	p.Env.Console.Note("METHOD key=value calls, a {message} is sent as it stands; Ctrl-C cancels, Ctrl-D leaves")
 	if p.Endpoint.Demo != "" {
-		p.ask() // it is in this process
+		p.ask() // a peer in this process answers at once
 	}
 	heard, typed := make(chan error, 1), make(chan error, 1)
 	go func() { heard <- guarded(p.show) }()
@@ -100,8 +100,8 @@ func (p *prompt) run() (err error) {
 	return errors.Join(err, <-heard)
 }
 
-// ended returns the outcome when the peer has ended the conversation. Calls that
-// this has cost have reported it themselves, and decide the status.
+// ended returns the outcome after the peer has ended the conversation. Calls
+// that were lost with it have been reported, and decide the status.
 func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()
@@ -117,7 +117,7 @@ func (p *prompt) ended(err error) error {
 	return nil
 }
 
-// await waits for the calls to end, for FarewellLimit at most.
+// await waits until all calls are over, for at most FarewellLimit.
 func (p *prompt) await() {
 	ctx, done := context.WithTimeout(context.Background(), env.FarewellLimit)
 	defer done()
@@ -133,7 +133,7 @@ func (p *prompt) await() {
 	}
 }
 
-// leave cancels the calls that are under way and tells the peer.
+// leave cancels the calls that run, with a message to the peer.
 func (p *prompt) leave() {
 	p.mu.Lock()
 	p.leaving = true
@@ -148,8 +148,8 @@ func (p *prompt) leave() {
 	p.Pipe.Stop()
 }
 
-// guarded runs f and turns its panic into a Fault, so that the terminal gets its
-// modes back.
+// guarded runs f and turns a panic into a Fault, so that the terminal is
+// restored.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -159,7 +159,7 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// show prints messages that no call waits for.
+// show prints messages that belong to no call.
 func (p *prompt) show() error {
 	ctx, done := env.WithFarewell(p.Deadline.Ctx)
 	defer done()
@@ -173,7 +173,7 @@ func (p *prompt) show() error {
 		leaving := p.leaving
 		p.mu.Unlock()
 		if leaving {
-			return nil // nobody waits for what is queued
+			return nil // the user has left
 		}
 		p.Deadline.Touch()
 		if m.Event != nil {
@@ -194,18 +194,18 @@ func (p *prompt) show() error {
 	}
 }
 
-// explain says, once, how a request of the peer is answered by hand.
+// explain prints, once, how a request of the peer can be answered by hand.
 func (p *prompt) explain(m wire.Message) {
 	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
-	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // no JSON-RPC
+	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // not a request of JSON-RPC
 		return
 	}
 	p.hint = true
 	p.Env.Console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 
-// failed shows a failure and lets the prompt go on, unless nothing can be shown
-// any more.
+// failed shows a failure. The prompt goes on, unless nothing can be shown any
+// more.
 func (p *prompt) failed(err error) {
 	f := cmdline.Worst(err)
 	if f == nil {

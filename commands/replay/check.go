@@ -23,7 +23,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A run is one tape that is played to a peer.
+// A played is a tape that was played to a peer, with what came of it.
 type played struct {
 	file  string
 	found []player.Finding
@@ -32,8 +32,8 @@ type played struct {
 	done  chan struct{}
 }
 
-// check plays the client's side of each tape, a few at once, and tells of them in
-// their order.
+// check plays the client's side of each tape, several at a time, and prints the
+// findings in the order of the tapes.
 func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	cfg, err := options.TransportConfig(ctx, run, &o.conn)
 	if err == nil {
@@ -67,7 +67,7 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	return errors.Join(err, o.sum(run, all, started))
 }
 
-// tell prints what was found, in the order of the tapes.
+// tell prints the findings, in the order of the tapes.
 func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	var failed error
 	for _, p := range all {
@@ -79,7 +79,8 @@ func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	return failed
 }
 
-// sum writes the report and a summary, and says what became of all.
+// sum writes the report and a summary, and returns a failure if a tape differs
+// or could not be played.
 func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) error {
 	suite := report.Suite{Name: "rpcx replay", Started: started}
 	var worst error
@@ -115,7 +116,7 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 	return worst
 }
 
-// broken counts the tapes that could not be played and in which nothing was found.
+// broken counts the tapes that could not be played and have no finding.
 func broken(all []*played) (n int) {
 	for _, p := range all {
 		if p.err != nil && len(p.found) == 0 {
@@ -125,7 +126,7 @@ func broken(all []*played) (n int) {
 	return n
 }
 
-// one plays one tape, each of its connections on a fresh one.
+// one plays one tape, each of its connections on a new one.
 func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]player.Finding, error) {
 	t, err := open(run, file, rules)
 	if err != nil {
@@ -167,7 +168,7 @@ func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint
 	return player.Client(ctx, t, n, conn, po)
 }
 
-// update writes the tape anew with what came.
+// update rewrites the tape with the messages that came.
 func update(t *transcript.Transcript, results []*player.Result) error {
 	if t.Name == "-" {
 		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)
@@ -175,7 +176,7 @@ func update(t *transcript.Transcript, results []*player.Result) error {
 	return replace(t.Name, func(f *os.File) error { return player.Update(f, t, results) })
 }
 
-// replace writes a file anew, as a whole or not at all.
+// replace replaces a file atomically.
 func replace(name string, write func(f *os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".tape-*")
 	if err == nil {
@@ -193,7 +194,7 @@ func replace(name string, write func(f *os.File) error) error {
 	return nil
 }
 
-// marshal returns v as JSON, with <, > and & as they are.
+// marshal returns v as JSON, without escapes for <, > and &.
 func marshal(v any) (string, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

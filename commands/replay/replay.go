@@ -1,5 +1,5 @@
-// Package replay is rpcx replay: a tape is played as a server or as a client,
-// compared, or looked at.
+// Package replay is rpcx replay: it plays a tape as a server or as a client,
+// compares two tapes, or shows one.
 package replay
 
 import (
@@ -45,7 +45,7 @@ const (
 	groupCompare = "Comparing"
 )
 
-// Command makes the command.
+// Command returns the command replay.
 func Command(run *env.Env) *cmdline.Command {
 	o := &replayOptions{}
 	return &cmdline.Command{
@@ -126,7 +126,7 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	return o.check(ctx, run, tapes, po, rules)
 }
 
-// tapes returns the tapes, and what stands after "--".
+// tapes returns the tapes and the command after "--".
 func (o *replayOptions) tapes(run *env.Env) (tapes, command []string, err error) {
 	if awaits(o.to) {
 		run.Line.TakeBeside()
@@ -174,7 +174,8 @@ func awaits(to string) bool {
 	return err == nil && e.Turned == endpoint.Accept
 }
 
-// player returns how the tape is played, and what counts when it is compared.
+// player returns how the tape is played, and the rules by which messages are
+// compared.
 func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rules, error) {
 	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}}
 	if o.idle > 0 {
@@ -207,7 +208,7 @@ func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rul
 	return po, func(s dialect.Shape) *match.Rules { return match.NewRules(s, ignore) }, nil
 }
 
-// setting reads NAME=TEXT or NAME:=JSON.
+// setting parses NAME=TEXT or NAME:=JSON.
 func setting(s string) (name string, val json.RawMessage, err error) {
 	name, text, ok := strings.Cut(s, "=")
 	if !ok || name == "" || name == ":" {
@@ -223,8 +224,8 @@ func setting(s string) (name string, val json.RawMessage, err error) {
 	return bare, scan.Trim([]byte(text)), nil
 }
 
-// endpoint reads the endpoint that a tape is played to or on. It speaks the tape's
-// dialect where it names none.
+// endpoint parses the endpoint that a tape is played to or on. If it names no
+// dialect it gets the tape's.
 func (o *replayOptions) endpoint(text, header string) (endpoint.Endpoint, error) {
 	given := o.conn.Dialect
 	e, err := session.ParseEndpoint(text, given)

@@ -58,7 +58,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	return found.fault()
 }
 
-// open reads a tape, and says where it was cut off.
+// open reads a tape, and warns if the tape is cut off.
 func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
 	t, err := session.OpenTape(file, rules)
 	if err == nil && t.Cut > 0 {
@@ -67,7 +67,7 @@ func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*t
 	return t, err
 }
 
-// findings counts what was not as the tape has it.
+// findings counts differences from the tape.
 type findings struct {
 	run  *env.Env
 	tape string
@@ -76,7 +76,8 @@ type findings struct {
 	count int
 }
 
-// warn tells of one, and counts it unless it was only more than the tape has.
+// warn prints a finding and counts it, unless it is only a message that the
+// tape does not have.
 func (f *findings) warn(found player.Finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +103,7 @@ func places(n int) string {
 	return fmt.Sprintf("%d places", n)
 }
 
-// printed is a finding as stdout has it.
+// printed is a finding as it is printed on stdout.
 type printed struct {
 	Tape    string             `json:"tape"`
 	Line    int                `json:"line,omitempty"`
@@ -136,7 +137,7 @@ func print(run *env.Env, tape string, all []player.Finding) error {
 	return nil
 }
 
-// compare compares a tape with another.
+// compare compares a tape with another one.
 func (o *replayOptions) compare(run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	one, err := open(run, file, rules)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const groupView = "Looking at a tape"
 
-// A View shows a tape to people, in place of playing it.
+// A View holds the flags that show a tape instead of playing it.
 type View struct {
 	show bool
 	form string
@@ -27,7 +27,7 @@ type View struct {
 // viewForms are the values of --format.
 var viewForms = []string{"html", "har"}
 
-// Flags returns those of the views.
+// Flags returns the flags of the views.
 func (v *View) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(groupView, "show", "", "print the conversation: two lanes, calls nested in the calls that they answer", &v.show),
@@ -37,11 +37,11 @@ func (v *View) Flags() []cmdline.Flag {
 	}
 }
 
-// Wanted reports whether the tape is to be looked at.
+// Wanted reports whether the tape is to be shown.
 func (v *View) Wanted() bool { return v.show || v.form != "" }
 
-// way returns the view that was asked for: "show", or the value of --format; "" if
-// none was.
+// way returns the view that is asked for: "show", or the value of --format; ""
+// if none is.
 func (v *View) way() string {
 	if v.show {
 		return "show"
@@ -49,8 +49,8 @@ func (v *View) way() string {
 	return v.form
 }
 
-// Check refuses flags that do not go together: those that choose messages have a
-// meaning for a view alone, and there is one view at a time.
+// Check returns an error for flags that contradict each other: those that
+// select messages are only for views, and only one view can be asked for.
 func (v *View) Check(l *cmdline.CommandLine) error {
 	switch {
 	case v.show && v.form != "":
@@ -93,7 +93,7 @@ func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 	return tapeview.Show(ctx, &run.Out, r, tapeview.ShowOptions{Options: o, Width: width(run), Color: run.Stdout.Color})
 }
 
-// options compiles what chooses messages.
+// options compiles the expressions that select messages.
 func (v *View) options(run *env.Env) (tapeview.Options, error) {
 	var o tapeview.Options
 	if v.jq != "" {
@@ -113,7 +113,7 @@ func (v *View) options(run *env.Env) (tapeview.Options, error) {
 	return o, nil
 }
 
-// width returns that of the terminal; elsewhere what COLUMNS says.
+// width returns the width of the terminal; without one, what COLUMNS says.
 func width(run *env.Env) int {
 	if run.Stdout.Width > 0 {
 		return run.Stdout.Width

@@ -12,16 +12,16 @@ import (
 	"rpcx/wire/session/bridge"
 )
 
-// bridgeFlags make the flags of a bridge.
+// bridgeFlags returns the flags of a bridge.
 func (o *Options) bridgeFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupHooks, "to", "", "offer what `ENDPOINT` offers, beside the hooks, in the dialect of LISTEN", &o.To),
 	}
 }
 
-// Passes reports whether all that clients of listen say is passed on unchanged: both
-// sides speak one dialect, and nothing here answers or refuses. A peer with room for
-// one client is shared, and so nothing is passed on to it.
+// Passes reports whether everything that clients of listen send is passed on
+// unchanged: both sides speak one dialect, and no hook or policy of ours
+// applies. A peer that has room for only one client is shared instead.
 func (o *Options) Passes(listen endpoint.Endpoint, so session.Options) (to endpoint.Endpoint, passes bool, err error) {
 	if o.To == "" {
 		return to, false, nil
@@ -33,7 +33,8 @@ func (o *Options) Passes(listen endpoint.Endpoint, so session.Options) (to endpo
 	return to, silent && listen.Turned == "", nil
 }
 
-// Pass passes everything on between the clients of listen and the peer at to, unchanged.
+// Pass passes everything between the clients of listen and the peer at to on,
+// unchanged.
 func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so session.Options, command []string) error {
 	if to.Profile != nil {
 		if err := options.ApplyProfile(run, to.Profile); err != nil {
@@ -53,8 +54,8 @@ func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.En
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Bridge has clients of listen reach the peer of --to where no hook answers; nil where
-// there is none. What it returns is to be closed.
+// Bridge returns a bridge that lets clients of listen reach the peer of --to if
+// no hook answers them; nil if --to is not given. The caller must close it.
 func (o *Options) Bridge(ctx context.Context, run *env.Env, listen endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
 	if o.To == "" {
 		return nil, nil

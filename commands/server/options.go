@@ -23,19 +23,19 @@ type Options struct {
 	Catalog  string
 	allow    []string
 	deny     []string
-	Runtime  string // what evaluates code: jq, co:COMMAND; "": nothing does
+	Runtime  string // evaluates code: jq or co:COMMAND; "": none
 	inflight int64
 	clients  int64
 	Frame    cmdline.Duration
 	Files    string
 	Record   options.Record
-	To       string // the peer behind a bridge; "": there is none
+	To       string // the peer behind a bridge; "": there is no bridge
 }
 
-// unnamed is what a server is called that nobody has named.
+// unnamed is the name of a server without one.
 const unnamed = "rpcx serve"
 
-// Flags makes the flags, which store into o and a.
+// Flags returns the flags, which store into o.
 func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
@@ -57,7 +57,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	return flags
 }
 
-// Silent reports whether nothing was given that could answer.
+// Silent reports whether no flag was given that could answer anything.
 func (o *Options) Silent() bool {
 	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.Runtime == "" && o.To == ""
 }
@@ -94,7 +94,7 @@ func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) 
 	return so, nil
 }
 
-// described returns the catalog that we tell where no --catalog is given: that of
+// described returns the catalog that is offered without --catalog: that of
 // --hooks FILE, else one of the names that hooks answer.
 func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.Hooks.Catalog()

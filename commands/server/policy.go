@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// policy adds the member "policy" of the files of --hooks and --catalog, which
-// peers are not told: {"policy":{"allow":[PATTERN…],"deny":[PATTERN…]}}.
+// policy adds the member "policy" of the files of --hooks and --catalog to so:
+// {"policy":{"allow":[PATTERN…],"deny":[PATTERN…]}}. Peers do not see it.
 func (o *Options) policy(so *session.Options) error {
 	files := slices.Clone(o.Hooks.Files)
 	if o.Catalog != "" {
@@ -33,7 +33,7 @@ func (o *Options) policy(so *session.Options) error {
 			continue
 		}
 		dec := json.NewDecoder(bytes.NewReader(said))
-		dec.DisallowUnknownFields() // "alow" would let everything pass
+		dec.DisallowUnknownFields() // a misspelt "allow" would allow everything
 		if err := dec.Decode(&p); err != nil {
 			return wire.NewFault(wire.Usage, fmt.Sprintf("%s: policy is {\"allow\":[PATTERN…],\"deny\":[PATTERN…]}: %v", file, err), err)
 		}

@@ -20,7 +20,7 @@ type RecordOptions struct {
 	To     string
 }
 
-// Flags returns the command's.
+// Flags returns the flags of the command.
 func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "to", "", "pass everything on to `ENDPOINT`", &o.To),
@@ -30,8 +30,8 @@ func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	return append(flags, run.Common.Flags()...)
 }
 
-// RunRecord passes on the traffic between the clients that connect to listen and
-// the endpoint to, and records it.
+// RunRecord passes messages between the clients that connect to listen and the
+// endpoint to, and records them.
 func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
 	conn, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {
@@ -56,13 +56,14 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 
 // A Listener is bound and serves its clients.
 type Listener interface {
-	Endpoint() string // where it is bound; "": nobody else can connect
+	Endpoint() string // the address; "": no other client can connect
 	Serve(ctx context.Context) error
 	Close() error
 }
 
-// Serve serves until the end: of the command, of stdio, or by a signal. It says where
-// the listener is bound, in the file listening; "": on stdout. The end of a child that stands behind stdio is ours.
+// Serve serves until the command, stdio or a signal ends it. It writes the
+// address to the file listening; "": to stdout. If the peer is a child on
+// stdio, the child's status becomes ours.
 func Serve(ctx context.Context, t Listener, command []string, listening string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -81,7 +82,7 @@ func Serve(ctx context.Context, t Listener, command []string, listening string) 
 	return untilEnd(ctx, t.Endpoint(), served, command, func() {})
 }
 
-// childStatus makes the status of the child that we stand in for ours.
+// childStatus returns the status of a child in whose place we run as our own.
 func childStatus(err error) error {
 	var closed *wire.CloseError
 	switch {

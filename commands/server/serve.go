@@ -1,5 +1,5 @@
-// Package server is serve: it binds a listener, has hooks answer, and runs a command
-// beside it.
+// Package server is rpcx serve: it opens a listener, answers clients by hooks,
+// and runs a command beside it.
 package server
 
 import (
@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Run serves until the end: of command, of stdio, or by a signal. It says where in
-// the file listening; "": on stdout, unless command has that.
+// Run serves until command, stdio or a signal ends it. It writes the address to
+// the file listening; "": to stdout, unless command uses that.
 func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
 	reload := s.Reload
 	run.Reload.Store(&reload)
@@ -39,8 +39,8 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// tellWhere says at which endpoint we listen: in file, where there is one, else on
-// stdout if that is ours.
+// tellWhere writes the endpoint at which we listen: to file if there is one,
+// else to stdout if that is ours.
 func tellWhere(at, file string, ours bool) error {
 	line := options.Where(at) + "\n"
 	switch {
@@ -52,8 +52,8 @@ func tellWhere(at, file string, ours bool) error {
 	return nil
 }
 
-// untilEnd waits for the end of what is served, of command, which gets the endpoint
-// at, or for a signal. After the end of command finish is called.
+// untilEnd waits until what is served or command ends, or for a signal. command
+// gets the endpoint at; after its end finish is called.
 func untilEnd(ctx context.Context, at string, served <-chan error, command []string, finish func()) error {
 	var ended <-chan error
 	if command != nil {
@@ -72,13 +72,13 @@ func untilEnd(ctx context.Context, at string, served <-chan error, command []str
 		if ended != nil {
 			<-ended
 		}
-		return nil // the signal is the status
+		return nil // the signal decides the status
 	}
 }
 
-// runCommand starts the command of `serve LISTEN -- COMMAND`. Its end is an
-// exitStatus, nil for 0. When ctx ends its process group is asked to end, then
-// forced.
+// runCommand starts the command of `serve LISTEN -- COMMAND`. The channel
+// receives its end: nil for status 0, else an exitStatus. When ctx ends its
+// process group is asked to end, then killed.
 func runCommand(ctx context.Context, words []string, endpoint string) (<-chan error, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -102,7 +102,7 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 	return ended, nil
 }
 
-// commandStatus makes the command's own status ours.
+// commandStatus returns the command's status as our own.
 func commandStatus(name string, err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

@@ -5,13 +5,14 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// Flags that are for one of the two: who listens, and who dials.
+// Flags that only have a meaning if we listen, or if we dial.
 var (
 	listens = []string{"allow-origin", "token", "public", "listening"}
 	dials   = []string{"header", "insecure", "connect-timeout", "wait", "token-command", "proxy", "resolve"}
 )
 
-// CheckTurned refuses flags that have no meaning for how clients and e come together.
+// CheckTurned returns an error for flags that have no meaning in the way in
+// which e and its clients connect.
 func (o *Options) CheckTurned(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	flags, hint := dials, "dial+ before the transport has us connect to the client"
 	if e.Turned == endpoint.Dial {

@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// judgeClient serves on LISTEN, and holds the clients that connect against the rules of
-// the dialect. It ends with the command after --, else when the first client has
-// gone.
+// judgeClient serves on LISTEN and checks the clients that connect against the
+// rules of the dialect. It ends with the command after --, else when the first
+// client has gone.
 func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
 	run := r.run
 	e, command, err := o.listenArgs(ctx, r)
@@ -74,7 +74,7 @@ func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
 	return r.write(j.sumClients(c.number(), err))
 }
 
-// listenArgs are LISTEN and the command after --.
+// listenArgs returns LISTEN and the command after --.
 func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.Endpoint, []string, error) {
 	run := r.run
 	if d := run.Line.Dash; d >= 0 && (d != 1 || len(run.Line.Args) == 1) || d < 0 && len(run.Line.Args) > 1 {
@@ -92,26 +92,26 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 	return e, rest, err
 }
 
-// clients are those that have come.
+// clients are the clients that have connected.
 type clients struct {
 	j          *judge
-	untilFirst bool // the first to go is the end
+	untilFirst bool // serving ends when the first client has gone
 	gone       chan struct{}
 	once       sync.Once
-	next       func(name string) (wire.Tap, func(peer.Note)) // what else sees a client
+	next       func(name string) (wire.Tap, func(peer.Note)) // further observers of a client, for -v and tapes
 
 	mu sync.Mutex
 	n  int
 }
 
-// number is how many have come.
+// number returns how many clients have connected.
 func (c *clients) number() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.n
 }
 
-// client makes what sees the messages of one client.
+// client returns the observers of the messages of a new client.
 func (c *clients) client(name string) (wire.Tap, func(peer.Note)) {
 	c.mu.Lock()
 	c.n++
@@ -130,7 +130,7 @@ func (c *clients) client(name string) (wire.Tap, func(peer.Note)) {
 	}, note
 }
 
-// flipped is a direction as the client sees it, which is how rules do.
+// flipped returns a direction from the client's side, from which rules see it.
 func flipped(d wire.Direction) wire.Direction {
 	if d == wire.Send {
 		return wire.Recv
@@ -138,7 +138,8 @@ func flipped(d wire.Direction) wire.Direction {
 	return wire.Send
 }
 
-// wrap notes the end of a connection. A POST is not one: others follow it.
+// wrap returns conn such that its end is noticed. A POST does not count: others
+// follow it.
 func (c *clients) wrap(conn wire.Conn) wire.Conn {
 	if _, post := conn.(wire.OneShot); post || !c.untilFirst {
 		return conn
@@ -146,8 +147,8 @@ func (c *clients) wrap(conn wire.Conn) wire.Conn {
 	return &leaving{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}
 }
 
-// leaving is a connection whose end is told: the peer closes it when the client has
-// gone and what it asked is answered.
+// leaving is a connection whose end is reported: the peer closes it when the
+// client has gone and its requests are answered.
 type leaving struct {
 	wire.Conn
 	left func()
@@ -159,7 +160,7 @@ func (l *leaving) Close() error {
 	return l.Conn.Close()
 }
 
-// CloseWith ends the connection with a code, where it has such.
+// CloseWith closes the connection with a code, if its transport has codes.
 func (l *leaving) CloseWith(code int, reason string) error {
 	defer l.left()
 	if with, ok := l.Conn.(wire.CloserWith); ok {
@@ -168,8 +169,8 @@ func (l *leaving) CloseWith(code int, reason string) error {
 	return l.Conn.Close()
 }
 
-// sumClients tells how many clients there were, and is the failure where one broke a
-// rule. A finding goes before the status of the command.
+// sumClients prints how many clients there were. It returns a failure if one
+// broke a rule; that goes before err, the status of the command.
 func (j *judge) sumClients(n int, err error) error {
 	for _, why := range j.skipped.whys {
 		j.run.Console.Note("left out, as " + why)

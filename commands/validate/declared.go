@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// What a peer says of itself, and where it is said that it is so.
+// The rules about what a peer says of itself, and where each is written.
 var declaredRules = []struct {
 	name, sentence string
 	level          rules.Level
@@ -30,11 +30,11 @@ var declaredRules = []struct {
 	{declared.DefaultFit, "A default fits its schema.", rules.Should},
 }
 
-// declaredNames are the names of all rules about what a peer says of itself.
+// declaredNames are the names of the rules about what a peer says of itself.
 var declaredNames = []string{declared.Compiles, declared.Resolves, declared.ExampleFit, declared.DefaultFit, declared.ResultFit}
 
-// declares asks the peer what it offers, and holds that against itself. discovery is
-// the method that probes know it by.
+// declares asks the peer for its catalog and checks that against itself.
+// discovery is the method with which probes do so.
 func (j *judge) declares(ctx context.Context, discovery string) error {
 	given, err := options.LoadCatalog(j.o.catalog)
 	if err != nil {
@@ -45,7 +45,7 @@ func (j *judge) declares(ctx context.Context, discovery string) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case j.shared.Ended() != nil && !j.shared.Spoke(): // there is nobody to be asked
+	case j.shared.Ended() != nil && !j.shared.Spoke(): // nobody answers
 		return cmp.Or(err, j.shared.Ended())
 	case err != nil && given == nil:
 		why := "the peer does not say what it offers"
@@ -78,7 +78,7 @@ func (j *judge) declares(ctx context.Context, discovery string) error {
 	return nil
 }
 
-// describe asks the peer, as long as something comes.
+// describe asks the peer for its catalog. It waits as long as messages come.
 func (j *judge) describe(ctx context.Context) (*catalog.Catalog, error) {
 	cl := env.NewDeadline(ctx, 0, j.patience)
 	defer cl.Stop()
@@ -88,7 +88,7 @@ func (j *judge) describe(ctx context.Context) (*catalog.Catalog, error) {
 	return c, env.Cause(cl.Ctx, err)
 }
 
-// modules are those of the peer, where it has such, for probes.
+// modules finds the peer's modules, if it has any, for the probes.
 func (j *judge) modules() {
 	of := j.endpoint.Spec().ModuleOf
 	if of == nil {
@@ -107,7 +107,7 @@ func (j *judge) modules() {
 	}
 }
 
-// declaredRule tells what was found of one rule.
+// declaredRule reports the findings of one rule.
 func (j *judge) declaredRule(name, sentence string, level rules.Level, all []declared.Finding) error {
 	if slices.Contains(j.o.disable, name) {
 		j.skip(name, "--disable")

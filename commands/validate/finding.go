@@ -15,28 +15,28 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A finding is one thing that is not as it should be.
+// A finding is one thing that is wrong, in the form that all checks share.
 type finding struct {
 	source   string // the file or the peer
-	line     int    // of a file; 0: none
-	dir      string // send or recv, where a message of a conversation is meant; "": none, or not known
-	number   int    // of that message among all of its conversation, from 1
-	rule     string // what is broken: a keyword of JSON Schema, a kind of difference, the rule of a dialect
-	level    string // must, should; of a difference its class
-	section  string // where that is written: a place in a schema, a section of the dialect's page
+	line     int    // of the file; 0: none
+	dir      string // send or recv if it is about a message of a conversation; "": it is not, or that is not known
+	number   int    // the number of that message in its conversation, from 1
+	rule     string // what is violated: a keyword of JSON Schema, a rule of a dialect; or the kind of a difference
+	level    string // must or should; of a difference its class
+	section  string // where the rule is written: a place in a schema, a section of the dialect's page
 	method   string // "": none, or several
-	pointer  string // where in the value, the message or the catalog
-	in       string // old, where the pointer is one into the older catalog
-	whole    bool   // there is such a place, though the pointer may be "": all of it
+	pointer  string // the place in the value, the message or the catalog
+	in       string // old if the pointer is one into the older catalog
+	whole    bool   // an empty pointer means the whole value, not that there is no place
 	message  string // what is wrong, and what was expected
-	expected string // what was expected, where message does not say it
-	sent     string // the message of ours that was answered so; "": none
-	got      string // what came; "": nothing, or message says it
+	expected string // what was expected, if message does not say it
+	sent     string // our message to which the peer answered; "": none
+	got      string // what came; "": nothing came, or message says it
 	branches []byte // further findings, as JSON; nil: none
 	warning  bool   // it does not make the check fail
 }
 
-// JSON returns the finding as stdout has it.
+// JSON returns the finding as it is printed on stdout.
 func (f finding) JSON() []byte {
 	var o scan.Object
 	o.Text("source", f.source)
@@ -63,7 +63,7 @@ func (f finding) JSON() []byte {
 	return o.End()
 }
 
-// place returns where it is, for people.
+// place returns the place of the finding in words.
 func (f finding) place() string {
 	var words []string
 	if f.line > 0 {
@@ -83,7 +83,7 @@ func (f finding) place() string {
 
 var inOld = map[string]string{"old": "(of the older catalog)"}
 
-// String returns the finding for people, without its source.
+// String returns the finding in words, without its source.
 func (f finding) String() string {
 	s := f.message
 	if place := f.place(); place != "" {
@@ -109,25 +109,25 @@ func (f finding) String() string {
 	return format.CleanLine(s)
 }
 
-// An outcome collects what is found, prints it, and makes the report.
+// An outcome collects findings, prints them, and writes the report.
 type outcome struct {
 	run    *env.Env
 	target report.Target
 	suites []report.Suite
-	failed int // cases in which something is wrong
+	failed int // cases that failed
 }
 
-// newOutcome begins with nothing found.
+// newOutcome returns an outcome without findings.
 func newOutcome(run *env.Env, target report.Target) *outcome {
 	return &outcome{run: run, target: target}
 }
 
-// suite begins a group of cases.
+// suite begins a group of cases in the report.
 func (r *outcome) suite(name string) {
 	r.suites = append(r.suites, report.Suite{Name: name, Started: time.Now()})
 }
 
-// add adds a case to the group begun last.
+// add adds a case to the latest group.
 func (r *outcome) add(c report.Case) {
 	if len(c.Failures) > 0 || c.Error != "" {
 		r.failed++
@@ -138,8 +138,8 @@ func (r *outcome) add(c report.Case) {
 	}
 }
 
-// print writes a finding on stdout, where that is not the report's: a line of JSON,
-// on a terminal words.
+// print writes a finding to stdout, unless the report goes there: as a line of
+// JSON, on a terminal in words.
 func (r *outcome) print(f finding) error {
 	if r.target.Stdout() {
 		return nil
@@ -151,12 +151,13 @@ func (r *outcome) print(f finding) error {
 	return cmdline.Print(os.Stdout, text+"\n")
 }
 
-// failure returns the finding in a report.
+// failure returns the finding as a failure in a report.
 func (f finding) failure() report.Failure {
 	return report.Failure{Kind: f.rule, Message: f.String()}
 }
 
-// into puts the finding into a case of the report: as a failure, or where it makes nothing fail as what the case said.
+// into adds the finding to a case of the report: as a failure, or if it does
+// not make the check fail, as output of the case.
 func (f finding) into(c *report.Case, fails bool) {
 	if fails {
 		c.Failures = append(c.Failures, f.failure())
@@ -165,7 +166,8 @@ func (f finding) into(c *report.Case, fails bool) {
 	}
 }
 
-// write writes the report, and returns verdict with what went wrong with that.
+// write writes the report. It returns verdict, with the error of writing if
+// there was one.
 func (r *outcome) write(verdict error) error {
 	if err := r.target.Write(os.Stdout, r.suites); err != nil {
 		return errors.Join(verdict, wire.NewFault(wire.IO, err.Error(), err))

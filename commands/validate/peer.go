@@ -25,10 +25,10 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// defaultPatience is how long an answer of the peer is waited for.
+// defaultPatience is how long an answer of the peer is awaited.
 const defaultPatience = 5 * time.Second
 
-// A judge holds a live peer against what its dialect demands.
+// A judge checks a live peer against its dialect's rules and its own catalog.
 type judge struct {
 	o        *validateOptions
 	r        *outcome
@@ -40,14 +40,14 @@ type judge struct {
 	record   *recorder.Recorder // nil: nothing is recorded
 	watch    *watch
 
-	waiting  atomic.Pointer[env.Deadline] // starts anew with each message that comes
-	catalog  *catalog.Catalog             // what the peer offers; nil: it does not say
+	waiting  atomic.Pointer[env.Deadline] // the deadline that each message from the peer extends
+	catalog  *catalog.Catalog             // the peer's; nil: it has none
 	declared *declared.Checker            // of catalog
-	calls    []call                       // what is called: see tries
+	calls    []call                       // the methods to call: see tries
 
-	conv    *session.Direct                         // the conversation that is there
+	conv    *session.Direct                         // the conversation that checks share
 	shared  *probes.Conn                            // its connection
-	facts   map[string][]map[string]json.RawMessage // what probes are made for each of: see probes.Probe.For
+	facts   map[string][]map[string]json.RawMessage // by probes.Probe.For, the variables of each time that a probe is made
 	skipped skips
 	count   tests
 }
@@ -55,8 +55,8 @@ type judge struct {
 // tests counts what was checked.
 type tests struct{ all, failed, warned, skipped int }
 
-// live holds the peer that is named against its dialect, asks it what one who only
-// looks on does not see, and holds it to what it says of itself.
+// live checks the peer that the command line names: what it sends against its
+// dialect's rules, its answers to probes, and its results against its catalog.
 func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) error {
 	if len(args) > 1 {
 		return r.run.Line.Usage("one peer is checked at a time, not %d", len(args))
@@ -72,7 +72,7 @@ func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) e
 	return r.write(errors.Join(err, j.sum(err != nil)))
 }
 
-// judge prepares to check the peer that the command line names.
+// judge prepares the check of the peer that the command line names.
 func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error) {
 	e, _, err := request.Endpoint(ctx, r.run, o.client.Conn.Dialect)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error)
 	return j, err
 }
 
-// all makes all checks, those on one connection first.
+// all makes all checks, first those that share a connection.
 func (j *judge) all(ctx context.Context) error {
 	set, err := probes.For(j.endpoint.Dialect)
 	if err != nil {
@@ -143,7 +143,7 @@ func (j *judge) all(ctx context.Context) error {
 	return errors.Join(err, j.watch.end(ctx, j))
 }
 
-// known refuses the name of a rule or probe that there is not.
+// known returns an error for a name that no rule and no probe has.
 func (j *judge) known(set []probes.Probe) error {
 	var names []string
 	for _, p := range set {
@@ -174,7 +174,7 @@ func (j *judge) shares(ctx context.Context, set *probes.Set) error {
 	return j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
 }
 
-// open connects and greets. end says goodbye.
+// open connects and greets. end says goodbye and closes.
 func (j *judge) open(ctx context.Context) (end func(), err error) {
 	so, got, done := j.wrapped(j.watch.tap)
 	err = request.WaitReached(ctx, j.run, func() (err error) {
@@ -189,8 +189,8 @@ func (j *judge) open(ctx context.Context) (end func(), err error) {
 	return sync.OnceFunc(func() { _ = j.conv.Close(); done() }), nil
 }
 
-// wrapped returns the options of a connection that probes use, too. got is that
-// connection, once it is there; done ends its recording.
+// wrapped returns the options of a connection that probes use, too. got returns
+// that connection, once it is open; done ends its recording.
 func (j *judge) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Conn, done func()) {
 	so = j.session
 	taps := []wire.Tap{so.Tap, tap}

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// probe makes the probes that are wanted.
+// probe makes those probes of set that wanted selects.
 func (j *judge) probe(ctx context.Context, set []probes.Probe, wanted func(*probes.Probe) bool) error {
 	t := &probes.Target{Shared: j.shared, Dial: j.dial, Patience: j.patience}
 	for i := range set {
@@ -39,7 +39,7 @@ func (j *judge) probe(ctx context.Context, set []probes.Probe, wanted func(*prob
 	return nil
 }
 
-// leftOut notes a probe that is not made, and why.
+// leftOut reports whether a probe must not be made, and reports it as skipped.
 func (j *judge) leftOut(p *probes.Probe) bool {
 	why := ""
 	switch {
@@ -61,7 +61,7 @@ func (j *judge) leftOut(p *probes.Probe) bool {
 	return true
 }
 
-// reopen makes the shared connection anew where the probe before has ended it.
+// reopen opens the shared connection again if the last probe has ended it.
 func (j *judge) reopen(ctx context.Context, t *probes.Target, p *probes.Probe) error {
 	if p.Own || p.Bare || t.Shared.Ended() == nil {
 		return nil
@@ -74,7 +74,7 @@ func (j *judge) reopen(ctx context.Context, t *probes.Target, p *probes.Probe) e
 	return nil
 }
 
-// each returns the variables of each time that a probe is made.
+// each returns the variables for each time that a probe is made.
 func (j *judge) each(p *probes.Probe) []map[string]json.RawMessage {
 	if p.For == "" {
 		return []map[string]json.RawMessage{nil}
@@ -82,7 +82,7 @@ func (j *judge) each(p *probes.Probe) []map[string]json.RawMessage {
 	return j.facts[p.For]
 }
 
-// tell tells what came of a probe.
+// tell reports the result of a probe.
 func (j *judge) tell(p *probes.Probe, vars map[string]json.RawMessage, res probes.Result) error {
 	c := report.Case{Name: p.Name, Class: j.endpoint.Dialect, Duration: res.Duration}
 	method := ""
@@ -108,8 +108,8 @@ func (j *judge) tell(p *probes.Probe, vars map[string]json.RawMessage, res probe
 	return nil
 }
 
-// found tells the findings of one check, which is a case of the report; without any it has passed. All of them are warnings,
-// or none.
+// found reports the findings of a check, which is a case of the report; without
+// findings it has passed. Either all of them are warnings or none is.
 func (j *judge) found(c report.Case, all ...finding) error {
 	for _, f := range all {
 		f.into(&c, !f.warning)
@@ -128,14 +128,14 @@ func (j *judge) found(c report.Case, all ...finding) error {
 	return nil
 }
 
-// skip notes that a check is left out.
+// skip reports a check as left out.
 func (j *judge) skip(name, why string) {
 	j.count.skipped++
 	j.skipped.add(name, why)
 	j.r.add(report.Case{Name: name, Class: j.endpoint.Dialect, Skipped: why})
 }
 
-// skips are the checks that were left out, by the reason.
+// skips are the names of the checks that were left out for one reason.
 type skips struct {
 	whys  []string
 	names map[string][]string
@@ -151,7 +151,7 @@ func (s *skips) add(name, why string) {
 	s.names[why] = append(s.names[why], name)
 }
 
-// mostShown bounds what a finding shows of a message.
+// mostShown bounds, in bytes, what a finding shows of a message.
 const mostShown = 400
 
 // brief returns a message on one line, shortened.
@@ -159,8 +159,8 @@ func brief(msg []byte) string {
 	return format.Cut(format.CleanLine(string(msg)), mostShown)
 }
 
-// sum tells what was left out and how many checks there were, and is the failure
-// where one has failed. early says that not all could be made.
+// sum prints how many checks there were and which were left out. It returns a
+// failure if one has failed. early says that not all checks could be made.
 func (j *judge) sum(early bool) error {
 	for _, why := range j.skipped.whys {
 		j.run.Console.Note("left out, as " + why + ": " + strings.Join(j.skipped.names[why], ", "))

@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// list prints the rules of the dialects that are named, of all where none is: a line of
-// JSON each, on a terminal words.
+// list prints the rules of the named dialects, or of all: as lines of JSON, on
+// a terminal in words.
 func (o *validateOptions) list(run *env.Env, dialects []string) error {
 	if name := o.client.Conn.Dialect; name != "" {
 		dialects = append(dialects, name)
@@ -49,7 +49,8 @@ func (o *validateOptions) list(run *env.Env, dialects []string) error {
 	return nil
 }
 
-// ruleLine is a rule as --rules prints it. One that is a probe is found out by asking.
+// ruleLine returns a rule as --rules prints it. probe says that the peer is
+// asked about it.
 func ruleLine(run *env.Env, dialect string, r rules.Rule, probe bool) string {
 	if run.Stdout.Terminal {
 		return fmt.Sprintf("%-10s %-6s %-24s %s (%s, %s)", dialect, r.Level, r.Name, r.Sentence, r.Page, r.Section)
@@ -66,7 +67,7 @@ func ruleLine(run *env.Env, dialect string, r rules.Rule, probe bool) string {
 	return string(l.End())
 }
 
-// sectionOf names a section of a page.
+// sectionOf returns the words for a section of a page.
 func sectionOf(page, section string) string {
 	if page == "" {
 		return section
@@ -74,7 +75,8 @@ func sectionOf(page, section string) string {
 	return page + ": " + section
 }
 
-// knownRules refuses names that are no rule of any of the dialects.
+// knownRules returns an error for a name that is a rule of none of the
+// dialects.
 func knownRules(names, dialects []string) error {
 	var all []string
 	for _, d := range dialects {
@@ -99,7 +101,8 @@ func knownRules(names, dialects []string) error {
 	return nil
 }
 
-// ofRule is a broken rule as a finding, but for the place of the message.
+// ofRule returns the violation of a rule as a finding, without the place of the
+// message.
 func ofRule(source string, f rules.Finding, warning bool) finding {
 	found := finding{
 		source: source, rule: f.Rule.Name, level: string(f.Rule.Level), section: sectionOf(f.Rule.Page, f.Section),
@@ -111,7 +114,8 @@ func ofRule(source string, f rules.Finding, warning bool) finding {
 	return found
 }
 
-// ruleCases are the cases of a report: one for each rule of a tape's dialect.
+// ruleCases are the cases of a report about a tape: one for each rule of its
+// dialect.
 type ruleCases struct {
 	set      *rules.Set
 	strict   bool
@@ -129,10 +133,10 @@ func newRuleCases(set *rules.Set, strict bool) *ruleCases {
 	return c
 }
 
-// warns says that a rule that is broken does not make the check fail.
+// warns reports whether violations of a rule are only warnings.
 func (c *ruleCases) warns(r *rules.Rule) bool { return r.Level == rules.Should && !c.strict }
 
-// add counts a finding, and keeps it for the report where that does not grow too long.
+// add counts a finding and keeps it for the report, up to a limit.
 func (c *ruleCases) add(r *rules.Rule, f finding) {
 	if f.warning {
 		c.warnings++
@@ -145,7 +149,7 @@ func (c *ruleCases) add(r *rules.Rule, f finding) {
 	}
 }
 
-// tell adds the cases to the report, those that are disabled as skipped.
+// tell adds the cases to the report; disabled rules are skipped ones.
 func (c *ruleCases) tell(r *outcome, disabled []string) {
 	for _, rule := range c.set.Rules {
 		one := c.cases[rule.Name]

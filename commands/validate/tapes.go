@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// tapes holds each tape against the rules of its dialect.
+// tapes checks each tape against the rules of its dialect.
 func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string) error {
 	if len(o.disable) > 0 {
 		if err := knownRules(o.disable, rules.Dialects()); err != nil {
@@ -27,7 +27,7 @@ func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string)
 		ok, err := o.tape(ctx, r, file)
 		if err != nil && r.target.Wanted() && len(files) > 1 && wire.AsFault(err).Kind == wire.Usage {
 			r.add(report.Case{Name: file, Error: err.Error()})
-			broken = errors.Join(broken, err) // told in the report, and the other tapes are checked all the same
+			broken = errors.Join(broken, err) // it is in the report; the other tapes are still checked
 			continue
 		}
 		if err != nil {
@@ -40,7 +40,7 @@ func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string)
 	return r.write(errors.Join(broken, sumTapes(bad, len(files))))
 }
 
-// sumTapes is the verdict on all tapes.
+// sumTapes returns the result for all tapes.
 func sumTapes(bad []string, all int) error {
 	switch {
 	case len(bad) == 0:
@@ -51,8 +51,8 @@ func sumTapes(bad []string, all int) error {
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %d tapes do not keep the rules of their dialect: %s", len(bad), all, strings.Join(bad, ", ")), nil)
 }
 
-// tape holds one tape against the rules of its dialect, and reports whether it keeps
-// them.
+// tape checks one tape against the rules of its dialect, and reports whether it
+// keeps them.
 func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bool, error) {
 	r.suite("rpcx validate " + file)
 	in, name, err := input(ctx, file)
@@ -79,7 +79,7 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	}
 	var disabled []string
 	for _, rule := range o.disable {
-		if _, err := set.Rule(rule); err == nil { // else it is one of another tape's dialect
+		if _, err := set.Rule(rule); err == nil { // otherwise a rule of another tape's dialect
 			disabled = append(disabled, rule)
 		}
 	}
@@ -100,7 +100,8 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	return t.cases.failures == 0, t.sum(disabled)
 }
 
-// openTape reads the header. A file that is no tape may be meant for another check.
+// openTape reads the header of a tape. For a file that is not a tape the error
+// suggests the other checks.
 func openTape(in io.Reader, file, name string) (*tape.Reader, error) {
 	lines, err := tape.NewReader(in, name)
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage {
@@ -113,7 +114,7 @@ func openTape(in io.Reader, file, name string) (*tape.Reader, error) {
 	return lines, err
 }
 
-// A tapeCheck is one tape under way.
+// A tapeCheck is the state of checking one tape.
 type tapeCheck struct {
 	r        *outcome
 	name     string
@@ -122,7 +123,7 @@ type tapeCheck struct {
 	messages int
 }
 
-// all checks line after line.
+// all checks every line.
 func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 	for {
 		l, err := lines.Next()
@@ -147,7 +148,7 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 	return errors.Join(err, t.tell(found))
 }
 
-// tell prints what was found.
+// tell prints findings.
 func (t *tapeCheck) tell(found []rules.Finding) error {
 	for _, f := range found {
 		line := ofRule(t.name, f, t.cases.warns(f.Rule))
@@ -160,7 +161,7 @@ func (t *tapeCheck) tell(found []rules.Finding) error {
 	return nil
 }
 
-// sum says how many messages were held against how many rules.
+// sum prints how many messages were checked against how many rules.
 func (t *tapeCheck) sum(disabled []string) error {
 	if t.messages == 0 {
 		return wire.NewFault(wire.Expectation, "there is no message on "+t.name, nil)

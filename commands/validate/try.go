@@ -18,14 +18,14 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// A call is a method that is called, and held against what was said of it.
+// A call is a method to call, whose results are checked against its schema.
 type call struct {
-	typed  string          // as the user wrote it
-	params json.RawMessage // nil: made of the schema
-	hinted bool            // nobody named it: it only reads
+	typed  string          // as the user typed it
+	params json.RawMessage // nil: an example is made from the schema
+	hinted bool            // the user did not name it; its hints say that it only reads
 }
 
-// given are the calls of --try.
+// given returns the calls of --try.
 func (o *validateOptions) given() (all []call, err error) {
 	for _, text := range o.try {
 		name, params, ok := strings.Cut(text, "=")
@@ -46,7 +46,7 @@ func (o *validateOptions) given() (all []call, err error) {
 	return all, nil
 }
 
-// tries calls what may be called.
+// tries calls the methods that may be called.
 func (j *judge) tries(ctx context.Context) error {
 	spec := j.endpoint.Spec()
 	named := len(j.calls)
@@ -75,8 +75,8 @@ func (j *judge) tries(ctx context.Context) error {
 	return nil
 }
 
-// hinted adds the methods that only read, where that is said by the user's own
-// catalog, or the peer is trusted.
+// hinted adds the methods that only read, if the user's own catalog says so, or
+// if the peer is trusted to.
 func (j *judge) hinted() {
 	if j.catalog == nil {
 		return
@@ -94,10 +94,10 @@ func (j *judge) hinted() {
 	}
 }
 
-// readHints are the hints by which a method says that it only reads.
+// readHints are the hints that say that a method only reads.
 var readHints = []string{"readOnly", "readOnlyHint", "read_only", "safe"}
 
-// readOnly reports whether a method is said to do nothing but read.
+// readOnly reports whether a method is said to only read.
 func readOnly(m *catalog.Method) bool {
 	for _, hint := range readHints {
 		if string(scan.Get(m.Hints, hint)) == "true" {
@@ -114,8 +114,8 @@ func orNull(val json.RawMessage) json.RawMessage {
 	return val
 }
 
-// try calls a method and holds what it returns against what was said of it. That it
-// fails is a finding only where nobody but the user can have made its params.
+// try calls a method and checks its results against its schema. An error that
+// the peer answers is a finding only if the user gave the params.
 func (j *judge) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
 	method := c.typed
 	kind := dialect.Call
@@ -157,12 +157,12 @@ func (j *judge) try(ctx context.Context, c call, m *catalog.Method, params json.
 	})
 }
 
-// mostItems is how many items of a stream are looked at: they may come slowly.
+// mostItems bounds the items of a stream that are checked, since they may come
+// slowly.
 const mostItems = 3
 
-// results makes a call and holds each thing that comes of it against its schema. It
-// returns how many there were for which there is one. A stream ends when nothing
-// comes for a while.
+// results makes a call and checks each result against its schema. It returns
+// how many had a schema. A stream is read until nothing comes for a while.
 func (j *judge) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
 	cl := env.NewDeadline(ctx, 0, j.patience)
 	defer cl.Stop()

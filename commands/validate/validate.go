@@ -1,19 +1,19 @@
-// Package validate is rpcx validate: values are held against a schema, tapes and live
-// peers against what their dialect demands, a peer against what it says of itself, and
-// what a peer offers against what it offered before.
+// Package validate is rpcx validate. It checks values against a schema, tapes
+// and live peers against the rules of their dialect, a peer's results and
+// catalog against what it declares, and a catalog against an older one.
 //
 //	validate.go   the command: its flags, and which of the checks an argument asks for
-//	finding.go    what is found, on a line of stdout and in a report
+//	finding.go    findings, on stdout and in reports
 //	values.go     --schema
 //	versions.go   --against
 //	peer.go       a live peer: its connections
-//	probe.go      what it is asked
-//	declared.go   what it says of itself
+//	probe.go      the probes that are made
+//	declared.go   its catalog
 //	try.go        methods that are called
 //	client.go     --role client: we are the server
-//	watch.go      the rules that its messages are held against
-//	tapes.go      tapes, held against the same rules
-//	rules.go      --rules: which there are
+//	watch.go      the messages that pass, against the rules
+//	tapes.go      tapes, against the same rules
+//	rules.go      --rules: the list of rules
 package validate
 
 import (
@@ -57,7 +57,7 @@ const (
 	groupVersions = "Versions"
 )
 
-// Command makes the command.
+// Command returns the command validate.
 func Command(run *env.Env) *cmdline.Command {
 	o := &validateOptions{}
 	return &cmdline.Command{

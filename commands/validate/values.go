@@ -16,10 +16,11 @@ import (
 	"rpcx/wire/validate/values"
 )
 
-// tally counts values.
+// tally counts values, and those that do not fit.
 type tally struct{ all, wrong int }
 
-// values holds what the files have against the schema; no file is stdin.
+// values checks the values in the files against the schema; without files,
+// those on stdin.
 func (o *validateOptions) values(ctx context.Context, r *outcome, files []string) error {
 	c, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.run.Console.Warn})
 	if err != nil {
@@ -34,7 +35,7 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 	for _, file := range files {
 		err := r.valuesOf(ctx, c, file, &total)
 		if err != nil && r.target.Wanted() && wire.AsFault(err).Kind == wire.Usage {
-			broken = errors.Join(broken, err) // told in the report, and the other files are checked all the same
+			broken = errors.Join(broken, err) // it is in the report; the other files are still checked
 			continue
 		}
 		if err != nil {
@@ -44,7 +45,7 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 	return r.write(errors.Join(broken, r.sumValues(total, len(files), o.schema)))
 }
 
-// valuesOf checks one file, which is one case of the report.
+// valuesOf checks one file, which is a case of the report.
 func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, total *tally) error {
 	test := report.Case{Name: file}
 	started := time.Now()
@@ -92,7 +93,7 @@ func input(ctx context.Context, file string) (in io.ReadCloser, name string, err
 	return f, file, nil
 }
 
-// ofSchema makes a finding of what a schema found.
+// ofSchema returns a violation of a schema as a finding.
 func ofSchema(source string, line int, f schema.Finding) finding {
 	return finding{
 		source: source, line: line, rule: f.Rule, section: f.Schema, pointer: f.Pointer, whole: true,
@@ -123,7 +124,7 @@ func branches(all []schema.Branch) []byte {
 	return list.EndOrNil()
 }
 
-// sumValues says how many values were there and how many do not fit.
+// sumValues prints how many values there were and how many do not fit.
 func (r *outcome) sumValues(t tally, files int, schema string) error {
 	of := count(t.all, "value")
 	if files > 1 {

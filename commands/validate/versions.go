@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/validate/versions"
 )
 
-// versions compares what a peer offers, or a file says, with an older catalog.
+// versions compares the catalog of a peer, or in a file, with an older one.
 func (o *validateOptions) versions(ctx context.Context, r *outcome, args []string) error {
 	if len(args) != 1 {
 		f := r.run.Line.Usage("--against takes one ENDPOINT or catalog, not %d", len(args))
@@ -30,7 +30,7 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	if err != nil {
 		return err
 	}
-	if now.Dialect == "" || before.Dialect == "" { // a file need not say which
+	if now.Dialect == "" || before.Dialect == "" { // a catalog need not name its dialect
 		now.Dialect, before.Dialect = "", ""
 	}
 	found, err := versions.Compare(before, now)
@@ -57,8 +57,8 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	return r.write(r.sumVersions(found, breaking, name, o.against))
 }
 
-// methodCases are the cases of a report: one for each method, the first for what
-// belongs to none.
+// methodCases are the cases of a report about two catalogs: one for each
+// method, the first for what belongs to no method.
 type methodCases struct {
 	class string
 	named map[string]*report.Case
@@ -74,7 +74,7 @@ func casesOf(source string, c *catalog.Catalog) *methodCases {
 	return m
 }
 
-// of returns the case of a method; one that is gone gets its own, too.
+// of returns the case of a method, also of one that is gone.
 func (m *methodCases) of(method string) *report.Case {
 	c := m.named[method]
 	if c == nil {
@@ -94,7 +94,7 @@ func ofVersions(source string, d versions.Difference) finding {
 	return f
 }
 
-// sumVersions counts the differences of each class.
+// sumVersions prints how many differences of each class there are.
 func (r *outcome) sumVersions(found []versions.Difference, breaking int, now, against string) error {
 	var words []string
 	for _, class := range []versions.Class{versions.Breaking, versions.Compatible, versions.Documentation} {
@@ -122,8 +122,8 @@ func (r *outcome) sumVersions(found []versions.Difference, breaking int, now, ag
 	return nil
 }
 
-// offered returns what the peer offers that is named, or what the file says, and what
-// that is called.
+// offered returns the catalog of the peer or the file that arg names, and a
+// name for it.
 func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (*catalog.Catalog, string, error) {
 	if !isPeer(arg) {
 		c, err := loadCatalog(arg)
@@ -137,8 +137,8 @@ func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (
 	return c, e.String(), err
 }
 
-// isPeer reports whether an argument names a peer: a name, or something with a
-// transport. A file of that name goes before what only looks like a transport.
+// isPeer reports whether an argument names a peer: a name with @, or something
+// with a transport, unless a file has that name.
 func isPeer(arg string) bool {
 	if strings.HasPrefix(arg, "@") {
 		return true
@@ -149,7 +149,7 @@ func isPeer(arg string) bool {
 	return strings.Contains(arg, ":")
 }
 
-// loadCatalog reads a catalog, or an OpenRPC document.
+// loadCatalog reads a catalog or an OpenRPC document from a file.
 func loadCatalog(file string) (*catalog.Catalog, error) {
 	if b, err := os.ReadFile(file); err == nil && scan.Valid(b, wire.DefaultMaxDepth) == nil && scan.Get(b, "openrpc") != nil {
 		c, err := jsonrpc.FromOpenRPC(b)

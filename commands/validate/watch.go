@@ -15,22 +15,22 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// A watch holds all that passes over a connection against the rules of its dialect.
+// A watch checks the messages of a connection against the rules of the dialect.
 type watch struct {
 	set     *rules.Set // nil: the dialect has none
-	us      string     // the side that is not judged
+	us      string     // our side, whose violations are not reported
 	started time.Time
 
 	mu      sync.Mutex
 	checker *rules.Checker
 	number  int
-	found   []rules.Finding // the first of each rule
-	many    map[string]int  // how many findings of each rule there were
+	found   []rules.Finding // the first findings of each rule
+	many    map[string]int  // how many findings each rule has
 	err     error
 }
 
-// newWatch begins to watch. A dialect without rules is watched in vain, which is
-// noted.
+// newWatch returns a watch. For a dialect without rules it checks nothing, and
+// says so.
 func newWatch(j *judge) (*watch, error) {
 	w := &watch{started: time.Now(), us: j.us(), many: map[string]int{}}
 	if !rules.Has(j.endpoint.Dialect) {
@@ -43,7 +43,7 @@ func newWatch(j *judge) (*watch, error) {
 	}
 	var disabled []string
 	for _, name := range j.o.disable {
-		if _, err := w.set.Rule(name); err == nil { // else it is a probe
+		if _, err := w.set.Rule(name); err == nil { // otherwise a probe
 			disabled = append(disabled, name)
 		}
 	}
@@ -53,7 +53,7 @@ func newWatch(j *judge) (*watch, error) {
 	return w, err
 }
 
-// names returns those of the rules.
+// names returns the names of the rules.
 func (w *watch) names() (all []string) {
 	if w.set == nil {
 		return nil
@@ -64,10 +64,12 @@ func (w *watch) names() (all []string) {
 	return all
 }
 
-// tap sees each message. Its numbers are those of the findings.
+// tap checks a message; it is a wire.Tap. Findings have the numbers of the
+// messages that tap has seen.
 func (w *watch) tap(d wire.Direction, msg []byte) { w.message(0, d, msg) }
 
-// message sees a message of one of several connections. d is as the client sees it.
+// message checks a message of one of several connections. d is the direction
+// from the client's side.
 func (w *watch) message(conn int, d wire.Direction, msg []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,8 +88,8 @@ func (w *watch) message(conn int, d wire.Direction, msg []byte) {
 	w.note(found)
 }
 
-// note keeps the first findings of each rule that are about who is judged, and counts
-// the rest: what a peer can make us keep is bounded.
+// note keeps the first findings of each rule about the side that is checked,
+// and counts the others, so that a peer cannot fill the memory.
 func (w *watch) note(found []rules.Finding) {
 	for _, f := range found {
 		if f.From == w.us {
@@ -99,7 +101,7 @@ func (w *watch) note(found []rules.Finding) {
 	}
 }
 
-// end tells what was found: each rule is a case.
+// end reports the findings: each rule is a case.
 func (w *watch) end(ctx context.Context, j *judge) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,10 +121,10 @@ func (w *watch) end(ctx context.Context, j *judge) error {
 	return nil
 }
 
-// mostOfRule bounds how many findings of one rule are told.
+// mostOfRule bounds the findings of a rule that are reported.
 const mostOfRule = 20
 
-// rule tells what was found of one rule.
+// rule reports the findings of one rule.
 func (w *watch) rule(j *judge, r *rules.Rule) error {
 	if slices.Contains(j.o.disable, r.Name) {
 		j.skip(r.Name, "--disable")
@@ -144,7 +146,7 @@ func (w *watch) rule(j *judge, r *rules.Rule) error {
 	return err
 }
 
-// us returns the side that is not judged.
+// us returns our side, whose violations are not reported.
 func (j *judge) us() string {
 	if j.o.role == "client" {
 		return "server"
