@@ -42,13 +42,23 @@ type Writer struct {
 	w       io.Writer
 	o       Options
 	start   time.Time
-	buf     []byte // whole lines that are not written yet
-	scratch []byte // a message after redaction
+	buf     []byte        // whole lines that are not written yet
+	frames  [2]frame      // of the last line of each direction
+	at      time.Duration // of the last line: none is before the one above it
+	scratch []byte        // a message after redaction
 	flushed time.Duration
 	timer   *time.Timer // flushes what waits; nil until first needed
 	armed   bool        // timer will fire
 	size    int64       // how many bytes have been written
 	err     error       // why nothing more is written
+}
+
+// A frame is the line of a message without the message.
+type frame struct {
+	at   time.Duration
+	conn int
+	line []byte
+	msg  int // where in line the message belongs
 }
 
 // NewWriter writes the header and returns a Writer. It sets Started to now if
@@ -75,32 +85,51 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 // Record records a message of connection conn (0: the only one). It does not
 // keep msg.
 func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
+	t.RecordAt(t.Elapsed(), conn, d, msg)
+}
+
+// RecordAt is Record for a message that came at a time which Elapsed returned: the
+// clock need not be asked for each of many that came together.
+func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {
 		return
 	}
-	now := t.Elapsed()
-	o := begin(t.buf, now, conn)
-	o.Text("dir", d.String())
-	start, isJSON := 0, false
-	_ = o.Append("msg", func(b []byte) ([]byte, error) {
-		start = len(b)
-		if t.o.Redact != nil {
-			b, isJSON = t.o.Redact(b, msg)
-		} else {
-			b, isJSON = append(b, msg...), scan.Valid(msg, wire.DefaultMaxDepth) == nil
-		}
-		return b, nil
-	})
-	line := o.End()
-	if written := line[start : len(line)-1]; isJSON && onOneLine(written) {
-		t.buf = append(line, '\n')
+	at = max(at, t.at)
+	t.at = at
+	before, after := t.around(at, conn, d)
+	line, isJSON := append(t.buf, before...), false
+	start := len(line)
+	if t.o.Redact != nil {
+		line, isJSON = t.o.Redact(line, msg)
+	} else {
+		line, isJSON = append(line, msg...), scan.Valid(msg, wire.DefaultMaxDepth) == nil
+	}
+	if written := line[start:]; isJSON && onOneLine(written) {
+		t.buf = append(line, after...)
 	} else {
 		t.scratch = append(t.scratch[:0], written...)
-		t.buf = t.odd(line[:len(t.buf)], now, conn, d)
+		t.buf = t.odd(line[:len(t.buf)], at, conn, d)
 	}
-	t.added(now)
+	t.added(at)
+}
+
+// around returns what stands before a message in its line, and what stands after it.
+// Messages that came together have it in common.
+func (t *Writer) around(at time.Duration, conn int, d wire.Direction) (before, after []byte) {
+	f := &t.frames[d]
+	if at = at.Truncate(time.Microsecond); f.line == nil || f.at != at || f.conn != conn {
+		f.at, f.conn = at, conn
+		o := begin(f.line[:0], at, conn)
+		o.Text("dir", d.String())
+		_ = o.Append("msg", func(b []byte) ([]byte, error) {
+			f.msg = len(b)
+			return b, nil
+		})
+		f.line = append(o.End(), '\n')
+	}
+	return f.line[:f.msg], f.line[f.msg:]
 }
 
 // onOneLine reports whether the JSON text b can be part of a line as it is.
@@ -150,7 +179,8 @@ func (t *Writer) Add(l Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err == nil {
-		l.Time = t.Elapsed()
+		l.Time = max(t.Elapsed(), t.at)
+		t.at = l.Time
 		t.buf = l.Append(t.buf)
 		t.added(l.Time)
 	}

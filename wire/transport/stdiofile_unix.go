@@ -3,9 +3,11 @@
 package transport
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,8 +19,9 @@ import (
 type fileStream struct {
 	f          *os.File
 	fd         int
-	socket     bool // a write can be asked not to wait
-	regular    bool // a write never waits
+	socket     bool        // a write can be asked not to wait
+	regular    bool        // a write never waits
+	waits      atomic.Bool // a write cannot be asked not to: see writeNow
 	wake, woke *os.File
 	wakeFD     int
 
@@ -129,12 +132,13 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	defer s.leave()
 	done := 0
 	for done < len(b) {
-		if err := s.ready(unix.POLLOUT); err != nil {
-			return done, err
-		}
 		n, err := s.writeSome(b[done:])
 		switch {
-		case err == unix.EAGAIN, err == unix.EINTR:
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			if err := s.ready(unix.POLLOUT); err != nil {
+				return done, err
+			}
 		case err != nil:
 			return done, &os.PathError{Op: "write", Path: s.f.Name(), Err: err}
 		default:
@@ -144,13 +148,23 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// writeSome writes as much as goes without waiting.
+// writeSome writes as much as goes without waiting; EAGAIN where nothing does.
 func (s *fileStream) writeSome(b []byte) (int, error) {
 	if s.socket {
 		return unix.SendmsgN(s.fd, b, nil, nil, unix.MSG_DONTWAIT)
 	}
 	if s.regular {
 		return unix.Write(s.fd, b)
+	}
+	if !s.waits.Load() {
+		n, err := writeNow(s.fd, b)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return n, err
+		}
+		s.waits.Store(true)
+	}
+	if err := s.ready(unix.POLLOUT); err != nil {
+		return 0, err
 	}
 	return unix.Write(s.fd, b[:min(len(b), writeAtOnce)])
 }

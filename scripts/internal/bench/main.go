@@ -123,6 +123,7 @@ func bench(dir string, size sizes) error {
 		return err
 	}
 	t.print()
+	fmt.Print(tapeNote)
 	if err := memory(bin("rpcx"), far.ws, tenth, n, min(size.streams, 3)); err != nil {
 		return err
 	}

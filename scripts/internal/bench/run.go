@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// job is one run of a program; its output goes to the null device.
+// job is one run of a program; its output goes to the null device, or to whoever reads it.
 type job struct {
 	args  []string
 	stdin string // a file; "": none
+	read  bool   // its output is read
 	calls int    // in place of stdin: as many requests, one after the other, each answered before the next; 0: none
 }
 
@@ -44,6 +45,9 @@ func (j job) run() (sample, error) {
 	}
 	defer null.Close()
 	cmd.Stdout = null
+	if j.read {
+		cmd.Stdout = reader{}
+	}
 	run := cmd.Run
 	if j.calls > 0 {
 		cmd.Stdout = nil
@@ -59,6 +63,12 @@ func (j job) run() (sample, error) {
 		rss:  maxRSS(cmd.ProcessState),
 	}, nil
 }
+
+// A reader reads what a program says, and does nothing with it.
+type reader struct{}
+
+// Write implements io.Writer.
+func (reader) Write(b []byte) (int, error) { return len(b), nil }
 
 // talk runs cmd and makes n calls over its stdin and stdout, a line each, one after
 // the other.

@@ -155,6 +155,13 @@ func (c *Conn) Message(d wire.Direction, msg []byte) {
 	}
 }
 
+// MessageAt is Message for one that came when Elapsed returned at.
+func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte) {
+	if c.w != nil {
+		c.w.RecordAt(at, c.number, c.seen(d), msg)
+	}
+}
+
 // seen returns d from the client's side of the connection.
 func (c *Conn) seen(d wire.Direction) wire.Direction {
 	if c.server {

@@ -13,7 +13,7 @@ import (
 func TestRecords(t *testing.T) {
 	l := NewInts()
 	defer l.Close()
-	const n = 1_000_000
+	const n = 200_000
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		l.Set(i, uint32(i))
@@ -52,7 +52,7 @@ func TestNoName(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	l := NewInts()
-	for i := range 1_000_000 {
+	for i := range 200_000 {
 		l.Set(i, 1)
 	}
 	if left, err := os.ReadDir(os.TempDir()); len(left) > 0 || err != nil || l.r.file == nil {
@@ -68,7 +68,7 @@ func TestNowhere(t *testing.T) {
 	t.Setenv("TMPDIR", "/none")
 	t.Setenv("TMP", `N:\none`)
 	l := NewInts()
-	for i := range 1_000_000 {
+	for i := range 200_000 {
 		l.Set(i, 1)
 	}
 	if l.Err() == nil {
@@ -77,7 +77,7 @@ func TestNowhere(t *testing.T) {
 }
 
 func TestSorted(t *testing.T) {
-	for _, n := range []int{0, 1, 1000, runPairs, 3*runPairs + 5} {
+	for _, n := range []int{0, 1, 1000, runPairs, runPairs + 5} {
 		random := rand.New(rand.NewPCG(1, uint64(n)))
 		s, want := &Sorter{}, map[uint64][]uint32{}
 		for i := range n {
@@ -106,7 +106,7 @@ func TestSorted(t *testing.T) {
 func TestMap(t *testing.T) {
 	m := &Map{}
 	defer m.Close()
-	const n = 5*mapKeys + 3
+	const n = 4*mapKeys + 3
 	for i := range uint64(n) {
 		m.Set(i<<30, uint32(i))
 		if i%1000 == 0 {
@@ -130,7 +130,7 @@ func TestMap(t *testing.T) {
 func TestTexts(t *testing.T) {
 	m := &Texts{}
 	defer m.Close()
-	const n = 100_000
+	const n = 30_000
 	for i := range n {
 		m.Set(fmt.Sprintf("%q", fmt.Sprint("key ", i)), fmt.Sprint("value ", i))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/tape/recorder"
@@ -58,13 +59,13 @@ const chunk = 64 << 10
 // when the framing asks for the next, so that every message in it has been
 // recorded by then, and no peer waits for the rest of a message.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
-	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk)}
-	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.Message(d, line) }}
+	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed}
+	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.came, d, line) }}
 	messages := framing(s, o)
 	for {
 		msg, err := messages.Recv()
 		if err == nil {
-			p.rec.Message(d, msg)
+			p.rec.MessageAt(s.came, d, msg)
 			continue
 		}
 		if s.ended != nil {
@@ -82,6 +83,8 @@ type stream struct {
 	pending  []byte // returned to the framing, but not passed on yet
 	unread   []byte // the end of pending, which the framing has not read
 	ended    error
+	clock    func() time.Duration
+	came     time.Duration // when the last bytes came, by clock
 }
 
 func (s *stream) Read(b []byte) (int, error) {
@@ -101,6 +104,7 @@ func (s *stream) next() error {
 		return err
 	}
 	n, err := s.from.Read(s.buf)
+	s.came = s.clock()
 	s.pending, s.unread = s.buf[:n], s.buf[:n]
 	if n > 0 {
 		return nil

@@ -5,8 +5,9 @@
 //	server SOCKET SIZE
 //
 // It prints its port. Its methods: echo answers its params; ticks [N] is a
-// subscription with N items, each a message of SIZE bytes; whatever else is
-// answered with true.
+// subscription with N items, each a message of SIZE bytes, many to a write; each [N]
+// is the same with a write for every item, on the socket; whatever else is answered
+// with true.
 package main
 
 import (
@@ -64,27 +65,28 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// answer is the response to m, and how many items follow it.
-func answer(raw []byte) (response []byte, items int, err error) {
+// answer is the response to m, and how many items follow it; apart: each in a write of
+// its own.
+func answer(raw []byte) (response []byte, items int, apart bool, err error) {
 	var m message
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
 	if m.ID == nil {
-		return nil, 0, nil
+		return nil, 0, false, nil
 	}
 	result := "true"
 	switch m.Method {
 	case "echo":
 		result = string(m.Params)
-	case "ticks":
+	case "ticks", "each":
 		var n []int
 		if err := json.Unmarshal(m.Params, &n); err != nil || len(n) != 1 {
-			return nil, 0, fmt.Errorf("ticks wants [N], not %s", m.Params)
+			return nil, 0, false, fmt.Errorf("%s wants [N], not %s", m.Method, m.Params)
 		}
-		result, items = `"s1"`, n[0]
+		result, items, apart = `"s1"`, n[0], m.Method == "each"
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result), items, nil
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result), items, apart, nil
 }
 
 // lines answers on a Unix socket, a message a line.
@@ -99,7 +101,7 @@ func lines(l net.Listener, item []byte) {
 			defer c.Close()
 			in, out := bufio.NewScanner(c), bufio.NewWriterSize(c, 64<<10)
 			for in.Scan() {
-				response, items, err := answer(in.Bytes())
+				response, items, apart, err := answer(in.Bytes())
 				if err != nil {
 					log.Print(err)
 					return
@@ -109,6 +111,9 @@ func lines(l net.Listener, item []byte) {
 				}
 				for range items {
 					if _, err := out.Write(item); err != nil {
+						return
+					}
+					if apart && out.Flush() != nil {
 						return
 					}
 				}
@@ -160,7 +165,7 @@ func upgrade(w http.ResponseWriter, r *http.Request, item []byte) error {
 }
 
 func serve(out *bufio.Writer, msg, frame []byte) error {
-	response, items, err := answer(msg)
+	response, items, _, err := answer(msg)
 	if err != nil || response == nil {
 		return err
 	}
