@@ -261,7 +261,8 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	m.Kind, m.Stream, m.Final = wire.Item, f.stream, f.done
 	switch {
 	case f.itemErr != nil && !isNull(f.itemErr):
-		m.Err, m.Body, m.Final = parseError(f.itemErr), nil, true
+		m.Err, m.Body = parseError(f.itemErr), nil
+		m.Final = !goesOn(m.Err)
 	case f.item != nil || f.done:
 		m.Body = f.item
 		m.Final = m.Final || isStop(f.item)

@@ -88,7 +88,11 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	case m.Kind == wire.Invalid:
 		ev.Data = m.Raw
 	case m.Err != nil:
-		return wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err}, nil
+		ev = wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err}
+		if m.Kind == wire.Item && !m.Final {
+			ev.Extra = scan.Pair("recoverable", []byte("true"))
+		}
+		return ev, nil
 	case m.Kind == wire.Item && m.Body == nil:
 		return wire.Event{Kind: wire.Done, Final: true}, nil
 	}

@@ -159,7 +159,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 			case ev.Kind == wire.Done: // said once, below
 				return nil
 			case ev.Kind == wire.Failure:
-				failed = !goesOn(ev)
+				failed = !goesOn(ev.Err)
 			case failed: // the error was the end
 				return context.Canceled
 			}
@@ -181,8 +181,8 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 }
 
 // goesOn reports whether an error is one after which its stream goes on.
-func goesOn(ev wire.Event) bool {
-	return ev.Err != nil && string(scan.Get(ev.Err.JSON(), "recoverable")) == "true"
+func goesOn(e *wire.Error) bool {
+	return e != nil && string(scan.Get(e.JSON(), "recoverable")) == "true"
 }
 
 // form returns how the catalog wants the items of a stream.
