@@ -29,10 +29,15 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	if !finding.Applies(e, typed, o.Conn.Dialect) {
 		return plain(e)
 	}
+	whole, began := o.Time.Timeout.Or(0), time.Now()
 	if known, ok := finding.Known(e); ok && !o.Conn.Refresh && !o.Conn.NoCache {
-		if c, err := plain(known); err == nil {
+		c, err := plain(known)
+		if err == nil {
 			o.found(run, typed, known)
 			return c, nil
+		}
+		if ctx.Err() != nil || whole > 0 && time.Since(began) >= whole {
+			return nil, err
 		}
 	}
 	idle := o.Time.Idle
@@ -41,8 +46,14 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	}
 	c, failed := plain(e)
 	o.Time.Idle = idle
-	if failed == nil || ctx.Err() != nil {
+	left := whole - time.Since(began)
+	if failed == nil || ctx.Err() != nil || whole > 0 && left <= 0 {
 		return c, failed
+	}
+	if whole > 0 { // --timeout is about all of it
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, left)
+		defer cancel()
 	}
 	f := look(ctx, run, e, o, failed)
 	if f == nil {
