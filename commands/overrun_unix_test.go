@@ -3,9 +3,12 @@
 package commands
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -70,6 +73,26 @@ func TestTimeoutIsKept(t *testing.T) {
 	}
 }
 
+// TestTimeoutIsKeptOverHTTP: so it is where each reply, those to our answers too, is an
+// event stream of questions without end.
+func TestTimeoutIsKeptOverHTTP(t *testing.T) {
+	endpoint := "http://" + drawOut(t, "http", "asks") + "/"
+	for _, c := range append(overrunCommands, struct{ dialect, words, stdin string }{"jsonrpc", "call E add --notify", ""}, struct{ dialect, words, stdin string }{"mcp", "call E add", ""}) {
+		if c.dialect == "scomp" || c.dialect == "hotrepl" || c.dialect == "scriptling" {
+			continue // the peer is asked something before, or there is no such thing
+		}
+		t.Run(c.dialect+" "+c.words, func(t *testing.T) {
+			var late time.Duration
+			for range 3 {
+				if late = overrun(t, c.words, c.dialect+"+"+endpoint, c.stdin, false); late < 1300*time.Millisecond {
+					return
+				}
+			}
+			t.Errorf("it ended %v after it was to end", late)
+		})
+	}
+}
+
 // overrun runs a command and returns how long after its deadline, or a signal, it ended.
 func overrun(t *testing.T, words, endpoint, stdin string, bySignal bool) time.Duration {
 	t.Helper()
@@ -118,6 +141,15 @@ func drawOut(t *testing.T, scheme, how string) string {
 		if scheme == "ws" {
 			msg = append([]byte{0x81, byte(len(question))}, question...)
 			acceptUpgrade(c)
+		}
+		if scheme == "http" {
+			r, err := http.ReadRequest(bufio.NewReader(c))
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+			msg = []byte("data: " + question + "\n\n")
 		}
 		if how == "hangs" {
 			time.Sleep(patience)

@@ -38,6 +38,7 @@ func Limits() []Limit {
 		{"what came of a stream before the answer that names it", "8 MiB", "", "the stream ends with status 74 and the number of what was lost"},
 		{"notifications that wait for their hook", "1,024 or 8 MiB", "", "reading stops; where an answer must be read, 8,192 or 128 MiB, then the oldest are lost, with a warning"},
 		{"answers of ours that the peer does not read", "16 MiB", "", "reading stops"},
+		{"answers of ours over HTTP, each a POST", "64 at once", "", "reading stops"},
 		{"clients of a listener", "1,000", "max-clients", "others are hung up on, with a warning"},
 		{"the head of a client's HTTP request, its TLS handshake included", "10s, 64 KiB", "", "it is hung up on, or answered 431"},
 		{"the body of a client's POST", "30s between two pieces, and 1 KiB/s", "", "it is answered 408 and hung up on"},

@@ -20,6 +20,15 @@ func (p *Peer) exchange(o outgoing) {
 	ctx, cancel := p.exchangeContext(o.ctx)
 	defer cancel()
 	in, answers := o.call, o.answers()
+	if answers {
+		defer p.posted()
+		select {
+		case p.posts <- struct{}{}:
+			defer func() { <-p.posts }()
+		case <-ctx.Done():
+			return
+		}
+	}
 	if in == nil {
 		in = &stream{p: p, request: request{batch: o.from}, exchanged: exchanged{answers: answers}, fate: fate{ended: true}} // what comes back belongs to no one call
 	}
@@ -46,23 +55,31 @@ func (p *Peer) exchange(o outgoing) {
 	case err != nil && ctx.Err() == nil:
 		p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
 	}
-	if answers {
-		p.mu.Lock()
-		p.outbox.posting--
-		p.change.pass()
-		p.mu.Unlock()
-	}
+}
+
+// posted notes that an answer of ours is on its way no more.
+func (p *Peer) posted() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.outbox.posting--
+	p.outbox.room.pass()
+	p.change.pass()
 }
 
 // answers reports whether o is an answer: no call of ours waits for the outcome of
 // sending it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether the bound of answers that are posted at once is reached.
+// crowded reports whether as many answers of ours are on their way, or to be made, as
+// may be.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.outbox.posting > postsMost
+	return p.crowdedLocked()
+}
+
+func (p *Peer) crowdedLocked() bool {
+	return p.outbox.posting > postsMost || len(p.inflight.queue) > 0
 }
 
 // exchangeContext ends with ctx, and with the peer.

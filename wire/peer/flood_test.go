@@ -132,8 +132,43 @@ func TestExchangeAnswersAreBounded(t *testing.T) {
 		if got, err := p.Call(t.Context(), "x", nil); err != nil || string(got) != "1" {
 			t.Error(string(got), err)
 		}
-		if n := most.Load(); n > 300 {
+		if n := most.Load(); n > 64 {
 			t.Error(n, "answers were posted at once")
+		}
+	})
+}
+
+// Nor does a notification have more answered than that, where the reply to it, and to
+// each answer, asks without end.
+func TestExchangeOfANotificationIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var posting, most, asked atomic.Int64
+		p := post(t, peer.Options{Handler: with(func(context.Context, *dialect.Inbound) (json.RawMessage, error) {
+			return json.RawMessage("1"), nil
+		})}, func(ctx context.Context, msg string, say func(string)) error {
+			if !strings.Contains(msg, `"method":"x"`) {
+				most.Store(max(most.Load(), posting.Add(1)))
+				defer posting.Add(-1)
+			}
+			for i := 0; ctx.Err() == nil && i < 10_000; i++ {
+				asked.Add(1)
+				say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"sampling"}`, i))
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: "x"}); err == nil {
+			t.Error("it was sent")
+		}
+		if n := most.Load(); n > 64 {
+			t.Error(n, "answers were posted at once")
+		}
+		start := time.Now()
+		p.Close()
+		if took := time.Since(start); took > 5*time.Second {
+			t.Error("closing took", took)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 const (
 	floodBytes = 16 << 20  // answers of ours that wait before the reader stops
-	postsMost  = 64        // answers of ours that are being posted before it stops
+	postsMost  = 64        // answers of ours that are posted at once; where more wait it stops
 	heldBytes  = 128 << 20 // requests in flight before further ones are refused, as with MaxInbound
 	codeCancel = -32800    // what a cancelled request is answered with
 )
@@ -60,9 +60,10 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 }
 
 // waitsLocked reports whether a request beyond what may be in flight can wait: it
-// has come in an array with others, or it is the last one before the reader stops.
+// has come in an array with others, or it is the last one before the reader stops. Of
+// exchanges several are read at once.
 func (p *Peer) waitsLocked(g *group) bool {
-	return p.o.Incoming == nil && (g != nil || p.calls.waiting == 0 && p.inflight.streams == 0)
+	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && p.inflight.streams == 0)
 }
 
 // startLocked runs the handler of in.
@@ -165,7 +166,9 @@ func (p *Peer) served(in *inbound, ev wire.Event) {
 	}
 	p.owesNothingLocked(in)
 	// Its place is not free before the answer can leave.
-	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.state >= closing })
+	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
+		return !p.outbox.full() && p.outbox.posting <= postsMost || p.state >= closing
+	})
 	p.finishLocked(in)
 }
 

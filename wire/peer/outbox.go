@@ -22,14 +22,14 @@ const roomBytes = 1 << 20
 //     it writes, bytes still counts what it took.
 //   - Those who send of their own accord wait for room first; answers never do.
 //   - If each message is an exchange of its own, nothing is queued: posting
-//     counts the answers that are on their way.
+//     counts the answers that are on their way, or wait for their turn.
 type outbox struct {
 	queue   []outgoing
 	spare   []outgoing // the memory of the batch that was written last
 	bytes   int        // of what waits and of what is being written
 	running bool       // the writer's goroutine runs
 	room    gate       // opens when bytes has become less
-	posting int        // answers of ours that are exchanges under way
+	posting int        // answers of ours that are exchanges under way, or wait to be
 }
 
 // put queues o and reports whether a writer must be started.

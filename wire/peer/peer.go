@@ -145,6 +145,7 @@ type Peer struct {
 type link struct {
 	conn      wire.Conn
 	exchanger wire.Exchanger // conn, if one message is one exchange; else nil
+	posts     chan struct{}  // its room is that for answers of ours that are exchanges under way
 	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
 	router    wire.Router    // conn, if it has several streams; else nil
 	idler     bool           // conn says when it is about to wait for more
@@ -196,6 +197,9 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.xctx, p.xcancel = context.WithCancel(context.Background())
 	p.exchanger, _ = conn.(wire.Exchanger)
+	if p.exchanger != nil {
+		p.posts = make(chan struct{}, postsMost)
+	}
 	p.batcher, _ = conn.(wire.Batcher)
 	p.router, _ = conn.(wire.Router)
 	_, p.oneShot = conn.(wire.OneShot)

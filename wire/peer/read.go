@@ -86,7 +86,7 @@ func (p *Peer) mustStopLocked(in *stream) bool {
 	case p.outbox.bytes > floodBytes: // answers that the far side does not read
 		return true
 	case in != nil: // an exchange is read on its own: nobody else waits for it
-		return in.overfull || p.outbox.posting > postsMost && !in.answers
+		return in.overfull || p.crowdedLocked() && !in.answers
 	case p.calls.waiting == 0 && p.inflight.crowded(p.o.MaxInbound):
 		return true
 	}
