@@ -261,28 +261,12 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	m.Kind, m.Stream, m.Final = wire.Item, f.stream, f.done
 	switch {
 	case f.itemErr != nil && !isNull(f.itemErr):
-		m.Err, m.Body = parseError(f.itemErr), nil
-		m.Final = !goesOn(m.Err)
+		m.Err = parseError(f.itemErr)
+		m.Body, m.Final = nil, !goesOn(m.Err)
 	case f.item != nil || f.done:
 		m.Body = f.item
 		m.Final = m.Final || isStop(f.item)
 	}
-}
-
-// isStop reports whether an item is all that some servers (Polkadot's
-// chainHead) say at the end of a stream: {"event":"stop"}. It is an item, too.
-func isStop(item []byte) bool {
-	const longest = 64 // with blanks
-	if len(item) > longest || scan.Type(item) != 'o' {
-		return false
-	}
-	m := scan.ReadObject(item, 1)
-	key, val, ok := m.Next()
-	if !ok || string(key) != "event" || string(val) != `"stop"` {
-		return false
-	}
-	_, _, more := m.Next()
-	return !more
 }
 
 // name returns the text of a method, allocated once for each name.

@@ -110,3 +110,19 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 func otherVersion(version []byte) bool {
 	return version != nil && string(version) != `"2.0"` && string(version) != `"1.0"`
 }
+
+// isStop reports whether an item is all that some servers (Polkadot's
+// chainHead) say at the end of a stream: {"event":"stop"}. It is an item, too.
+func isStop(item []byte) bool {
+	const longest = 64 // with blanks
+	if len(item) > longest || scan.Type(item) != 'o' {
+		return false
+	}
+	m := scan.ReadObject(item, 1)
+	key, val, ok := m.Next()
+	if !ok || string(key) != "event" || string(val) != `"stop"` {
+		return false
+	}
+	_, _, more := m.Next()
+	return !more
+}
