@@ -1,7 +1,6 @@
 package cmdline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,7 +40,14 @@ func (l *CommandLine) Has(name string) bool {
 // IsSafeName reports whether a name that a peer chose may stand in a command that
 // is proposed: letters, digits and a few marks.
 func IsSafeName(name string) bool {
-	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:-]*$`).MatchString(name)
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+		if !letter && (i == 0 || !strings.ContainsRune("./:-", rune(c))) {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // WithArgs returns l with other arguments; nil if it would show a secret.

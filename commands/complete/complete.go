@@ -1,6 +1,6 @@
 // Package complete finds what can complete a command line, for the completion
-// scripts of shells. It runs nothing of the line and opens no connection: the
-// methods of a peer are known if an earlier describe has kept them.
+// scripts of shells. It runs nothing of the line, and opens no connection
+// unless RPCX_COMPLETE=ask allows it: the methods of a peer are known if an earlier describe has kept them.
 package complete
 
 import (
@@ -74,6 +74,7 @@ type line struct {
 	flag    *cmdline.FlagDoc // whose value the last word is; nil: none
 	dialect string
 	catalog string
+	reach   []string // the flags that say how the peer is reached
 	dash    bool // "--" ended the flags
 }
 
@@ -112,6 +113,9 @@ func read(root cmdline.Doc, words []string) line {
 			name, value, given := strings.Cut(word, "=")
 			f := flagNamed(l.command, name)
 			if f == nil || f.Arg == "" {
+				if f != nil && slices.Contains(passedOn, f.Names[0]) {
+					l.reach = append(l.reach, "--"+f.Names[0])
+				}
 				continue
 			}
 			if !given {
@@ -121,6 +125,9 @@ func read(root cmdline.Doc, words []string) line {
 				}
 				i++
 				value = words[i]
+			}
+			if slices.Contains(passedOn, f.Names[0]) {
+				l.reach = append(l.reach, "--"+f.Names[0]+"="+value)
 			}
 			switch f.Names[0] {
 			case "dialect":

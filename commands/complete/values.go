@@ -166,7 +166,10 @@ func (l line) outlines() []cache.Outline {
 			return cache.Outlines(c, cmdline.IsSafeName)
 		}
 	}
-	return cache.KeptOutlines(typed, l.dialect)
+	if kept := cache.KeptOutlines(typed, l.dialect); kept != nil {
+		return kept
+	}
+	return l.ask(typed)
 }
 
 func (l line) methods() (a answer) {

@@ -1,0 +1,95 @@
+package complete
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire/cache"
+	"rpcx/wire/catalog"
+)
+
+// bigCatalog describes n methods.
+func bigCatalog(n int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"catalog":1,"methods":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, `{"name":"mod%d.method%d","description":"does thing %d","params":{"type":"object","properties":{"alpha":{"enum":["one","two","three"]},"beta":{"type":"integer"}}}}`, i%40, i, i)
+	}
+	return []byte(b.String() + `]}`)
+}
+
+// quickest is the shortest of several runs of f.
+func quickest(f func()) time.Duration {
+	best := time.Hour
+	for range 7 {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+// TestManyMethods: 2,000 methods are completed in about the time that it takes to read their catalog as plain JSON, so
+// that nobody waits for a key. (That takes some milliseconds; 50 is what a hand does not notice.)
+func TestManyMethods(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	big := bigCatalog(2000)
+	file := filepath.Join(t.TempDir(), "big.json")
+	if err := os.WriteFile(file, big, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Parse(big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache.KeepOutlines("ws://far.example/", "", cache.Outlines(c, cmdline.IsSafeName))
+	root := cmdline.Doc{Commands: []cmdline.Doc{{
+		Name: "call", Args: "ENDPOINT METHOD [PARAMS...]", Flags: []cmdline.FlagDoc{{Names: []string{"catalog"}, Arg: "FILE"}},
+	}}}
+	plain := quickest(func() {
+		var v any
+		if err := json.Unmarshal(big, &v); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, tt := range []struct {
+		words []string
+		want  int
+		most  float64 // times as long as the catalog is read
+	}{
+		{[]string{"call", "ws://far.example/", "mod3."}, 50, 3},
+		{[]string{"call", "ws://far.example/", "mod3.method3", "alpha=t"}, 2, 3},
+		{[]string{"call", "--catalog", file, "ws://other.example/", "mod3."}, 50, 15},
+	} {
+		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := quickest(func() {
+			if _, err := out.Seek(0, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := Print(out, root, tt.words); err != nil {
+				t.Fatal(err)
+			}
+		})
+		b, _ := os.ReadFile(out.Name())
+		if n := strings.Count(string(b), "\n") - 1; n != tt.want {
+			t.Errorf("%v: %d candidates, want %d: %.300s", tt.words, n, tt.want, b)
+		}
+		if ratio := float64(took) / float64(plain); ratio > tt.most {
+			t.Errorf("%v took %v, %.1f times as long as the catalog is read (%v)", tt.words, took, ratio, plain)
+		}
+		t.Logf("%v: %v; the catalog is read in %v", tt.words, took, plain)
+		out.Close()
+	}
+}
