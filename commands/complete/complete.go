@@ -75,7 +75,7 @@ type line struct {
 	dialect string
 	catalog string
 	reach   []string // the flags that say how the peer is reached
-	dash    bool // "--" ended the flags
+	dash    bool     // "--" ended the flags
 }
 
 // of returns what could complete the last of words.
