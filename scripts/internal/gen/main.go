@@ -111,6 +111,11 @@ func generate() ([]file, error) {
 		{"completions/rpcx.fish", complete.Script("fish")},
 		{"completions/rpcx.ps1", complete.Script("powershell")},
 	}
+	drawing, err := picture()
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, file{"man/terminal.svg", drawing})
 	files = append(files, commandPages(root)...)
 	files = append(files, topicPages(examples)...)
 	if readme == nil {

@@ -85,7 +85,7 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 	case name == "dialects":
 		b.WriteString("| dialect | what it is |\n| --- | --- |\n")
 		for _, name := range all.Names() {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", name, cell(help.DialectSays(name)))
+			fmt.Fprintf(&b, "| [`%s`](man/rpcx-%s.7) | %s |\n", name, name, cell(help.DialectSays(name)))
 		}
 	case name == "statuses":
 		b.WriteString("| status | name | meaning |\n| --- | --- | --- |\n")

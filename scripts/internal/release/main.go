@@ -40,7 +40,7 @@ var targets = []target{
 var packagers = []string{"deb", "rpm"}
 
 // documents go with each binary.
-var documents = []string{"README.md", "LICENSE", "CHANGELOG.md", "man/*.[157]", "completions/*"}
+var documents = []string{"README.md", "LICENSE", "CHANGELOG.md", "man/*", "completions/*"}
 
 // A release is one run.
 type release struct {
@@ -177,7 +177,7 @@ func (r *release) make(t target) error {
 // packages makes the packages of one system, from the files of its archive.
 func (r *release) packages(t target, stage string, files []string) error {
 	for _, n := range files {
-		if strings.HasPrefix(n, "man/") || n == "CHANGELOG.md" {
+		if strings.HasPrefix(n, "man/rpcx") || n == "CHANGELOG.md" {
 			if err := r.compress(filepath.Join(stage, n)); err != nil {
 				return err
 			}
