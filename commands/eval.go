@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,6 +28,7 @@ type evalOptions struct {
 	file      string
 	dryRun    bool
 	retry     request.Retries
+	beside    dialects.Beside
 }
 
 func evalCommand(run *env.Env) *cmdline.Command {
@@ -35,7 +37,7 @@ func evalCommand(run *env.Env) *cmdline.Command {
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
 		cmdline.Bool("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
 	}...)
-	flags = append(flags, o.retry.Flags()...)
+	flags = append(flags, slices.Concat(o.retry.Flags(), o.beside.Flags())...)
 	return &cmdline.Command{
 		Name:        "eval",
 		Usage:       "evaluate code on the peer and print its value",
@@ -80,6 +82,11 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 		return err
 	}
 	op := o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
+	if o.beside.Given() {
+		if op.Extra, err = o.beside.Extra(run.Line, e, false); err != nil {
+			return err
+		}
+	}
 	return (&request.Request{
 		Env: run, Client: &o.Client, Endpoint: e, Params: options.Params{DryRun: o.dryRun}, Print: print,
 		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,

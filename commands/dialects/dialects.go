@@ -27,7 +27,7 @@ type row struct {
 }
 
 // rows returns the table, in the order in which help lists the flags.
-func rows() []row { return []row{roRow, introspectRow, hotreplRow} }
+func rows() []row { return []row{roRow, introspectRow, hotreplRow, pageRow} }
 
 // Examples returns what the help of a command shows of single dialects. command is
 // its words after rpcx, such as "job run".

@@ -26,6 +26,8 @@ type HandshakeOptions struct {
 	Resume    string               // the session to resume: fail if that cannot be; "": begin a new one
 	Last      string               // the session of a connection that was lost: resume it if that can be; "": none
 	Began     func(session string) // told the peer's name for our session, once it has accepted us; nil: nobody asks
+	// Get asks the peer's server for a path over HTTP; nil where it has no HTTP.
+	Get func(ctx context.Context, path string) ([]byte, error)
 	// Own returns the method that the user calls first: a call of the greeting that has
 	// this method, and what comes after it there, is the user's. It may wait for the user,
 	// no longer than until ctx ends. nil: the greeting is ours.

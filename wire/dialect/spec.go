@@ -30,10 +30,13 @@ type Spec struct {
 
 	// How messages travel.
 
-	Framing       string             // of byte streams whose endpoint names none; "": line
-	Subprotocols  []string           // offered on WebSocket
-	Binary        wire.Binary        // what a binary message means to a client
-	ServerBinary  wire.Binary        // what it means to a server
+	Framing      string      // of byte streams whose endpoint names none; "": line
+	Subprotocols []string    // offered on WebSocket
+	Binary       wire.Binary // what a binary message means to a client
+	ServerBinary wire.Binary // what it means to a server
+	// Resolve finds the WebSocket of an endpoint that names an HTTP server: its path. get
+	// asks that server. nil: messages to such an endpoint are posted.
+	Resolve       func(get func(path string) ([]byte, error)) (path string, err error)
 	Duplex        bool               // both sides send unasked, which HTTP POST cannot carry
 	Sessions      *wire.HTTPSessions // how exchanges with an HTTP listener are sessions; nil: they are not
 	JSONRPCMember bool               // messages have the member "jsonrpc":"2.0"
@@ -59,6 +62,7 @@ type Spec struct {
 	ParamStyles    []string // how an object of params can be sent (--params-style), the usual way first; nil: one way
 	ScalarParams   bool     // params may be any JSON value, not only an object or an array
 	FunctionValues bool     // params can hold functions (key@on=NAME)
+	Extra          []string // members of a message beside method and params that a user may give (--extra)
 	RequestFields  bool     // a request has fields beside method and params: resource, target, verb and the like
 	TypedParams    bool     // Conversation.Typing tells by which schemas params are typed
 

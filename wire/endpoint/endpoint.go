@@ -83,8 +83,12 @@ func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 }
 
 // IsHTTP reports whether messages are sent with HTTP POST.
-func (e Endpoint) IsHTTP() bool {
-	return e.Address.Scheme == "http" || e.Address.Scheme == "https" || e.Address.Scheme == "http+unix"
+func (e Endpoint) IsHTTP() bool { return e.Address.IsHTTP() && !e.Resolves() }
+
+// Resolves reports whether the address is that of an HTTP server which tells where the
+// conversation is held.
+func (e Endpoint) Resolves() bool {
+	return e.Address.IsHTTP() && e.Spec().Resolve != nil
 }
 
 // IsBytes reports whether messages are framed in a byte stream.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -86,6 +87,13 @@ func (d *Direct) codecForLink() dialect.Codec {
 		o.Handshake.Began = func(session string) { d.session = session }
 		if d.codec == nil {
 			o.Handshake.Own = d.o.Own
+		}
+		if at := d.endpoint.Address; at.IsHTTP() || strings.HasPrefix(at.Scheme, "ws") {
+			o.Handshake.Get = func(ctx context.Context, path string) ([]byte, error) {
+				cfg := d.o.Transport
+				cfg.Header = cfg.Header.Clone()
+				return transport.Get(ctx, at, path, cfg)
+			}
 		}
 	}
 	if spec.CachedCatalog != nil {

@@ -39,7 +39,11 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	case e.Turned == endpoint.Dial:
 		return nil, wire.Usagef("%s: dial+ is for who serves: a client dials without being told", e)
 	case e.Turned == "":
-		return transport.Dial(ctx, e.Address, cfg)
+		at, err := resolved(ctx, *e, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return transport.Dial(ctx, at, cfg)
 	case len(cfg.Header) > 0:
 		return nil, wire.Usagef("%s: who is connected to sends no headers (--header, --token-command)", e)
 	}
@@ -73,6 +77,22 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 		err = cause
 	}
 	return conn, err
+}
+
+// resolved returns the address at which e's conversation is held: e's own, or, where that
+// is a server which tells, the WebSocket that it tells, of the same host.
+func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
+	if !e.Resolves() {
+		return e.Address, nil
+	}
+	path, err := e.Spec().Resolve(func(path string) ([]byte, error) { return transport.Get(ctx, e.Address, path, cfg) })
+	if err != nil {
+		return transport.Address{}, err
+	}
+	at := e.Address
+	at.URLPath = path
+	at.Scheme = map[string]string{"http": "ws", "https": "wss", "http+unix": "ws+unix"}[at.Scheme]
+	return at, nil
 }
 
 func (a *Await) limit(cfg transport.Config) time.Duration {

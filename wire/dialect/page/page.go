@@ -153,12 +153,22 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
 		ScalarParams:  p.Names != nil && p.Names.Params != "",
 		TypedParams:   p.Typed,
+		Extra:         extra(p),
+		Resolve:       codec.Resolve(p),
 		Evals:         p.Eval != nil,
 		NoRuntime:     true,
 		DeclaresHooks: true,
 		Answers:       answers(p),
 		NoDescription: "its page has no [[describe]]",
 	}, nil
+}
+
+// extra returns the members beside, which users may give.
+func extra(p *load.Page) []string {
+	if p.Names == nil {
+		return nil
+	}
+	return p.Names.Extra
 }
 
 // rules returns the page's rules, in the form that wire/validate/rules reads.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the dialect cdp: code in Node, by its inspector
+# the dialect cdp: code in Node, by its inspector; a client of that protocol with sessions
 . "$INTEROP/lib.sh"
 needs node
 
@@ -13,3 +13,21 @@ want 1 '' rpcx call "$at" No.such
 said "wasn't found"
 want 0 true rpcx call "$at" Runtime.getHeapUsage -q '.usedSize > 0'
 ok "code, its failures, calls"
+
+http=cdp+http://${at#cdp+ws://}
+http=${http%/*}
+want 0 42 rpcx eval "$http" '6 * 7'
+want 0 true rpcx describe "$http" -q '.methods | map(.name) | index("Runtime.evaluate") != null and index("Debugger.paused") != null'
+want 0 '"array"' rpcx describe "$http" Runtime.getProperties -q '.result.properties.result.type'
+want 0 '"Runtime.executionContextCreated"' rpcx subscribe "$http" Runtime.enable --count 1 -q .method
+ok "found by HTTP; what it describes; a domain's events"
+
+needs_packages
+start '^\{"listening":' rpcx serve cdp+ws://127.0.0.1:0/ --on 'Target.attachToTarget=jq:{sessionId: "S-\(.targetId)"}' \
+  --on 'Runtime.enable=rpcx call @ -n Runtime.consoleAPICalled type=log --extra "sessionId=S-p" && echo {}' \
+  --on 'Runtime.evaluate=jq:{result: {type: "string", value: .expression}}'
+want 0 'version rpcx serve
+told {"type":"log"}
+value {"result":{"type":"string","value":"6*7"}}
+refused -32601' node "$INTEROP/clients/cdp.js" "$(field listening | sed 's/^cdp+//')"
+ok "as a server: a client's flat sessions"

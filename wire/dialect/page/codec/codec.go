@@ -49,6 +49,7 @@ type call struct {
 	rule   *load.Subscribe // of its stream; nil: it opens none
 	stream wire.ID
 	result json.RawMessage // of a stream: the answer
+	extra  json.RawMessage // the members beside that it was sent with; nil: none
 }
 
 // newCodec returns the codec for one connection.
@@ -77,7 +78,7 @@ func (c *Codec) OpenEnded() {}
 // scope returns the variables for the programs of a call.
 func (c *Codec) scope(s *call) *program.Scope {
 	sc := c.Scope()
-	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result = s.method, s.params, json.RawMessage(s.id), s.token, s.result
+	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result, sc.Extra = s.method, s.params, json.RawMessage(s.id), s.token, s.result, s.extra
 	return sc
 }
 
@@ -145,7 +146,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	s.id, m.Method = m.ID.Clone(), s.method
+	s.id, m.Method, s.extra = m.ID.Clone(), s.method, bytes.Clone(c.d.Beside(m.Raw))
 	if s.rule != nil {
 		c.tokens++
 		s.stream = strconv.AppendInt(append([]byte(nil), '"'), c.tokens, 10)

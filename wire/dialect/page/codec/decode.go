@@ -151,15 +151,26 @@ func (c *Codec) cancelled(m *wire.Message) {
 	c.dropped[string(target)] = true
 }
 
+// shares reports whether a notification can belong to a call: it has the members beside
+// that the call was sent with.
+func (c *Codec) shares(s *call, m *wire.Message) bool {
+	for name, val := range scan.Named(s.extra) {
+		if !scan.Equal(scan.Get(m.Raw, name), val) {
+			return false
+		}
+	}
+	return true
+}
+
 // items appends an item for each stream that the notification belongs to.
 func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	for _, s := range c.streams {
 		rule := &s.rule.Item
-		if !dialect.Matches(rule.Method, m.Method) {
+		if !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
 			continue
 		}
 		sc := c.scope(s)
-		sc.Name = m.Method
+		sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
 		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
 			if err != nil {
 				return false, err
@@ -215,7 +226,7 @@ func (c *Codec) during(m *wire.Message) error {
 		shown := json.RawMessage(m.Params)
 		if way.rule.Event != nil {
 			sc := c.scope(owner)
-			sc.Name = m.Method
+			sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
 			if shown, err = way.rule.Event.First(m.Params, sc.Value); err != nil {
 				return err
 			}
@@ -235,7 +246,7 @@ func (c *Codec) during(m *wire.Message) error {
 func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	var only *call
 	for _, s := range c.calls {
-		if s.rule != nil {
+		if s.rule != nil || !c.shares(s, m) {
 			continue
 		}
 		if rule.When == nil {
@@ -246,7 +257,7 @@ func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 			continue
 		}
 		sc := c.scope(s)
-		sc.Name = m.Method
+		sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
 		if ok, err := rule.When.Holds(m.Params, sc.Value); ok || err != nil {
 			return s, err
 		}

@@ -25,7 +25,7 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		}
 		return nil, wire.ErrUnsupported
 	}
-	methods, seen := scan.AppendArray(nil), map[string]bool{}
+	found := found{methods: scan.AppendArray(nil), seen: map[string]bool{}}
 	for i := range c.d.Page.Describe {
 		rule := &c.d.Page.Describe[i]
 		if ok, err := rule.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
@@ -34,14 +34,20 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 			}
 			continue
 		}
-		if err := c.part(ctx, caller, rule, &methods, seen); err != nil {
+		if rule.Get != "" && c.o.Handshake.Get == nil {
+			continue
+		}
+		if err := c.part(ctx, caller, rule, &found); err != nil {
 			return nil, err
 		}
 	}
 	var o scan.Object
 	o.Int("catalog", 1)
 	o.Text("dialect", c.d.Page.Name)
-	o.Add("methods", methods.End())
+	o.Add("methods", found.methods.End())
+	if found.defs != nil {
+		o.Add("$defs", found.defs)
+	}
 	cat, err := catalog.Parse(o.End())
 	if err != nil {
 		return nil, protocolFault("describe", "what the peer says of itself cannot be read: "+err.Error())
@@ -49,9 +55,16 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat, nil
 }
 
+// found is what the parts of a description came to.
+type found struct {
+	methods scan.Array
+	seen    map[string]bool // the names of methods
+	defs    json.RawMessage // schemas that the methods refer to, an object; nil: none
+}
+
 // part asks for one list, page by page, and adds its methods. If several have
 // the same name, the first counts.
-func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, methods *scan.Array, seen map[string]bool) error {
+func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, to *found) error {
 	sc := c.Scope()
 	params, err := rule.Params.First(c.kept(), sc.Value)
 	if err != nil {
@@ -60,12 +73,16 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 	last := ""
 	for range pagesMost {
 		answer := c.kept()
-		if rule.Call != "" {
-			if answer, err = c.ask(ctx, caller, rule.Call, params); err != nil {
-				return err
-			}
+		switch {
+		case rule.Get != "":
+			answer, err = c.get(ctx, rule.Get)
+		case rule.Call != "":
+			answer, err = c.ask(ctx, caller, rule.Call, params)
 		}
-		if err := c.methods(rule, answer, methods, seen); err != nil || rule.Next == nil {
+		if err != nil {
+			return err
+		}
+		if err := c.methods(rule, answer, to); err != nil || rule.Next == nil {
 			return err
 		}
 		cursor, err := rule.Next.Result.First(answer, sc.Value)
@@ -83,20 +100,40 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 	return protocolFault(rule.Call, fmt.Sprintf("the list has more than %d pages", pagesMost))
 }
 
-func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, methods *scan.Array, seen map[string]bool) error {
-	list, err := rule.Methods.All(answer, c.Scope().Value)
+func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) error {
+	sc := c.Scope()
+	list, err := rule.Methods.All(answer, sc.Value)
 	if err != nil {
 		return err
 	}
+	defs, err := rule.Defs.All(answer, sc.Value)
+	if err != nil {
+		return err
+	}
+	for _, more := range defs {
+		to.defs = merged(to.defs, more)
+	}
 	for _, m := range list {
 		name := scan.String(scan.Get(m, "name"))
-		if name == "" || seen[name] {
+		if name == "" || to.seen[name] {
 			continue
 		}
-		seen[name] = true
-		methods.Add(withoutNulls(m))
+		to.seen[name] = true
+		to.methods.Add(withoutNulls(m))
 	}
 	return nil
+}
+
+// get returns what the peer's server answers to a GET, which is JSON.
+func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
+	answer, err := c.o.Handshake.Get(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if bad := scan.Valid(answer, wire.DefaultMaxDepth); bad != nil {
+		return nil, protocolFault("", "the answer to GET "+path+" is no JSON: "+bad.Error())
+	}
+	return answer, nil
 }
 
 // withoutNulls returns a method without the members whose value is null.

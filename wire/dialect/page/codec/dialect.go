@@ -4,6 +4,7 @@
 package codec
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -72,6 +73,10 @@ func (d *Dialect) messages(o dialect.CodecOptions) dialect.Codec {
 	}
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
+
+// Beside returns the members of a message that the page names as extra, an object; nil if
+// there are none.
+func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
 // Subscription returns the rule for the stream of a method, and the method or
 // pattern under which the page has it; nil if the method opens no stream.

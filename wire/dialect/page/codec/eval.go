@@ -2,6 +2,7 @@ package codec
 
 import (
 	"context"
+	"encoding/json"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -24,29 +25,37 @@ func (c *Codec) eval(op dialect.Op) (wire.Message, error) {
 	}
 	s := &call{method: rule.Call, unwrap: unwrapping{rule.Result, rule.Error}}
 	sc := c.scope(s)
-	sc.Code = scan.AppendQuoted(nil, op.Code)
+	sc.Code, sc.Extra = scan.AppendQuoted(nil, op.Code), op.Extra
 	params, err := rule.Params.First(nil, sc.Value)
 	if err != nil {
 		return wire.Message{}, err
 	}
-	return c.send(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params, Extra: op.Extra}, s)
+	extra := op.Extra
+	if rule.Extra != nil {
+		if extra, err = rule.Extra.First(op.Extra, sc.Value); err != nil {
+			return wire.Message{}, err
+		}
+	}
+	return c.send(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params, Extra: extra}, s)
 }
 
 // Prepare makes the calls that come before code is evaluated.
-func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, _ dialect.Op) error {
+func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.Op) error {
 	if c.d.Page.Eval == nil {
 		return nil
 	}
 	for i := range c.d.Page.Eval.First {
-		if err := c.prepare(ctx, caller, &c.d.Page.Eval.First[i]); err != nil {
+		if err := c.prepare(ctx, caller, &c.d.Page.Eval.First[i], op.Extra); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step *load.Step) error {
-	if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
+func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step *load.Step, extra json.RawMessage) error {
+	sc := c.Scope()
+	sc.Extra = extra
+	if ok, err := step.When.Holds(c.kept(), sc.Value); err != nil || !ok {
 		return err
 	}
 	st, err := c.take(ctx, caller, step)
@@ -58,6 +67,8 @@ func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step *load.S
 	case err != nil:
 		dialect.CancelAnyway(ctx, st)
 		return err
+	case m.Err != nil && step.Optional:
+		return nil
 	case m.Err != nil:
 		return &wire.Fault{Kind: wire.RPCError, Method: step.Call, RPC: m.Err.Clone(), Message: step.Call + ": " + m.Err.Error()}
 	}

@@ -151,6 +151,8 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 	switch {
 	case err != nil:
 		return unreached(err)
+	case m.Err != nil && step.Optional:
+		return nil
 	case m.Err != nil:
 		return &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the greeting was refused: " + m.Err.Error()}
 	}

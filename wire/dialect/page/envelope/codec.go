@@ -184,12 +184,12 @@ func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies
 
 // Event returns what a user sees of m.
 func (c *codec) Event(m wire.Message) (wire.Event, error) {
-	ev := wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
+	ev := wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: c.plan.Beside(m.Raw)}
 	switch {
 	case m.Kind == wire.Invalid:
 		ev.Data = m.Raw
 	case m.Err != nil:
-		return wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err}, nil
+		return wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err, Extra: ev.Extra}, nil
 	}
 	if ev.Data == nil {
 		ev.Data = null

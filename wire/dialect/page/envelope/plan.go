@@ -130,7 +130,7 @@ func merge(n *load.Names, more load.Names) {
 	if more.None != "" {
 		n.None = more.None
 	}
-	n.IDs, n.Counter = more.IDs, more.Counter
+	n.IDs, n.Counter, n.Extra = more.IDs, more.Counter, more.Extra
 }
 
 func (c *Plan) form(m load.Members) form {
@@ -175,4 +175,19 @@ func (c *Plan) none() json.RawMessage {
 		return json.RawMessage(c.names.None)
 	}
 	return nil
+}
+
+// Beside returns the members of a message that the page names as extra, an object; nil if
+// there are none. A nil Plan finds none.
+func (c *Plan) Beside(raw []byte) json.RawMessage {
+	if c == nil || len(c.names.Extra) == 0 || scan.Type(raw) != 'o' {
+		return nil
+	}
+	var o scan.Object
+	for _, name := range c.names.Extra {
+		if val := scan.Get(raw, name); val != nil {
+			o.Add(name, val)
+		}
+	}
+	return o.EndOrNil()
 }

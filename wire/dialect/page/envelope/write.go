@@ -202,11 +202,17 @@ func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, 
 		prog = p.page.Write.Error
 	}
 	if prog != nil {
-		scope := &program.Scope{Method: req.Method, Params: req.Params, ID: json.RawMessage(req.ID), Request: req.Raw, Result: result}
+		scope := &program.Scope{Method: req.Method, Params: req.Params, ID: json.RawMessage(req.ID), Request: req.Raw, Result: result, Extra: p.Beside(req.Raw)}
 		if e != nil {
 			scope.Error = e.JSON()
 		}
-		return c.whole(prog, scope)
+		msg, err := c.whole(prog, scope)
+		for name, val := range scan.Named(scope.Extra) {
+			if err == nil && scan.Type(msg) == 'o' && scan.Get(msg, name) == nil {
+				msg = scan.Splice(msg, name, val)
+			}
+		}
+		return msg, err
 	}
 	c.parts = c.parts[:0]
 	for _, k := range p.answers {
@@ -234,7 +240,7 @@ func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, 
 	case p.page.Base == "jsonrpc1":
 		c.parts = append(c.parts, part{p.response.fail.path, null})
 	}
-	return message(c.parts, nil), nil
+	return message(c.parts, p.Beside(req.Raw)), nil
 }
 
 // verdict returns the value of the member that tells results from errors.

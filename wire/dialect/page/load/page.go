@@ -43,15 +43,16 @@ type Prog = *program.Program
 
 // Names say which members of messages hold what.
 type Names struct {
-	Request  Members `toml:"request" says:"of a request: method, params, id, const"`
-	Response Members `toml:"response" says:"of an answer: id, result, error, and below it code, message, data; method, which repeats that of the request; const"`
-	Event    Members `toml:"event" says:"of a notification: method, params, const"`
-	OK       *OK     `toml:"ok" says:"the member that tells results from errors by its value"`
-	Params   string  `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: as they are given (object), as an array, as an array of exactly one element, as members of the message itself, as an array with the method in front"`
-	None     string  `toml:"none" of:"omit|{}|[]|null" says:"what is sent where no params are given (omit)"`
-	IDs      string  `toml:"ids" of:"integer|string|none" says:"what ids are made (integer); none: answers come in the order of their requests"`
-	Counter  string  `toml:"counter" of:"calls|all" says:"what takes an id: requests (calls), or each message that is written (all)"`
-	Batches  bool    `toml:"batches" says:"an array is several messages"`
+	Request  Members  `toml:"request" says:"of a request: method, params, id, const"`
+	Response Members  `toml:"response" says:"of an answer: id, result, error, and below it code, message, data; method, which repeats that of the request; const"`
+	Event    Members  `toml:"event" says:"of a notification: method, params, const"`
+	OK       *OK      `toml:"ok" says:"the member that tells results from errors by its value"`
+	Params   string   `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: as they are given (object), as an array, as an array of exactly one element, as members of the message itself, as an array with the method in front"`
+	None     string   `toml:"none" of:"omit|{}|[]|null" says:"what is sent where no params are given (omit)"`
+	IDs      string   `toml:"ids" of:"integer|string|none" says:"what ids are made (integer); none: answers come in the order of their requests"`
+	Counter  string   `toml:"counter" of:"calls|all" says:"what takes an id: requests (calls), or each message that is written (all)"`
+	Batches  bool     `toml:"batches" says:"an array is several messages"`
+	Extra    []string `toml:"extra" says:"members beside them, which users give (--extra NAME=VALUE) and events have in extra; an answer repeats those of its request"`
 }
 
 // Members name the members of one kind of message. Each is a dotted path.
@@ -95,14 +96,15 @@ type Read struct {
 
 // A Step is one message of a greeting or a goodbye.
 type Step struct {
-	Call   string           `toml:"call" says:"the method that is called, and answered before the next step"`
-	Notify string           `toml:"notify" says:"the notification that is sent"`
-	Await  Prog             `toml:"await" says:"a condition: the message that is awaited, of all that came since the connection is open"`
-	Params Prog             `toml:"params" says:"its params"`
-	When   Prog             `toml:"when" says:"the step is left out where this does not hold; its input is $kept"`
-	Wait   *bool            `toml:"wait" says:"false: the answer is not awaited before the next step, but before the greeting is over"`
-	Accept map[string][]any `toml:"accept" says:"PROGRAM = values: what it makes of the answer must be one of them, else the status is 5"`
-	Keep   map[string]Prog  `toml:"keep" says:"NAME = a program on the answer, or on the message that was awaited: its value is $kept.NAME from here on"`
+	Call     string           `toml:"call" says:"the method that is called, and answered before the next step"`
+	Notify   string           `toml:"notify" says:"the notification that is sent"`
+	Await    Prog             `toml:"await" says:"a condition: the message that is awaited, of all that came since the connection is open"`
+	Params   Prog             `toml:"params" says:"its params"`
+	When     Prog             `toml:"when" says:"the step is left out where this does not hold; its input is $kept"`
+	Wait     *bool            `toml:"wait" says:"false: the answer is not awaited before the next step, but before the greeting is over"`
+	Optional bool             `toml:"optional" says:"an answer that is an error is no failure: nothing is kept of it"`
+	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: what it makes of the answer must be one of them, else the status is 5"`
+	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the answer, or on the message that was awaited: its value is $kept.NAME from here on"`
 }
 
 // Call says how a user's call is carried by another method.
@@ -119,6 +121,7 @@ type Eval struct {
 	First  []Step `toml:"first" says:"calls before it, each time, whose answers keep values: the steps are those of a greeting"`
 	Call   string `toml:"call" says:"the method that is called"`
 	Params Prog   `toml:"params" says:"its params, made of $code"`
+	Extra  Prog   `toml:"extra" says:"members beside, an object, made of $extra, which the user gave"`
 	Result Prog   `toml:"result" says:"the value, of its result"`
 	Error  Prog   `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
 }
@@ -173,15 +176,24 @@ type HTTP struct {
 	Headers map[string]Prog     `toml:"headers" says:"HEADER = a program on $kept, that makes its value, a text"`
 	Events  string              `toml:"events" of:"GET" says:"what the peer says outside of our exchanges comes in a standing event stream; an answer whose stream ends too early is resumed"`
 	End     string              `toml:"end" of:"DELETE" says:"how the session is ended"`
+	Resolve *Resolve            `toml:"resolve" says:"how an address of http finds the WebSocket that the conversation is held on"`
+}
+
+// Resolve finds a WebSocket.
+type Resolve struct {
+	Get []string `toml:"get" says:"the paths that are asked with GET, in order, until one tells"`
+	URL Prog     `toml:"url" says:"the WebSocket's URL, made of what is answered. Of it only the path counts: host and port are those of the address"`
 }
 
 // Describe is one question about what a peer offers.
 type Describe struct {
 	Call    string `toml:"call" says:"the method that is called"`
+	Get     string `toml:"get" says:"the path that is asked with an HTTP GET, at the host of the WebSocket, in place of a call"`
 	Params  Prog   `toml:"params" says:"its params"`
 	When    Prog   `toml:"when" says:"it is left out where this does not hold; its input is $kept"`
 	Next    *Next  `toml:"next" says:"further pages: result, a program that finds the cursor in the answer, and params, made of it"`
 	Methods Prog   `toml:"methods" says:"what it makes of the answer are methods of the catalog: {name, kind, description, params, result, extra}"`
+	Defs    Prog   `toml:"defs" says:"schemas that the methods refer to, an object: #/$defs/NAME"`
 }
 
 // Next says how the next page of a list is asked for.

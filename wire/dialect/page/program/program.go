@@ -17,6 +17,13 @@ import (
 	"rpcx/wire/scan"
 )
 
+// ListLimit bounds the time of a program that makes a list of a whole answer, as All
+// does: that is not done for each message.
+const ListLimit = 10 * time.Second
+
+// outputMost bounds the bytes of one output: no message may be longer.
+const outputMost = wire.DefaultMaxMessage
+
 // Limit bounds the time that a program may take for one message.
 const Limit = 100 * time.Millisecond
 
@@ -99,7 +106,7 @@ func (p *Program) Check() error {
 func (p *Program) First(in json.RawMessage, vals jq.Values) (out json.RawMessage, err error) {
 	err = p.run(in, vals, func(v json.RawMessage) (bool, error) {
 		out = v
-		return false, nil
+		return false, tooLong(v)
 	})
 	return out, err
 }
@@ -112,17 +119,20 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	case p.constant != nil:
 		return []json.RawMessage{p.constant}, nil
 	}
-	err = p.within(func(ctx context.Context, prog *jq.Program) error {
-		outs = nil
-		return prog.RunWith(ctx, orNull(in), vals, func(v json.RawMessage) (bool, error) {
-			if len(outs) == outputsMost {
-				return false, fmt.Errorf("more than %d outputs", outputsMost)
-			}
-			outs = append(outs, v)
-			return true, nil
-		})
+	prog, err := p.compile()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ListLimit)
+	defer cancel()
+	err = prog.RunWith(ctx, orNull(in), vals, func(v json.RawMessage) (bool, error) {
+		if len(outs) == outputsMost {
+			return false, fmt.Errorf("more than %d outputs", outputsMost)
+		}
+		outs = append(outs, v)
+		return true, tooLong(v)
 	})
-	return outs, err
+	return outs, p.failed(err, ListLimit)
 }
 
 // Holds reports whether an output for the input in is neither null nor false. A
@@ -161,7 +171,7 @@ func (p *Program) within(apply func(ctx context.Context, prog *jq.Program) error
 		return err
 	}
 	if prog.IsPath() {
-		return p.failed(apply(context.Background(), prog))
+		return p.failed(apply(context.Background(), prog), Limit)
 	}
 	for range 2 {
 		d := takeDeadline()
@@ -171,17 +181,25 @@ func (p *Program) within(apply func(ctx context.Context, prog *jq.Program) error
 			break
 		}
 	}
-	return p.failed(err)
+	return p.failed(err, Limit)
 }
 
-// failed returns err as a Fault that names the program.
-func (p *Program) failed(err error) error {
+// tooLong returns an error if an output is longer than any message.
+func tooLong(v json.RawMessage) error {
+	if len(v) > outputMost {
+		return fmt.Errorf("an output of more than %d bytes", outputMost)
+	}
+	return nil
+}
+
+// failed returns err as a Fault that names the program, which may take so long.
+func (p *Program) failed(err error, limit time.Duration) error {
 	if err == nil {
 		return nil
 	}
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
-		what = "it took longer than " + Limit.String()
+		what = "it took longer than " + limit.String()
 	}
 	const most = 120
 	text := p.text

@@ -98,7 +98,7 @@ func (h *handler) scope() *program.Scope {
 // of returns the variables for one request.
 func (h *handler) of(m *wire.Message) *program.Scope {
 	sc := h.scope()
-	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
+	sc.Method, sc.Params, sc.ID, sc.Request, sc.Extra = m.Method, m.Params, json.RawMessage(m.ID), m.Raw, h.d.Beside(m.Raw)
 	return sc
 }
 
@@ -186,7 +186,7 @@ func (h *handler) unknown(code int, message, name string) error {
 
 // call answers a request by a hook.
 func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
-	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
+	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
 	if kind != catalog.Stream {
 		return h.respond(ctx, &in.Msg, r)
 	}
@@ -232,6 +232,14 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 	return result, err
 }
 
+// vars are the variables of a hook that answers m: the members beside.
+func (h *handler) vars(m *wire.Message) map[string]string {
+	if extra := h.d.Beside(m.Raw); extra != nil {
+		return map[string]string{"RPCX_EXTRA": string(extra)}
+	}
+	return nil
+}
+
 // notified passes a notification to its hook. A notification that the page
 // itself handles needs no hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
@@ -241,7 +249,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	}
 	if kind, ok := h.r.Kind(method); ok {
 		_, err := h.r.Respond(ctx, dialect.Request{
-			Method: method, Params: in.Msg.Params, Notification: true,
+			Method: method, Params: in.Msg.Params, Notification: true, Vars: h.vars(&in.Msg),
 			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
 		})
 		return err

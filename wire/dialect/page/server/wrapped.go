@@ -38,7 +38,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	}
 	ctx, r := h.run(ctx, sc)
 	defer h.ran(r)
-	result, err := h.respond(ctx, &in.Msg, dialect.Request{Method: name, Params: params, ID: in.Msg.ID})
+	result, err := h.respond(ctx, &in.Msg, dialect.Request{Method: name, Params: params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)})
 	sc.Method, sc.Result = name, result
 	switch {
 	case r.stopped.Load():

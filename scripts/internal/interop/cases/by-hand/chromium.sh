@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# the dialect cdp: Chromium, found by HTTP, in flat sessions
+. "$INTEROP/lib.sh"
+needs chromium
+
+start 'DevTools listening on' chromium --headless=new --no-sandbox --disable-gpu --remote-debugging-port=0 --user-data-dir="$PWD/profile" about:blank
+ws=${line##* }
+http=cdp+http://${ws#ws://}
+http=${http%%/devtools*}
+want 0 '"about:blank"' rpcx eval "$http" location.href
+want 0 '{"a":[1,"x"]}' rpcx eval "$http" '({a: [1, await Promise.resolve("x")]})'
+want 1 '' rpcx eval "$http" 'throw new TypeError("no")'
+said 'TypeError: no'
+want 0 true rpcx describe "$http" -q '(.methods | length > 500) and (."$defs" | has("Page.FrameId"))'
+ok "code in a page of the browser; all domains described"
+
+rpcx connect "$http" --session web
+target=$(rpcx call @web Target.createTarget url=about:blank -r -q .targetId)
+session=$(rpcx call @web Target.attachToTarget targetId="$target" flatten:=true -r -q .sessionId)
+want 0 '"t"' rpcx eval @web 'document.title = "t"' --extra sessionId="$session"
+want 0 "$session" rpcx call @web Runtime.enable --extra sessionId="$session" --method Runtime.executionContextCreated --events -r \
+  -q 'select(.method) | .extra.sessionId'
+want 0 true rpcx call @web Target.closeTarget targetId="$target" -q .success
+want 0 '' rpcx session close web
+ok "a target of our own by its session"

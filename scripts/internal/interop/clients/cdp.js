@@ -1,0 +1,15 @@
+// A client of the Chrome DevTools Protocol: rpcx serve is the browser at the URL in argv.
+'use strict';
+const CDP = require('chrome-remote-interface');
+
+(async () => {
+  const c = await CDP({ target: process.argv[2], local: true });
+  console.log('version', (await c.send('Browser.getVersion')).product);
+  const { sessionId } = await c.send('Target.attachToTarget', { targetId: 'p', flatten: true });
+  const told = new Promise((done) => c.on(`Runtime.consoleAPICalled.${sessionId}`, done));
+  await c.send('Runtime.enable', {}, sessionId);
+  console.log('told', JSON.stringify(await told));
+  console.log('value', JSON.stringify(await c.send('Runtime.evaluate', { expression: '6*7' }, sessionId)));
+  await c.send('No.such', {}, sessionId).catch((e) => console.log('refused', e.response.code));
+  await c.close();
+})().catch((e) => { console.error(e); process.exit(1); });
