@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"rpcx/commands/cmdline"
@@ -26,6 +29,74 @@ func TestLimits(t *testing.T) {
 		}
 		if l.What == "" || l.Bound == "" || l.Then == "" {
 			t.Errorf("%+v says too little", l)
+		}
+	}
+}
+
+// limitTests says for each limit which test shows that it holds: a script, or a Go test of a
+// package.
+var limitTests = map[string]string{
+	"a connection, TLS and the upgrade included": "wire/transport TestDialFaults",
+	"a greeting": "wire/session TestGreetingIsBounded",
+	"a call: the time between two messages of it":                                     "cli-flags",
+	"a call, from its beginning to its end":                                           "exit-status",
+	"the end of a stream after an error in it":                                        "introspect-client",
+	"what the peer answers to a cancel or unsubscribe":                                "commands TestTimeoutIsKept",
+	"the end of a connection, each step of it":                                        "commands TestTimeoutIsKept",
+	"the end of a child when its stdin is closed, and again when it was asked to end": "net-children",
+	"what others keep open of a child that has ended":                                 "net-children",
+	"who reads our stdout and stderr, after --timeout or a signal":                    "signals",
+	"answers to requests of a peer that sends no more":                                "wire/peer TestOwedAnswersAreBounded",
+	"a hook; one whose items the peer takes as they come has no bound":                "hook-limits",
+	"the items of a hook that go into one answer, as to a POST":                       "serve-odd",
+	"a lost connection that is to be made again":                                      "reconnect",
+	"redirects of one request":                                                        "promise-http",
+	"the body of an HTTP answer that is no success":                                   "commands TestCells",
+	"a question of ours about what a service offers (introspect)":                     "wire/dialect/introspect TestServicesThatDoNotAnswer",
+	"an answer about a job (hotrepl)":                                                 "wire/dialect/hotrepl TestAnswersAboutJobsAreBounded",
+	"a message":                                                                       "frame-sizes",
+	"the nesting of a message":                                                        "frame-line",
+	"messages in one batch":                                                           "wire/dialect/jsonrpc TestBatchIsBounded",
+	"what a stream has brought and is not printed yet":                                "wire/peer TestBackpressure",
+	"what connect has to print":                                                       "session-load",
+	"what came of a stream before the answer that names it":                           "engine-early",
+	"notifications that wait for their hook":                                          "wire/peer TestNotificationsBounded",
+	"answers of ours that the peer does not read":                                     "wire/peer TestAnswersThatNobodyReadsAreBounded",
+	"clients of a listener":                                                           "serve-limits",
+	"the head of a client's HTTP request, its TLS handshake included":                 "wire/transport TestLargeHeadIsRefused",
+	"the body of a client's POST":                                                     "wire/transport TestSlowBody",
+	"a client's TLS handshake (tls)":                                                  "wire/transport TestSilentTLSClientsAreHungUpOn",
+	"a client's HTTP connection without a request":                                    "wire/transport TestListenerWaitsAreBounded",
+	"an answer to a POST that its client does not take":                               "wire/transport TestPostCloseIsBounded",
+	"requests of one client that are being answered":                                  "wire/peer TestRequestsInFlightAreBounded",
+	"answers that all clients of a listener have not read":                            "wire/peer TestAnswersThatNobodyReadsAreBounded",
+	"requests of batches that wait until there is room for them":                      "wire/peer TestInflightQueueIsBounded",
+	"sessions of scomp that nobody is connected to":                                   "wire/dialect/scomp TestIdleSessionsAreBounded",
+	"functions of the peer that are remembered (scomp)":                               "wire/dialect/scomp TestFunctionsOfTheirs",
+	"jobs that a connection remembers (ro)":                                           "wire/dialect/ro TestJobsAreForgotten",
+	"calls in a session's inbox":                                                      "wire/session/daemon TestInboxIsBounded",
+	"what a session keeps of what came unasked":                                       "wire/session/daemon TestRingKeepsTheNewest",
+	"lines of a child that are no messages":                                           "frame-line",
+	"different warnings about one peer":                                               "commands/options TestWarningsAboutAPeerAreBounded",
+}
+
+// TestLimitsAreShown: each row of the table has a test that shows that it holds.
+func TestLimitsAreShown(t *testing.T) {
+	for _, l := range cmdline.Limits() {
+		where, test, goTest := strings.Cut(limitTests[l.What], " ")
+		if !goTest {
+			if _, err := os.Stat(filepath.Join("testdata", "script", where+".txtar")); err != nil || where == "" {
+				t.Errorf("no test shows that the limit holds of %s: %q", l.What, where)
+			}
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join("..", where, "*_test.go"))
+		shown := slices.ContainsFunc(files, func(file string) bool {
+			b, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(b), "func "+test+"(t *testing.T)")
+		})
+		if _, err := os.Stat(filepath.Join("..", where)); err == nil && !shown { // a dialect may have been taken out
+			t.Errorf("%s: there is no %s in %s", l.What, test, where)
 		}
 	}
 }

@@ -72,3 +72,17 @@ func TestInflightCancelsByID(t *testing.T) {
 		t.Errorf("%d handlers were ended in all", ended)
 	}
 }
+
+// Of requests that came in batches 65,536 wait for room; a further one is refused.
+func TestInflightQueueIsBounded(t *testing.T) {
+	f := newInflight()
+	in := newInbound("1", 1)
+	for n := range 1 << 16 {
+		if !f.later(in) {
+			t.Fatal(n, "wait, and no more")
+		}
+	}
+	if f.later(in) {
+		t.Error("one more than may be waits")
+	}
+}

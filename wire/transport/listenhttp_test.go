@@ -314,7 +314,7 @@ func TestHTTPOverUnixSocket(t *testing.T) {
 // Each wait for a client has a bound.
 func TestListenerWaitsAreBounded(t *testing.T) {
 	s := (&httpListener{}).newServer()
-	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {
+	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyPatience != 30*time.Second || bodyRate != 1<<10 {
 		t.Errorf("%v, %v, %d bytes", s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes)
 	}
 }
