@@ -45,20 +45,26 @@ needs() {
   done
 }
 
-# needs_packages: the npm packages as package-lock.json pins them.
+# needs_packages: the npm packages as package-lock.json pins them. Cases run beside each other: one of them installs.
 needs_packages() {
-  needs node npm
+  needs node npm flock
   local stamp=$INTEROP/node_modules/.package-lock.json
-  if [[ ! -e $stamp || $INTEROP/package-lock.json -nt $stamp ]]; then
-    npm ci --prefix "$INTEROP" --ignore-scripts --no-audit --no-fund --loglevel=error >&2
-    touch "$stamp"
-  fi
+  {
+    flock 8
+    if [[ ! -e $stamp || $INTEROP/package-lock.json -nt $stamp ]]; then
+      npm ci --prefix "$INTEROP" --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+      touch "$stamp"
+    fi
+  } 8<"$INTEROP/package-lock.json"
 }
 
-# needs_gopls: gopls as its module pins it, on the PATH.
-needs_gopls() {
-  needs go
-  (cd "$INTEROP/gopls" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/gopls" golang.org/x/tools/gopls)
+# needs_built PROGRAM PACKAGE: a Go program as its module in the folder PROGRAM pins it, on the PATH.
+needs_built() {
+  needs go flock
+  {
+    flock 8
+    (cd "$INTEROP/$1" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/$1" "$2")
+  } 8<"$INTEROP/$1/go.mod"
 }
 
 # start PATTERN COMMAND...: starts a server and waits for a line of its output (either stream) that matches the extended

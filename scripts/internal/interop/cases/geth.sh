@@ -2,7 +2,7 @@
 # go-ethereum's rpc server over http, ws and a Unix socket, and its client: calls, subscriptions, unsubscribing
 . "$INTEROP/lib.sh"
 needs go
-(cd "$INTEROP/geth" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/geth" .)
+needs_built geth .
 
 start '^\{' geth "$PWD/geth.ipc"
 address=$(field http)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gopls (lsp framing) over exec and tcp: its requests carry our ids and must be answered before it says anything useful
 . "$INTEROP/lib.sh"
-needs_gopls
+needs_built gopls golang.org/x/tools/gopls
 needs node
 
 mkdir project

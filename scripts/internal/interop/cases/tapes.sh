@@ -3,7 +3,7 @@
 . "$INTEROP/lib.sh"
 needs_packages
 needs go
-(cd "$INTEROP/geth" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/geth" .)
+needs_built geth .
 
 # again NAME [FLAGS...]: the tape NAME.tape keeps the rules of its dialect, but for those that FLAGS leave out, and played as
 # client and as server against each other it gives the same conversation.
@@ -103,7 +103,7 @@ want 0 '' rpcx replay mcp.tape --to "$everything"
 ok "MCP, over stdio: tools, progress, sampling"
 
 # gopls
-needs_gopls
+needs_built gopls golang.org/x/tools/gopls
 mkdir project
 printf 'module example.com/m\n\ngo 1.26\n' >project/go.mod
 uri=file://$PWD/project

@@ -2,10 +2,10 @@
 # rpcx validate: what it finds in real servers, by name: jayson, go-ethereum's rpc, MCP's server, vscode-jsonrpc, gopls
 . "$INTEROP/lib.sh"
 needs_packages
-needs_gopls
+needs_built gopls golang.org/x/tools/gopls
 needs go
 certificate
-(cd "$INTEROP/geth" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/geth" .)
+needs_built geth .
 
 # found ENDPOINT FLAGS...: the level and the name of each broken rule, once.
 found() {
@@ -44,13 +44,6 @@ should parse-error
 should wrong-version' found "exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 ok "MCP's server, held against JSON-RPC 2.0: what is no request is never answered"
 
-cat >"$INTEROP/servers/.vscode.js" <<'JS'
-const rpc = require('vscode-jsonrpc/node');
-const peer = rpc.createMessageConnection(new rpc.StreamMessageReader(process.stdin), new rpc.StreamMessageWriter(process.stdout));
-peer.onRequest('add', (a, b) => a + b);
-peer.onClose(() => process.exit(0));
-peer.listen();
-JS
 want 0 'should bad-params
 should batch
 should batch-empty
@@ -59,8 +52,7 @@ should id-digits
 should id-of-wrong-type
 should invalid-request
 should parse-error
-should wrong-version' found "header+exec:node $INTEROP/servers/.vscode.js" --try 'add=[1,2]'
-rm "$INTEROP/servers/.vscode.js"
+should wrong-version' found "header+exec:node $INTEROP/servers/vscode-bare.js" --try 'add=[1,2]'
 ok "vscode-jsonrpc: params that are a text are passed on, what is no request is never answered"
 
 # What it cannot read ends gopls.

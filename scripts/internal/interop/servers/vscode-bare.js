@@ -1,0 +1,6 @@
+// vscode-jsonrpc with nothing around it.
+const rpc = require('vscode-jsonrpc/node');
+const peer = rpc.createMessageConnection(new rpc.StreamMessageReader(process.stdin), new rpc.StreamMessageWriter(process.stdout));
+peer.onRequest('add', (a, b) => a + b);
+peer.onClose(() => process.exit(0));
+peer.listen();
