@@ -40,9 +40,9 @@ type verb struct {
 // verbs are the commands, in the order of the help.
 var verbs = []verb{
 	{
-		name: "list", usage: "list the sessions of this user", prints: true, run: runList,
-		description: "One JSON line a session; on a terminal a table.",
-		example:     cmdline.Example{Says: "The names of all sessions", Command: "rpcx session list -r -q .name"},
+		name: "list", usage: "list the sessions of this user, and the profiles", prints: true, run: runList,
+		description: "One JSON line for each; on a terminal a table. Profiles come last, with the state profile.",
+		example:     cmdline.Example{Says: "The names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
 	},
 	{
 		name: "status", args: "NAME", usage: "tell how a session is, as JSON", prints: true, run: runStatus,

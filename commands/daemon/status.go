@@ -15,6 +15,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/profile"
 	"rpcx/wire/scan"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/rundir"
@@ -76,6 +77,7 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if err != nil {
 		return env.Cause(cl.Ctx, err)
 	}
+	profiles := profileLines(run)
 	if o.out.ForPeople(run) && !o.out.Pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
@@ -85,17 +87,48 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 			}
 			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
 		}
+		for _, p := range profiles {
+			rows = append(rows, []string{"@" + p.Name, p.State, p.Dialect, "", format.CleanLine(p.Endpoint)})
+		}
 		return cmdline.Print(os.Stdout, format.Table(rows, run.Stdout.Width, run.Stdout.Color))
 	}
 	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
 		return err
 	}
-	lines := make([]json.RawMessage, 0, len(all))
+	lines := make([]json.RawMessage, 0, len(profiles)+len(all))
 	for _, s := range all {
 		lines = append(lines, s.JSON())
 	}
+	for _, p := range profiles {
+		lines = append(lines, scan.JSON(p))
+	}
 	return printValues(ctx, print, lines...)
+}
+
+// A profileLine is what list says of a profile, with the names that a session's state has.
+type profileLine struct {
+	Name     string `json:"name"`
+	Endpoint string `json:"endpoint,omitempty"` // without secrets; "": it has none that can be read before its variables are filled in
+	Dialect  string `json:"dialect,omitempty"`
+	State    string `json:"state"`
+}
+
+// profileLines returns what list says of the profiles. A file that cannot be used is a warning: the sessions are there
+// all the same.
+func profileLines(run *env.Env) (lines []profileLine) {
+	all, err := profile.List()
+	if err != nil {
+		run.Console.Warn(err.Error())
+	}
+	for _, p := range all {
+		l := profileLine{Name: p.Name, Dialect: p.Dialect, State: "profile"}
+		if e, err := endpoint.Parse(p.Endpoint, p.Dialect); err == nil {
+			l.Endpoint, l.Dialect = e.String(), e.Dialect
+		}
+		lines = append(lines, l)
+	}
+	return lines
 }
 
 func runClose(ctx context.Context, run *env.Env, o *verbOptions) error {

@@ -99,6 +99,27 @@ func Defaults() (*Profile, error) {
 	return p, nil
 }
 
+// A Listed profile is what the file says of one in a few words: its variables are not filled in.
+type Listed struct{ Name, Endpoint, Dialect string }
+
+// List returns all profiles, by their names. One that Find would refuse is listed with what can be read of it.
+func List() ([]Listed, error) {
+	f, err := open()
+	if err != nil || f == nil {
+		return nil, err
+	}
+	var all []Listed
+	for _, name := range slices.Sorted(maps.Keys(f.profiles)) {
+		l := Listed{Name: name}
+		if table, ok := f.profiles[name].(map[string]any); ok {
+			l.Endpoint, _ = table["endpoint"].(string)
+			l.Dialect, _ = table["dialect"].(string)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
 // Names returns the names of all profiles.
 func Names() ([]string, error) {
 	f, err := open()
