@@ -66,7 +66,9 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
 			if asJSON {
 				return printJSON(topicJSON(t, true))
 			}
-			return cmdline.Print(os.Stdout, t.Name+": "+t.Says+"\n\n"+t.Text)
+			var b strings.Builder
+			row(&b, "", t.Name+": "+t.Says, 0)
+			return cmdline.Print(os.Stdout, b.String()+"\n"+t.Text)
 		}
 	}
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command or topic %q", strings.Join(l.Args, " ")), nil)

@@ -94,14 +94,34 @@ func Prose(text string) string {
 			row(&b, "", plain(p.Text), 0)
 		case Verbatim:
 			for _, l := range p.Lines {
-				b.WriteString(strings.TrimRight("  "+l, " ") + "\n")
+				verbatim(&b, l)
 			}
 		case Entry:
-			row(&b, "  "+plain(p.Term), plain(p.Text), 24)
+			term := "  " + plain(p.Term)
+			for len(term) > Width {
+				at := strings.LastIndexByte(term[:Width], ' ')
+				if strings.TrimSpace(term[:max(at, 0)]) == "" {
+					break
+				}
+				b.WriteString(term[:at] + "\n")
+				term = "    " + term[at+1:]
+			}
+			row(&b, term, plain(p.Text), 24)
 		}
 		before = p
 	}
 	return b.String()
+}
+
+// verbatim writes a line as it stands; a wide one of a shell goes on in the next.
+func verbatim(b *strings.Builder, line string) {
+	lines := []string{line}
+	if isShell(line) {
+		lines = folded(line, Width-2)
+	}
+	for _, l := range lines {
+		b.WriteString(strings.TrimRight("  "+l, " ") + "\n")
+	}
 }
 
 // plain removes the backquotes, which make words bold in the manual.

@@ -33,11 +33,11 @@ func Text(name string, d cmdline.Doc, brief bool) string {
 	subcommands(&b, d)
 	if brief {
 		arguments(&b, d.Args)
-		flagGroup(&b, "Flags", popularFlags(d.Flags))
-		examples(&b, d.Examples[:min(3, len(d.Examples))])
+		flagGroup(&b, "Flags", popularFlags(d))
+		examples(&b, first(examplesOf(d)))
 	} else {
 		allFlags(&b, d.Flags)
-		examples(&b, d.Examples)
+		examples(&b, examplesOf(d))
 	}
 	b.WriteString("\n" + whatElse(name, d, brief))
 	return b.String()
@@ -81,18 +81,18 @@ func firstSentences(text string) string {
 // twelve that the command has.
 var popular = []string{
 	"notify", "batch", "file", "count", "until", "session", "to", "output", "listen", "on", "hooks", "catalog", "schema", "against", "report",
-	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "method", "events", "header", "timeout", "dry-run", "dialect",
-	"verbose", "json", "follow", "jobs", "record",
+	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "header", "timeout", "verbose", "dialect", "method", "events", "dry-run", "json", "follow", "jobs", "record",
 }
 
 const popularCount = 12
 
 // popularFlags returns the flags that -h shows.
-func popularFlags(flags []cmdline.FlagDoc) []cmdline.FlagDoc {
+func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
 	var shown []cmdline.FlagDoc
 	for _, name := range popular {
-		for _, f := range flags {
-			if f.Names[0] == name && len(shown) < popularCount {
+		for _, f := range d.Flags {
+			listens := f.Group != cmdline.GroupListen || strings.Contains(d.Args, "LISTEN")
+			if f.Names[0] == name && len(shown) < popularCount && listens {
 				shown = append(shown, f)
 			}
 		}
@@ -174,13 +174,32 @@ func flagForm(f cmdline.FlagDoc) string {
 	return form
 }
 
+// examplesOf returns the examples of a command, or where it is one of several words the first of each that it has.
+func examplesOf(d cmdline.Doc) []cmdline.Example {
+	if len(d.Examples) > 0 {
+		return d.Examples
+	}
+	var all []cmdline.Example
+	for _, sub := range d.Commands {
+		all = append(all, sub.Examples[:min(1, len(sub.Examples))]...)
+	}
+	return first(all)
+}
+
+// first returns the examples that -h shows.
+func first(all []cmdline.Example) []cmdline.Example { return all[:min(3, len(all))] }
+
 func examples(b *strings.Builder, examples []cmdline.Example) {
 	if len(examples) > 0 {
 		b.WriteString("\nExamples\n")
 	}
 	for _, e := range examples {
 		b.WriteString("  # " + e.Says + "\n")
-		b.WriteString("  " + strings.ReplaceAll(e.Command, "\n", "\n  ") + "\n")
+		for line := range strings.SplitSeq(e.Command, "\n") {
+			for _, l := range folded(line, Width-2) {
+				b.WriteString("  " + l + "\n")
+			}
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		Name: "serve", Usage: "be a plugin, made of hooks", ArgsUsage: "[-- COMMAND ARGS...]",
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --name hello --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
+			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
 		}},
 		Flags:  pluginsOnly(flags),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
