@@ -8,7 +8,8 @@ export RPCX_HISTORY=off XDG_CACHE_HOME=$PWD/cache
 mkdir certificates
 touch certificates/root.pem
 
-# typed SHELL KEYS: the words that rpcx is started with when KEYS are typed there, a TAB being one of them.
+# typed SHELL KEYS: the words that rpcx is started with when KEYS are typed there, a TAB being one of them. What zsh binds to
+# TAB by default expands the word under the cursor itself, $(…) included, before anything is asked to complete it.
 typed() {
   local setup command
   case $1 in
@@ -17,7 +18,7 @@ typed() {
       setup="bind 'set bell-style none'; . '$completions/rpcx.bash'" ;;
     zsh)
       command='zsh -f -i'
-      setup="fpath=('$completions' \$fpath); autoload -Uz compinit; compinit -u -D" ;;
+      setup="fpath=('$completions' \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word" ;;
   esac
   rm -f words
   printf '%s\n%s\n%s\nexit\n' "$setup" "rpcx() { { printf '<%s>' \"\$@\"; echo; } >'$PWD/words'; }" "rpcx $2" |
