@@ -99,38 +99,32 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if err := o.exclude(run.Line, rest); err != nil {
 		return err
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
-	if err != nil {
-		return err
-	}
-	cat, err := options.LoadCatalog(o.params.Catalog)
+	r, err := request.New(run, &o.Client, e, o.params, format.Options{})
 	if err != nil {
 		return err
 	}
 	if o.batch {
-		return batch.Run(ctx, run, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, cat, print)
+		return batch.Run(ctx, run, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, r.Catalog, r.Print)
 	}
 	o.Hooks.Functions = params.FuncNames(rest)
 	if !o.notify {
 		o.Calls(rest)
 	}
-	return (&request.Request{
-		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
-		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
-		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-			return o.operation(ctx, run, e, rest, cat)
-		},
-		Before: func(op dialect.Op) (found bool, err error) {
-			if o.answers, err = o.cache.For(ctx, run, e, op, &o.Conn); err != nil {
-				return false, err
-			}
-			if found, err = o.answers.Find(ctx, print); found {
-				err = errors.Join(err, print.Finish())
-			}
-			return found, err
-		},
-		Consume: o.consume,
-	}).Do(ctx)
+	r.Args, r.Idle, r.Retries = rest, o.Time.Idle.Or(options.DefaultIdle), o.retry
+	r.Operation = func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+		return o.operation(ctx, run, e, rest, cat)
+	}
+	r.Before = func(op dialect.Op) (found bool, err error) {
+		if o.answers, err = o.cache.For(ctx, run, e, op, &o.Conn); err != nil {
+			return false, err
+		}
+		if found, err = o.answers.Find(ctx, r.Print); found {
+			err = errors.Join(err, r.Print.Finish())
+		}
+		return found, err
+	}
+	r.Consume = o.consume
+	return r.Do(ctx)
 }
 
 // consume reads the answer; if it is a job, it waits for the job's result.

@@ -77,26 +77,24 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
+	r, err := request.New(run, &o.Client, e, options.Params{DryRun: o.dryRun}, format.Options{})
 	if err != nil {
 		return err
 	}
+	r.Idle, r.Retries = o.Time.Idle.Or(options.DefaultIdle), o.retry
 	op := o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
 	if o.beside.Given() {
 		if op.Extra, err = o.beside.Extra(run.Line, e, false); err != nil {
 			return err
 		}
 	}
-	return (&request.Request{
-		Env: run, Client: &o.Client, Endpoint: e, Params: options.Params{DryRun: o.dryRun}, Print: print,
-		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle), Retries: o.retry,
-		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
-		Started:   func(d *env.Deadline) { run.Heard = d.Touch }, // what the code calls back counts as a message of it
-		Consume:   func(c *request.Consumer, op dialect.Op) error { return o.consume(run, c, op) },
-		Outcome: func(_ *request.Consumer, err error) error {
-			return withStack(o.evaluator.HostTimeout(op, o.Time.Timeout.Or(0), err))
-		},
-	}).Do(ctx)
+	r.Operation = func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil }
+	r.Started = func(d *env.Deadline) { run.Heard = d.Touch } // what the code calls back counts as a message of it
+	r.Consume = func(c *request.Consumer, op dialect.Op) error { return o.consume(run, c, op) }
+	r.Outcome = func(_ *request.Consumer, err error) error {
+		return withStack(o.evaluator.HostTimeout(op, r.Timeout, err))
+	}
+	return r.Do(ctx)
 }
 
 // consume reads the value, if the dialect can evaluate code in the named

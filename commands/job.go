@@ -133,31 +133,24 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	if err := o.files.Check(run, e); err != nil {
 		return err
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
+	r, err := request.New(run, &o.Client, e, o.params, format.Options{})
 	if err != nil {
 		return err
 	}
-	cat, err := options.LoadCatalog(o.params.Catalog)
-	if err != nil {
-		return err
+	if v.args == argsMethod {
+		r.Args = rest
 	}
-	words := rest
-	if v.args != argsMethod {
-		rest = nil
+	r.Idle, r.First, r.Retries = o.Time.Idle.Or(0), v.first(), o.retry
+	r.Operation = func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+		return v.operation(ctx, run, o, e, rest, cat)
 	}
 	var last *request.Consumer
-	return (&request.Request{
-		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
-		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), First: v.first(), Retries: o.retry,
-		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-			return v.operation(ctx, run, o, e, words, cat)
-		},
-		Consume: func(c *request.Consumer, op dialect.Op) error {
-			last = c
-			return o.consume(c, op)
-		},
-		Then: func(ctx context.Context) error { return o.files.Save(ctx, run, e, last.Last) },
-	}).Do(ctx)
+	r.Consume = func(c *request.Consumer, op dialect.Op) error {
+		last = c
+		return o.consume(c, op)
+	}
+	r.Then = func(ctx context.Context) error { return o.files.Save(ctx, run, e, last.Last) }
+	return r.Do(ctx)
 }
 
 // first returns the bound for the first answer, as for a call: a job is

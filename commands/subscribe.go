@@ -89,22 +89,16 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{Count: o.Count, Until: o.Until, Select: o.choose})
-	if err != nil {
-		return err
-	}
-	cat, err := options.LoadCatalog(o.params.Catalog)
+	r, err := request.New(run, &o.Client, e, o.params, format.Options{Count: o.Count, Until: o.Until, Select: o.choose})
 	if err != nil {
 		return err
 	}
 	o.Calls(rest)
-	return o.do(ctx, run, &request.Request{
-		Env: run, Client: &o.Client, Endpoint: e, Params: o.params, Catalog: cat, Print: print, Args: rest,
-		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(0), Stream: true,
-		Operation: func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-			return o.operation(ctx, run, e, rest, cat)
-		},
-	})
+	r.Args, r.Idle, r.Stream = rest, o.Time.Idle.Or(0), true
+	r.Operation = func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
+		return o.operation(ctx, run, e, rest, cat)
+	}
+	return o.do(ctx, run, r)
 }
 
 // do subscribes and reads the items to the end of the stream, or until --for is

@@ -13,7 +13,6 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/params"
 	"rpcx/commands/request"
-	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
@@ -124,7 +123,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	case v.object && !lasts(e) && !o.dryRun:
 		return noSession(run, e)
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
+	r, err := o.request(run, e)
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 		e.Dialect = options.PluginDialect
 		return request.DryRun(e, pc.op)
 	}
-	return o.do(ctx, run, e, pc, print)
+	return pc.do(ctx, run, r)
 }
 
 // missing returns the placeholder of the first fixed argument that is not

@@ -96,21 +96,29 @@ type operation struct {
 	at   int    // the index of the name among the command's arguments
 }
 
-// do makes a call on a connection of its own, or on a session's.
-func (o *flags) do(ctx context.Context, run *env.Env, e endpoint.Endpoint, pc operation, print *format.Pipeline) error {
-	return (&request.Request{
-		Env: run, Client: &o.Client, Endpoint: e, Print: print,
-		Timeout: o.Time.Timeout.Or(0), Idle: o.Time.Idle.Or(options.DefaultIdle),
-		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil },
-		Started:   func(d *env.Deadline) { run.Heard = d.Touch }, // a callback counts as a message of the call
-		Consume:   func(c *request.Consumer, _ dialect.Op) error { return pc.consume(c) },
-		Outcome: func(c *request.Consumer, err error) error {
-			if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-				suggest(c, run, f, pc)
-			}
-			return err
-		},
-	}).Do(ctx)
+// request returns the request of a command that makes calls on a connection of its
+// own, or on a session's.
+func (o *flags) request(run *env.Env, e endpoint.Endpoint) (*request.Request, error) {
+	r, err := request.New(run, &o.Client, e, options.Params{}, format.Options{})
+	if err != nil {
+		return nil, err
+	}
+	r.Idle = o.Time.Idle.Or(options.DefaultIdle)
+	r.Started = func(d *env.Deadline) { run.Heard = d.Touch } // a callback counts as a message of the call
+	return r, nil
+}
+
+// do makes a call and prints its result.
+func (pc operation) do(ctx context.Context, run *env.Env, r *request.Request) error {
+	r.Operation = func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil }
+	r.Consume = func(c *request.Consumer, _ dialect.Op) error { return pc.consume(c) }
+	r.Outcome = func(c *request.Consumer, err error) error {
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+			suggest(c, run, f, pc)
+		}
+		return err
+	}
+	return r.Do(ctx)
 }
 
 // consume makes one call and prints its result.

@@ -7,12 +7,9 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
-	"rpcx/commands/options"
 	"rpcx/commands/request"
-	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/endpoint"
-	"rpcx/wire/session"
+	"rpcx/wire/dialect"
 )
 
 // runOptions are the flags of `plugin run`.
@@ -50,7 +47,7 @@ func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
 	case o.file == "":
 		return run.Line.Usage("plugin run needs its steps: -f FILE")
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
+	r, err := o.request(run, e)
 	if err != nil {
 		return err
 	}
@@ -67,35 +64,27 @@ func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
 	if err := o.callbacks(e, funcs); err != nil {
 		return err
 	}
-	return o.performAll(ctx, run, e, steps, print)
+	r.Consume = func(c *request.Consumer, _ dialect.Op) error { return perform(c, steps) }
+	r.Outcome = func(_ *request.Consumer, err error) error { return err }
+	return r.Do(ctx)
 }
 
-// performAll makes the steps one after another over one connection.
-func (o *runOptions) performAll(ctx context.Context, run *env.Env, e endpoint.Endpoint, steps []*step, print *format.Pipeline) error {
-	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	run.Heard = cl.Touch // a callback counts as a message of its call
-	return request.Converse(ctx, run, cl, e, &o.Client, nil, func(conv session.Conversation) error {
-		return performSteps(cl, run, conv, steps, print)
-	})
-}
-
-// performSteps makes the steps on a connection.
-func performSteps(cl *env.Deadline, run *env.Env, conv session.Conversation, steps []*step, print *format.Pipeline) error {
+// perform makes the steps one after another in the conversation of c.
+func perform(c *request.Consumer, steps []*step) error {
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
-		cl.Touch()
-		c := request.NewConsumer(run, conv, print, cl)
+		c = c.Another()
 		c.KeepLast = true
 		pc, err := s.call(results)
 		if err == nil {
 			err = pc.consume(c)
 		}
 		if err != nil {
-			return request.Finish(print, s.fault(err))
+			return s.fault(err)
 		}
 		results[s.as] = c.Last
 	}
-	return request.Finish(print, nil)
+	return nil
 }
 
 // fault returns err with the step in which it happened.

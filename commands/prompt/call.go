@@ -28,6 +28,12 @@ var (
 )
 
 // call makes the call that a line asks for. It returns when the call is sent.
+//
+// It is no request.Request: that opens a connection for one request, and its
+// outcome is the command's. Here calls share a connection and run at the same
+// time, each can be cancelled alone, and the prompt goes on after a failure.
+// Both have their params made by request.FillParams and their answers read by a
+// request.Consumer.
 func (p *prompt) call(text string) {
 	words, _, err := params.Split(text)
 	if err == nil && words[0] == "" {

@@ -70,7 +70,10 @@ func (p *prompt) complete(line string, pos int) (string, int) {
 	}
 	fitting, end := cat.Names(), " "
 	if method := strings.Fields(before[:start]); len(method) > 0 {
-		fitting, end = keysOf(cat.Method(method[0])), "="
+		fitting, end = nil, "="
+		if m := cat.Method(method[0]); m != nil {
+			fitting = catalog.Keys(scan.Get(m.Params, "properties"))
+		}
 	}
 	fitting = slices.DeleteFunc(fitting, func(name string) bool { return !strings.HasPrefix(name, word) || !cmdline.IsSafeName(name) })
 	if len(fitting) == 0 {
@@ -85,17 +88,6 @@ func (p *prompt) complete(line string, pos int) (string, int) {
 		_, _ = p.screen.Write([]byte(format.Cut(strings.Join(fitting, "  "), 2000) + "\n"))
 	}
 	return line[:start] + longer + line[pos:], start + len(longer)
-}
-
-// keysOf returns the names of a method's params.
-func keysOf(m *catalog.Method) (keys []string) {
-	if m == nil {
-		return nil
-	}
-	for key := range scan.Members(scan.Get(m.Params, "properties")) {
-		keys = append(keys, scan.Key(key))
-	}
-	return keys
 }
 
 // common returns the longest common prefix of sorted names.

@@ -62,6 +62,13 @@ func NewConsumer(run *env.Env, conv session.Conversation, print *format.Pipeline
 	return &Consumer{env: run, conv: conv, print: print, deadline: d}
 }
 
+// Another returns a consumer for a further request in the same conversation.
+// --idle counts from now on.
+func (c *Consumer) Another() *Consumer {
+	c.deadline.Touch()
+	return NewConsumer(c.env, c.conv, c.print, c.deadline)
+}
+
 // Dialect returns the name of the dialect that is spoken.
 func (c *Consumer) Dialect() string { return c.conv.Dialect() }
 

@@ -17,8 +17,7 @@ import (
 
 // A Request is one request of a command: Do opens a connection, makes the request
 // of the command line, sends it, prints what comes of it, and closes the
-// connection. The functions are what differs between commands; each may be nil but
-// Operation.
+// connection. The functions are what differs between commands; each may be nil.
 type Request struct {
 	Env      *env.Env
 	Client   *options.Client
@@ -34,7 +33,7 @@ type Request struct {
 	Stream   bool // expectations are checked when the connection is closed, whatever the outcome
 
 	// Operation makes the operation to send from the arguments. cat is what is
-	// known of the peer.
+	// known of the peer. nil: Consume sends operations of its own.
 	Operation func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error)
 	// Before is called before a connection is opened for op, where op is known by
 	// then; done says that none is needed.
@@ -50,6 +49,21 @@ type Request struct {
 	Then func(ctx context.Context) error
 
 	progress
+}
+
+// New returns the request of a command line, with what every command does alike
+// before it connects: it compiles the flags that say what is printed, of which
+// out has those of the command alone, and reads the file of --catalog.
+func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Params, out format.Options) (*Request, error) {
+	print, err := options.NewPrinter(run, e, &client.Out, out)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := options.LoadCatalog(p.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	return &Request{Env: run, Client: client, Endpoint: e, Params: p, Catalog: cat, Print: print, Timeout: client.Time.Timeout.Or(0)}, nil
 }
 
 // progress records what Do has done so far.
@@ -95,9 +109,12 @@ func (r *Request) prepare() (prepareFunc, error) {
 	if needsConnection(r.Endpoint, r.Catalog, r.Args, r.Params) {
 		return r.fromPeer, CheckName(r.Env, r.Endpoint, r.Args[0], r.Stream, r.Params)
 	}
-	op, err := r.Operation(r.Endpoint, r.Catalog)
-	if err != nil {
-		return nil, err
+	var op dialect.Op
+	if r.Operation != nil {
+		var err error
+		if op, err = r.Operation(r.Endpoint, r.Catalog); err != nil {
+			return nil, err
+		}
 	}
 	if r.Params.DryRun {
 		if len(r.Args) > 0 {

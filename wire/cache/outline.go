@@ -36,8 +36,8 @@ func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 		}
 		says := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(m.Description, "")), " "))
 		o := Outline{Method: m.Name, Says: string(says[:min(len(says), outlineWidth)])}
-		for key, schema := range scan.Members(scan.Get(m.Params, "properties")) {
-			p := Param{Name: scan.Key(key)}
+		for name, schema := range scan.Named(scan.Get(m.Params, "properties")) {
+			p := Param{Name: name}
 			for val := range scan.Elements(scan.Get(schema, "enum")) {
 				if text, ok := scan.Text(val); ok && safe(text) {
 					p.Values = append(p.Values, text)
