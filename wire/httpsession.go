@@ -1,18 +1,25 @@
 package wire
 
+import "errors"
+
 // An HTTPSession is an Exchanger whose exchanges can belong to one session of the far
 // side (the Model Context Protocol's streamable HTTP).
 type HTTPSession interface {
 	// SetHeader has each exchange from here on carry a header.
 	SetHeader(name, value string)
 	// ReadEvents begins to read what the far side says outside of exchanges, where it
-	// has an event stream for that; Recv returns it.
-	ReadEvents()
+	// has an event stream for that; Recv returns it. over is called when no more of it will
+	// come, at once where there is none.
+	ReadEvents(over func())
 	// EndByDelete has Close tell the far side that the session is over.
 	EndByDelete()
 }
 
-// HTTPSessions say how exchanges with an HTTP listener are sessions, as a dialect has it:
+// ErrSessionLost is the cause of a Fault of an Exchange: the far side knows nothing of the
+// session any more, and has not taken the message. The next exchange has no session.
+var ErrSessionLost = errors.New("the session is over")
+
+// HTTPSessions say how exchanges with an HTTP server are sessions, as a dialect has it:
 // each is a Conn of its own, which is a Router.
 type HTTPSessions struct {
 	Header string // names the session in its exchanges, and in the answer that begins it

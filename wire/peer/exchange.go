@@ -35,7 +35,7 @@ func (p *Peer) exchange(o outgoing) {
 	if p.o.Tap != nil {
 		p.o.Tap(wire.Send, o.msg)
 	}
-	err := p.exchanger.Exchange(ctx, o.msg, func(msg []byte) {
+	err := p.exchangeAnew(ctx, &o, func(msg []byte) {
 		if answers && p.crowded() {
 			return // nobody asked for it, and answers to it would only add to the crowd
 		}
@@ -109,6 +109,9 @@ func (p *Peer) exchanged(s *stream, err error) {
 	case err != nil:
 	case s.optional:
 		err = io.EOF
+	case !s.waiting && s.named && p.regreet.reads:
+		s.outside = true // its items come on the standing event stream
+		return
 	case s.waiting && s.malformed != "":
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP reply held no answer, but " + s.malformed}
 	case s.waiting:

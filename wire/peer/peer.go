@@ -135,6 +135,7 @@ type Peer struct {
 	awaitsBudget bool   // somebody passes outbox.room when the budget has room
 	mostHeld     int    // the most that held has been
 
+	regreet       regreeting
 	calls         calls
 	outbox        outbox
 	inflight      inflight
@@ -229,8 +230,11 @@ func (p *Peer) OneAnswer() bool {
 // HTTPSession returns the session that the exchanges of the connection can belong to; nil
 // where there is none.
 func (p *Peer) HTTPSession() wire.HTTPSession {
-	s, _ := p.conn.(wire.HTTPSession)
-	return s
+	s, ok := p.conn.(wire.HTTPSession)
+	if !ok {
+		return nil
+	}
+	return standing{s, p}
 }
 
 // OneShot reports whether the connection is one exchange of the far side's.

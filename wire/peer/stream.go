@@ -59,6 +59,7 @@ type exchanged struct {
 	early     earlyItems         // as calls.early, of this exchange
 	optional  bool               // it may be over without an answer
 	malformed string             // what came in it that was no message
+	outside   bool               // it has ended, and more comes outside of it
 }
 
 // A fate records which messages a stream's consumer missed, and how the stream

@@ -61,7 +61,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 		return nil, err
 	}
 	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
-	cfg.NoPosts, cfg.Sessions = e.Spec().Duplex, e.Spec().Sessions
+	cfg.NoPosts = e.Spec().Duplex
 	switch {
 	case err != nil:
 	case e.Turned == endpoint.Dial:

@@ -2,13 +2,19 @@ package session
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/testkit"
 )
 
@@ -110,7 +116,7 @@ func newMCP(t *testing.T, w *world, hooks ...string) (c *mcpClient, stop func())
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
-	return &mcpClient{t: t, url: strings.TrimPrefix(s.Endpoint(), "mcp+")}, func() { s.Close(); <-served }
+	return &mcpClient{t: t, url: strings.TrimPrefix(s.Endpoint(), "mcp+")}, sync.OnceFunc(func() { s.Close(); <-served })
 }
 
 func (c *mcpClient) begin() *mcpClient {
@@ -226,4 +232,134 @@ func (w *world) appears(name string) {
 		_, err := os.Stat(filepath.Join(w.dir, name))
 		return err == nil
 	})
+}
+
+// A client whose session the server has forgotten (404) greets anew, and makes its call
+// again; what it was told of resources has ended.
+func TestMCPGreetsAnew(t *testing.T) {
+	var mu sync.Mutex
+	sessions, seen := 0, []string{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		method, id := scan.String(scan.Get(body, "method")), string(scan.Get(body, "id"))
+		mu.Lock()
+		defer mu.Unlock()
+		session := r.Header.Get("Mcp-Session-Id")
+		seen = append(seen, r.Method+" "+method+" "+session)
+		switch {
+		case r.Method == http.MethodGet && session != "":
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			mu.Unlock()
+			<-r.Context().Done()
+			mu.Lock()
+			return
+		case r.Method != http.MethodPost:
+			http.Error(w, "no", http.StatusMethodNotAllowed)
+			return
+		case method == "initialize":
+			sessions++
+			w.Header().Set("Mcp-Session-Id", fmt.Sprintf("s%d", sessions))
+		case session != fmt.Sprintf("s%d", sessions) || method == "tools/call" && sessions == 1:
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
+			return
+		case id == "":
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"},"content":[{"type":"text","text":"%s"}]}}`, id, session)
+	}))
+	defer server.Close()
+	w := newWorld(t, "")
+	conv := w.open("mcp+" + server.URL)
+	watch := w.start(conv, dialect.Subscribe, "resources/subscribe", `{"uri":"x"}`)
+	if m, err := watch.Next(t.Context()); err != nil || m.Err != nil {
+		t.Fatal(m, err)
+	}
+	testkit.Expect(t, "the answer", w.call(conv, "tool", `{}`), `"s2"`)
+	if _, err := watch.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+		t.Errorf("the stream of the session that is over ended with %v", err)
+	}
+	if err := conv.Close(); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	got := strings.Join(seen, ", ")
+	if want := "POST tools/call s1, POST initialize , POST notifications/initialized s2, GET  s2, POST tools/call s2"; !strings.Contains(got, want) {
+		t.Errorf("seen: %s, want %s", got, want)
+	}
+}
+
+// oldServer speaks the older way (2024-11-05, HTTP with SSE): a GET brings all that it says.
+func oldServer(t *testing.T) *httptest.Server {
+	said := make(chan string, 8)
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.Method == http.MethodGet && r.URL.Path == "/sse":
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "event: endpoint\ndata: /messages?session=5\n\n")
+			for {
+				w.(http.Flusher).Flush()
+				select {
+				case msg := <-said:
+					fmt.Fprintf(w, "event: message\ndata: %s\n\n", msg)
+				case <-r.Context().Done():
+					return
+				}
+			}
+		case r.URL.Path == "/messages" && r.URL.Query().Get("session") == "5":
+			id := string(scan.Get(body, "id"))
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprint(w, "Accepted")
+			switch scan.String(scan.Get(body, "method")) {
+			case "initialize":
+				said <- `{"jsonrpc":"2.0","id":` + id + `,"result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}}`
+			case "tools/call":
+				said <- `{"jsonrpc":"2.0","id":"q","method":"roots/list"}`
+				said <- `{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"old"}]}}`
+			}
+		default:
+			http.Error(w, "no", http.StatusMethodNotAllowed)
+		}
+	}))
+}
+
+// A server of before 2025 has one event stream, and an address to post to.
+func TestMCPOlderHTTP(t *testing.T) {
+	server := oldServer(t)
+	defer server.Close()
+	w := newWorld(t, "")
+	conv := w.open("mcp+"+server.URL+"/sse", `roots/list=touch $T/asked; echo '{"roots":[]}'`)
+	testkit.Expect(t, "the answer", w.call(conv, "old", `{}`), `"old"`)
+	w.appears("asked")
+	if err := conv.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is told of a resource comes on the standing event stream of the session.
+func TestMCPSubscribesOverHTTP(t *testing.T) {
+	w := newWorld(t, "")
+	c, stop := newMCP(t, w, "resources/subscribe=lines:touch $T/watched; until test -e $T/go; do sleep 0.01; done; echo '{}'; exec sleep 30")
+	defer stop()
+	conv := w.open("mcp+" + c.url)
+	watch := w.start(conv, dialect.Subscribe, "resources/subscribe", `{"uri":"file:///a"}`)
+	if m, err := watch.Next(t.Context()); err != nil || m.Err != nil {
+		t.Fatal(m, err)
+	}
+	w.appears("watched")
+	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := watch.Next(t.Context()); err != nil || !strings.Contains(string(m.Raw), `notifications/resources/updated`) {
+		t.Error(string(m.Raw), err)
+	}
+	stop()
+	if _, err := watch.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+		t.Errorf("the stream ended with %v", err)
+	}
 }

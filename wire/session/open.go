@@ -171,7 +171,7 @@ func carriedBy(e endpoint.Endpoint) string {
 // transportConfig adds what the dialect, our role in it and the framing decide.
 func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := e.Spec(), o.Transport
-	cfg.Binary = binary
+	cfg.Binary, cfg.Sessions = binary, spec.Sessions
 	if len(cfg.Subprotocols) == 0 {
 		cfg.Subprotocols, cfg.NoneWillDo = spec.Subprotocols, true
 	}

@@ -27,6 +27,7 @@ type httpConn struct {
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
+	events  atomic.Pointer[eventsConn] // where the server speaks the older way; nil: it does not
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -126,7 +127,12 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
 
-	err := h.post(both, msg, recv)
+	var err error
+	if e := h.events.Load(); e != nil {
+		err = e.exchange(both, msg, recv)
+	} else {
+		err = h.post(both, msg, recv)
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -148,7 +154,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	req.Host = h.hostHeader
 	setDefault(req.Header, "Content-Type", "application/json")
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
-	h.setSession(req.Header)
+	session := h.setSession(req.Header)
 	var reached atomic.Bool // some connection: the message may have arrived
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { reached.Store(true) },
@@ -158,10 +164,17 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return h.notAnswered(ctx, reached.Load(), err)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotFound && h.lose(session) {
+		return wire.NewFault(wire.Unreachable, h.where+" has ended the session", wire.ErrSessionLost)
+	}
 	if id := resp.Header.Get(sessionHeader); id != "" {
 		h.session.Store(&id)
 	}
-	return h.resumed(ctx, msg, resp, recv)
+	err = h.resumed(ctx, msg, resp, recv)
+	if session == nil && h.older(ctx, err) {
+		return h.events.Load().exchange(ctx, msg, recv)
+	}
+	return err
 }
 
 func setDefault(h http.Header, name, value string) {

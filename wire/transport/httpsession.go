@@ -17,8 +17,9 @@ import (
 type httpSession struct {
 	mu      sync.Mutex
 	headers http.Header
-	resumes bool // an event stream that ends before its answer is asked for once more
-	ends    bool // the session is ended by a DELETE
+	resumes bool               // an event stream that ends before its answer is asked for once more
+	ends    bool               // the session is ended by a DELETE
+	stop    context.CancelFunc // ends the standing event stream; nil: there has been none
 }
 
 const (
@@ -47,9 +48,11 @@ func (h *httpConn) EndByDelete() {
 	h.flow.ends = true
 }
 
-// setSession adds what belongs to the session to the head of a request.
-func (h *httpConn) setSession(head http.Header) {
-	if id := h.session.Load(); id != nil {
+// setSession adds what belongs to the session to the head of a request. It returns the
+// session's name; nil where there is none.
+func (h *httpConn) setSession(head http.Header) *string {
+	id := h.session.Load()
+	if id != nil {
 		setDefault(head, sessionHeader, *id)
 	}
 	h.flow.mu.Lock()
@@ -57,23 +60,48 @@ func (h *httpConn) setSession(head http.Header) {
 	for name := range h.flow.headers {
 		setDefault(head, name, h.flow.headers.Get(name))
 	}
+	return id
+}
+
+// lose forgets the session of that name, where the dialect has made one, as the server has.
+// It reports whether that was one.
+func (h *httpConn) lose(id *string) bool {
+	h.flow.mu.Lock()
+	defer h.flow.mu.Unlock()
+	if id == nil || !h.flow.resumes {
+		return false
+	}
+	if h.session.CompareAndSwap(id, nil) {
+		h.flow.headers = nil
+	}
+	return true
 }
 
 // ReadEvents begins to read what the server says outside of our exchanges, in a standing
 // event stream; Recv returns it. A server that has none is none the worse for it. It waits
 // for the stream to be there, but not long: what a server asks before that may be lost.
 // From here on answers are resumed, too.
-func (h *httpConn) ReadEvents() {
-	h.flow.mu.Lock()
-	h.flow.resumes = true
-	h.flow.mu.Unlock()
-	if !h.begin() {
+func (h *httpConn) ReadEvents(over func()) {
+	if h.events.Load() != nil { // it is read already
 		return
 	}
+	if !h.begin() {
+		over()
+		return
+	}
+	ctx, cancel := context.WithCancel(h.ctx)
+	h.flow.mu.Lock()
+	if h.flow.stop != nil {
+		h.flow.stop() // that of a session before
+	}
+	h.flow.resumes, h.flow.stop = true, cancel
+	h.flow.mu.Unlock()
 	there := make(chan struct{})
 	go func() {
 		defer h.going.Done()
-		h.readEvents(sync.OnceFunc(func() { close(there) }))
+		defer cancel()
+		defer over()
+		h.readEvents(ctx, sync.OnceFunc(func() { close(there) }))
 	}()
 	select {
 	case <-there:
@@ -84,11 +112,11 @@ func (h *httpConn) ReadEvents() {
 // readEvents reads the standing event stream, and opens it anew when it ends, until the
 // server says that there is none, or it brings nothing again and again. It calls answered
 // when the server has answered.
-func (h *httpConn) readEvents(answered func()) {
+func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	defer answered()
 	at := position{retry: reopenPause}
 	for idle := 0; idle < reopensMost; idle++ {
-		resp, err := h.get(h.ctx, at.id)
+		resp, err := h.get(ctx, at.id)
 		if err != nil {
 			return
 		}
@@ -101,11 +129,11 @@ func (h *httpConn) readEvents(answered func()) {
 			idle = 0
 			select {
 			case h.queue <- bytes.Clone(msg):
-			case <-h.ctx.Done():
+			case <-ctx.Done():
 			}
 		})
 		resp.Body.Close()
-		if !pause(h.ctx, max(at.retry, retryLeast)) {
+		if !pause(ctx, max(at.retry, retryLeast)) {
 			return
 		}
 	}

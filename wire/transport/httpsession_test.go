@@ -80,7 +80,7 @@ func TestHTTPSession(t *testing.T) {
 	s := conn.(wire.HTTPSession)
 	s.SetHeader("MCP-Protocol-Version", "2025-11-25")
 	s.EndByDelete()
-	s.ReadEvents()
+	s.ReadEvents(func() {})
 	for i := 1; i <= 2; i++ {
 		got, err := conn.Recv()
 		if want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"news","params":[%d]}`, i); err != nil || string(got) != want {
@@ -133,7 +133,7 @@ func TestHTTPSessionRefused(t *testing.T) {
 	}
 	s := conn.(wire.HTTPSession)
 	s.EndByDelete()
-	s.ReadEvents()
+	s.ReadEvents(func() {})
 	for range 2 {
 		if err := conn.(wire.Exchanger).Exchange(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`), func([]byte) {}); err != nil {
 			t.Error(err)

@@ -39,6 +39,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotAcceptable, "an event stream (text/event-stream) is all that there is here")
 		return
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read, for as long as it lasts
 	a := &answerer{c: c, w: w, r: r, x: c.exchange(r)}
 	c.mu.Lock()
 	if last := r.Header.Get("Last-Event-ID"); last == "" {

@@ -19,6 +19,7 @@ import (
 type eventStream struct {
 	at     *position // nil: nobody asks
 	id     *string   // of the event that is being read; nil: it has none
+	kind   string    // of that event
 	in     *bufio.Reader
 	max    int
 	line   []byte
@@ -30,6 +31,7 @@ type eventStream struct {
 // A position is how far an event stream has come, from where it can be resumed.
 type position struct {
 	id    string        // of the last event that was whole; "": none had one
+	event string        // the kind of the last event; "": it named none
 	retry time.Duration // how long to wait before that, where the server has said it
 }
 
@@ -78,6 +80,9 @@ func (s *eventStream) end(recv func([]byte)) {
 	if s.id != nil {
 		s.at.id = *s.id
 	}
+	if s.at != nil {
+		s.at.event = s.kind
+	}
 	if len(s.data) > 0 {
 		recv(s.data)
 	}
@@ -85,7 +90,7 @@ func (s *eventStream) end(recv func([]byte)) {
 
 // reset forgets the event, and a buffer that one large event left behind.
 func (s *eventStream) reset() {
-	s.data, s.some, s.id = s.data[:0], false, nil
+	s.data, s.some, s.id, s.kind = s.data[:0], false, nil, ""
 	if cap(s.data) > largeMessage {
 		s.data = nil
 	}
@@ -158,6 +163,10 @@ func (s *eventStream) position() bool {
 	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && len(id) < idMost && bytes.IndexByte(id, 0) < 0 {
 		text := string(bytes.TrimPrefix(id, []byte(" ")))
 		s.id = &text
+		return true
+	}
+	if kind, ok := bytes.CutPrefix(s.line, []byte("event:")); ok && len(kind) < idMost {
+		s.kind = string(bytes.TrimPrefix(kind, []byte(" ")))
 		return true
 	}
 	retry, ok := bytes.CutPrefix(s.line, []byte("retry:"))

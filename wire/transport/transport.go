@@ -18,9 +18,10 @@ import (
 type Config struct {
 	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
 	wire.Options
-	Header       http.Header // of the HTTP request (http, ws)
-	Subprotocols []string    // offered, or as a listener accepted, in order of preference
-	NoneWillDo   bool        // a server that picks none of them is no surprise
+	Sessions     *wire.HTTPSessions // how exchanges are sessions (http, ws); nil: they are not
+	Header       http.Header        // of the HTTP request (http, ws)
+	Subprotocols []string           // offered, or as a listener accepted, in order of preference
+	NoneWillDo   bool               // a server that picks none of them is no surprise
 	TLS          TLS
 	Binary       wire.Binary
 
@@ -52,13 +53,12 @@ type Config struct {
 
 // Listening is what listeners alone are told.
 type Listening struct {
-	AllowOrigin []string           // exact Origins that may connect (http, ws), "*" for all; none without
-	Token       string             // the bearer token demanded (http, ws); "" demands none
-	Public      bool               // a listener that is not loopback needs no token and no client certificate
-	MaxClients  int                // how many connections a listener has at once; 0 means 1,000
-	Relay       http.HandlerFunc   // takes all requests but upgrades that the guard lets in (http); nil: each POST is a connection
-	NoPosts     bool               // only WebSockets are taken (http, ws): what is spoken needs both directions
-	Sessions    *wire.HTTPSessions // how exchanges are sessions (http, ws); nil: they are not
+	AllowOrigin []string         // exact Origins that may connect (http, ws), "*" for all; none without
+	Token       string           // the bearer token demanded (http, ws); "" demands none
+	Public      bool             // a listener that is not loopback needs no token and no client certificate
+	MaxClients  int              // how many connections a listener has at once; 0 means 1,000
+	Relay       http.HandlerFunc // takes all requests but upgrades that the guard lets in (http); nil: each POST is a connection
+	NoPosts     bool             // only WebSockets are taken (http, ws): what is spoken needs both directions
 }
 
 // Stdio is our own stdin and stdout, for stdio. nil means os.Stdin and os.Stdout.

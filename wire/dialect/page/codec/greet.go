@@ -102,7 +102,7 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 		session.EndByDelete()
 	}
 	if rule.Events != "" {
-		session.ReadEvents()
+		session.ReadEvents(func() {})
 	}
 	return nil
 }
