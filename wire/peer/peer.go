@@ -227,16 +227,6 @@ func (p *Peer) OneAnswer() bool {
 	return ok && c.OneAnswer()
 }
 
-// HTTPSession returns the session that the exchanges of the connection can belong to; nil
-// where there is none.
-func (p *Peer) HTTPSession() wire.HTTPSession {
-	s, ok := p.conn.(wire.HTTPSession)
-	if !ok {
-		return nil
-	}
-	return standing{s, p}
-}
-
 // OneShot reports whether the connection is one exchange of the far side's.
 func (p *Peer) OneShot() bool { return p.oneShot }
 
