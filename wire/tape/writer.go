@@ -43,7 +43,7 @@ type Writer struct {
 	o       Options
 	start   time.Time
 	buf     []byte        // whole lines that are not written yet
-	frames  [2]frame      // of the last line of each direction
+	frames  [2]frame      // the last of each direction
 	at      time.Duration // of the last line: none is before the one above it
 	scratch []byte        // a message after redaction
 	flushed time.Duration
@@ -53,12 +53,11 @@ type Writer struct {
 	err     error       // why nothing more is written
 }
 
-// A frame is the line of a message without the message.
+// A frame is the line of a message without its time and the message.
 type frame struct {
-	at   time.Duration
-	conn int
-	line []byte
-	msg  int // where in line the message belongs
+	conn      int
+	line      []byte
+	time, msg int // where in line they belong
 }
 
 // NewWriter writes the header and returns a Writer. It sets Started to now if
@@ -98,8 +97,9 @@ func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []by
 	}
 	at = max(at, t.at)
 	t.at = at
-	before, after := t.around(at, conn, d)
-	line, isJSON := append(t.buf, before...), false
+	f, isJSON := t.frame(conn, d), false
+	line := appendSeconds(append(t.buf, f.line[:f.time]...), at)
+	line = append(line, f.line[f.time:f.msg]...)
 	start := len(line)
 	if t.o.Redact != nil {
 		line, isJSON = t.o.Redact(line, msg)
@@ -107,7 +107,7 @@ func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []by
 		line, isJSON = append(line, msg...), scan.Valid(msg, wire.DefaultMaxDepth) == nil
 	}
 	if written := line[start:]; isJSON && onOneLine(written) {
-		t.buf = append(line, after...)
+		t.buf = append(line, f.line[f.msg:]...)
 	} else {
 		t.scratch = append(t.scratch[:0], written...)
 		t.buf = t.odd(line[:len(t.buf)], at, conn, d)
@@ -115,21 +115,28 @@ func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []by
 	t.added(at)
 }
 
-// around returns what stands before a message in its line, and what stands after it.
-// Messages that came together have it in common.
-func (t *Writer) around(at time.Duration, conn int, d wire.Direction) (before, after []byte) {
+// frame returns the line of a message of conn without its time and the message.
+func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	f := &t.frames[d]
-	if at = at.Truncate(time.Microsecond); f.line == nil || f.at != at || f.conn != conn {
-		f.at, f.conn = at, conn
-		o := begin(f.line[:0], at, conn)
-		o.Text("dir", d.String())
-		_ = o.Append("msg", func(b []byte) ([]byte, error) {
-			f.msg = len(b)
-			return b, nil
-		})
-		f.line = append(o.End(), '\n')
+	if f.line != nil && f.conn == conn {
+		return f
 	}
-	return f.line[:f.msg], f.line[f.msg:]
+	f.conn = conn
+	o := scan.AppendObject(f.line[:0])
+	here := func(at *int) func(b []byte) ([]byte, error) {
+		return func(b []byte) ([]byte, error) {
+			*at = len(b)
+			return b, nil
+		}
+	}
+	_ = o.Append("t", here(&f.time))
+	if conn != 0 {
+		o.Int("conn", int64(conn))
+	}
+	o.Text("dir", d.String())
+	_ = o.Append("msg", here(&f.msg))
+	f.line = append(o.End(), '\n')
+	return f
 }
 
 // onOneLine reports whether the JSON text b can be part of a line as it is.
