@@ -187,10 +187,9 @@ func (h *harBuilder) message(row *Row) {
 	case c.socket != nil:
 		c.socket.messages = append(c.socket.messages, b)
 		c.socket.end = max(c.socket.end, row.Time)
-	case !c.plain:
-	case b.sent:
+	case b.sent: // its exchange, by which HTTP is known, may stand behind it
 		c.waiting = append(c.waiting, b)
-	default:
+	case c.plain:
 		h.answer(c, row.Of, b)
 	}
 }

@@ -13,6 +13,8 @@ import (
 // they are held back for the moment in which it is not known yet.
 type answering struct {
 	recording
+	answers wire.Direction // of the messages of the answer
+
 	mu   sync.Mutex
 	told bool // the exchange is recorded
 	held [][]byte
@@ -22,7 +24,7 @@ type answering struct {
 func (a *answering) message(d wire.Direction, msg []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if d == wire.Send && !a.told {
+	if d == a.answers && !a.told {
 		a.held = append(a.held, bytes.Clone(msg))
 		return
 	}
@@ -41,13 +43,14 @@ func (a *answering) over() {
 	defer a.mu.Unlock()
 	a.told = true
 	for _, msg := range a.held {
-		a.to.Message(wire.Send, msg)
+		a.to.Message(a.answers, msg)
 	}
 	a.held = nil
 }
 
-// from records the HTTP exchange by which conn came, where it came by one.
-func (r recording) from(conn wire.Conn) recording {
+// from records the HTTP exchange by which conn came, where it came by one. answers is the
+// direction of what conn gets, as it is given to the tap.
+func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	by, ok := conn.(interface {
 		OnExchange(tell func(transport.Exchange))
 	})
@@ -58,7 +61,14 @@ func (r recording) from(conn wire.Conn) recording {
 		by.OnExchange(r.exchanged())
 		return r
 	}
-	r.post = &answering{recording: r}
+	r.post = &answering{recording: r, answers: answers}
 	by.OnExchange(r.post.exchange)
 	return r
+}
+
+// answered notes that nothing more is said in the POST that is recorded, if it is one.
+func (r recording) answered() {
+	if r.post != nil {
+		r.post.over()
+	}
 }

@@ -117,7 +117,7 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	if s.options.Client != nil && !s.alone {
 		o.Tap, o.Note = s.options.Client(client)
 	}
-	rec = s.record(conn).from(conn)
+	rec = s.record(conn).from(conn, wire.Send)
 	if _, rec.brief = conn.(wire.OneShot); !rec.brief {
 		s.options.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: "a client", Who: client})
 	}
@@ -159,9 +159,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	note := rec.ended(p)
 	fact := ending(p, client)
 	_ = p.Close()
-	if rec.post != nil {
-		rec.post.over()
-	}
+	rec.answered()
 	note()
 	if !rec.brief {
 		s.options.Transport.Watch.Tell(fact())

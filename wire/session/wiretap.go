@@ -30,6 +30,7 @@ type Wiretap struct {
 	mu     sync.Mutex
 	open   map[wire.Conn]bool
 	posts  *wiretap.Posts // what comes by POST, for a peer that is not one of HTTP
+	posted recording      // of posts
 	relays *relays        // what comes by HTTP, for a peer of HTTP
 	up     wire.Conn      // of posts
 	fault  error
@@ -134,6 +135,9 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	t.keep(server)
 	defer t.drop(server)
+	if t.to.Address.Scheme != t.listen.Address.Scheme { // else the upgrade there says the same
+		rec = rec.from(client, wire.Recv)
+	}
 	err = wiretap.Pass(client, server, t.framing, rec.conn())
 	for _, end := range ends {
 		_ = end()
@@ -187,12 +191,13 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 			return
 		}
 		shape := t.to.Spec().Shape()
-		t.up = server
+		t.up, t.posted = server, rec
 		t.posts = wiretap.NewPosts(server, shape, rec.conn(), t.options.Hook.Warn)
 	}
-	posts := t.posts
+	posts, rec := t.posts, t.posted.from(client, wire.Recv)
 	t.mu.Unlock()
-	if err := posts.Pass(ctx, client); err != nil && ctx.Err() == nil {
+	defer rec.answered()
+	if err := posts.Pass(ctx, client, rec.tap(nil)); err != nil && ctx.Err() == nil {
 		t.failed(err)
 	}
 }

@@ -32,6 +32,7 @@ type Posts struct {
 // post is one POST that waits for its answers.
 type post struct {
 	conn   wire.Conn
+	record wire.Tap
 	owed   int
 	over   bool
 	done   chan struct{} // closed when all answers have come
@@ -54,23 +55,27 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	return p
 }
 
-// Pass passes on one POST, and closes it when it is answered or ctx ends. The error
-// is the server's.
-func (p *Posts) Pass(ctx context.Context, client wire.Conn) error {
+// Pass passes on one POST, and closes it when it is answered or ctx ends. record
+// is told of its messages, in both directions; nil: they are recorded as those that
+// belong to no POST. The error is the server's.
+func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) error {
 	defer client.Close()
 	msg, err := client.Recv()
 	if err != nil {
 		return nil
 	}
 	msg = bytes.Clone(msg)
-	p.rec.Message(wire.Send, msg)
+	if record == nil {
+		record = p.rec.Message
+	}
+	record(wire.Send, msg)
 	if x, ok := p.server.(wire.Exchanger); ok {
 		return x.Exchange(ctx, msg, func(reply []byte) {
-			p.rec.Message(wire.Recv, reply)
+			record(wire.Recv, reply)
 			_ = client.Send(reply)
 		})
 	}
-	t := p.expect(client, msg)
+	t := p.expect(client, msg, record)
 	if err := p.server.Send(msg); err != nil {
 		return err
 	}
@@ -90,8 +95,8 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn) error {
 }
 
 // expect records which answers msg wants.
-func (p *Posts) expect(client wire.Conn, msg []byte) *post {
-	t := &post{conn: client, done: make(chan struct{})}
+func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) *post {
+	t := &post{conn: client, record: record, done: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	parts, _ := match.Elements(msg)
@@ -118,7 +123,6 @@ func (p *Posts) receive() {
 			p.abandon()
 			return
 		}
-		p.rec.Message(wire.Recv, msg)
 		p.give(msg)
 	}
 }
@@ -144,9 +148,11 @@ func (p *Posts) give(msg []byte) {
 		to.begun = true
 	}
 	if to == nil {
+		p.rec.Message(wire.Recv, msg)
 		p.lost()
 		return
 	}
+	to.record(wire.Recv, msg)
 	_ = to.conn.Send(msg)
 	to.owed -= answered
 	switch {
