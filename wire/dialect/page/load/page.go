@@ -243,6 +243,7 @@ type Wrapped struct {
 
 // Items says how a server answers the request for a stream.
 type Items struct {
+	Method Prog `toml:"method" says:"the method of an item, where the page names only a pattern; made as its params are"`
 	Result Prog `toml:"result" says:"the answer to the request, where it is not the first item"`
 	Params Prog `toml:"params" says:"the params of an item, made of what the hook says (the input), of $params and of $result"`
 }

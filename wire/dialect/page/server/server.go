@@ -147,8 +147,12 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		return h.call(ctx, in, kind)
 	}
 	if h.serving {
-		if mine, err := h.ends(&in.Msg); mine || err != nil {
-			return json.RawMessage("{}"), err
+		mine, err := h.ends(&in.Msg)
+		if err != nil {
+			return nil, err
+		}
+		if _, answered := h.d.Page.Serve.Answers[method]; mine && !answered {
+			return json.RawMessage("{}"), nil
 		}
 	}
 	answers := h.d.Page.Answers

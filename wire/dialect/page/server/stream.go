@@ -64,7 +64,15 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 				return err
 			}
 		}
-		return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Item.Method, Params: params})
+		method := rule.Item.Method
+		if serve.Method != nil {
+			name, err := serve.Method.First(ev.Data, sc.Value)
+			if err != nil {
+				return err
+			}
+			method = scan.String(name)
+		}
+		return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 	}
 	_, err := h.r.Respond(ctx, r)
 	if in.Answered {

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# the dialect acp: an agent and an editor made with the protocol's own SDK
+. "$INTEROP/lib.sh"
+needs_packages
+
+agent="acp+exec:node $INTEROP/servers/acp-agent.mjs"
+hooks=(--on 'fs/read_text_file=json:{"content":"a text"}' --on 'session/request_permission=jq:{outcome: {outcome: "selected", optionId: .options[0].optionId}}')
+want 0 '"you said: fix the test"
+{"sessionUpdate":"tool_call","toolCallId":"t","title":"edit","kind":"edit","status":"pending"}
+"a text: selected yes"
+"end_turn"' rpcx eval "$agent" 'fix the test' "${hooks[@]}"
+ok "a turn: updates as they come, a file and a permission by hooks"
+
+rpcx eval "$agent" 'be slow' >turn 2>stderr.turn &
+turn=$!
+started+=("$turn")
+until [[ -s turn ]]; do sleep 0.05; done
+kill -INT "$turn"
+status=0
+wait "$turn" || status=$?
+want 0 '"you said: be slow"' cat turn
+[[ $status -eq 130 ]] || { bad=1; echo "$CASE: status $status, not 130" >&2; }
+want 0 'cancelled one' grep '^cancelled' stderr.turn
+ok "Ctrl-C cancels the turn"
+
+cat >agent.sh <<'SH'
+read -r params
+case $params in
+  *'be slow'*) echo '"working"'; exec sleep 60 ;;
+esac
+echo '"Hello"'
+rpcx call @ fs/read_text_file sessionId=s path=/a -q .content
+echo '{"sessionUpdate":"plan","entries":[]}'
+rpcx call @ session/request_permission sessionId=s toolCall:='{"toolCallId":"t"}' options:='[{"optionId":"yes","name":"Yes","kind":"allow_once"}]' -q .outcome.optionId
+SH
+want 0 'agent 1 rpcx serve
+update {"content":{"text":"Hello","type":"text"},"sessionUpdate":"agent_message_chunk"}
+update {"content":{"text":"the text of /a","type":"text"},"sessionUpdate":"agent_message_chunk"}
+update {"entries":[],"sessionUpdate":"plan"}
+update {"content":{"text":"yes","type":"text"},"sessionUpdate":"agent_message_chunk"}
+stop end_turn
+update {"content":{"text":"working","type":"text"},"sessionUpdate":"agent_message_chunk"}
+stop cancelled' node "$INTEROP/clients/acp.mjs" rpcx serve acp+stdio: --on 'session/prompt=lines:sh agent.sh'
+ok "an agent that editors start: updates, questions back, a cancel"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# the dialect bidi: Firefox, its code, its tree, its events
+. "$INTEROP/lib.sh"
+firefox=$(type -P firefox-esr || type -P firefox)
+
+mkdir profile
+start 'WebDriver BiDi listening on' env HOME="$PWD" "$firefox" --headless --no-remote --profile profile --remote-debugging-port=0 about:blank
+at=bidi+${line##* }/session
+want 0 '{"a":[1,"x"],"b":"2","c":null}' rpcx eval "$at" '({a: [1, "x"], b: 2n, c: null})'
+want 1 '' rpcx eval "$at" 'throw new TypeError("no")'
+said 'TypeError: no'
+want 0 '"about:blank"' rpcx call "$at" browsingContext.getTree -q '.contexts[0].url'
+want 1 '' rpcx call "$at" browsingContext.close context=nosuch
+said 'no such frame'
+ok "code, its failures, calls"
+
+cat >log.sh <<'SH'
+rpcx eval @ 'console.log("hi")'
+SH
+want 0 '"hi"' rpcx subscribe "$at" session.subscribe events:='["log.entryAdded"]' --on-open 'sleep 0.5; sh log.sh' --count 1 -q .params.text
+ok "events of a subscription, which is ended, and the session after it"

@@ -1,0 +1,25 @@
+// An editor, by the protocol's own SDK: rpcx serve is the agent of the command in argv.
+import { spawn } from 'node:child_process';
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+
+const [command, ...args] = process.argv.slice(2);
+const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+let updated = () => {};
+const editor = acp.client()
+  .onNotification('session/update', ({ params }) => { console.log('update', JSON.stringify(params.update)); updated(); })
+  .onRequest('session/request_permission', ({ params }) => ({ outcome: { outcome: 'selected', optionId: params.options[0].optionId } }))
+  .onRequest('fs/read_text_file', ({ params }) => ({ content: `the text of ${params.path}` }));
+await editor.connectWith(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (agent) => {
+  const { protocolVersion, agentInfo } = await agent.request('initialize', { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: { fs: { readTextFile: true } } });
+  console.log('agent', protocolVersion, agentInfo.name);
+  const { sessionId } = await agent.request('session/new', { cwd: '/', mcpServers: [] });
+  const turn = (text) => agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  console.log('stop', (await turn('hello')).stopReason);
+  const told = new Promise((done) => { updated = done; });
+  const slow = turn('be slow');
+  await told;
+  await agent.notify('session/cancel', { sessionId });
+  console.log('stop', (await slow).stopReason);
+});
+child.stdin.end();
