@@ -191,9 +191,9 @@ type CancelSender interface {
 	SendsCancel()
 }
 
-// OpenEnded marks a Codec whose peers may answer a Subscribe in any form and send
-// its items without naming a stream: the answer does not tell how long the
-// subscription lasts.
+// OpenEnded marks a Codec whose peers may answer a Subscribe in any form and
+// send its items without naming a stream, so that the answer does not say how
+// long the subscription lasts.
 type OpenEnded interface {
 	// OpenEnded does nothing.
 	OpenEnded()

@@ -58,8 +58,9 @@ type HostOptions struct {
 	MaxMessage int // the connection's limit for a message, in bytes; 0: not known
 }
 
-// A Reloader is a Server that has to know when its hooks and catalog were loaded
-// again.
+// A Reloader is a Server whose clients must hear that its hooks and catalog
+// were loaded again. It is optional: most dialects have no message for that,
+// and HotRepl has one (assembly_reload).
 type Reloader interface {
 	Reload()
 }

@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -60,15 +61,6 @@ func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Re
 		}
 	})
 	return r
-}
-
-func parse(t *testing.T, text string) *catalog.Catalog {
-	t.Helper()
-	c, err := catalog.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // answer returns what the far side gets: the result, or the error.
@@ -130,7 +122,7 @@ func TestWhatIsNotAllowedButHasNoHookIsLeftToTheDialect(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	c := parse(t, `{"catalog":1,"methods":[{"name":"s","kind":"stream"},{"name":"c"},{"name":"silent"},{"name":"n","kind":"notify"}]}`)
+	c := testkit.Catalog(t, `{"catalog":1,"methods":[{"name":"s","kind":"stream"},{"name":"c"},{"name":"silent"},{"name":"n","kind":"notify"}]}`)
 	r := bind(t, Options{Catalog: c}, nil, "s=json:1", "c=json:1", "n=json:1", "l=lines:true", "p*=json:1")
 	for name, want := range map[string]catalog.Kind{"s": catalog.Stream, "c": catalog.Call, "n": catalog.Notify, "l": catalog.Stream, "px": catalog.Call} {
 		if got, ok := r.Kind(name); !ok || got != want {
@@ -161,7 +153,7 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 	var mu sync.Mutex
 	var warnings []string
 	warn := func(line string) { mu.Lock(); warnings = append(warnings, line); mu.Unlock() }
-	o := Options{Catalog: parse(t, checked), Check: true, Warn: warn}
+	o := Options{Catalog: testkit.Catalog(t, checked), Check: true, Warn: warn}
 	r := bind(t, o, nil, "add=jq:.a+.b", "free=jq:.", "odd=jq:.", "other=jq:.")
 	for _, c := range []struct{ method, params, want string }{
 		{"add", `{"a":1,"b":2}`, `3`},
@@ -191,7 +183,7 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 }
 
 func TestWithoutCheckNamesAreStillGiven(t *testing.T) {
-	r := bind(t, Options{Catalog: parse(t, checked)}, nil, "add=jq:.a+.b")
+	r := bind(t, Options{Catalog: testkit.Catalog(t, checked)}, nil, "add=jq:.a+.b")
 	for params, want := range map[string]string{`[2,1]`: `3`, `{"a":"x","b":"y"}`: `"xy"`, `{"a":5,"b":5}`: `10`} {
 		if got := answer(t, r, "add", params); got != want {
 			t.Errorf("%s: got %s", params, got)
@@ -200,7 +192,7 @@ func TestWithoutCheckNamesAreStillGiven(t *testing.T) {
 }
 
 func TestEventsAreChecked(t *testing.T) {
-	o := Options{Catalog: parse(t, checked), Check: true}
+	o := Options{Catalog: testkit.Catalog(t, checked), Check: true}
 	for _, c := range []struct{ run, want, failure string }{
 		{`ticks=jq:1, 2`, `1 2`, ``},
 		{`ticks=jq:1, "x", 2`, `1`, `an event does not fit the catalog`},
@@ -222,7 +214,7 @@ func TestEventsAreChecked(t *testing.T) {
 }
 
 func TestCatalogIsToldWithoutWhatIsOurs(t *testing.T) {
-	c := parse(t, `{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b","run":"json:2"}]}`)
+	c := testkit.Catalog(t, `{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b","run":"json:2"}]}`)
 	b := New(Options{Catalog: c, Tell: true, Deny: []string{"b"}})
 	got, err := b.Catalog().Marshal()
 	if want := `{"catalog":1,"info":{},"methods":[{"name":"a"}]}`; err != nil || string(got) != want {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -36,31 +35,13 @@ const where = `where=text:printf %s "$RPCX_ENDPOINT"`
 
 func newWorld(t *testing.T, prefix string, hooks ...string) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir()}
-	run := filepath.Join(w.dir, "run")
-	if err := os.Mkdir(run, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("XDG_RUNTIME_DIR", run)
-	t.Setenv("XDG_STATE_HOME", filepath.Join(w.dir, "state"))
+	w := &world{t: t, dir: testkit.SessionFolders(t)}
 	w.at = prefix + "unix:" + filepath.Join(w.dir, "s")
 	var err error
 	if w.server, err = Listen(t.Context(), w.endpoint(w.at), w.options(hooks)); err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 1)
-	go func() { served <- w.server.Serve() }()
-	t.Cleanup(func() {
-		if err := w.server.Close(); err != nil {
-			t.Errorf("closing the server: %v", err)
-		}
-		if err := <-served; err != nil {
-			t.Errorf("serving: %v", err)
-		}
-		if left, _ := os.ReadDir(filepath.Join(run, "rpcx")); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-	})
+	testkit.Serve(t, w.server)
 	return w
 }
 

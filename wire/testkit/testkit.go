@@ -8,12 +8,14 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 )
 
@@ -32,6 +34,55 @@ func Failed(err error) string {
 		return "failed " + string(f.Kind)
 	}
 	return "failed: " + err.Error()
+}
+
+// Catalog returns the catalog in text.
+func Catalog(t *testing.T, text string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return c
+}
+
+// SessionFolders makes a folder for the sockets and the state of sessions, has the
+// program use them, and demands that no socket is left at the end of the test.
+func SessionFolders(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	run := filepath.Join(dir, "run")
+	if err := os.Mkdir(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", run)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Cleanup(func() {
+		if left, _ := os.ReadDir(filepath.Join(run, "rpcx")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+	return dir
+}
+
+// Serve has a server serve until the end of the test, where both its end and its
+// close must be without an error.
+func Serve(t *testing.T, s interface {
+	Serve() error
+	Close() error
+},
+) {
+	t.Helper()
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("closing the server: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serving: %v", err)
+		}
+	})
 }
 
 // Until polls for what only the system can tell, for a minute at most.

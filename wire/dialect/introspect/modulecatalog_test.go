@@ -5,15 +5,12 @@ import (
 	"testing"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 )
 
 func offered(t *testing.T, text string) *moduleCatalog {
 	t.Helper()
-	c, err := catalog.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newModuleCatalog(c)
+	return newModuleCatalog(testkit.Catalog(t, text))
 }
 
 func TestOffer(t *testing.T) {

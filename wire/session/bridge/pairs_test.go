@@ -20,6 +20,7 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/session/bridge"
+	"rpcx/wire/testkit"
 )
 
 // The peer behind the bridge, whose hooks see params as their dialect has them.
@@ -56,15 +57,6 @@ func serve(t *testing.T, at string, o session.Options) endpoint.Endpoint {
 	go func() { defer close(done); _ = s.Serve() }()
 	t.Cleanup(func() { _ = s.Close(); <-done })
 	return e
-}
-
-func parse(t *testing.T, text string) *catalog.Catalog {
-	t.Helper()
-	c, err := catalog.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // call returns the data of a call, or its error. What streams is subscribed to.
@@ -122,7 +114,7 @@ func pair(t *testing.T, here, there string) {
 	defer cancel()
 	dir := t.TempDir()
 	peer := serve(t, prefix(there)+filepath.Join(dir, "peer"), session.Options{
-		Catalog: parse(t, peerCatalog),
+		Catalog: testkit.Catalog(t, peerCatalog),
 		Hooks: hooks(t, map[string]string{
 			"calc_add":  "jq:" + plain + "| .a + .b",
 			"calc_fail": `jq:fail(-32050; "out of ink"; {"colour":"red"})`,

@@ -8,21 +8,13 @@ import (
 	"testing"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 )
-
-func parse(t *testing.T, text string) *catalog.Catalog {
-	t.Helper()
-	c, err := catalog.Parse([]byte(text))
-	if err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	return c
-}
 
 // told is differences in a line each.
 func told(t *testing.T, before, now string) string {
 	t.Helper()
-	all, err := Compare(parse(t, before), parse(t, now))
+	all, err := Compare(testkit.Catalog(t, before), testkit.Catalog(t, now))
 	if err != nil {
 		t.Fatal(err)
 	}
