@@ -61,10 +61,13 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 // open reads a tape, and warns if the tape is cut off.
 func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
 	t, err := session.OpenTape(file, rules)
-	if err == nil && t.Cut > 0 {
-		run.Console.Warn(fmt.Sprintf("the tape %s ends inside line %d, which is left out", file, t.Cut))
+	if err != nil {
+		return t, err
 	}
-	return t, err
+	if text := session.CutShort(file, t); text != "" {
+		run.Console.Warn(text)
+	}
+	return t, nil
 }
 
 // findings counts differences from the tape.

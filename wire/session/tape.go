@@ -25,12 +25,23 @@ func OpenTape(file string, rules func(dialect.Shape) *match.Rules) (*transcript.
 	return transcript.Open(file, os.Stdin, all.ShapeOf, rules)
 }
 
+// CutShort says that the tape t, which was read from file, ends inside a line; "": it does not.
+func CutShort(file string, t *transcript.Transcript) string {
+	if t.Cut == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the tape %s ends inside line %d, which is left out", file, t.Cut)
+}
+
 // startTape plays the server of the endpoint's tape at the other end of a pair. What
 // ends it says what was asked that the tape has not: an Expectation Fault.
 func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error) {
 	t, err := OpenTape(e.Tape, nil)
 	if err != nil {
 		return nil, nil, err
+	}
+	if text := CutShort(e.Tape, t); text != "" && o.Transport.Warn != nil {
+		o.Transport.Warn(text)
 	}
 	found := &tapeFindings{warn: o.Transport.Warn, tape: e.Tape}
 	s, err := player.NewServer(t, player.Options{Found: found.add})
