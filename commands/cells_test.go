@@ -32,8 +32,8 @@ var cells = []struct {
 	{"tcp", "a message that is too large", 5, `…{"jsonrpc":"2.0","id":1,"result":"` + large + "\"}\n", linger},
 	{"tcp", "no JSON", 5, "…hello\n", linger},
 	{"tcp", "a broken answer", 5, "…{\"jsonrpc\":\"2.0\",\"id\":1,\"resu\n", linger},
-	{"lsp+tcp", "it cuts a message off", 7, "…Content-Length: 50\r\n\r\n{", nil},
-	{"lsp+tcp", "a message that is too large", 5, "…Content-Length: 5000\r\n\r\n{", linger},
+	{"header+tcp", "it cuts a message off", 7, "…Content-Length: 50\r\n\r\n{", nil},
+	{"header+tcp", "a message that is too large", 5, "…Content-Length: 5000\r\n\r\n{", linger},
 
 	{"tls", "it goes in the handshake", 3, "", nil},
 	{"https", "it goes in the handshake", 3, "", nil},

@@ -61,6 +61,7 @@ var limitTests = map[string]string{
 	"what connect has to print":                                                       "session-load",
 	"what came of a stream before the answer that names it":                           "engine-early",
 	"notifications that wait for their hook":                                          "wire/peer TestNotificationsBounded",
+	"answers of ours over HTTP, each a POST":                                          "wire/peer TestExchangeOfANotificationIsBounded",
 	"answers of ours that the peer does not read":                                     "wire/peer TestAnswersThatNobodyReadsAreBounded",
 	"clients of a listener":                                                           "serve-limits",
 	"the head of a client's HTTP request, its TLS handshake included":                 "wire/transport TestLargeHeadIsRefused",
