@@ -4,8 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -44,4 +54,83 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Logf("fix: %q", said.Error.Fix)
 	ts.Check(ts.Exec(said.Error.Fix[0], said.Error.Fix[1:]...))
+}
+
+// fixes names, for each function that proposes a command, a script and a line of it that
+// runs one which that function has made.
+var fixes = map[string]struct{ script, line string }{
+	"commands/daemon Moved":          {"out-fixes-run", "runfix 2 rpcx connect --list"},
+	"commands fetch":                 {"net-find", "runfix 1 rpcx describe"},
+	"commands showMethod":            {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
+	"commands/dialects advise":       {"introspect-guidance", "runfix 1 rpcx call demo:introspect storage_tree_destory"},
+	"commands/dialects Explain":      {"introspect-fixes", "runfix 1 rpcx call demo:introspect storage_tre_create"},
+	"commands/env shown":             {"net-signs", "runfix 5 rpcx call 'exec:scriptedpeer seq.peer'"},
+	"commands/help answer":           {"out-fixes-run", "runfix 2 rpcx help cal"},
+	"commands check":                 {"out-fixes-run", "runfix 2 rpcx job start"},
+	"commands/options compares":      {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id=o_001 --expect "},
+	"commands/plugin suggest":        {"out-fixes-run", "runfix 1 rpcx plugin call"},
+	"commands/plugin noSession":      {"out-fixes-run", "runfix 2 rpcx plugin method"},
+	"commands/request SameVersion":   {"session-faults", "runfix 9 rpcx call @old"},
+	"commands/request suggestShell":  {"out-fixes-run", "runfix 2 rpcx call 'exec:X=1 "},
+	"commands/request suggestExact":  {"out-fixes-run", "runfix 1 rpcx call demo:orders getOrdr"},
+	"commands/request suggestParams": {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id:=o_001"},
+	"commands/request AdviseUntaken": {"cli-untaken", "runfix 7 rpcx subscribe"},
+}
+
+// TestFixesAreRun: each place in the code that proposes a command has a script that runs
+// such a command.
+func TestFixesAreRun(t *testing.T) {
+	places := map[string]bool{}
+	for _, root := range []string{".", "../wire", "../format"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && proposes(f) {
+					places[filepath.ToSlash(filepath.Dir(filepath.Join("commands", path)))+" "+f.Name.Name] = true
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for place, by := range fixes {
+		b, err := os.ReadFile("testdata/script/" + by.script + ".txtar")
+		if err != nil || !bytes.Contains(b, []byte("\n"+by.line)) && !bytes.Contains(b, []byte("[unix] "+by.line)) {
+			t.Errorf("%s: %s does not run %q (%v)", place, by.script, by.line, err)
+		}
+		if !places[place] {
+			t.Errorf("%s proposes nothing", place)
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(places)) {
+		if _, ok := fixes[place]; !ok {
+			t.Errorf("%s proposes a command that no script runs", place)
+		}
+	}
+}
+
+// proposes reports whether f sets the member Fix of something, to more than another's.
+func proposes(f *ast.FuncDecl) (found bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok {
+			return true
+		}
+		for i, l := range a.Lhs {
+			if s, ok := l.(*ast.SelectorExpr); ok && s.Sel.Name == "Fix" {
+				from, copied := a.Rhs[min(i, len(a.Rhs)-1)].(*ast.SelectorExpr)
+				found = found || !copied || from.Sel.Name != "Fix"
+			}
+		}
+		return true
+	})
+	return found
 }
