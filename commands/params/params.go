@@ -243,8 +243,8 @@ func strayKey(arg string) (string, bool) {
 	return name, ok && name != "" && wire.Quote(name) == name
 }
 
-// mended returns the words with every text that was expected to be JSON quoted;
-// nil if the result would not be accepted either.
+// mended returns the words with every text that was expected to be JSON quoted, and
+// what else they need to be accepted; nil where that is not known.
 func (p *parser) mended() []string {
 	args := slices.Clone(p.args)
 	for i, arg := range args {
@@ -274,8 +274,5 @@ func (p *parser) mended() []string {
 	if slices.Equal(args, p.args) {
 		return nil
 	}
-	if _, err := Parse(p.ctx, args, Options{ReadFile: p.o.ReadFile, Funcs: p.o.Funcs}); err != nil {
-		return nil
-	}
-	return args
+	return p.accepted(args)
 }

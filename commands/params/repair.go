@@ -1,6 +1,7 @@
 package params
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 )
@@ -38,4 +39,20 @@ func repaired(text string) (string, bool) {
 func looksStructured(text string) bool {
 	text = strings.TrimSpace(text)
 	return text != "" && (text[0] == '{' || text[0] == '[')
+}
+
+// accepted returns args where Parse takes them, else the words that it proposes in their
+// place; nil where it knows none.
+func (p *parser) accepted(args []string) []string {
+	o := p.o
+	o.Stdin = nil // which is read once
+	_, err := Parse(p.ctx, args, o)
+	var better *ArgError
+	switch {
+	case err == nil:
+		return args
+	case errors.As(err, &better):
+		return better.Args
+	}
+	return nil
 }

@@ -108,7 +108,7 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 		f.Hint = "an element of an array is appended by " + wire.Quote(Shown(key+"[]="+value))
 		better := slices.Clone(p.args)
 		better[i] = key + "[]=" + value
-		f.Err = &ArgError{Arg: p.args[i], Args: better, Err: err}
+		f.Err = &ArgError{Arg: p.args[i], Args: p.accepted(better), Err: err}
 	}
 	return nil, f
 }
