@@ -103,6 +103,10 @@ func TestFixesAreRun(t *testing.T) {
 	}
 	for place, by := range fixes {
 		b, err := os.ReadFile("testdata/script/" + by.script + ".txtar")
+		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(place, "commands/dialects ") {
+			delete(places, place) // it went with its dialect
+			continue
+		}
 		if err != nil || !bytes.Contains(b, []byte("\n"+by.line)) && !bytes.Contains(b, []byte("[unix] "+by.line)) {
 			t.Errorf("%s: %s does not run %q (%v)", place, by.script, by.line, err)
 		}
