@@ -50,7 +50,7 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 			Stderr: run.Console.Writer(format.FromHook), Warn: run.Console.Warn, OnOpen: onOpen,
 		},
 		Cache: c.cache(),
-		Tap:   tap(run),
+		Tap:   Tap(run),
 		Note:  func(n peer.Note) { note(n, "") },
 		Hurry: env.Hurried(run.Signal),
 		Await: c.Await(run),

@@ -13,9 +13,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// tap returns a tap that sees each message, for -v and a.Heard; nil if neither
+// Tap returns a tap that sees each message, for -v and a.Heard; nil if neither
 // wants any.
-func tap(run *env.Env) wire.Tap { return tapOf(run, "") }
+func Tap(run *env.Env) wire.Tap { return tapOf(run, "") }
 
 // ForClient returns a function that makes, for each client of a server, the tap for
 // its messages and the receiver of its notes.
@@ -26,7 +26,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is tap for the messages of one client of a server, named client; "" is the
+// tapOf is Tap for the messages of one client of a server, named client; "" is the
 // only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.Heard, run.Common.Meter

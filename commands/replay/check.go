@@ -42,6 +42,7 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	if err != nil {
 		return err
 	}
+	po.Tap = options.Tap(run)
 	so := session.Options{Transport: cfg, Await: o.conn.Await(run)}
 	all := make([]*played, len(files))
 	slots := make(chan struct{}, max(o.jobs, 1))

@@ -31,6 +31,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	defer t.Close()
 	found := &findings{run: run, tape: file}
 	po.Found = found.warn
+	po.Tap = options.Tap(run)
 	p, err := player.NewServer(t, po)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.En
 	}
 	bind := so.Transport
 	bind.Header = nil
-	t, err := session.ListenTap(ctx, listen, to, session.Options{Transport: cfg, Hook: so.Hook, Await: so.Await, Record: so.Record, Hurry: so.Hurry}, bind)
+	t, err := session.ListenTap(ctx, listen, to, session.Options{Transport: cfg, Tap: so.Tap, Hook: so.Hook, Await: so.Await, Record: so.Record, Hurry: so.Hurry}, bind)
 	if err != nil {
 		return err
 	}

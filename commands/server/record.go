@@ -42,7 +42,7 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 	}
 	bind := conn
 	bind.Header = nil
-	so := session.Options{Transport: conn, Await: o.Conn.Await(run)}
+	so := session.Options{Transport: conn, Tap: options.Tap(run), Await: o.Conn.Await(run)}
 	so.Hook.Warn = run.Console.Warn
 	if so.Record, err = o.Record.Open(run, to.String(), to.Dialect, true); err != nil {
 		return err

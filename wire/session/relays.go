@@ -32,7 +32,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 	})
 	defer stop()
-	if err := all.to.Pass(w, r.WithContext(ctx), all.rec.tap(nil)); err != nil {
+	if err := all.to.Pass(w, r.WithContext(ctx), all.rec.tap(t.options.Tap)); err != nil {
 		t.failed(err)
 	}
 }

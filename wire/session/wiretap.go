@@ -138,7 +138,9 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	if t.to.Address.Scheme != t.listen.Address.Scheme { // else the upgrade there says the same
 		rec = rec.from(client, wire.Recv)
 	}
-	err = wiretap.Pass(client, server, t.framing, rec.conn())
+	conn := rec.conn()
+	conn.Show = t.options.Tap
+	err = wiretap.Pass(client, server, t.framing, conn)
 	for _, end := range ends {
 		_ = end()
 	}
@@ -192,7 +194,9 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 		}
 		shape := t.to.Spec().Shape()
 		t.up, t.posted = server, rec
-		t.posts = wiretap.NewPosts(server, shape, rec.conn(), t.options.Hook.Warn)
+		conn := rec.conn()
+		conn.Show = t.options.Tap
+		t.posts = wiretap.NewPosts(server, shape, conn, t.options.Hook.Warn)
 	}
 	posts, rec := t.posts, t.posted.from(client, wire.Recv)
 	t.mu.Unlock()

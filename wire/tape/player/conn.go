@@ -35,6 +35,9 @@ type conn struct {
 
 // hand gives a to the engine, unless that has ended.
 func (e *engine) hand(a arrival) bool {
+	if e.o.Tap != nil && a.msg != nil {
+		e.o.Tap(wire.Recv, a.msg)
+	}
 	select {
 	case e.arrived <- a:
 		return true

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/tape/match"
 )
 
@@ -29,6 +30,7 @@ type Options struct {
 	// Found gets each Finding: from Client at its end, in the order of the tape; from
 	// Server as they come, from one goroutine. May be nil.
 	Found func(Finding)
+	Tap   wire.Tap // is shown each live message; nil: nobody looks
 }
 
 // A Finding is one place in which a conversation is not as the tape has it.

@@ -213,6 +213,9 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 			return
 		}
 	}
+	if e.o.Tap != nil {
+		e.o.Tap(wire.Send, msg)
+	}
 	if c.exchanger != nil {
 		e.post(c, msg)
 		return

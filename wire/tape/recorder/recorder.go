@@ -146,6 +146,7 @@ type Conn struct {
 	number int
 	server bool
 	once   sync.Once
+	Show   wire.Tap // is shown each message that is recorded, too; nil: nobody looks
 }
 
 // Message records a message; it is a wire.Tap.
@@ -153,12 +154,20 @@ func (c *Conn) Message(d wire.Direction, msg []byte) {
 	if c.w != nil {
 		c.w.Record(c.number, c.seen(d), msg)
 	}
+	c.show(d, msg)
 }
 
 // MessageAt is Message for one that came when Elapsed returned at.
 func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte) {
 	if c.w != nil {
 		c.w.RecordAt(at, c.number, c.seen(d), msg)
+	}
+	c.show(d, msg)
+}
+
+func (c *Conn) show(d wire.Direction, msg []byte) {
+	if c.Show != nil {
+		c.Show(d, msg)
 	}
 }
 

@@ -59,7 +59,7 @@ const chunk = 64 << 10
 // when the framing asks for the next, so that every message in it has been
 // recorded by then, and no peer waits for the rest of a message.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
-	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed}
+	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
 	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.came, d, line) }}
 	messages := framing(s, o)
 	for {
@@ -85,6 +85,8 @@ type stream struct {
 	ended    error
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes came, by clock
+
+	read, wrote func(d wire.Direction, b []byte) // are shown the bytes of the two sides; nil: nobody looks
 }
 
 func (s *stream) Read(b []byte) (int, error) {
@@ -105,6 +107,9 @@ func (s *stream) next() error {
 	}
 	n, err := s.from.Read(s.buf)
 	s.came = s.clock()
+	if s.read != nil && n > 0 {
+		s.read(wire.Recv, s.buf[:n])
+	}
 	s.pending, s.unread = s.buf[:n], s.buf[:n]
 	if n > 0 {
 		return nil
@@ -117,6 +122,9 @@ func (s *stream) next() error {
 
 func (s *stream) flush() error {
 	if len(s.pending) > 0 {
+		if s.wrote != nil {
+			s.wrote(wire.Send, s.pending)
+		}
 		if _, err := s.to.Write(s.pending); err != nil {
 			s.ended = sendError(err)
 			return s.ended
