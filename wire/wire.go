@@ -107,6 +107,9 @@ type Options struct {
 	First func(b []byte)
 	// Seen gets all bytes that are read, and all that are written, as they are. It keeps none. May be nil.
 	Seen func(d Direction, b []byte)
+	// Sentinel says that, on a line, what stands before the last byte 0xFF is no part of
+	// the message: QEMU's guest agent marks an answer with it.
+	Sentinel bool
 	// Strict is for a listener: a line that is a JSON value but neither object nor
 	// array is a message, for the dialect to answer. It refuses, before the first message, header lines that are neither
 	// Content-Length nor Content-Type (header on a listener: so that a browser's

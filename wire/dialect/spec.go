@@ -31,6 +31,7 @@ type Spec struct {
 	// How messages travel.
 
 	Framing      string      // of byte streams whose endpoint names none; "": line
+	Sentinel     bool        // on a line, what stands before the last byte 0xFF is no part of the message
 	Subprotocols []string    // offered on WebSocket
 	Binary       wire.Binary // what a binary message means to a client
 	ServerBinary wire.Binary // what it means to a server

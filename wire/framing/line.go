@@ -14,14 +14,15 @@ import (
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &lineSource{in: in, judge: judge{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
+	src := &lineSource{in: in, sentinel: o.Sentinel, judge: judge{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
 	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n", blanks: true})
 }
 
 type lineSource struct {
 	judge
-	in    *input
-	begun bool
+	in       *input
+	sentinel bool // what stands before the last 0xFF of a line is no part of the message
+	begun    bool
 }
 
 func (s *lineSource) next() ([]byte, error) {
@@ -42,6 +43,9 @@ func (s *lineSource) next() ([]byte, error) {
 		if end >= 0 {
 			s.in.drop(len(win) + 1)
 			seen = 0
+			if s.sentinel {
+				win = win[bytes.LastIndexByte(win, 0xFF)+1:]
+			}
 			if msg, err := s.message(win); msg != nil || err != nil {
 				return msg, err
 			}

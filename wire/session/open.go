@@ -189,7 +189,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	if !ok {
 		return cfg, wire.Usagef("unknown framing %q", name)
 	}
-	cfg.Framing = f
+	cfg.Framing, cfg.Options.Sentinel = f, spec.Sentinel
 	if framing.HasHead(name) && e.IsBytes() && len(cfg.Header) > 0 {
 		var err error
 		if cfg.Head, err = head(cfg.Header); err != nil {

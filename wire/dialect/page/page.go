@@ -149,6 +149,7 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		Probes:        probes(p),
 		Framing:       p.Framing,
 		Subprotocols:  p.Subprotocols,
+		Sentinel:      p.Names != nil && p.Names.Sentinel,
 		Sessions:      d.Sessions(),
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
 		ScalarParams:  p.Names != nil && p.Names.Params != "",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -78,7 +79,12 @@ func (c *Codec) endHearing() {
 
 // await waits for a message for which cond holds and takes it out of those that
 // were kept, the oldest first.
-func (c *Codec) await(ctx context.Context, caller dialect.Caller, cond load.Prog) (json.RawMessage, error) {
+func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Step) (json.RawMessage, error) {
+	cond := step.Await
+	var late <-chan time.Time
+	if limit := step.Limit(); limit > 0 && step.Optional {
+		late = time.After(limit)
+	}
 	came := make(chan struct{}, 1)
 	c.mu.Lock()
 	c.heard.came = came
@@ -97,11 +103,16 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, cond load.Prog
 				return msg, ferr
 			}
 			return nil, err
+		case <-late:
+			return nil, errNothingCame
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
+
+// errNothingCame says that an optional await is over.
+var errNothingCame = errors.New("nothing came")
 
 // watchEnd returns a channel that receives the reason when the connection ends,
 // and a function that stops watching.

@@ -26,7 +26,8 @@ type Codec struct {
 	greeted       bool            // as a server: the client has made the call that must be its first
 	dropped       map[string]bool // requests of the peer that it has cancelled and that get no answer
 
-	own own
+	own      own
+	prepared prepared
 
 	mu     sync.Mutex // for all below, which flows use too
 	conn   program.Conn

@@ -3,6 +3,8 @@ package codec
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -44,10 +46,39 @@ func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.O
 	if c.d.Page.Eval == nil {
 		return nil
 	}
+	if err := c.firstOf(ctx, caller, "eval"); err != nil {
+		return err
+	}
 	for i := range c.d.Page.Eval.First {
 		if err := c.prepare(ctx, caller, &c.d.Page.Eval.First[i], op.Extra); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// prepared are the steps of the greeting that have been taken before an operation.
+type prepared struct {
+	mu    sync.Mutex
+	steps map[*load.Step]bool
+}
+
+// firstOf takes the steps of the greeting that come before the first operation of a kind.
+func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string) error {
+	c.prepared.mu.Lock()
+	defer c.prepared.mu.Unlock()
+	for i := range c.d.Page.Greet {
+		step := &c.d.Page.Greet[i]
+		if !slices.Contains(step.For, kind) || c.prepared.steps[step] {
+			continue
+		}
+		if err := c.prepare(ctx, caller, step, nil); err != nil {
+			return err
+		}
+		if c.prepared.steps == nil {
+			c.prepared.steps = map[*load.Step]bool{}
+		}
+		c.prepared.steps[step] = true
 	}
 	return nil
 }

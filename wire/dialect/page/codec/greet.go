@@ -3,6 +3,7 @@ package codec
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -34,6 +35,9 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	var unanswered []late
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
+		if len(step.For) > 0 {
+			continue
+		}
 		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
 			if err != nil {
 				return err
@@ -68,7 +72,7 @@ func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
 		switch {
-		case step.When != nil || step.Await != nil:
+		case step.When != nil || step.Await != nil || len(step.For) > 0:
 		case c.isOwn(ctx, step):
 			return nil
 		default:
@@ -125,7 +129,10 @@ func (c *Codec) kept() json.RawMessage {
 // none is expected.
 func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	if step.Await != nil {
-		msg, err := c.await(ctx, caller, step.Await)
+		msg, err := c.await(ctx, caller, step)
+		if errors.Is(err, errNothingCame) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}

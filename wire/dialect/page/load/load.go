@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/toml"
@@ -137,6 +138,12 @@ func (p *Page) check(file string, keys []toml.Key) error {
 	return p.checkRules(at)
 }
 
+// Limit returns how long an await takes at most; 0 if the page does not say.
+func (s *Step) Limit() time.Duration {
+	d, _ := time.ParseDuration(s.Within)
+	return d
+}
+
 func (s *Step) check(at places, path string, await bool) error {
 	given := 0
 	for _, has := range []bool{s.Call != "", s.Notify != "", s.Await != nil} {
@@ -149,6 +156,8 @@ func (s *Step) check(at places, path string, await bool) error {
 		return at.fault(path, "expected exactly one of call, notify and await")
 	case s.Await != nil && !await:
 		return at.fault(path+".await", "only a greeting awaits: expected call or notify")
+	case s.Within != "" && (s.Await == nil || s.Limit() <= 0):
+		return at.fault(path+".within", "expected a duration, such as 500ms, beside await")
 	case s.Call == "" && s.Wait != nil:
 		return at.fault(path+".wait", "only a call has an answer to wait for")
 	case s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0):

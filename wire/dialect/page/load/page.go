@@ -53,6 +53,7 @@ type Names struct {
 	Counter  string   `toml:"counter" of:"calls|all" says:"what takes an id: requests (calls), or each message that is written (all)"`
 	Batches  bool     `toml:"batches" says:"an array is several messages"`
 	Extra    []string `toml:"extra" says:"members beside them, which users give (--extra NAME=VALUE) and events have in extra; an answer repeats those of its request"`
+	Sentinel bool     `toml:"sentinel" says:"on a line, what stands before the last byte 0xFF is no part of the message"`
 }
 
 // Members name the members of one kind of message. Each is a dotted path.
@@ -102,7 +103,9 @@ type Step struct {
 	Params   Prog             `toml:"params" says:"its params"`
 	When     Prog             `toml:"when" says:"the step is left out where this does not hold; its input is $kept"`
 	Wait     *bool            `toml:"wait" says:"false: the answer is not awaited before the next step, but before the greeting is over"`
-	Optional bool             `toml:"optional" says:"an answer that is an error is no failure: nothing is kept of it"`
+	Optional bool             `toml:"optional" says:"an answer that is an error, or that nothing comes of an await within, is no failure: nothing is kept of it"`
+	Within   string           `toml:"within" says:"how long an await takes at most, such as 500ms"`
+	For      []string         `toml:"for" of:"eval" says:"the step is taken, once, before the first operation of this kind, and not with the greeting"`
 	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: what it makes of the answer must be one of them, else the status is 5"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the answer, or on the message that was awaited: its value is $kept.NAME from here on"`
 }

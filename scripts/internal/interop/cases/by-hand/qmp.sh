@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# the dialect qmp: QEMU, which greets first and sends events before answers
+# the dialect qmp: QEMU, which greets first and sends events before answers, and its guest agent, which says nothing first
 . "$INTEROP/lib.sh"
-needs qemu-system-x86_64
+needs qemu-system-x86_64 qemu-ga
 
 qemu='qmp+exec:qemu-system-x86_64 -M none -nodefaults -display none -qmp stdio'
 want 0 '"none"' rpcx call "$qemu" query-machines -q '[.[].name | select(. == "none")][0]'
@@ -14,3 +14,11 @@ want 0 '{"guest":false,"reason":"host-qmp-quit"}' rpcx subscribe "$qemu" quit --
 ok "commands, errors with their class, what it offers, an event"
 want 0 1 sh -c 'echo "{\"execute\":\"query-version\"}" | rpcx connect "$1" | grep -c "\"major\""' - "$qemu"
 ok "a conversation in a pipe"
+
+qemu-ga -m unix-listen -p "$PWD/ga.sock" -t "$PWD" -f "$PWD/ga.pid" >/dev/null 2>&1 &
+started+=("$!")
+want 0 true rpcx call "qmp+unix:$PWD/ga.sock" guest-info -q '.supported_commands | length > 10' --wait 10s
+want 0 12345 rpcx call "qmp+unix:$PWD/ga.sock" guest-sync-delimited id:=12345
+want 1 '' rpcx call "qmp+unix:$PWD/ga.sock" nosuch
+want 0 true rpcx describe "qmp+unix:$PWD/ga.sock" -q '[.methods[].name] | contains(["guest-ping"])'
+ok "the guest agent: no greeting, a byte before an answer"
