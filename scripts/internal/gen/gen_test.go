@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -70,6 +72,20 @@ $ rpcx call`}}
 		if _, err := examplesIn(bad, nil); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
+	}
+}
+
+// TestManualIsClean: mandoc has nothing to say against the manual's pages.
+func TestManualIsClean(t *testing.T) {
+	if _, err := exec.LookPath("mandoc"); err != nil {
+		t.Skip("mandoc is not there")
+	}
+	pages, err := filepath.Glob("../../../man/rpcx*")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("there are no pages: %v", err)
+	}
+	if out, err := exec.Command("mandoc", append([]string{"-Tlint"}, pages...)...).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

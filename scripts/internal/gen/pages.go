@@ -32,7 +32,8 @@ func commandPages(root cmdline.Doc) []file {
 	for _, d := range root.Commands {
 		p := newPage("rpcx-"+d.Name, "1", d.Usage)
 		if len(d.Commands) == 0 {
-			p.line(".SH SYNOPSIS\n.B rpcx %s\n%s", literal(d.Name), literal(d.Args))
+			p.line(".SH SYNOPSIS\n.B rpcx %s", literal(d.Name))
+			p.text(literal(d.Args))
 			p.line(".SH DESCRIPTION")
 			p.prose(d.Description)
 			p.line(".SH OPTIONS")
@@ -43,13 +44,14 @@ func commandPages(root cmdline.Doc) []file {
 				if i > 0 {
 					p.line(".PP")
 				}
-				p.line(".B rpcx %s\n%s", literal(d.Name+" "+c.Name), literal(c.Args))
+				p.line(".B rpcx %s", literal(d.Name+" "+c.Name))
+				p.text(literal(c.Args))
 			}
 			p.line(".SH DESCRIPTION")
 			p.prose(d.Description)
 			for _, c := range d.Commands {
 				p.line(".SH %s", literal(strings.ToUpper(c.Name)))
-				p.line("%s.", inline(upper(c.Usage)))
+				p.text(inline(upper(c.Usage)) + ".")
 				p.prose(c.Description)
 				p.flagGroups(c.Flags)
 			}
@@ -69,7 +71,8 @@ func newPage(name, section, says string) *page {
 	p := &page{}
 	p.line(".\\\" Made by scripts/gen; do not edit.")
 	p.line(`.TH %s %s "%s" "rpcx" "%s"`, strings.ToUpper(literal(name)), section, manualDate, sectionTitles[section])
-	p.line(".SH NAME\n%s \\- %s", literal(name), literal(says))
+	p.line(".SH NAME")
+	p.text(literal(name) + ` \- ` + literal(says))
 	return p
 }
 
@@ -91,7 +94,7 @@ func (p *page) shown(examples []example, topic string) {
 // example writes one example: what it shows, and its lines.
 func (p *page) example(says string, lines []string) {
 	p.paragraph()
-	p.line("%s:", inline(says))
+	p.text(inline(says) + ":")
 	p.verbatim(lines)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/help"
@@ -20,6 +21,41 @@ type page struct {
 func (p *page) line(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 	p.fresh = strings.HasPrefix(format, ".S") && !strings.Contains(format, "\n")
+}
+
+// textWidth is how long lines of text are at most, in bytes. What is not ASCII becomes an escape sequence of roff.
+const textWidth = 80
+
+func roffLen(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r > unicode.MaxASCII {
+			n += len(`\[u0000]`) - 1
+		}
+	}
+	return n
+}
+
+// text writes escaped text, which is filled: it may go on in the next line wherever it has a blank.
+func (p *page) text(s string) {
+	line := ""
+	for _, word := range strings.Fields(s) {
+		switch {
+		case line == "":
+			line = word
+			continue
+		case roffLen(line)+1+roffLen(word) <= textWidth:
+			line += " " + word
+			continue
+		}
+		p.line("%s", line)
+		if line = word; strings.HasPrefix(word, ".") {
+			line = `\&` + word
+		}
+	}
+	if line != "" {
+		p.line("%s", line)
+	}
 }
 
 // paragraph begins one, which a heading has done already.
@@ -62,13 +98,13 @@ func (p *page) prose(text string) {
 			p.line(".SH %s", literal(part.Text))
 		case help.Paragraph:
 			p.paragraph()
-			p.line("%s", inline(part.Text))
+			p.text(inline(part.Text))
 		case help.Verbatim:
 			p.verbatim(part.Lines)
 		case help.Entry:
 			p.line(".TP\n\\fB%s\\fR", literal(part.Term))
 			if part.Text != "" {
-				p.line("%s", inline(part.Text))
+				p.text(inline(part.Text))
 			}
 		}
 	}
@@ -92,26 +128,31 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 	p.prose(root.Description)
 	p.line(".SH COMMANDS")
 	for _, d := range root.Commands {
-		p.line(".TP\n.BR rpcx\\-%s (1)\n%s.", literal(d.Name), inline(upper(d.Usage)))
+		p.line(".TP\n.BR rpcx\\-%s (1)", literal(d.Name))
+		p.text(inline(upper(d.Usage)) + ".")
 	}
 	p.line(".SH OPTIONS")
 	p.prose(optionsIntro)
 	p.line(".SH TOPICS")
 	p.line("`rpcx help TOPIC` prints them, too.")
 	for _, t := range help.Topics() {
-		p.line(".TP\n.BR %s (%s)\n%s.", literal(t.Page()), t.Section, inline(upper(t.Says)))
+		p.line(".TP\n.BR %s (%s)", literal(t.Page()), t.Section)
+		p.text(inline(upper(t.Says)) + ".")
 	}
 	p.line(".SH EXIT STATUS")
 	for _, s := range statuses {
-		p.line(".TP\n\\fB%d\\fR %s\n%s", s.Code, literal(s.Name), literal(s.Meaning))
+		p.line(".TP\n\\fB%d\\fR %s", s.Code, literal(s.Name))
+		p.text(literal(s.Meaning))
 	}
-	p.line(".SH LIMITS\n%s", inline("What the peer could draw out, what bounds it, and what happens then. `--timeout` and signals end all of it within a second."))
+	p.line(".SH LIMITS")
+	p.text(inline("What the peer could draw out, what bounds it, and what happens then. `--timeout` and signals end all of it within a second."))
 	for _, l := range cmdline.Limits() {
 		bound := literal(l.Bound)
 		if l.Flag != "" {
 			bound += " (\\fB" + literal("--"+l.Flag) + "\\fR)"
 		}
-		p.line(".TP\n%s\n%s; then: %s", literal(l.What), bound, literal(l.Then))
+		p.line(".TP\n%s", literal(l.What))
+		p.text(bound + "; then: " + literal(l.Then))
 	}
 	p.shown(slices.DeleteFunc(slices.Clone(examples), func(e example) bool { return inReadme[e.title] }), "")
 	p.line(".SH SEE ALSO\n.BR jq (1),\n.BR curl (1),\nhttps://www.jsonrpc.org/specification")
@@ -134,7 +175,8 @@ func (p *page) flag(f cmdline.FlagDoc) {
 	if f.Arg != "" {
 		form += ` \fI` + literal(f.Arg) + `\fR`
 	}
-	p.line(".TP\n%s\n%s.", form, inline(upper(strings.TrimSuffix(f.Usage, "."))))
+	p.line(".TP\n%s", form)
+	p.text(inline(upper(strings.TrimSuffix(f.Usage, "."))) + ".")
 	if f.Repeated {
 		p.line("May be given more than once.")
 	}
