@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/finding"
 	"rpcx/commands/request"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
@@ -47,6 +48,9 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	c, failed := plain(e)
 	o.Time.Idle = idle
 	left := whole - time.Since(began)
+	if failed == nil && !o.Conn.NoCache { // what was found before was of another peer
+		cache.ForgetFinding(e)
+	}
 	if failed == nil || ctx.Err() != nil || whole > 0 && left <= 0 {
 		return c, failed
 	}

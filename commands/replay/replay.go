@@ -70,7 +70,7 @@ func Command(run *env.Env) *cmdline.Command {
 const description = `With --listen the server's side is played: a request gets the answer of the request on the
 tape that equals it by method and params, first the unused, then the last again. What is not
 on the tape gets an error that names the nearest, and makes the status 4. With
--- COMMAND, that runs with RPCX_ENDPOINT set, and its end is the end.
+-- COMMAND, that runs with RPCX_ENDPOINT set, its end is the end, and its status goes first.
 
 With --to the client's side is played: its requests are sent, the peer's calls answered as
 recorded, and what comes is compared. Each difference is a line on stdout, with the tape's line

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -38,6 +39,13 @@ func Found(e endpoint.Endpoint) (f Finding, ok bool) {
 	}
 	err := json.Unmarshal(Read(file), &f)
 	return f, err == nil && (f.Dialect != "" || f.Framing != "")
+}
+
+// ForgetFinding drops what was found about e, which is spoken with as its endpoint says.
+func ForgetFinding(e endpoint.Endpoint) {
+	if file := findingFile(e); file != "" {
+		_ = os.Remove(file)
+	}
 }
 
 // KeepFinding stores what was found about e. Errors are ignored.
