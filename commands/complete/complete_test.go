@@ -66,6 +66,8 @@ func TestManyMethods(t *testing.T) {
 		want  int
 		most  float64 // times as long as the catalog is read
 	}{
+		{[]string{"call", "ws://far.example/", ""}, 40, 3}, // the modules
+		{[]string{"call", "ws://far.example/", "mod3"}, 11, 3},
 		{[]string{"call", "ws://far.example/", "mod3."}, 50, 3},
 		{[]string{"call", "ws://far.example/", "mod3.method3", "alpha=t"}, 2, 3},
 		{[]string{"call", "--catalog", file, "ws://other.example/", "mod3."}, 50, 15},

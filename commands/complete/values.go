@@ -2,6 +2,7 @@ package complete
 
 import (
 	"os"
+	"strconv"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -67,13 +68,13 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 		a.kind = anyFile
 		return a
 	case name == "METHOD", name == "FUNC":
-		return l.methods()
+		return l.methods(word)
 	case strings.HasPrefix(name, "PARAMS") && len(l.args) > 1:
 		return l.params(word)
 	case name == "NAME" && len(l.path) > 0 && l.path[0] == "session":
 		return words("", rundir.SessionNames()...)
 	case name == "NAME":
-		return l.methods()
+		return l.methods(word)
 	case strings.Contains(name, "TAPE"), strings.Contains(name, "FILE"), strings.Contains(name, "CATALOG"):
 		return answer{kind: anyFile}
 	case strings.Contains(name, "|") && name == strings.ToLower(name):
@@ -172,11 +173,43 @@ func (l line) outlines() []cache.Outline {
 	return l.ask(typed)
 }
 
-func (l line) methods() (a answer) {
+// manyMethods is from how many methods on their modules are offered in their place.
+const manyMethods = 40
+
+// methods offers the methods that begin with word; where these are many, what stands before the next separator of several
+// is offered in their place, as eth_ for eth_call and eth_chainId.
+func (l line) methods(word string) (a answer) {
+	var matching []cache.Outline
 	for _, o := range l.outlines() {
-		a.candidates = append(a.candidates, candidate{o.Method, o.Says})
+		if strings.HasPrefix(o.Method, word) {
+			matching = append(matching, o)
+		}
+	}
+	modules := map[string]int{}
+	if len(matching) > manyMethods {
+		for _, o := range matching {
+			modules[module(o.Method, word)]++
+		}
+	}
+	offered := map[string]bool{}
+	for _, o := range matching {
+		m := module(o.Method, word)
+		if m == "" || modules[m] < 2 {
+			a.candidates = append(a.candidates, candidate{o.Method, o.Says})
+		} else if !offered[m] {
+			offered[m], a.open = true, true
+			a.candidates = append(a.candidates, candidate{m, strconv.Itoa(modules[m]) + " methods"})
+		}
 	}
 	return a
+}
+
+// module returns the beginning of a method's name to the first separator behind word; "": there is none.
+func module(name, word string) string {
+	if i := strings.IndexAny(name[len(word):], "._/:"); i >= 0 {
+		return name[:len(word)+i+1]
+	}
+	return ""
 }
 
 // params offers the names of the method's params, and after a name its values.

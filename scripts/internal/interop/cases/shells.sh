@@ -8,6 +8,8 @@ export RPCX_HISTORY=off XDG_CACHE_HOME=$PWD/cache
 mkdir certificates
 touch certificates/root.pem
 
+# A shell that asked whether to show so many would take the next key for the answer.
+
 # typed SHELL KEYS: the words that rpcx is started with when KEYS are typed there, a TAB being one of them. What zsh binds to
 # TAB by default expands the word under the cursor itself, $(…) included, before anything is asked to complete it.
 typed() {
@@ -15,10 +17,10 @@ typed() {
   case $1 in
     bash)
       command='bash --norc --noprofile -i'
-      setup="bind 'set bell-style none'; . '$completions/rpcx.bash'" ;;
+      setup="bind 'set bell-style none'; bind 'set completion-query-items -1'; bind 'set page-completions off'; . '$completions/rpcx.bash'" ;;
     zsh)
       command='zsh -f -i'
-      setup="fpath=('$completions' \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word" ;;
+      setup="LISTMAX=100000; fpath=('$completions' \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word" ;;
   esac
   rm -f words
   printf '%s\n%s\n%s\nexit\n' "$setup" "rpcx() { { printf '<%s>' \"\$@\"; echo; } >'$PWD/words'; }" "rpcx $2" |
