@@ -63,7 +63,7 @@ func (j *judge) tries(ctx context.Context) error {
 			params = catalog.ExampleValue(m.Params, doc)
 		}
 		if !c.hinted {
-			j.facts["try"] = append(j.facts["try"], map[string]json.RawMessage{"method": scan.AppendQuoted(nil, method), "params": orNull(params)})
+			j.facts["try"] = append(j.facts["try"], map[string]json.RawMessage{"method": scan.AppendQuoted(nil, method), "params": scan.OrNull(params)})
 		}
 		if err := j.try(ctx, c, m, params); err != nil {
 			return err
@@ -105,13 +105,6 @@ func readOnly(m *catalog.Method) bool {
 		}
 	}
 	return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects, func(e string) bool { return e != "read" })
-}
-
-func orNull(val json.RawMessage) json.RawMessage {
-	if val == nil {
-		return json.RawMessage("null")
-	}
-	return val
 }
 
 // try calls a method and checks its results against its schema. An error that

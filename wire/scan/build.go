@@ -243,12 +243,23 @@ func Without(obj []byte, names ...string) []byte {
 	return o.End()
 }
 
+// OrNull returns val, or null if there is no value. The null is shared: it must not
+// be changed.
+func OrNull[T ~[]byte](val T) T {
+	if len(val) == 0 {
+		return T(null)
+	}
+	return val
+}
+
+var null = slices.Clip([]byte("null"))
+
 // JSON is Marshal for values that can always be written: structs, strings and the
 // like without functions, cycles or broken RawMessages. Of others it makes null.
 func JSON(v any) json.RawMessage {
 	b, err := Marshal(v)
 	if err != nil {
-		return json.RawMessage("null")
+		return null
 	}
 	return b
 }

@@ -148,10 +148,7 @@ func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage
 	if s == nil {
 		return nil
 	}
-	if v == nil {
-		v = json.RawMessage("null")
-	}
-	if err := s.Check(ctx, v); err != nil {
+	if err := s.Check(ctx, scan.OrNull(v)); err != nil {
 		if ctx.Err() != nil { // nobody waits for it any more
 			return ctx.Err()
 		}

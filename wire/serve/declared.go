@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 )
 
@@ -71,7 +72,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 		return result, err
 	}
 	var mis *schema.Mismatch
-	if s := m.schema("/result"); s != nil && errors.As(s.Check(ctx, orNull(result)), &mis) {
+	if s := m.schema("/result"); s != nil && errors.As(s.Check(ctx, scan.OrNull(result)), &mis) {
 		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s is not what the peer declared: %v", op.Method, mis))
 	}
 	return result, nil

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -49,12 +48,4 @@ func invokeFailed(name string, err error) error {
 		return err
 	}
 	return &dialect.EvalError{Message: name + ": " + rpc.Message, Cause: rpc}
-}
-
-// orNull returns v, or null where there is none.
-func orNull(v json.RawMessage) json.RawMessage {
-	if v == nil {
-		return json.RawMessage("null")
-	}
-	return v
 }

@@ -15,6 +15,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // evaluation returns one in which echo gives its input, sum is the client's,
@@ -32,7 +33,7 @@ func evaluation(session, code string) dialect.Evaluation {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
-			return fmt.Appendf(nil, `{"name":%q,"input":%s}`, name, orNull(input)), nil
+			return fmt.Appendf(nil, `{"name":%q,"input":%s}`, name, scan.OrNull(input)), nil
 		},
 		Function: func(name string) json.RawMessage { return fmt.Appendf(nil, `{"$fn":%q}`, name) },
 	}

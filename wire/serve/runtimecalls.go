@@ -36,16 +36,13 @@ func functionValue(e dialect.Evaluation, name string) (json.RawMessage, error) {
 // answerCall answers what the co-process has asked for in an eval, under the
 // call's own number.
 func answerCall(id int64, run *coEval, asked, value json.RawMessage, err error) {
-	call := scan.Get(asked, "call")
-	if call == nil {
-		call = []byte("null")
-	}
+	call := scan.OrNull(scan.Get(asked, "call"))
 	line := coLine(id)
 	line.Add("call", call)
 	if err != nil {
 		line.Compact("error", wire.AsError(err).JSON())
 	} else {
-		line.Compact("value", orNull(value))
+		line.Compact("value", scan.OrNull(value))
 	}
 	run.process.Send(run.ctx.Done(), append(line.End(), '\n'))
 }

@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
+	"rpcx/wire/scan"
 )
 
 // jqRuntime evaluates jq programs in this process. A binding is a function of
@@ -51,7 +52,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 	r.mu.Unlock()
 	run := &jqRun{r: r, e: e}
 	prog, err := jq.Compile(e.Code, jq.Options{
-		Vars: map[string]json.RawMessage{"state": orNull(state)}, Funcs: run.functions(), Stderr: e.Printed,
+		Vars: map[string]json.RawMessage{"state": scan.OrNull(state)}, Funcs: run.functions(), Stderr: e.Printed,
 	})
 	if err != nil {
 		return nil, &dialect.EvalError{Message: err.Error(), Compile: true}
@@ -122,7 +123,7 @@ func (r *jqRun) invoke(ctx context.Context, name string, arg any) (any, error) {
 	if err != nil {
 		return nil, invokeError(name, err)
 	}
-	return jq.Decode(orNull(out))
+	return jq.Decode(scan.OrNull(out))
 }
 
 func (r *jqRun) setState(_ context.Context, _ any, args []any) (any, error) {

@@ -231,23 +231,21 @@ func waiting(st dialect.Stream) bool {
 // Finish takes in nothing more, on this link and on others: see dialect.Finisher.
 func (s *resubscription) Finish(ctx context.Context) error {
 	s.finished.Store(true)
-	s.d.unregister(s)
-	d := s.d
-	d.mu.Lock()
-	st := s.next
-	d.changed()
-	d.mu.Unlock()
-	return dialect.Finish(ctx, st)
+	return dialect.Finish(ctx, s.leave())
 }
 
 // Cancel ends the stream at the far side, if there is a connection.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
+	return s.leave().Cancel(ctx)
+}
+
+// leave has the stream opened on no further link, and returns it as it is on the
+// last one.
+func (s *resubscription) leave() dialect.Stream {
 	s.d.unregister(s)
-	d := s.d
-	d.mu.Lock()
-	st := s.next
-	d.changed()
-	d.mu.Unlock()
-	return st.Cancel(ctx)
+	s.d.mu.Lock()
+	defer s.d.mu.Unlock()
+	s.d.changed()
+	return s.next
 }

@@ -88,7 +88,7 @@ func (s shownBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A shownFrames shows the frames of a WebSocket that was dialled.
+// A shownFrames shows the frames of a WebSocket that pass through it.
 type shownFrames struct {
 	io.ReadWriteCloser
 	dirs [2]*frames
@@ -120,7 +120,7 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return conn, rw, err
 	}
-	shown := &shownConn{conn, s.dirs}
+	shown := &shownConn{conn, shownFrames{conn, s.dirs}}
 	rw.Writer.Reset(shown)
 	return shown, rw, nil
 }
@@ -128,19 +128,8 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // A shownConn is the connection under a WebSocket of a listener.
 type shownConn struct {
 	net.Conn
-	dirs [2]*frames
+	frames shownFrames // of Conn
 }
 
-func (s *shownConn) Read(p []byte) (int, error) {
-	n, err := s.Conn.Read(p)
-	s.dirs[wire.Recv].take(p[:n])
-	if err != nil {
-		s.dirs[wire.Recv].cutOff()
-	}
-	return n, err
-}
-
-func (s *shownConn) Write(p []byte) (int, error) {
-	s.dirs[wire.Send].take(p)
-	return s.Conn.Write(p)
-}
+func (s *shownConn) Read(p []byte) (int, error)  { return s.frames.Read(p) }
+func (s *shownConn) Write(p []byte) (int, error) { return s.frames.Write(p) }

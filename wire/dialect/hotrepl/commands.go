@@ -149,9 +149,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 	if files, err = s.files.collect(dir); err != nil {
 		return nil, nil, envelope{kindInternal, "artifactUnreadable", "An artifact could not be read.", false, nil}
 	}
-	if output == nil {
-		output = json.RawMessage("null")
-	}
+	output = scan.OrNull(output)
 	if len(output) > s.cfg.limits.MaxResultLength {
 		_ = os.RemoveAll(dir)
 		return nil, nil, envelope{kindInternal, codeTooLarge, "The output has " + strconv.Itoa(len(output)) + " bytes, which is too many.", false, nil}

@@ -147,7 +147,7 @@ func (c *codec) answer(m *wire.Message) {
 			m.Err = readError(scan.Get(m.Raw, "error"))
 			return
 		}
-		m.Body = orNull(scan.Get(m.Raw, "output"))
+		m.Body = scan.OrNull(scan.Get(m.Raw, "output"))
 	case typeResetResult:
 		if m.Body = scan.Get(m.Raw, "success"); string(m.Body) != "true" {
 			m.Err, m.Body = &wire.Error{Message: "the host did not reset"}, nil
@@ -184,14 +184,7 @@ func value(raw []byte) []byte {
 	if string(scan.Get(raw, "hasValue")) == "false" {
 		return nil
 	}
-	return orNull(scan.Get(raw, "value"))
-}
-
-func orNull(val []byte) []byte {
-	if val == nil {
-		return []byte("null")
-	}
-	return val
+	return scan.OrNull(scan.Get(raw, "value"))
 }
 
 // besideValue appends log messages for what came beside the value of an

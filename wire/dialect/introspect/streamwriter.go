@@ -93,9 +93,7 @@ func (w *streamWriter) event(ev wire.Event) error {
 }
 
 func (w *streamWriter) data(contentType string, data json.RawMessage) error {
-	if data == nil {
-		data = json.RawMessage("null")
-	}
+	data = scan.OrNull(data)
 	return w.item(typeData, func(o *scan.Object) {
 		o.Text("content_type", contentType)
 		o.Add("data", data)

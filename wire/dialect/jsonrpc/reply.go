@@ -33,12 +33,12 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 // answer writes a response; the id is echoed byte for byte.
 func (c *codec) answer(id wire.ID, result []byte, e *wire.Error) []byte {
 	o := c.begin(64 + len(id) + len(result))
-	o.Compact("id", orNull(id))
+	o.Compact("id", scan.OrNull(id))
 	if e == nil || c.o.Version == V1 {
 		if e != nil {
 			result = nil
 		}
-		o.Compact("result", orNull(result))
+		o.Compact("result", scan.OrNull(result))
 	}
 	switch {
 	case e != nil:
@@ -56,7 +56,7 @@ func (c *codec) item(method string, ev wire.Event) []byte {
 	params.Add("subscription", ev.Stream)
 	switch {
 	case ev.Kind == wire.Data:
-		params.Compact("result", orNull(ev.Data))
+		params.Compact("result", scan.OrNull(ev.Data))
 	case ev.Kind == wire.Done:
 		params.Bool("done", true)
 	case ev.Kind == wire.Failure && ev.Err != nil:
@@ -65,13 +65,6 @@ func (c *codec) item(method string, ev wire.Event) []byte {
 		return nil
 	}
 	return c.write(nil, method, params.End(), nil)
-}
-
-func orNull(val []byte) []byte {
-	if len(val) == 0 {
-		return null
-	}
-	return val
 }
 
 // JoinBatch makes one array of replies.

@@ -216,11 +216,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Kind == wire.Data && req.Kind == wire.Request {
 		switch method, _ := scan.Text(scan.Get(req.Raw, "method")); method {
 		case methodCallback, methodLog:
-			data := ev.Data
-			if data == nil {
-				data = json.RawMessage("null")
-			}
-			value, err := encoder{}.value(nil, data, "")
+			value, err := encoder{}.value(nil, scan.OrNull(ev.Data), "")
 			if err != nil {
 				return nil, err
 			}

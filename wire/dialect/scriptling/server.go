@@ -185,8 +185,5 @@ func value(result json.RawMessage, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if result == nil {
-		result = json.RawMessage("null")
-	}
-	return encoder{}.value(nil, result, "")
+	return encoder{}.value(nil, scan.OrNull(result), "")
 }

@@ -136,9 +136,7 @@ func (k *Checker) Result(ctx context.Context, method, contentType string, val js
 // fits adds a finding of the rule for each place in val that does not fit s. at
 // is the pointer to val.
 func (k *Checker) fits(ctx context.Context, s *schema.Schema, rule, method, at string, val json.RawMessage) {
-	if val == nil {
-		val = json.RawMessage("null")
-	}
+	val = scan.OrNull(val)
 	var mis *schema.Mismatch
 	if err := s.Check(ctx, val); errors.As(err, &mis) {
 		k.note(rule, method, at+mis.Pointer, mis.Error())

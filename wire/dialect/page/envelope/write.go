@@ -134,7 +134,7 @@ func (c *codec) styled(method string, params json.RawMessage) (styled, flat json
 		case style == "flat":
 			return nil, nil, nil
 		case style == "one":
-			return scan.ArrayOf(orNull(params)), nil, nil
+			return scan.ArrayOf(scan.OrNull(params)), nil, nil
 		case style != "prefixed":
 			return params, nil, nil
 		}
@@ -220,7 +220,7 @@ func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, 
 	}
 	c.parts = append(c.parts, c.numbered()...)
 	if p.names.IDs != "none" {
-		c.parts = append(c.parts, part{p.response.id.path, orNull(req.ID)})
+		c.parts = append(c.parts, part{p.response.id.path, scan.OrNull(req.ID)})
 	}
 	if p.response.method.head >= 0 {
 		c.parts = append(c.parts, part{p.response.method.path, scan.AppendQuoted(nil, req.Method)})
@@ -229,7 +229,7 @@ func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, 
 		c.parts = append(c.parts, part{p.okAt.path, c.verdict(e == nil)})
 	}
 	if e == nil || p.page.Base == "jsonrpc1" {
-		if result = orNull(result); e != nil {
+		if result = scan.OrNull(result); e != nil {
 			result = null
 		}
 		c.parts = append(c.parts, part{p.response.result.path, result})
@@ -264,15 +264,8 @@ func (c *codec) refusal(e *wire.Error) {
 		c.parts = append(c.parts, part{f.fail.path, e.JSON()})
 		return
 	}
-	c.parts = append(c.parts, part{f.code.path, orNull(e.Code)}, part{f.message.path, scan.AppendQuoted(nil, e.Message)})
+	c.parts = append(c.parts, part{f.code.path, scan.OrNull(e.Code)}, part{f.message.path, scan.AppendQuoted(nil, e.Message)})
 	if len(e.Data) > 0 && len(f.data.path) > len(f.fail.path) {
 		c.parts = append(c.parts, part{f.data.path, e.Data})
 	}
-}
-
-func orNull(val []byte) []byte {
-	if len(val) == 0 {
-		return null
-	}
-	return val
 }

@@ -125,7 +125,7 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ListLimit)
 	defer cancel()
-	err = prog.RunWith(ctx, orNull(in), vals, func(v json.RawMessage) (bool, error) {
+	err = prog.RunWith(ctx, scan.OrNull(in), vals, func(v json.RawMessage) (bool, error) {
 		if len(outs) == outputsMost {
 			return false, fmt.Errorf("more than %d outputs", outputsMost)
 		}
@@ -142,7 +142,7 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (holds bool, err err
 		return true, nil
 	}
 	err = p.within(func(ctx context.Context, prog *jq.Program) (err error) {
-		holds, err = prog.TruthWith(ctx, orNull(in), vals)
+		holds, err = prog.TruthWith(ctx, scan.OrNull(in), vals)
 		return err
 	})
 	return holds, err
@@ -157,7 +157,7 @@ func (p *Program) run(in json.RawMessage, vals jq.Values, yield func(v json.RawM
 		return err
 	}
 	return p.within(func(ctx context.Context, prog *jq.Program) error {
-		return prog.RunWith(ctx, orNull(in), vals, yield)
+		return prog.RunWith(ctx, scan.OrNull(in), vals, yield)
 	})
 }
 
@@ -207,11 +207,4 @@ func (p *Program) failed(err error, limit time.Duration) error {
 		text = text[:most] + "…"
 	}
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the dialect's program %s: %s", text, what), err)
-}
-
-func orNull(in json.RawMessage) json.RawMessage {
-	if len(in) == 0 {
-		return json.RawMessage("null")
-	}
-	return in
 }

@@ -117,16 +117,9 @@ func (h *handler) ends(m *wire.Message) (mine bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if scan.Equal(orNull(params), orNull(m.Params)) {
+		if scan.Equal(scan.OrNull(params), scan.OrNull(m.Params)) {
 			s.cancel()
 		}
 	}
 	return true, nil
-}
-
-func orNull(val []byte) []byte {
-	if len(val) == 0 {
-		return []byte("null")
-	}
-	return val
 }
