@@ -124,8 +124,8 @@ func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), g
 // EndWithin is End with a grace that is over HurriedGrace after hurry has ended, which may
 // be nil.
 func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
-	if !p.empty() {
-		p.group.ask()
+	if !p.empty() && !p.group.ask() {
+		p.group.force()
 	}
 	ctx, cancel := Within(hurry, grace, HurriedGrace)
 	defer cancel()

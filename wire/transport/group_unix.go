@@ -18,7 +18,10 @@ type group struct{ id int }
 func groupOf(child *os.Process) group { return group{child.Pid} }
 
 // ask asks all of the group to end.
-func (g group) ask() { syscall.Kill(-g.id, syscall.SIGTERM) }
+func (g group) ask() bool {
+	syscall.Kill(-g.id, syscall.SIGTERM)
+	return true
+}
 
 // force ends all of the group.
 func (g group) force() { syscall.Kill(-g.id, syscall.SIGKILL) }

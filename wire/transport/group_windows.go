@@ -49,9 +49,10 @@ func groupOf(child *os.Process) group {
 	return g
 }
 
-// ask asks all of the group to end, by Ctrl-Break on the console that it shares with us.
-func (g group) ask() {
-	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid))
+// ask asks all of the group to end, by Ctrl-Break on the console that it shares with us; false where there is none, so
+// that nobody can be asked.
+func (g group) ask() bool {
+	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid)) == nil
 }
 
 // force ends all of the group.
