@@ -23,8 +23,19 @@ type Bridging struct {
 	// of this dialect takes, and the params without them; nil: there are none.
 	Fields func(params json.RawMessage) (extra, rest json.RawMessage)
 
+	// Own are the methods of the greeting: they are between two peers, and never pass.
+	Own []string
+	// Greets says that a server of this dialect is greeted, and calls Greeted on a Responder
+	// that has it (see Greeted).
+	Greets    bool
 	NoStreams bool // a server of this dialect answers a call with one value
 	Objects   bool // params are an object
 	Endless   bool // a method that streams may go on for ever
 	TextCodes bool // the code of an error is a text
+}
+
+// Greeted is a Responder that is told when the client has greeted, and which methods the
+// client has declared that it answers.
+type Greeted interface {
+	Greeted(answers []string)
 }

@@ -160,6 +160,7 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		NoRuntime:     true,
 		DeclaresHooks: true,
 		Answers:       answers(p),
+		Bridge:        d.Bridging(),
 		NoDescription: "its page has no [[describe]]",
 	}, nil
 }

@@ -97,6 +97,9 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 		r.up, r.own = newUpstream(b.bridge), true
 	}
 	r.up.join(r.client)
+	if r.own && !b.bridge.here.Bridge.Greets {
+		r.connect()
+	}
 	return r
 }
 

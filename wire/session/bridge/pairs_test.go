@@ -102,8 +102,9 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 // the client, a call that is given up, and a method that a hook answers in the peer's
 // place.
 func TestPairs(t *testing.T) {
-	for _, here := range all.Specs() {
-		for _, there := range all.Specs() {
+	specs := append(all.Specs(), all.Named("mcp"))
+	for _, here := range specs {
+		for _, there := range specs {
 			t.Run(here.Name+" to "+there.Name, func(t *testing.T) { pair(t, here.Name, there.Name) })
 		}
 	}
@@ -212,9 +213,15 @@ func appears(ctx context.Context, t *testing.T, file string) {
 	}
 }
 
+// last is the last data; what a dialect can only say as a text (a tool's result) is what
+// that text has, and of an array of items the one that it has.
 func last(data []string) string {
 	if len(data) == 0 {
 		return ""
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(data[len(data)-1], "["), "]")
+	text := data[len(data)-1]
+	if inner, ok := scan.Text([]byte(text)); ok && scan.Valid([]byte(inner), 10) == nil {
+		text = inner
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"rpcx/wire"
@@ -20,7 +21,8 @@ type responder struct {
 	bridge            *Bridge
 	client            *client
 	up                *upstream
-	own               bool // no other client uses up
+	own               bool   // no other client uses up
+	connecting        func() // gives up what connect does; nil: it does nothing
 }
 
 // Denied reports whether the policy refuses name, whatever the params are.
@@ -37,7 +39,7 @@ func (r *responder) offer(name string) *offer {
 	if o := r.bridge.offers[name]; o != nil || !r.bridge.open {
 		return o
 	}
-	if name == "rpc.discover" {
+	if name == "rpc.discover" || slices.Contains(r.bridge.here.Bridge.Own, name) {
 		return nil
 	}
 	wireName := name
@@ -102,8 +104,32 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	return result, r.crossing(err)
 }
 
+// Greeted connects to the peer, as the client has greeted; what the client answers is
+// declared there.
+func (r *responder) Greeted(answers []string) {
+	if r.own {
+		r.up.declare(answers)
+		r.connect()
+	}
+}
+
+// connect makes the connection to the peer before it is needed. A failure is told when it
+// is.
+func (r *responder) connect() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	r.connecting = func() { cancel(); <-done }
+	go func() {
+		defer close(done)
+		_, _ = r.up.get(ctx)
+	}()
+}
+
 // Close ends the hooks of this client, and its connection to the peer.
 func (r *responder) Close() error {
+	if r.connecting != nil {
+		r.connecting()
+	}
 	err := r.Responder.Close()
 	r.up.leave(r.client)
 	if r.own {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ type upstream struct {
 	conv    session.Conversation
 	clients map[*client]bool
 	closed  bool
+	answers []string // what the client has declared that it answers
 }
 
 // A client is one connection to the listener.
@@ -32,6 +34,20 @@ type client struct {
 }
 
 func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
+
+// declare says what the client answers; it counts for the next connection.
+func (u *upstream) declare(answers []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.answers = answers
+}
+
+// declared returns what declare said.
+func (u *upstream) declared() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Clone(u.answers)
+}
 
 func (u *upstream) join(c *client) {
 	u.mu.Lock()
@@ -78,7 +94,9 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	}
 	o := u.bridge.options
 	if u.bridge.to.Socket == "" { // else it has hooks of its own
-		o.Hooks = []hook.Entry{{Pattern: "*", Answer: hook.Answer{Kind: hook.Inbox}}}
+		for _, name := range append(u.declared(), "*") { // exact names are declared to the peer
+			o.Hooks = append(o.Hooks, hook.Entry{Pattern: name, Answer: hook.Answer{Kind: hook.Inbox}})
+		}
 		o.Hook.Park = u.ask
 	}
 	conv, err := session.Open(ctx, u.bridge.to, o)

@@ -116,6 +116,13 @@ func (r functionResponder) Denied(name string) bool {
 	return ok && d.Denied(name)
 }
 
+// Greeted is that of dialect.Greeted, where the Responder has it.
+func (r functionResponder) Greeted(answers []string) {
+	if g, ok := r.Responder.(dialect.Greeted); ok {
+		g.Greeted(answers)
+	}
+}
+
 func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
 	if client, _, ok := r.functions.of(method); ok {
 		return catalog.Call, client != nil

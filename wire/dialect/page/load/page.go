@@ -34,6 +34,7 @@ type Page struct {
 	HTTP      HTTP                       `toml:"http" says:"what belongs to a session over HTTP, from the end of the greeting on"`
 	Describe  []Describe                 `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
 	Serve     Serve                      `toml:"serve" says:"the server's side"`
+	Bridge    Bridge                     `toml:"bridge" says:"how methods of another dialect are offered in this one (serve LISTEN --to E)"`
 	Rules     map[string]any             `toml:"rules" says:"what rpcx validate holds conversations against, beside the rules of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
@@ -205,6 +206,13 @@ type Next struct {
 	Params Prog `toml:"params" says:"the params of the next call; the input is the cursor"`
 }
 
+// Bridge is how methods of another dialect are offered.
+type Bridge struct {
+	Name    Prog `toml:"name" says:"a name by which a method can be offered, of its own name"`
+	Objects bool `toml:"objects" says:"params must be an object: others become its member params"`
+	Whole   bool `toml:"whole" says:"a call is answered by one value: what streams is offered as an array of its items, if it ends"`
+}
+
 // Serve says how a server of the dialect answers.
 type Serve struct {
 	First     string                     `toml:"first" says:"the method that a client must call before all others"`
@@ -215,6 +223,7 @@ type Serve struct {
 	During    Told                       `toml:"during" says:"how progress and logs of a hook are told"`
 	Stop      *Stop                      `toml:"stop" says:"a notification of the client that ends wrapped calls which run, other than by their id"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params: its value is $kept.NAME from that call on"`
+	Can       Prog                       `toml:"can" says:"the names of the methods that the client answers, an array, of what was kept ($kept) when it has called first"`
 	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
 	Close     []string                   `toml:"close" says:"methods after which the connection is ended, once a request is answered"`
 	Then      map[string]Say             `toml:"then" says:"what is notified once a method is answered: [serve.then.METHOD]"`

@@ -34,7 +34,7 @@ func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
 		if c == nil {
 			return nil, nil
 		}
-		doc, err := c.Marshal()
+		doc, err := c.SelfContained().Marshal() // a program hands on one schema of it
 		if err != nil {
 			doc = nil
 		}
@@ -117,6 +117,9 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	result, err := h.answer(ctx, in)
 	if err == nil {
 		err = h.keep(&in.Msg)
+	}
+	if err == nil && h.serving && in.Msg.Method == h.d.Page.Serve.First {
+		h.greeted()
 	}
 	if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.serving && !in.Answered {
 		in.Answered = true
