@@ -44,7 +44,11 @@ func (c *Codec) message(m *wire.Message) error {
 		return c.response(m)
 	case wire.Notification:
 		return c.notification(m)
-	case wire.Item: // of a stream that the messages themselves name: the page's rules come first
+	case wire.Item: // one of several answers, or
+		if len(m.ID) > 0 {
+			break
+		}
+		// of a stream that the messages themselves name: the page's rules come first
 		was := *m
 		m.Kind, m.Stream, m.Final, m.Err, m.Body = wire.Notification, nil, false, nil, m.Params
 		if found, err := c.items(m); found || err != nil {

@@ -43,14 +43,16 @@ func (o *order) next() wire.ID {
 	return id
 }
 
-// oldest removes and returns the id of the request that is answered next; nil
-// if none is open.
-func (o *order) oldest() wire.ID {
+// oldest returns the id of the request that is answered next, and with remove takes it out;
+// nil if none is open.
+func (o *order) oldest(remove bool) wire.ID {
 	if len(o.open) == 0 {
 		return nil
 	}
 	id := o.open[0]
-	o.open = o.open[1:]
+	if remove {
+		o.open = o.open[1:]
+	}
 	return id
 }
 
@@ -169,9 +171,9 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	switch {
 	case req.Kind == wire.Notification:
 	case ev.Kind == wire.Data:
-		b, err = c.answer(req, ev.Data, nil)
+		b, err = c.answer(req, ev, nil)
 	case ev.Kind == wire.Failure && ev.Err != nil:
-		b, err = c.answer(req, nil, ev.Err)
+		b, err = c.answer(req, ev, ev.Err)
 	}
 	if b == nil || err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ const headsMost = 24
 
 // A form says where the parts of one kind of message stand.
 type form struct {
-	method, params, id, result, fail, code, message, data place
+	method, params, id, result, fail, code, message, data, more place
 }
 
 // A place is the path of a value, with the index of its first member in
@@ -118,6 +118,7 @@ func merge(n *load.Names, more load.Names) {
 		put(&pair.to.Code, pair.from.Code)
 		put(&pair.to.Message, pair.from.Message)
 		put(&pair.to.Data, pair.from.Data)
+		put(&pair.to.More, pair.from.More)
 		if pair.from.Const != nil {
 			pair.to.Const = pair.from.Const
 		}
@@ -136,7 +137,7 @@ func merge(n *load.Names, more load.Names) {
 func (c *Plan) form(m load.Members) form {
 	return form{
 		c.place(m.Method), c.place(m.Params), c.place(m.ID), c.place(m.Result),
-		c.place(m.Error), c.place(m.Code), c.place(m.Message), c.place(m.Data),
+		c.place(m.Error), c.place(m.Code), c.place(m.Message), c.place(m.Data), c.place(m.More),
 	}
 }
 

@@ -171,7 +171,9 @@ func (c *codec) answers(h *heads) bool {
 	if p.okAt.head >= 0 {
 		return h.get(p.okAt) != nil && (h.get(p.response.id) != nil || p.names.IDs == "none")
 	}
-	return h.get(p.response.result) != nil || h.get(p.response.fail) != nil
+	method := h.get(p.request.method)
+	result := h.get(p.response.result) != nil && (method == nil || p.response.result.head != p.request.params.head)
+	return result || h.get(p.response.fail) != nil || p.names.IDs == "none" && len(c.ours.open) > 0 && method == nil
 }
 
 func (c *codec) notification(raw, method, params []byte, m *wire.Message) error {
@@ -207,10 +209,14 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 func (c *codec) answered(raw []byte, m *wire.Message) {
 	p, h := c.plan, &c.heads
 	id := h.get(p.response.id)
+	more := string(h.get(p.response.more)) == "true"
 	if p.names.IDs == "none" {
-		id = c.ours.oldest()
+		id = c.ours.oldest(!more)
 	}
-	*m = wire.Message{Kind: wire.Response, ID: id, Raw: raw, Body: h.get(p.response.result)}
+	*m = wire.Message{Kind: wire.Response, ID: id, Raw: raw, Body: h.get(p.response.result), Final: p.response.more.head >= 0}
+	if more {
+		m.Kind, m.Final = wire.Item, false
+	}
 	fail := h.get(p.response.fail)
 	failed := fail != nil && string(fail) != "null"
 	if p.okAt.head >= 0 {
@@ -218,7 +224,7 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	}
 	switch {
 	case failed:
-		m.Err, m.Body = c.failure(fail, raw), nil
+		m.Kind, m.Err, m.Body = wire.Response, c.failure(fail, raw), nil
 	case m.Body == nil:
 		m.Body = null
 	}

@@ -195,7 +195,8 @@ func (c *codec) unstyled(params, raw []byte, consts []constant) []byte {
 }
 
 // answer writes a response to req.
-func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, error) {
+func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, error) {
+	result := []byte(ev.Data)
 	p := c.plan
 	prog := p.page.Write.Result
 	if e != nil {
@@ -233,6 +234,9 @@ func (c *codec) answer(req wire.Message, result []byte, e *wire.Error) ([]byte, 
 			result = null
 		}
 		c.parts = append(c.parts, part{p.response.result.path, result})
+	}
+	if e == nil && !ev.Final {
+		c.parts = append(c.parts, part{p.response.more.path, []byte("true")})
 	}
 	switch {
 	case e != nil:

@@ -67,6 +67,7 @@ type Members struct {
 	Code    string         `toml:"code" says:"the error's code"`
 	Message string         `toml:"message" says:"the error's message"`
 	Data    string         `toml:"data" says:"what else the error says"`
+	More    string         `toml:"more" says:"of an answer: what is true where further answers to the same request follow, which makes it one item of several"`
 	Const   map[string]any `toml:"const" says:"members with values that never change"`
 }
 
@@ -226,6 +227,7 @@ type Serve struct {
 	Can       Prog                       `toml:"can" says:"the names of the methods that the client answers, an array, of what was kept ($kept) when it has called first"`
 	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
 	Close     []string                   `toml:"close" says:"methods after which the connection is ended, once a request is answered"`
+	More      Prog                       `toml:"more" says:"holds where a client takes several answers to one request, made of $params and $extra; else it gets an array of them. See names.response.more"`
 	Then      map[string]Say             `toml:"then" says:"what is notified once a method is answered: [serve.then.METHOD]"`
 }
 

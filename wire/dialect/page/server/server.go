@@ -200,6 +200,12 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	if name, rule := h.d.Subscription(in.Msg.Method); rule != nil && h.serving && !h.oneShot {
 		return h.stream(ctx, in, r, name, rule)
 	}
+	if several, err := h.several(&in.Msg); several || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return h.answers(ctx, in, r)
+	}
 	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
 	return gathered(h.r.Respond(ctx, r))
 }
