@@ -287,6 +287,30 @@ func (f *fullFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// What the disk had room for is on the tape, though all was written at once.
+func TestFullDiskAtOnce(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	now := time.Now()
+	w, err := NewWriter(&fullFile{file, 1000}, Header{}, Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		w.Record(0, wire.Send, []byte("1"))
+	}
+	if err := w.Close(); err == nil {
+		t.Error("no error")
+	}
+	b, err := os.ReadFile(file.Name())
+	if err != nil || len(b) < 950 || b[len(b)-1] != '\n' {
+		t.Errorf("%d bytes, %v: %q", len(b), err, b[max(len(b)-50, 0):])
+	}
+}
+
 // Where the disk is full the tape ends with a whole line, and that is said once.
 func TestFullDisk(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))

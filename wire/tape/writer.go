@@ -49,7 +49,7 @@ type Writer struct {
 	flushed time.Duration
 	timer   *time.Timer // flushes what waits; nil until first needed
 	armed   bool        // timer will fire
-	size    int64       // how many bytes have been written
+	size    int64       // of the whole lines that have been written, in bytes
 	err     error       // why nothing more is written
 }
 
@@ -233,11 +233,11 @@ func (t *Writer) flush() {
 		return
 	}
 	n, err := t.w.Write(t.buf)
+	t.size += int64(bytes.LastIndexByte(t.buf[:n], '\n') + 1)
 	if t.buf = t.buf[:0]; cap(t.buf) > keepBytes {
 		t.buf = nil
 	}
 	if err == nil {
-		t.size += int64(n)
 		return
 	}
 	if f, ok := t.w.(interface{ Truncate(size int64) error }); ok && n > 0 { // half a line may have been written
