@@ -117,6 +117,16 @@ want 0 true page '(() => { const select = document.getElementById("method"), beg
   return document.getElementById("summary").textContent.includes("· 2000 shown ·") && performance.now() - began < 2000; })()'
 ok "10,000 messages: there after $took ms, few of them elements, filtered by method and by expression"
 
+# In a narrow window, too, the list scrolls and not the page: its head stays in sight.
+{
+  printf '{"id":1,"method":"Emulation.setDeviceMetricsOverride","params":{"width":600,"height":700,"deviceScaleFactor":1,"mobile":false}}\n'
+  printf '{"id":2,"method":"Runtime.evaluate","params":{"returnByValue":true,"expression":%s}}\n' \
+    "$(node -p 'JSON.stringify(process.argv[1])' 'document.documentElement.scrollHeight <= innerHeight && document.getElementById("scroll").clientHeight < innerHeight')"
+} >narrow.in
+rpcx connect "$tab" <narrow.in >narrow.out
+want 0 true sed -n 's/.*"id":2,.*"value":\(true\|false\).*/\1/p' narrow.out
+ok "a narrow window keeps the head in sight"
+
 # Both colour schemes are drawn, and text is readable in both: its contrast to the background is at least 4.5.
 contrast='(() => { const lum = (c) => { const [r, g, b] = c.match(/[0-9.]+/g).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
