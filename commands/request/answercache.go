@@ -19,17 +19,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// CacheFlags say whether answers are kept from one process to the next, where the
-// dialect lets a peer allow it.
+// CacheFlags say whether answers are kept for later processes, in dialects in
+// which a peer can allow that.
 type CacheFlags struct {
-	keep  string // "": not; shared, private
-	Fresh bool   // kept answers are not used, but replaced
+	keep  string // shared or private; "": answers are not kept
+	Fresh bool   // do not use kept answers, but replace them
 }
 
-// cacheKinds are the values of --cache; alone it is the first.
+// cacheKinds are the values of --cache; without a value it is the first.
 var cacheKinds = []string{"shared", "private"}
 
-// Flags returns the flag anew.
+// Flags returns the flags, which store into c.
 func (c *CacheFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
@@ -44,7 +44,7 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For returns the place of the answer to op in the cache; nil where no answer is
+// For returns the cache for the answer to op; nil if answers are not to be
 // kept.
 func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
@@ -74,8 +74,8 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
-// answers returns the source of the answers that come of e. Where a session holds
-// the connection, the session knows it.
+// answers returns the source of the answers of e. If a session holds the
+// connection, its process is asked for it.
 func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
 		return run.Reached.Answers(), nil
@@ -84,9 +84,9 @@ func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *optio
 	return AnswersOf(e, cfg), err
 }
 
-// AnswersOf returns the source of answers that a connection to e with cfg has: the
-// identity is that of its headers, certificate and user, the trust that of its TLS
-// flags.
+// AnswersOf returns the source of the answers on a connection to e with cfg.
+// The identity is made of its headers, certificate and user, the trust of its
+// TLS flags.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {
@@ -108,7 +108,7 @@ func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	return cache.SourceOf(e, identity, fmt.Sprintf("%t %q", cfg.TLS.Insecure, fullPath(cfg.TLS.CACert)))
 }
 
-// fullPath names a file whatever folder we are in; "" stays so.
+// fullPath returns the absolute path of a file; "" stays "".
 func fullPath(file string) string {
 	if full, err := filepath.Abs(file); err == nil && file != "" {
 		return full
@@ -116,7 +116,7 @@ func fullPath(file string) string {
 	return file
 }
 
-// Find prints the answer that is kept; false where there is none.
+// Find prints the kept answer; false if there is none.
 func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, error) {
 	if c == nil || c.no {
 		return false, nil
@@ -135,7 +135,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	return true, err
 }
 
-// Put keeps an answer that allows it.
+// Put stores an answer, if the answer allows it.
 func (c *AnswerCache) Put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return

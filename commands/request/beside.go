@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A bystander prints the notifications that come while a call runs (call --method). It
-// stops before the answer is printed, so that all that came before the answer stands
-// before it.
+// A bystander prints the notifications that come while a call runs (call
+// --method). It stops before the answer is printed, so that everything that
+// came before the answer is printed before it.
 type bystander struct {
 	consumer *Consumer
 	stream   dialect.Stream
 	stop     context.CancelFunc
 	done     chan struct{}
-	err      error // why a line could not be printed, or was not what was expected; read after done
+	err      error // why a line could not be printed, or did not meet an expectation; read after done
 }
 
-// watchBeside begins to print what Beside takes.
+// watchBeside begins to print what matches Beside.
 func (c *Consumer) watchBeside() error {
 	if c.Beside == nil {
 		return nil
@@ -60,8 +60,8 @@ func (b *bystander) print(m wire.Message) error {
 	return err
 }
 
-// besideFirst ends the bystander once all that came before now is printed. It may
-// be called again.
+// besideFirst ends the bystander after it has printed everything that has come.
+// It may be called again.
 func (c *Consumer) besideFirst() error {
 	b := c.beside
 	if b == nil {

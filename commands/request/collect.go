@@ -50,7 +50,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 			return nil, err
 		}
 		if ev.Kind == wire.Guidance && ev.Message != "" {
-			ev.Action = "" // what could be done about it is not told by line
+			ev.Action = "" // advice on what to do about it would repeat itself with each line
 		}
 		if ev.Kind == wire.Guidance && ev.Topic != "" {
 			guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
@@ -69,7 +69,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 		}
 	}
 	switch {
-	case guided != nil && len(items) == 0: // by advice about an error, which itself did not come
+	case guided != nil && len(items) == 0: // the peer has sent advice about an error, but not the error
 		return nil, guided
 	case single && len(items) == 1:
 		return items[0], nil
@@ -79,7 +79,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	return scan.ArrayOf(items...), nil
 }
 
-// abandoned returns the error of a call; its stream, if it goes on, is ended.
+// abandoned returns the error of a call, and ends its stream if that goes on.
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {
@@ -90,7 +90,8 @@ func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	return e
 }
 
-// abandon gives up a call for which err came, and says why it did.
+// abandon cancels a call for which err came, and returns the reason for its
+// end.
 func abandon(ctx context.Context, st dialect.Stream, err error) error {
 	if ctx.Err() != nil {
 		bye, done := env.Farewell(ctx)

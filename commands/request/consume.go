@@ -22,7 +22,7 @@ func SomeFailed() error {
 	return wire.NewFault(wire.RPCError, "some calls of the batch failed", nil)
 }
 
-// end is the outcome when no more messages come.
+// end returns the outcome when no more messages come.
 func (c *Consumer) end(err error) error {
 	if c.grace.failed {
 		return c.finish()
@@ -49,15 +49,15 @@ func (c *Consumer) end(err error) error {
 	return c.unkept(named(err, c.Method))
 }
 
-// cancel tells the far side that the rest is not wanted.
+// cancel tells the peer that the rest is not wanted.
 func (c *Consumer) cancel() {
-	c.print.Idle() // what was printed does not wait for the far side
+	c.print.Idle() // output must not wait for the peer
 	ctx, done := env.Farewell(c.deadline.Ctx)
 	defer done()
 	_ = c.stream.Cancel(ctx)
 }
 
-// message takes one message; stop says that no more are wanted.
+// message handles one message; stop says that no more are wanted.
 func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	ctx := c.deadline.Ctx
 	if c.Choose {
@@ -76,7 +76,7 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	case c.opens(m) && ev.Kind != wire.Progress:
 		c.opening = string(m.Body)
 		return false, nil
-	case c.Stream && ev.Kind == wire.Progress && ev.Data != nil: // what a call's progress carries is what a stream is read for
+	case c.Stream && ev.Kind == wire.Progress && ev.Data != nil: // of a stream, the data of progress is what the user wants
 		ev.Kind, ev.Message, ev.Fraction = wire.Data, "", nil
 	}
 	if c.opening = ""; c.opens(m) {
@@ -125,7 +125,8 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	return stop, nil
 }
 
-// promised returns an error if data does not fit what the peer has promised.
+// promised returns an error if data does not fit the schema that the peer has
+// given.
 func (c *Consumer) promised(ctx context.Context, ev wire.Event) error {
 	if c.result == nil || ev.Kind != wire.Data {
 		return nil
@@ -150,8 +151,8 @@ func (c *Consumer) opens(m wire.Message) bool {
 	return (c.Stream || !c.Many) && !c.Watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
-// event returns what a user sees of m. What --select chose is data, whatever it is, with
-// the name, number and time that it has as an event.
+// event returns what a user sees of m. A message that --select chose becomes
+// data, whatever it is, and keeps its event's name, number and time.
 func (c *Consumer) event(m wire.Message) (wire.Event, error) {
 	if c.Choose && m.Raw != nil {
 		chosen := wire.Event{Kind: wire.Data, Data: m.Raw}
@@ -163,7 +164,8 @@ func (c *Consumer) event(m wire.Message) (wire.Event, error) {
 	return c.conv.Event(m)
 }
 
-// failure handles an error event in answer to id: it is expected, or the outcome.
+// failure handles an error event in answer to id: it meets an expectation, or
+// it is the outcome.
 func (c *Consumer) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {
@@ -181,10 +183,10 @@ func (c *Consumer) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop
 	return true, f
 }
 
-// newType names, once, a type of event that the dialect does not have. Such an
-// event is passed on as data.
+// newType notes, once, a type of event that the dialect does not have. Such an
+// event is printed as data.
 func (c *Consumer) newType(ev wire.Event) {
-	const most = 20 // a peer can think of more
+	const most = 20 // a peer can make up any number
 	if ev.Kind != wire.Data || ev.Topic == "" || c.types[ev.Topic] || len(c.types) == most {
 		return
 	}
@@ -195,7 +197,8 @@ func (c *Consumer) newType(ev wire.Event) {
 	c.env.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which the protocol does not have")
 }
 
-// Waited goes on with a call that was answered by a job: it is waited for.
+// Waited returns err, the outcome of a call; if the call has begun a job
+// instead of answering, it waits for the job.
 func (c *Consumer) Waited(err error) error {
 	if err != nil || c.job == "" {
 		return err
@@ -212,7 +215,7 @@ func waitFor(job string) dialect.Op {
 	return dialect.Op{Kind: dialect.JobWait, Job: job, Extra: json.RawMessage(`{"bare":true}`)}
 }
 
-// startedJob returns the job that an event says was begun by the call that it
+// startedJob returns the job that an event says has begun with the call that it
 // answers; "" for none.
 func startedJob(m wire.Message, ev wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {

@@ -15,27 +15,27 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Reading says how an answer is read. Its zero value is that of a call.
+// A Reading says how an answer is read. The zero value is that of a call.
 type Reading struct {
 	Method      string
-	Watch       bool             // what comes unasked is taken: --method or --select is given
+	Watch       bool             // messages that answer nothing are printed: --method or --select is given
 	Choose      bool             // --select is given
-	Stream      bool             // the answer is not the end: a stream follows
-	Many        bool             // one answer's failure is not the end of the others
-	KeepLast    bool             // Last is kept
-	CheckResult bool             // data must fit what Catalog promises
-	Within      string           // the member of the data that the promise is about; "": all of it
-	Beside      *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none are
-	What        string           // was asked for, where a dialect cannot cancel it; "": nothing is said of that
-	Grace       time.Duration    // how long a stream's end is waited for after an error in it; 0: a second
-	Answers     *AnswerCache     // where an answer may be kept; nil: none is
-	Catalog     *catalog.Catalog // what is known of the peer; nil: nothing
+	Stream      bool             // a stream follows the answer
+	Many        bool             // there are several answers, and after a failed one the others are still read
+	KeepLast    bool             // set Last
+	CheckResult bool             // data must fit the schema in Catalog
+	Within      string           // the member of the data that the schema describes; "": all of it
+	Beside      *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none
+	What        string           // the request in words, for a hint if the dialect cannot cancel it; "": no hint
+	Grace       time.Duration    // how long the end of a stream is awaited after an error in it; 0: a second
+	Answers     *AnswerCache     // stores the answer; nil: it is not stored
+	Catalog     *catalog.Catalog // the peer's, if it is known
 }
 
 // A Consumer prints the events of one call or stream until it ends.
 type Consumer struct {
 	Reading
-	Last json.RawMessage // the last data, with KeepLast
+	Last json.RawMessage // the last data, if KeepLast is set
 
 	env      *env.Env
 	conv     session.Conversation
@@ -44,20 +44,20 @@ type Consumer struct {
 	deadline *env.Deadline
 
 	unchecked bool           // --no-check is given
-	result    *schema.Schema // what data must fit; nil: whatever comes
-	failed    bool           // with Many: some answer was one
+	result    *schema.Schema // that data must fit; nil: data is not checked
+	failed    bool           // with Many: an answer was an error
 	lost      bool           // the connection ended
-	job       string         // that the last message said has begun; "": it said no such thing
-	opening   string         // the answer that opened the stream, as long as nothing has come of it
+	job       string         // the job that has begun, by the last message; "": none
+	opening   string         // the answer that opened the stream, until its first item
 	grace     grace
-	beside    *bystander       // reads Beside; nil: nothing is read
+	beside    *bystander       // prints the messages of Beside; nil: there is none
 	advice    *dialects.Advice // of the last guidance; nil: none
-	data      bool             // some came
-	types     map[string]bool  // of events that no dialect of ours has, which were named
+	data      bool             // data came
+	types     map[string]bool  // unknown types of events that newType has noted
 }
 
-// NewConsumer returns a consumer for a conversation, which prints to print for as
-// long as d allows.
+// NewConsumer returns a consumer of a conversation, which prints to print. d
+// bounds the waiting.
 func NewConsumer(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *Consumer {
 	return &Consumer{env: run, conv: conv, print: print, deadline: d}
 }
@@ -69,20 +69,20 @@ func (c *Consumer) Another() *Consumer {
 	return NewConsumer(c.env, c.conv, c.print, c.deadline)
 }
 
-// Dialect returns the name of the dialect that is spoken.
+// Dialect returns the name of the dialect of the conversation.
 func (c *Consumer) Dialect() string { return c.conv.Dialect() }
 
-// Describe returns what the peer offers.
+// Describe returns the peer's catalog.
 func (c *Consumer) Describe() (*catalog.Catalog, error) { return c.conv.Describe(c.deadline.Ctx) }
 
-// Do sends op and prints what comes of it, to its end.
+// Do sends op and prints the answer to its end.
 func (c *Consumer) Do(op dialect.Op) error {
 	if err := c.watchBeside(); err != nil {
 		return err
 	}
 	defer func() { _ = c.besideFirst() }()
 	st, err := c.conv.Open(c.deadline.Ctx, op)
-	if err != nil || st == nil { // nil: a message without an id has no answer
+	if err != nil || st == nil { // a message without an id has no answer, and no stream
 		return env.Cause(c.deadline.Ctx, err)
 	}
 	if err := c.expectResult(op.Method); err != nil {
@@ -91,7 +91,7 @@ func (c *Consumer) Do(op dialect.Op) error {
 	return c.Read(st)
 }
 
-// Read prints what comes in st, to its end.
+// Read prints the events of st to its end.
 func (c *Consumer) Read(st dialect.Stream) error {
 	c.stream = st
 	err := c.run()
@@ -101,7 +101,7 @@ func (c *Consumer) Read(st dialect.Stream) error {
 	return noCancelHint(all.Named(c.conv.Dialect()), err, c.What)
 }
 
-// Suggest adds a command that would work to err, where it is an error of the peer
+// Suggest adds a command that would work to err, if it is an error of the peer
 // and such a command is known.
 func (c *Consumer) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
@@ -109,12 +109,12 @@ func (c *Consumer) Suggest(err error) {
 	}
 }
 
-// A Waiter is a stream that knows whether a message is waiting to be read. Output
-// is flushed when none is.
+// A Waiter is a stream that knows whether a message is ready. Output is flushed
+// when none is.
 type Waiter interface{ Waiting() bool }
 
-// run reads to the end. What it returns is the outcome of the command, but for
-// what Finish of the pipeline says.
+// run reads to the end. It returns the outcome of the command, but for the
+// expectations that the pipeline checks at the end.
 func (c *Consumer) run() error {
 	waiting, _ := c.stream.(Waiter)
 	for {

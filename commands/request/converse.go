@@ -16,9 +16,9 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Converse opens a connection, lets work use it and closes it. cl bounds the
-// opening and the work, and is stopped at the end; its idle timer starts anew when
-// the connection is there.
+// Converse opens a connection, calls work with it and closes it. cl bounds all
+// of it and is stopped at the end; its idle timer restarts when the connection
+// is open.
 func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
 	return converse(ctx, run, cl, e, c, cat, false, work)
 }
@@ -56,17 +56,17 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	return work(conv)
 }
 
-// remember keeps the endpoint that was typed for completion, unless it is a name or holds a secret. It writes a file, which
-// has time until the work is done.
+// remember stores the endpoint for completion, as it was typed, unless it is a
+// name or holds a secret. It is done at the end, as it writes a file.
 func remember(run *env.Env, e endpoint.Endpoint) {
 	if typed := run.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
 		cache.Remember(typed)
 	}
 }
 
-// closing waits a moment for hooks that answer the peer, closes conv, and returns
-// the failure of a hook where it counts: if the peer answered with an error, which
-// the hook may have caused, or always with --strict-hooks.
+// closing waits a moment for hooks that answer the peer, then closes conv. It
+// returns the failure of a hook if that decides the outcome: the peer answered
+// with an error, which the hook may have caused, or --strict-hooks is given.
 func closing(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
 	settle, cancel := env.Outlive(ctx, env.FarewellLimit)
 	conv.Settle(settle)
@@ -87,8 +87,9 @@ func closing(ctx context.Context, conv session.Conversation, h *options.Hooks, e
 	return nil
 }
 
-// hookFailed returns the outcome where a hook failed, and the peer answered with the
-// error rpc; nil: it did not. What became of the hook was told in a warning.
+// hookFailed returns the outcome after a hook failed; rpc is the error that the
+// peer answered, nil if it did not. The hook's failure has been shown in a
+// warning.
 func hookFailed(failed, rpc *wire.Fault) error {
 	if rpc == nil {
 		rpc = &wire.Fault{Message: "the hook for " + failed.Method + " failed, and --strict-hooks makes that the outcome"}

@@ -19,18 +19,19 @@ import (
 	"rpcx/wire/session"
 )
 
-// NoMethod returns the usage Fault for a method, or a module, that c does not have.
+// NoMethod returns the usage Fault for a method or a module that c does not
+// have.
 func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
 	SuggestName(run, f, all.Named(c.Dialect).OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
 	return f
 }
 
-// FetchCatalog asks the peer what it offers; only for name, a module or a method,
-// where the dialect can ask so. Where the peer cannot be reached, it returns what
-// was kept, with a warning. With brief set the peer need not tell what methods
-// take. A peer that does not describe itself is a Fault of
-// kind RPCError.
+// FetchCatalog asks the peer for its catalog; if the dialect allows, only for
+// the part called name, a module or a method. If the peer cannot be reached it
+// returns the kept catalog, with a warning. With brief set the params of
+// methods are not needed. If the peer does not describe itself the error is a
+// Fault of kind RPCError.
 func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	run.Heard = cl.Touch // a service is asked module by module
@@ -53,7 +54,8 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 	})
 }
 
-// MethodCatalog asks the peer what a method takes; a Fault of kind RPCError where it does not describe itself.
+// MethodCatalog asks the peer for the params of a method. If the peer does not
+// describe itself the error is a Fault of kind RPCError.
 func MethodCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
@@ -65,8 +67,8 @@ func MethodCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *op
 	})
 }
 
-// askPeer opens a connection for ask. If the peer cannot be reached, the catalog
-// kept of it is returned.
+// askPeer opens a connection and calls ask with it. If the peer cannot be
+// reached it returns the kept catalog.
 func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
 	opened := false
 	err = Converse(ctx, run, cl, e, o, nil, func(conv session.Conversation) (err error) {
@@ -82,18 +84,18 @@ func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.End
 	return c, err
 }
 
-// PrintJSON prints one value of our own, and finishes.
+// PrintJSON prints one value, and checks the expectations of the whole output.
 func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	_, err := print.Print(ctx, wire.Message{Raw: b}, wire.Event{Kind: wire.Data, Data: b})
 	return errors.Join(err, print.Finish())
 }
 
-// noName is the name of no module: what a peer says of it is what all of its modules
-// are.
+// noName stands for a module that does not exist: asking for it returns the
+// list of modules alone.
 const noName = "*"
 
-// discovered asks for the catalog: of name, of a module or a method, where it
-// can be asked for that alone; else all; with name "" all.
+// discovered asks for the part of the catalog called name, a module or a
+// method, if the dialect can; else, and with name "", for the whole catalog.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
 	if name == "" || !all.Named(conv.Dialect()).TypedParams {
 		return conv.Describe(ctx)
@@ -105,9 +107,9 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 	return c, err
 }
 
-// keptCatalog returns the catalog of e that an earlier conversation kept, and warns
-// that it may be out of date; if there is none it returns err, the reason why e was
-// not reached.
+// keptCatalog returns the catalog of e that an earlier conversation stored,
+// with a warning that it may be out of date; without one, it returns err, the
+// reason why e was not reached.
 func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
@@ -122,8 +124,8 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 	return kept, nil
 }
 
-// Incomplete returns the outcome of a command that has shown c, or a part of it,
-// where the peer does not tell what it takes; nil where it does.
+// Incomplete returns the outcome of a command that has shown c, or the part of
+// it called name, if the peer did not describe all of it; nil if it did.
 func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	names := dialects.UnknownModules(c, name)
 	if len(names) == 0 {
@@ -136,7 +138,7 @@ func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	return f
 }
 
-// Conventions returns how c is to be read according to its dialect. c may be nil.
+// Conventions returns how a catalog of c's dialect is read. c may be nil.
 func Conventions(c *catalog.Catalog) catalog.Conventions {
 	if c == nil {
 		return catalog.Conventions{}
@@ -144,7 +146,7 @@ func Conventions(c *catalog.Catalog) catalog.Conventions {
 	return all.Named(c.Dialect).Catalog
 }
 
-// Listing shows c to people.
+// Listing returns c in the form for people.
 func Listing(run *env.Env, c *catalog.Catalog) format.Listing {
 	return format.Listing{Catalog: c, Conventions: Conventions(c), Width: run.Stdout.Width, Color: run.Stdout.Color}
 }

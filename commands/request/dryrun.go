@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// DryRun prints the message that would be sent for op, with the ids that it would
-// have after the handshake.
+// DryRun prints the message that would be sent for op, with the ids that it
+// would have after the greeting.
 func DryRun(e endpoint.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw {
 		return nil // nothing would be sent
@@ -24,7 +24,7 @@ func DryRun(e endpoint.Endpoint, op dialect.Op) error {
 	o.Handshake.Own = func(context.Context) string { return op.Method }
 	codec := e.Spec().NewCodec(o)
 	if g, ok := codec.(dialect.Greeter); ok {
-		_ = g.Greet(context.Background(), unsent{codec}) // its messages have ids, too
+		_ = g.Greet(context.Background(), unsent{codec}) // uses up the ids of the greeting
 	}
 	m, err := codec.Encode(op)
 	if err != nil || m.Raw == nil {
@@ -33,8 +33,8 @@ func DryRun(e endpoint.Endpoint, op dialect.Op) error {
 	return cmdline.Print(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
 }
 
-// unsent is a connection that sends nothing: it counts what a handshake would
-// send.
+// unsent is a Caller that sends nothing, but makes the messages of a greeting,
+// so that their ids are used up.
 type unsent struct{ codec dialect.Codec }
 
 var errUnsent = errors.New("nothing is sent")

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// rpcFault makes a Fault of an error that the peer answered.
+// rpcFault returns the Fault for an error that the peer answered.
 func rpcFault(method string, e *wire.Error) *wire.Fault {
 	f := &wire.Fault{
 		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable,
@@ -30,7 +30,7 @@ func errorText(e *wire.Error) string {
 	return fmt.Sprintf("%s (%s, code %s)", e.Message, kind, code)
 }
 
-// named adds to a Fault which call it ended.
+// named returns err with the name of the call that it ended.
 func named(err error, method string) error {
 	f := wire.AsFault(err)
 	if f == nil || method == "" || f.Method != "" {

@@ -20,8 +20,8 @@ const defaultGrace = time.Second
 // grace tracks a stream that reported an error but has not ended: we wait a bounded
 // time for its end.
 type grace struct {
-	failed  bool  // an error came of which the stream does not recover
-	outcome error // of the command then; nil where the error was expected
+	failed  bool  // an error came after which the stream does not go on
+	outcome error // the command's outcome then; nil if the error was expected
 	ctx     context.Context
 	stop    context.CancelFunc
 }
@@ -69,14 +69,14 @@ func (c *Consumer) finish() error {
 		return env.Cause(c.deadline.Ctx, c.deadline.Ctx.Err())
 	}
 	if c.grace.ctx.Err() != nil {
-		c.cancel() // there is no end: the peer need not send more
+		c.cancel() // the stream has not ended, but nobody reads it
 	}
 	return c.grace.outcome
 }
 
-// unkept returns the outcome of a call whose answer was a promise of results, and
-// whose exchange has ended before they came: over plain HTTP there is nowhere for
-// them to come.
+// unkept returns the outcome of a call whose answer only announced results, but
+// whose exchange ended before they came: over plain HTTP there is no other way
+// for them.
 func (c *Consumer) unkept(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).DeferredResults {
@@ -90,7 +90,7 @@ func (c *Consumer) unkept(err error) error {
 	return &g
 }
 
-// timeoutHint adds a hint to a timeout where the first answer was taken for a
+// timeoutHint adds a hint to a timeout if the first answer was taken for a
 // stream's id and nothing followed: it may have been the result.
 func (c *Consumer) timeoutHint(err error) error {
 	f := wire.AsFault(err)
@@ -106,8 +106,8 @@ func (c *Consumer) timeoutHint(err error) error {
 	return &g
 }
 
-// noCancelHint adds to a timeout that what was asked for may still run at the
-// peer, where the dialect cannot cancel it.
+// noCancelHint adds to a timeout that the peer may still be working on what, if
+// the dialect cannot cancel it.
 func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || !spec.NoCancel {

@@ -1,5 +1,6 @@
-// Package request is the life of a request: a connection is opened, the request is
-// made of the command line, sent, and what comes of it is printed to its end.
+// Package request carries out a request: it opens a connection, makes the
+// operation from the command line, sends it, prints the answer to its end and
+// closes the connection.
 package request
 
 import (
@@ -20,9 +21,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Endpoint reads the first argument, applies its profile, and returns the
-// arguments after it. Where a session holds the connection, that process is asked,
-// since only it knows the dialect.
+// Endpoint parses the first argument, applies its profile, and returns the
+// endpoint and the arguments after it. For a session, its process is asked for
+// the dialect.
 func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := run.Line.Args
 	if len(args) == 0 {
@@ -61,8 +62,8 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	return e, args[1:], err
 }
 
-// suggestShell adds the command line with the shell for which the endpoint's command is
-// written.
+// suggestShell adds to err the command line that uses a shell, if the
+// endpoint's command is written for one.
 func suggestShell(l *cmdline.CommandLine, err error) error {
 	var shell transport.NeedsShell
 	f := wire.AsFault(err)
@@ -99,9 +100,9 @@ func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.End
 	return e, env.Cause(cl.Ctx, err)
 }
 
-// SameVersion returns a Fault of kind Conflict if the session called name is held
-// by another version of rpcx: what the two say to each other may not mean the same.
-// session close takes any version.
+// SameVersion returns a Fault of kind Conflict if the session called name is
+// held by another version of rpcx, as the two may not understand each other.
+// session close accepts any version.
 func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil
@@ -122,7 +123,8 @@ var dialFlags = []string{
 	"record", "redact", "on-tape-error",
 }
 
-// refuseConnected refuses the dialFlags together with the session name.
+// refuseConnected returns an error if one of dialFlags is given with the
+// session name.
 func refuseConnected(l *cmdline.CommandLine, name string) error {
 	for _, flag := range dialFlags {
 		if l.Has(flag) {
@@ -137,8 +139,8 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 	return nil
 }
 
-// open connects with the flags of a client. raw asks for all the traffic, for
-// connect. A signal or timeout is returned in place of the error it caused.
+// open connects with the flags of a client. raw asks for all messages, for
+// connect. If a signal or a timeout caused the error, that is returned.
 func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, first func([]byte)) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)

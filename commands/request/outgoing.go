@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Outgoing returns the message that a line typed by the user stands for: "jsonrpc"
-// is added where the dialect has it and the line does not. An error says why it is
-// no message.
+// Outgoing returns the message for a line that the user typed: "jsonrpc" is
+// added if the dialect has that member and the line does not. The error says
+// why the line is not a message.
 func Outgoing(line []byte, dialect string) ([]byte, error) {
 	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// FillParams reads the arguments after METHOD into op, typed by cat where that is
-// not nil.
+// FillParams reads the arguments after METHOD into op, typed by cat unless that
+// is nil.
 func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
 	spec := e.Spec()
 	if err := CheckName(run, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
@@ -30,7 +30,8 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 	return err
 }
 
-// CheckStyle refuses a --params-style that the dialect does not have.
+// CheckStyle returns an error for a --params-style that the dialect does not
+// have.
 func CheckStyle(run *env.Env, spec dialect.Spec, p options.Params) error {
 	if p.Style != "" && spec.ParamStyles == nil {
 		return run.Line.Usage("--params-style: %s has one way to send params", spec.Name)
@@ -38,8 +39,9 @@ func CheckStyle(run *env.Env, spec dialect.Spec, p options.Params) error {
 	return nil
 }
 
-// Style gives the params of op the form that --params-style names. A codec whose usual
-// form is another than an object is told where an object shall stay one.
+// Style brings the params of op into the form that --params-style names. Codecs
+// that would turn an object into another form are told if it must stay an
+// object.
 func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	switch {
 	case p.Style == "" || spec.ParamStyles == nil || p.Style == spec.ParamStyles[0]:
@@ -47,20 +49,20 @@ func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 		op.Extra = scan.Pair("params_style", []byte(`"object"`))
 	case scan.Type(op.Params) == 'o' && p.Style == "wrapped":
 		op.Params = scan.ArrayOf(op.Params)
-	case scan.Type(op.Params) == 'o': // without a schema the values keep their own order
+	case scan.Type(op.Params) == 'o': // without a schema the values keep the order in which they were given
 		op.Params = params.Positional(op.Params, nil)
 	}
 }
 
-// verbatim reports whether a method that the dialect would spell in another way is
-// sent as it was typed: the peer lists it so.
+// verbatim reports whether a method is sent as it was typed, though the dialect
+// would spell it differently, because the peer lists it so.
 func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
 	return spec.OnWire(method) != method && cat.Method(method) != nil
 }
 
-// readParams reads the arguments after METHOD. A schema that cannot be used is the
-// user's error if he gave the catalog; if the peer told it, the params are left
-// unchecked with a warning.
+// readParams reads the arguments after METHOD. A schema that cannot be used is
+// the user's error if the user gave the catalog; if the peer sent it, the
+// params stay unchecked, with a warning.
 func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
 		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().FunctionValues, Value: e.Spec().ScalarParams,

@@ -18,17 +18,18 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typedOp is the operation to send, and the catalog that typed it.
+// A typedOp is an operation, and the catalog by which its params were typed.
 type typedOp struct {
 	op  dialect.Op
 	cat *catalog.Catalog // nil: none
 }
 
-// A prepareFunc makes the operation when the connection is there.
+// A prepareFunc makes the operation after the connection is open.
 type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
-// needsConnection reports whether args (METHOD first) can be read only after
-// connecting: the peer tells what the method takes, or which dialect is spoken.
+// needsConnection reports whether args (METHOD first) can only be read after
+// connecting, because the peer has to say what the method takes, or which
+// dialect it speaks.
 func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
 	case len(args) == 0:
@@ -48,15 +49,16 @@ func evicts(e endpoint.Endpoint) bool {
 	return e.Spec().OneClient && e.Socket == "" && e.Demo == ""
 }
 
-// noteUntyped says of a dry run that the peer was not asked how params are typed,
-// where that would have evicted its client.
+// noteUntyped notes that a dry run has not asked the peer for the types of
+// params, since connecting would have evicted the peer's client.
 func noteUntyped(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) {
 	if p.DryRun && cat == nil && !p.NoCheck && evicts(e) {
 		run.Console.Note("the host was not asked what it takes, which would evict its client: params go unchecked, and key=text as text (--catalog FILE types them)")
 	}
 }
 
-// DryBatch reports whether the lines of a batch can be shown without a connection.
+// DryBatch reports whether the lines of a batch can be shown without a
+// connection.
 func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) bool {
 	if !p.DryRun || needsConnection(e, cat, []string{"any"}, p) {
 		return false
@@ -65,8 +67,8 @@ func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options
 	return true
 }
 
-// CheckName returns a usage Fault if method cannot be one of the dialect, with the
-// right spelling where that is known. --no-check lets it pass.
+// CheckName returns a usage Fault for a method that the dialect cannot have,
+// with the right spelling if it is known. With --no-check it returns nil.
 func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
 	check := e.Spec().CheckName
 	if check == nil || p.NoCheck {
@@ -75,9 +77,9 @@ func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool,
 	return suggestSpelling(run, check(method, subscribe))
 }
 
-// fromPeer makes the request of r.Args, typed by what the peer tells. Where they do
-// not fit, or have names that it has not told of, it is asked once more: what it
-// told may be what it said to an earlier process.
+// fromPeer makes the operation of r.Args, typed by the peer's catalog. If the
+// params do not fit, or have unknown names, the peer is asked once more, since
+// the catalog may come from an earlier process.
 func (r *Request) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
 	cat, err := r.typing(ctx, conv)
 	if err != nil {
@@ -108,8 +110,8 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing returns the catalog by which the method is typed: the one given, else what
-// the peer tells. r.Endpoint becomes the one with the dialect that is spoken.
+// typing returns the catalog by which the params are typed: the given one, else
+// the peer's. It sets the dialect of r.Endpoint to that of the conversation.
 func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	r.Endpoint.Dialect = conv.Dialect()
 	if r.Catalog != nil || !r.Endpoint.Spec().TypedParams {
@@ -126,8 +128,7 @@ func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catal
 // method.
 const dryRunPatience = 3 * time.Second
 
-// dryTyping is typing for a dry run, which a peer that does not answer holds up no
-// longer than that.
+// dryTyping is typing for a dry run, which waits for at most dryRunPatience.
 func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	patient, done := context.WithTimeout(ctx, dryRunPatience)
 	defer done()
@@ -139,8 +140,8 @@ func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*ca
 	return cat, env.Cause(ctx, err)
 }
 
-// expectResult demands that results fit what the catalog says that method gives.
-// Only dialects whose peer describes itself promise that.
+// expectResult has results checked against the schema of method in the catalog,
+// if the dialect's peers describe themselves.
 func (c *Consumer) expectResult(method string) error {
 	if !c.CheckResult || c.unchecked || c.Catalog == nil || !all.Named(c.conv.Dialect()).TypedParams {
 		return nil
@@ -150,7 +151,7 @@ func (c *Consumer) expectResult(method string) error {
 	return err
 }
 
-// unfit makes a Fault of a result that does not fit its schema.
+// unfit returns the Fault for a result that does not fit its schema.
 func unfit(method string, err error) error {
 	return &wire.Fault{
 		Kind: wire.Expectation, Method: method, Err: err,

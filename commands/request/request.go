@@ -15,9 +15,10 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Request is one request of a command: Do opens a connection, makes the request
-// of the command line, sends it, prints what comes of it, and closes the
-// connection. The functions are what differs between commands; each may be nil.
+// A Request is one request of a command. Do opens a connection, makes the
+// operation from the command line, sends it, prints the answer and closes the
+// connection. The functions hold what differs between commands; each may be
+// nil.
 type Request struct {
 	Env      *env.Env
 	Client   *options.Client
@@ -25,25 +26,26 @@ type Request struct {
 	Params   options.Params
 	Catalog  *catalog.Catalog // of --catalog; nil: none
 	Print    *format.Pipeline
-	Args     []string      // METHOD and its params, where the peer may tell what it takes
+	Args     []string      // METHOD and its params, if they may be typed by the peer's catalog
 	Timeout  time.Duration // 0: unbounded
 	Idle     time.Duration // 0: unbounded
 	First    time.Duration // bounds the first message where Idle is 0; 0: unbounded
 	Retries  Retries
 	Stream   bool // expectations are checked when the connection is closed, whatever the outcome
 
-	// Operation makes the operation to send from the arguments. cat is what is
-	// known of the peer. nil: Consume sends operations of its own.
+	// Operation makes the operation to send from the arguments. cat is the
+	// peer's catalog, if it is known. nil: Consume sends operations of its own.
 	Operation func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error)
-	// Before is called before a connection is opened for op, where op is known by
-	// then; done says that none is needed.
+	// Before is called before a connection is opened for op, if op is known by
+	// then; done says that no connection is needed.
 	Before func(op dialect.Op) (done bool, err error)
-	// Started is told of the deadline, which bounds the opening and all that follows.
+	// Started is called with the deadline, which bounds the opening and
+	// everything after it.
 	Started func(d *env.Deadline)
-	// Consume sends op and prints what comes of it; nil: (*Consumer).Do.
+	// Consume sends op and prints the answer; nil: (*Consumer).Do.
 	Consume func(c *Consumer, op dialect.Op) error
-	// Outcome is told how the last attempt ended, and says how that is reported; nil:
-	// a method that the peer does not have gets a suggestion.
+	// Outcome returns the command's outcome for err, that of the last attempt;
+	// nil: a method that the peer does not have gets a suggestion.
 	Outcome func(c *Consumer, err error) error
 	// Then is called after success.
 	Then func(ctx context.Context) error
@@ -68,12 +70,12 @@ func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Pa
 
 // progress records what Do has done so far.
 type progress struct {
-	opened   bool // there was a connection
+	opened   bool // a connection was opened
 	deadline *env.Deadline
 	last     *Consumer // of the last attempt; nil: nothing was sent
 }
 
-// Do makes the request. What it returns is the outcome of the command.
+// Do makes the request and returns the outcome of the command.
 func (r *Request) Do(ctx context.Context) error {
 	prepare, err := r.prepare()
 	if prepare == nil || err != nil {
@@ -97,11 +99,11 @@ func (r *Request) Do(ctx context.Context) error {
 	return err
 }
 
-// Opened reports whether there was a connection.
+// Opened reports whether a connection was opened.
 func (r *Request) Opened() bool { return r.opened }
 
-// prepare returns a function that makes the operation once the connection is there;
-// nil where no connection is needed.
+// prepare returns a function that makes the operation once the connection is
+// open; nil if no connection is needed.
 func (r *Request) prepare() (prepareFunc, error) {
 	if err := CheckStyle(r.Env, r.Endpoint.Spec(), r.Params); err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func (r *Request) prepare() (prepareFunc, error) {
 	}, nil
 }
 
-// exchange sends the request and has its answer printed.
+// exchange sends the request and prints its answer.
 func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error {
 	if r.First > 0 {
 		r.deadline.UntilFirst(r.First)
@@ -168,7 +170,8 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 	return err
 }
 
-// finish calls Then after success, and prints what is left.
+// finish calls Then after success, and checks the expectations of the whole
+// output.
 func (r *Request) finish(err error) error {
 	if err == nil && r.Then != nil {
 		r.Print.Idle()
@@ -177,9 +180,9 @@ func (r *Request) finish(err error) error {
 	return Finish(r.Print, err)
 }
 
-// Finish prints what is left after an outcome and adds to it which expectations are
-// not met. Where the peer has answered with an error, nothing is demanded of the
-// values before it.
+// Finish flushes the output and adds to err the expectations that were not met.
+// If the peer answered with an error, nothing is expected of the values before
+// it.
 func Finish(print *format.Pipeline, err error) error {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		return errors.Join(err, print.Flush())

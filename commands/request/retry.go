@@ -12,7 +12,7 @@ import (
 	"rpcx/wire"
 )
 
-// Retries are the flags that say how often a call is made again.
+// Retries are the flags that say how often a failed call is made again.
 type Retries struct {
 	N      int64
 	Unsafe bool
@@ -33,9 +33,9 @@ const (
 	longestWait  = time.Second // between attempts to reach a peer
 )
 
-// again makes attempts until one is final: for as long as --wait says while nothing
-// reached the peer, and up to r.N times more where a failure allows it. --timeout
-// bounds all of them.
+// again repeats attempt until its outcome is final: as long as --wait says
+// while the peer was not reached, and up to r.N times more if a failure allows
+// it. --timeout bounds all attempts together.
 func (r Retries) again(run *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
 	left, pause := r.N, firstPause
 	for {
@@ -71,7 +71,7 @@ func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	return false
 }
 
-// retryAfter returns how long the server asked to wait; 0 where it did not.
+// retryAfter returns how long the server asked to wait; 0 if it did not.
 func retryAfter(f *wire.Fault) time.Duration {
 	if f.HTTP == nil {
 		return 0
@@ -82,8 +82,8 @@ func retryAfter(f *wire.Fault) time.Duration {
 // posting reports whether a scheme sends each message as an HTTP POST.
 func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
 
-// untilReached makes attempts for as long as --wait says while what failed provably
-// did not reach the peer.
+// untilReached repeats attempt as long as --wait says, while the failure proves
+// that the peer was not reached.
 func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		err := attempt()
@@ -99,25 +99,24 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 		if err := sleep(d, wait); err != nil {
 			return err
 		}
-		d.Touch() // --idle is about what a peer does that is there
+		d.Touch() // --idle only counts once the peer is reached
 	}
 }
 
-// waitEnd returns when --wait is over.
+// waitEnd returns the time at which --wait is over.
 func waitEnd(run *env.Env) time.Time {
 	limit, _ := run.Line.Cmd.Value("wait").(time.Duration)
 	return run.Started.Add(limit)
 }
 
-// WaitReached makes attempts as untilReached does, for a command that keeps the time
-// itself.
+// WaitReached is untilReached for a command that bounds the time itself.
 func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error {
 	d := env.NewDeadline(ctx, 0, 0)
 	defer d.Stop()
 	return untilReached(run, d, attempt)
 }
 
-// sleep waits for t, or returns why d ended before.
+// sleep waits for t, or returns the reason why d ended before.
 func sleep(d *env.Deadline, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()

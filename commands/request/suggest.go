@@ -15,7 +15,7 @@ import (
 )
 
 // Suggest adds to the failure of a call the command line with the right method,
-// where the peer or the catalog names one that is near.
+// if the peer or the catalog names a similar one.
 func Suggest(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
@@ -42,7 +42,7 @@ func nearestOf(data json.RawMessage) string {
 	return ""
 }
 
-// SuggestName suggests the nearest of names, if one is near.
+// SuggestName suggests the nearest of names, if one is similar.
 func SuggestName(run *env.Env, f *wire.Fault, name string, names []string) {
 	suggestExact(run, f, catalog.Nearest(name, names))
 }
@@ -74,8 +74,8 @@ func suggestExact(run *env.Env, f *wire.Fault, name string) {
 	}
 }
 
-// suggestSpelling adds the command line in which a method is spelt as the dialect has
-// it, where that is known.
+// suggestSpelling adds the command line in which the method is spelt as the
+// dialect spells it, if that is known.
 func suggestSpelling(run *env.Env, err error) error {
 	var better *dialect.Misspelt
 	f := wire.AsFault(err)
@@ -87,8 +87,8 @@ func suggestSpelling(run *env.Env, err error) error {
 	return &g
 }
 
-// suggestParams adds the command line with the parameters that would be taken,
-// where they are known.
+// suggestParams adds the command line with parameters that would be accepted,
+// if they are known.
 func suggestParams(l *cmdline.CommandLine, err error) error {
 	var arg *params.ArgError
 	f := wire.AsFault(err)

@@ -14,11 +14,12 @@ import (
 type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
-	failed chan error // why there was no answer, once
+	failed chan error // receives the failure, if the request has one
 }
 
-// DoWatching prints what comes in as watch says. op, where it has a method, is sent
-// to begin it. outcome says how the end of what was watched counts.
+// DoWatching prints the messages that watch selects. If op has a method it is
+// sent to begin them. outcome returns the command's outcome for the end of the
+// watch.
 func (c *Consumer) DoWatching(watch, op dialect.Op, outcome func(error) error) error {
 	st, err := c.conv.Open(c.deadline.Ctx, watch)
 	if err != nil {
@@ -46,7 +47,7 @@ func startTrigger(c *Consumer, op dialect.Op) (*trigger, error) {
 	go func() {
 		defer wire.Guard()
 		err := answered(ctx, st, op.Method)
-		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // what was taken before the end is still printed
+		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // messages that came before the end are still printed
 			c.deadline.Cancel(f)
 		}
 		s.failed <- err
@@ -71,9 +72,9 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 	return nil
 }
 
-// end cancels the request's stream. err is the outcome of the watch; if that ended
-// because the connection was lost, a request that was not answered, or with an
-// error, is the outcome instead.
+// end cancels the stream of the request. err is the outcome of the watch. If
+// the connection was lost before the request was answered, or it was answered
+// with an error, that is the outcome instead.
 func (s *trigger) end(c *Consumer, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)

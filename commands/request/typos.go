@@ -18,7 +18,8 @@ type typos struct {
 
 func (t *typos) set(method string, names []schema.Undescribed) { t.method, t.names = method, names }
 
-// noteTypos warns of them, unless somebody wants to look at them first.
+// noteTypos warns of parameters that are probably misspelt, unless run.Typos
+// receives them instead.
 func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
 	if run.Typos != nil {
 		run.Typos(method, names)

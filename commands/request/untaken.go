@@ -10,12 +10,13 @@ import (
 	"rpcx/wire"
 )
 
-// settleUntaken is what the end of a command waits for its hooks to have looked at what came.
+// settleUntaken is how long the end of a command waits until its hooks have
+// seen the last notifications.
 const settleUntaken = 200 * time.Millisecond
 
-// AdviseUntaken tells the user, where nothing came of what c read, of a notification that
-// nothing took, and of the command that takes it. It returns err with that advice in it,
-// if err is a failure; else the advice is printed.
+// AdviseUntaken tells the user of a notification that no hook took, and of the
+// command that prints it, if c has printed nothing. If err is a failure it
+// returns err with that advice, else it prints the advice.
 func (c *Consumer) AdviseUntaken(err error) error {
 	if c.data {
 		return err
