@@ -130,7 +130,12 @@ func (c Config) connect(ctx context.Context, scheme, hostPort string) (net.Conn,
 	if err != nil {
 		return nil, err
 	}
-	d := &net.Dialer{Timeout: c.connectTimeout(), KeepAliveConfig: c.keepAlive()}
+	ctx, cancel := context.WithTimeout(ctx, c.connectTimeout())
+	defer cancel()
+	d := new(net.Dialer)
+	if scheme == "tcp" || scheme == "tls" { // a WebSocket has pings of its own
+		d.KeepAliveConfig = c.keepAlive()
+	}
 	to := c.resolved(hostPort)
 	if to != hostPort {
 		c.Watch.tell("resolve", "%s is taken to be at %s (--resolve)", hostPort, to)
@@ -210,6 +215,7 @@ func (c Config) tunnel(ctx context.Context, d *net.Dialer, p *url.URL, to string
 // proxyRefused is the Fault of what a proxy answered to CONNECT.
 func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
 	f := httpFault("the proxy "+p.Host+" refused", resp, nil)
+	f.Unreached = f.Kind == wire.Unreachable
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		f.Hint = "--proxy " + p.Scheme + "://USER:PASSWORD@" + p.Host + " (or HTTPS_PROXY) says who we are"
 	}
@@ -237,6 +243,9 @@ func (c Config) socks(ctx context.Context, d *net.Dialer, p *url.URL, to string)
 	if errors.As(err, &op) && op.Op == "proxyconnect" {
 		return nil, op
 	}
+	if isTimeout(err) {
+		return nil, viaProxy(err)
+	}
 	for {
 		inner := errors.Unwrap(err)
 		if inner == nil {
@@ -245,8 +254,9 @@ func (c Config) socks(ctx context.Context, d *net.Dialer, p *url.URL, to string)
 		err = inner
 	}
 	f := wire.NewFault(wire.Unreachable, "the proxy "+p.Host+" did not connect to "+to+": "+strings.TrimPrefix(err.Error(), "unknown error "), err)
+	f.Unreached = true
 	if strings.Contains(err.Error(), "auth") {
-		f.Kind = wire.Auth
+		f.Kind, f.Unreached = wire.Auth, false
 		f.Hint = "--proxy socks5://USER:PASSWORD@" + p.Host + " (or ALL_PROXY) says who we are"
 	}
 	return nil, f
