@@ -10,7 +10,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +121,60 @@ func TestCells(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCellsOfSessions: the same of a session, whose connection fails when it is opened
+// or when a command uses it; its process goes when it is told to.
+func TestCellsOfSessions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("sessions are on Unix sockets")
+	}
+	for i, c := range cells {
+		t.Run(c.scheme+" "+c.fault, func(t *testing.T) {
+			t.Parallel()
+			run := shortDir(t)
+			rpcx := func(words ...string) (int, string, string) {
+				cmd := exec.Command("rpcx", words...)
+				var out, said bytes.Buffer
+				cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+run)
+				cmd.Stdout, cmd.Stderr = &out, &said
+				err := cmd.Run()
+				var exit *exec.ExitError
+				if err != nil && !errors.As(err, &exit) {
+					t.Fatal(err)
+				}
+				return cmd.ProcessState.ExitCode(), out.String(), said.String()
+			}
+			path := "/"
+			if !strings.Contains(c.scheme, "ttp") && !strings.Contains(c.scheme, "ws") {
+				path = ""
+			}
+			name := fmt.Sprint("s", i)
+			at := c.scheme + "://" + failing(t, c.scheme, c.say, c.end) + path
+			status, out, said := rpcx("connect", at, "--session", name, "--max-message", "1k", "--timeout", patience.String())
+			if status == 0 {
+				status, out, said = rpcx("call", "@"+name, "m", "--timeout", patience.String())
+			}
+			if status != c.status || said == "" || out != "" {
+				t.Errorf("status %d, not %d; %s%s", status, c.status, out, said)
+			}
+			_, _, _ = rpcx("session", "close", name) // which may be gone
+			if left, err := os.ReadDir(filepath.Join(run, "rpcx")); err == nil && len(left) > 0 {
+				t.Errorf("%s is left", left[0])
+			}
+		})
+	}
+}
+
+// shortDir returns a folder of a test whose name is short enough for sockets.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // failing listens for connections that say what stands before "…", read a request, say
