@@ -181,10 +181,10 @@ func TestPrompt(t *testing.T) {
 func TestPromptWide(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'while read -r l; do echo got $l >&2; done'")
 	y.shows("> ")
-	y.types("漢😀\x7f字 k=é\x1b[D\x1b[D\x1b[D\x1b[D\x1b[Dx\r")
-	y.shows(`"method":"漢x字","params":{"k":"é"}`)
+	y.types("漢😀\x7f字 k=e\u0301\x1b[D\x1b[D\x1b[D\x1b[D\x1b[Dx\r")
+	y.shows(`"method":"漢x字","params":{"k":"é"}`)
 	y.types("\x1b[A\x01\x1b[3~y\r")
-	y.shows(`"method":"yx字","params":{"k":"é"}`)
+	y.shows(`"method":"yx字","params":{"k":"é"}`)
 	y.types("\x04")
 	y.left(0)
 }

@@ -79,6 +79,11 @@ func TestListenerGuard(t *testing.T) {
 			Config{Listening: Listening{AllowOrigin: origin.AllowOrigin, Token: "t"}},
 			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: https://app.example\nAccess-Control-Request-Method: POST\n\n", 204, "Access-Control-Allow-Methods: POST",
 		},
+		"a browser's question about MCP's headers": {
+			"http://127.0.0.1:0/rpc", plain,
+			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: http://127.0.0.1:PORT\nAccess-Control-Request-Method: POST\nAccess-Control-Request-Headers: content-type,mcp-session-id,mcp-protocol-version\n\n",
+			204, "Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID",
+		},
 		"no token":           {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", js, "{}"), 401, "Www-Authenticate: Bearer"},
 		"a wrong token":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cre\n"+js, "{}"), 401, ""},
 		"as a password":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Basic s3cret\n"+js, "{}"), 401, ""},
