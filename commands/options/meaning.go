@@ -29,8 +29,8 @@ func (m meaning) holds(e endpoint.Endpoint, listens bool) bool {
 	return slices.Contains(m.schemes, scheme) || (listens || e.Turned != "") && slices.Contains(m.listening, scheme)
 }
 
-// meanings are the flags of a connection that only some transports have a use for. Headers
-// and --ping are refused by the transport itself.
+// meanings are the flags of a connection that only some transports have a use for.
+// --header and --ping are refused by the transport itself.
 var meanings = []meaning{
 	{[]string{"cacert", "cert", "key", "insecure"}, encrypted, nil, "only wss, https and tls speak TLS", false},
 	{[]string{"subprotocol"}, []string{"ws", "wss", "ws+unix"}, []string{"http", "https", "http+unix"}, "subprotocols are WebSocket's", false},
@@ -59,6 +59,12 @@ func CheckMeaning(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) err
 	}
 	if listens {
 		return nil
+	}
+	if !e.TakesHeaders() { // a command that prints a secret is not even run then
+		if f := pointless(l, e, "token-command"); f != nil {
+			f.Hint = "a token goes into a header, which ws, wss, http, https and the framing header have"
+			return f
+		}
 	}
 	return strayResolve(l, e)
 }

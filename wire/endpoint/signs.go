@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/framing"
+	"rpcx/wire/transport"
 )
 
 // A Sign recognises, by what a peer sends, that it speaks otherwise than its
@@ -92,6 +93,12 @@ func (s *Sign) fits(e Endpoint) bool {
 		return e.IsBytes() && s.Framing != e.framing()
 	}
 	return e.Address.Scheme == "tcp"
+}
+
+// TakesHeaders reports whether headers of the user's have a place: on the way, or before
+// each message.
+func (e Endpoint) TakesHeaders() bool {
+	return transport.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.framing())
 }
 
 // framing returns the name of e's framing, also if that is the default.

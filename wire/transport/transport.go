@@ -143,6 +143,12 @@ func Pings(a Address) bool {
 	return err == nil && k.pings
 }
 
+// TakesHeaders reports whether there are headers of HTTP on the way to a.
+func TakesHeaders(a Address) bool {
+	k, err := lookup(a)
+	return err == nil && k.http
+}
+
 // checkPing refuses a keep-alive for transports that have none.
 func (k kind) checkPing(a Address, c Config) error {
 	if c.Ping <= 0 || k.pings {
