@@ -9,7 +9,7 @@ import (
 // executable reports whether sh can run a file: files have no mode here that says so.
 func executable(at string, _ fs.FileInfo) bool {
 	switch strings.ToLower(filepath.Ext(at)) {
-	case ".exe", ".cmd", ".bat":
+	case ".exe", ".cmd":
 		return true
 	}
 	return isScript(at)
