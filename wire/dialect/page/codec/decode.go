@@ -23,12 +23,26 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	}
 	clear(c.out)
 	c.out = c.out[:0]
+	refused := batch && c.refusesBatches()
 	for i := range msgs {
+		if refused && msgs[i].Kind == wire.Request { // the server answers it with that
+			msgs[i].Err = wire.NewError(wire.CodeInvalidRequest, "several messages in one are not spoken here")
+		}
 		if err := c.message(&msgs[i]); err != nil {
 			return nil, false, err
 		}
 	}
 	return c.out, batch, nil
+}
+
+// refusesBatches reports whether the client may not send several messages in one.
+func (c *Codec) refusesBatches() bool {
+	rule := c.d.Page.Serve.Batches
+	if rule == nil || !c.o.Serving {
+		return false
+	}
+	may, err := rule.Holds(c.kept(), c.Scope().Value)
+	return err != nil || !may
 }
 
 // message appends m to c.out, with the items and events that the page makes of

@@ -225,6 +225,7 @@ type Serve struct {
 	Stop      *Stop                      `toml:"stop" says:"a notification of the client that ends wrapped calls which run, other than by their id"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params: its value is $kept.NAME from that call on"`
 	Can       Prog                       `toml:"can" says:"the names of the methods that the client answers, an array, of what was kept ($kept) when it has called first"`
+	Batches   Prog                       `toml:"batches" says:"holds on $kept where a client may send several messages in one (always, if it is not said)"`
 	Silent    []string                   `toml:"silent" says:"notifications of a client that need no hook; patterns"`
 	Close     []string                   `toml:"close" says:"methods after which the connection is ended, once a request is answered"`
 	More      Prog                       `toml:"more" says:"holds where a client takes several answers to one request, made of $params and $extra; else it gets an array of them. See names.response.more"`
