@@ -199,6 +199,33 @@ func TestPromptLeaves(t *testing.T) {
 	}
 }
 
+// A method that streams is a subscription, Tab completes its name, and what is a secret, or
+// begins with a blank, is not kept.
+func TestPromptStreamsAndForgets(t *testing.T) {
+	y := onTerminal(t, "connect", "demo:orders", "-c")
+	y.shows("> ")
+	y.types("watchO\t")
+	y.shows("watchOrders")
+	y.types(" count:=2 interval:=0\r")
+	y.shows(`"n":1`)
+	y.shows(`"n":2`)
+	y.types("getOrder id=o_001 password=HUSH\r")
+	y.shows("password")
+	y.types(" getOrder id=o_002\r")
+	y.shows(`"o_002"`)
+	y.types("getOrder id=o_003\r")
+	y.shows(`o_003`)
+	y.types("\x04")
+	y.left(0)
+	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))
+	if err != nil || strings.Contains(string(b), "HUSH") || strings.Contains(string(b), "o_002") || !strings.Contains(string(b), "o_003") {
+		t.Errorf("%q, %v", b, err)
+	}
+	y = onTerminal(t, "connect", "demo:orders", "--count", "2")
+	y.shows("at the prompt Ctrl-D leaves")
+	y.left(2)
+}
+
 // A command that is a job is waited for.
 func TestPromptWaitsForJobs(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:hotrepl", "-c")
