@@ -38,8 +38,8 @@ type batch struct {
 	printing context.Context
 
 	mu     sync.Mutex
-	failed bool  // some line got an error
-	fault  error // what else went wrong, such as a connection that ended
+	failed bool  // a line got an error
+	fault  error // another failure, such as a connection that ended
 }
 
 // A job is one line of stdin and the place of its answer.
@@ -47,7 +47,7 @@ type job struct {
 	number int64
 	line   []byte
 	done   chan struct{}
-	answer json.RawMessage // nil: the batch was ended before there was one
+	answer json.RawMessage // nil: the batch ended before it
 }
 
 // Options are the flags of call --batch.
@@ -58,8 +58,8 @@ type Options struct {
 	Unordered bool
 }
 
-// Run makes the calls that the lines of stdin ask for, and prints one line for
-// each. Some call that failed is a Fault of kind RPCError.
+// Run makes the calls of the lines of stdin and prints one line for each. If a
+// call failed the error is a Fault of kind RPCError.
 func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	if err := request.CheckStyle(run, e.Spec(), o.Params); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (b *batch) run(ctx context.Context) error {
 	return errors.Join(err, <-printed, b.fault, env.Cause(ctx, ctx.Err()))
 }
 
-// feed hands out the lines of stdin until there are no more, or ctx ends.
+// feed reads the lines of stdin and passes them to the workers, until ctx ends.
 func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
 	return env.EachLine(ctx, func(n int64, line []byte) error {
 		j := &job{number: n, line: line, done: make(chan struct{})}
@@ -128,7 +128,7 @@ func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
 	})
 }
 
-// give sends j to a worker or to the printer; it fails with what ended ctx.
+// give sends j to a worker or to the printer. The error is what ended ctx.
 func give(ctx context.Context, to chan<- *job, j *job) error {
 	select {
 	case to <- j:
@@ -162,14 +162,14 @@ func (b *batch) printOrdered(ordered <-chan *job) (err error) {
 		if j.answer != nil && err == nil {
 			err = b.emit(j)
 		}
-		if len(ordered) == 0 { // whoever waits for it before asking again has it
+		if len(ordered) == 0 { // a user who waits for this answer before the next line must get it
 			b.print.Idle()
 		}
 	}
 	return err
 }
 
-// emit prints the answer of j. A failure to print ends the batch.
+// emit prints the answer of j. If that fails, the batch ends.
 func (b *batch) emit(j *job) error {
 	_, err := b.print.Print(b.printing, wire.Message{Raw: j.answer}, wire.Event{Kind: wire.Data, Data: j.answer})
 	if err != nil {
@@ -178,14 +178,14 @@ func (b *batch) emit(j *job) error {
 	return err
 }
 
-// call makes the call of one line and returns its answer as a line; nil when
-// the batch has been ended.
+// call makes the call of one line and returns its answer as a line; nil if the
+// batch has ended.
 func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
 	op, err := b.read(ctx, j)
 	var result json.RawMessage
 	switch {
 	case err != nil:
-	case op.Kind == dialect.Notify: // it has no answer: its line says that it was sent
+	case op.Kind == dialect.Notify: // it has no answer; its line says that it was sent
 		err = env.Cause(ctx, b.conv.Notify(ctx, op))
 	default:
 		result, err = request.Collect(ctx, b.env, b.conv, op, b.o.Client.Time.Idle.Or(options.DefaultIdle))
@@ -196,7 +196,7 @@ func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
 	return b.failure(ctx, j.id(), err)
 }
 
-// failure makes the error line of a call; nil if the batch was ended meanwhile.
+// failure returns the line for a call that failed; nil if the batch has ended.
 func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessage {
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil && cause.Kind != wire.Timeout {
 		return nil
@@ -208,7 +208,7 @@ func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessa
 	b.failed = true
 	if e == nil {
 		e = wire.NewError(wire.CodeServer, f.Message)
-		if f.Kind != wire.Timeout { // its line says it all
+		if f.Kind != wire.Timeout { // for a timeout the line says enough
 			b.fault = cmdline.Worst(errors.Join(b.fault, f))
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// id returns the id that the answer bears: that of the line, else the number of
-// the line.
+// id returns the id of the answer: that of the line, else the number of the
+// line.
 func (j *job) id() []byte {
 	if scan.Valid(j.line, wire.DefaultMaxDepth) == nil && scan.Type(j.line) == 'o' {
 		if given := scan.Get(j.line, "id"); given != nil {
@@ -28,8 +28,7 @@ func (j *job) id() []byte {
 	return strconv.AppendInt(nil, j.number, 10)
 }
 
-// read takes a line apart. What is wrong with it is an error as a peer would
-// answer it.
+// read parses a line. The error is one as a peer would answer it.
 func (b *batch) read(ctx context.Context, j *job) (op dialect.Op, err error) {
 	if err := scan.Valid(j.line, wire.DefaultMaxDepth); err != nil || scan.Type(j.line) != 'o' {
 		return op, wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.number)

@@ -18,24 +18,24 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typer checks the lines of a batch by the given catalog, else by what the peer
-// tells. The peer is asked when a line first needs it: for a module where the
-// dialect tells modules, else for a method.
+// A typer checks the lines of a batch by the given catalog, else by the peer's.
+// The peer is asked when a line first needs it: for a module if the dialect has
+// modules, else for a method.
 type typer struct {
 	spec  dialect.Spec
 	conv  session.Conversation // nil: nobody is asked
 	given *catalog.Catalog     // nil: none
 	warn  func(text string)
 
-	mu     sync.Mutex // held while the far side is asked: whoever comes second finds the answer
+	mu     sync.Mutex // held while the peer is asked, so that a second line finds the answer
 	told   map[string]*catalog.Catalog
-	twice  map[string]bool         // was asked for again
-	warned map[string]bool         // of what a user was told
+	twice  map[string]bool         // keys that were asked for again
+	warned map[string]bool         // warnings that were shown
 	typers map[string]params.Typer // by method
 }
 
-// newTyper makes the checks of a batch; nil: nothing is checked. conv may
-// be nil.
+// newTyper returns the typer of a batch; nil if nothing is checked. conv may be
+// nil.
 func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
 	if p.NoCheck {
 		return nil
@@ -50,9 +50,9 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	return t
 }
 
-// check returns the error that answers a line whose method cannot be one or whose
-// params do not fit. If they do not fit what the peer told, it is asked once more:
-// that may be what it said to an earlier process.
+// check returns the error that answers a line whose method cannot exist or
+// whose params do not fit. If they do not fit the peer's catalog, the peer is
+// asked once more, since that may come from an earlier process.
 func (t *typer) check(ctx context.Context, method string, given json.RawMessage) error {
 	if t == nil {
 		return nil
@@ -83,8 +83,8 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 // warningsMost bounds the warnings about misspelt parameters of one batch.
 const warningsMost = 100
 
-// fits checks params by what is known of a method, and returns those that are not
-// described.
+// fits checks params by the catalog's method, and returns the params that it
+// does not describe.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {
@@ -111,7 +111,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 	return typer.Undescribed(given), nil
 }
 
-// catalog returns what is known of a method; nil if nothing is.
+// catalog returns the catalog for a method; nil if none is known.
 func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
 	if t.conv == nil {
 		return t.given, nil
@@ -128,7 +128,8 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 	return cat, nil
 }
 
-// key names what the peer is asked for because of a method: its module, or itself.
+// key returns what the peer is asked for: the module of a method, or the
+// method.
 func (t *typer) key(method string) string {
 	if t.spec.ModuleOf == nil {
 		return method
@@ -136,7 +137,7 @@ func (t *typer) key(method string) string {
 	return t.spec.ModuleOf(method)
 }
 
-// forget drops what the peer has told under key, so that it is asked again.
+// forget drops the peer's answer for key, so that it is asked again.
 func (t *typer) forget(key string) {
 	delete(t.told, key)
 	for method := range t.typers {

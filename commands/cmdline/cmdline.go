@@ -1,7 +1,7 @@
-// Package cmdline is the command line: flags and their values, what was given
-// taken apart, the help and the manual made of it, the table of exit statuses, and
-// the lines that rpcx proposes in place of one that failed. It alone imports the
-// library for command lines.
+// Package cmdline parses the command line: flags and their values, the
+// description of commands from which help and the manual are made, the table of
+// exit statuses, and corrected lines that rpcx suggests. Only this package
+// imports the library for command lines.
 package cmdline
 
 import (
@@ -15,48 +15,49 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A CommandLine is a command line taken apart. The library's own parsing ends at an
+// A CommandLine is a parsed command line. The library's own parser stops at an
 // argument such as -1, takes ' -x' for a flag and prints help for the argument
-// `help`; so flags are told from arguments here, by the same table of flags,
-// and the library is handed both in an order that it cannot mistake.
+// `help`. So flags and arguments are told apart here, by the same table of
+// flags, and the library gets both in an order that it cannot mistake.
 type CommandLine struct {
 	Cmd          *Command
-	Words        []string // all, as they were given
-	Path         []string // the command's words
+	Words        []string // all words as they were typed
+	Path         []string // the words that name the command
 	Flags        []string // each with its value: --name=value
 	Args         []string
-	Dash         int      // how many arguments stood before "--"; -1: there was none
-	Beside       []string // what stood after "--" where that is a command that connects to us
+	Dash         int      // how many arguments precede "--"; -1: there is no "--"
+	Beside       []string // the words after "--", if they are a command that connects to us
 	WantsHelp    bool
-	Brief        bool // one screen of help is wanted: -h
+	Brief        bool // -h: one screen of help is wanted
 	WantsVersion bool
-	VersionJSON  bool // --json behind --version
+	VersionJSON  bool // --json follows --version
 
-	common []Flag          // those that may stand before the command
-	all    func() *Command // makes the whole tree
+	common []Flag          // flags that may precede the command
+	all    func() *Command // returns the whole tree
 }
 
-// TakeBeside takes what stands after "--" off the arguments, as a command.
+// TakeBeside moves the words after "--" from Args to Beside.
 func (l *CommandLine) TakeBeside() {
 	if l.Dash >= 0 && l.Dash <= len(l.Args) {
 		l.Args, l.Beside, l.Dash = l.Args[:l.Dash:l.Dash], l.Args[l.Dash:], -1
 	}
 }
 
-// argv returns the line for the library. Arguments never reach its parser as they
-// are: they follow "--".
+// argv returns the line for the library. Arguments follow "--", so that its
+// parser does not interpret them.
 func (l *CommandLine) argv() []string {
 	argv := append([]string{"rpcx"}, l.Path...)
 	return append(append(append(argv, l.Flags...), "--"), l.Args...)
 }
 
-// multiValue are flags that take more words than one, as in jq: --arg NAME VALUE.
+// multiValue are flags that take more than one word, as in jq: --arg NAME
+// VALUE.
 var multiValue = map[string][]string{
 	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
 }
 
-// Parse takes words (without the program's name) apart. common are the flags of
-// every command, which may stand before it; all makes the tree with all commands.
+// Parse parses words (without the program's name). common are the flags of
+// every command, which may precede it; all returns the tree with all commands.
 func Parse(root *Command, words []string, common []Flag, all func() *Command) (*CommandLine, error) {
 	l := &CommandLine{Cmd: root, Words: words, Dash: -1, common: common, all: all}
 	for i := 0; i < len(words); {
@@ -148,7 +149,8 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 	return l.take(name, rest)
 }
 
-// take gives a flag the following word, or the following ones as NAME=VALUE.
+// take assigns the following word to a flag; to one of multiValue, the
+// following words as NAME=VALUE.
 func (l *CommandLine) take(name string, rest []string) (int, error) {
 	need, what := 1, "a value"
 	if words := multiValue[name]; words != nil {
@@ -195,8 +197,8 @@ func (l *CommandLine) add(name, value string, given bool) {
 	l.Flags = append(l.Flags, "--"+name)
 }
 
-// Lookup finds a flag of the command; of any command, as long as none was
-// named, so that common flags may stand before the command.
+// Lookup returns a flag of the command; before a command is named, of any
+// command, so that common flags may precede it.
 func (l *CommandLine) Lookup(name string) Flag {
 	flags := l.Cmd.Flags
 	if len(l.Path) == 0 {
@@ -230,7 +232,7 @@ func (l *CommandLine) unknown(word string) error {
 	return f
 }
 
-// ownerOf returns the first command below c, which is called path, that has a flag.
+// ownerOf returns the first command below c that has a flag; path is c's name.
 func ownerOf(c *Command, path, flag string) string {
 	for _, sub := range c.Commands {
 		name := path + " " + sub.Name

@@ -7,15 +7,14 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A Doc describes one command with everything below it, as plain data: the
-// manual, the completions and the README are made from it (scripts/gen), and
-// nothing else of the program needs it.
+// A Doc describes one command with everything below it as plain data. Help, the
+// manual, the completions and the README are made from it (scripts/gen).
 type Doc struct {
 	Name        string
 	Aliases     []string
 	Usage       string // one phrase
-	Args        string // what follows the name, as the help shows it: "ENDPOINT METHOD [PARAMS...]"
-	Description string // paragraphs parted by blank lines; indented lines stand as they are
+	Args        string // placeholders of the arguments: "ENDPOINT METHOD [PARAMS...]"
+	Description string // paragraphs between blank lines; indented lines are verbatim
 	Flags       []FlagDoc
 	Commands    []Doc
 	Examples    []Example
@@ -24,15 +23,15 @@ type Doc struct {
 // A FlagDoc describes one flag.
 type FlagDoc struct {
 	Names    []string // without dashes, the long name first
-	Arg      string   // what stands for its value: "FILE", "N", "auto|always|never"; "": it takes none
-	Usage    string   // with the backquotes around Arg taken away, or without Arg where it stood before a colon
-	Group    string   // the heading it stands under; "": none
-	Env      []string // the variables that set it
+	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never"; "": it takes no value
+	Usage    string   // the help text, without backquotes around Arg, and without an Arg before a colon
+	Group    string   // its heading in help; "": none
+	Env      []string // environment variables that set it
 	Default  string
 	Repeated bool // it may be given more than once
 }
 
-// Choices returns the words that the value is one of; nil where it is no choice of words.
+// Choices returns the words of which the value must be one; nil if it is free.
 func (f FlagDoc) Choices() []string {
 	if !strings.Contains(f.Arg, "|") || f.Arg != strings.ToLower(f.Arg) {
 		return nil
@@ -40,7 +39,7 @@ func (f FlagDoc) Choices() []string {
 	return strings.Split(f.Arg, "|")
 }
 
-// An Example is a command line that works, with what it shows.
+// An Example is a command line that works, and what it shows.
 type Example struct {
 	Says    string
 	Command string
@@ -56,10 +55,10 @@ type StatusDoc struct {
 // ExamplesKey is the key of a Command's Metadata for its []Example.
 const ExamplesKey = "examples"
 
-// DocOf describes cmd and its visible subcommands and flags. A flag's Arg is
-// the backquoted word of its usage, as in cli's own help: alternatives in lower
-// case, parted by "|", are the values that completion offers, and FILE and DIR
-// are completed as such.
+// DocOf describes cmd with its visible subcommands and flags. A flag's Arg is
+// the backquoted word of its usage, as in cli's own help: lower-case
+// alternatives between "|" are the values for completion, and FILE and DIR are
+// completed as such.
 func DocOf(cmd *cli.Command) Doc {
 	d := Doc{
 		Name:        cmd.Name,
@@ -82,7 +81,7 @@ func DocOf(cmd *cli.Command) Doc {
 	return d
 }
 
-// flagDoc describes one flag; false when it is hidden.
+// flagDoc describes one flag; false if it is hidden.
 func flagDoc(f cli.Flag) (FlagDoc, bool) {
 	if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
 		return FlagDoc{}, false
@@ -111,9 +110,9 @@ func flagDoc(f cli.Flag) (FlagDoc, bool) {
 	return d, true
 }
 
-// unquote takes the backquotes out of a usage text and returns the word that
-// stood between the first two. A word that begins the text and has a colon
-// behind it is no part of the sentence.
+// unquote removes the backquotes from a usage text and returns the word between
+// the first two. A word at the beginning of the text with a colon after it is
+// removed as well.
 func unquote(usage string) (arg, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -129,7 +128,7 @@ func unquote(usage string) (arg, text string) {
 	return arg, before + arg + after
 }
 
-// LongFirst returns names with those of one letter behind the others.
+// LongFirst returns names with those of one letter last.
 func LongFirst(names []string) []string {
 	out := slices.Clone(names)
 	slices.SortStableFunc(out, func(a, b string) int {

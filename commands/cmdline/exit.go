@@ -50,8 +50,8 @@ func StatusOf(kind wire.FaultKind) Status {
 	return StatusOf(wire.Internal)
 }
 
-// Worst finds, among all that is joined in err, the failure that decides the
-// exit status; nil when err is nil.
+// Worst returns the failure, of all that are joined in err, that decides the
+// exit status; nil if err is nil.
 func Worst(err error) *wire.Fault {
 	if err == nil {
 		return nil
@@ -69,7 +69,7 @@ func Worst(err error) *wire.Fault {
 	return ToFault(err)
 }
 
-// ToFault makes a Fault of any error; one of an unknown kind is reported as a
+// ToFault returns any error as a Fault; one of an unknown kind is reported as a
 // defect of rpcx.
 func ToFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
@@ -107,12 +107,12 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error that is nothing but a status: that of the command that
-// serve ran.
+// CommandStatus is an error that only sets the exit status: that of the command
+// that serve ran.
 type CommandStatus struct {
 	Code int
 	Text string
 }
 
-// Error says which command ended how.
+// Error returns which command ended, and how.
 func (e CommandStatus) Error() string { return e.Text }

@@ -4,7 +4,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// The headings in help under which flags stand. Those that mean something to one dialect alone stand under its name.
+// The headings of flags in help. Flags that only one dialect has are below its
+// name.
 
 const (
 	GroupCommon     = "Common"
@@ -25,7 +26,7 @@ const (
 	GroupRecord     = "Recording"
 )
 
-// Bool makes a flag that is given or not, which stores into to. group is its
+// Bool returns a flag without a value, which stores into to. group is its
 // heading in help, short a second name of one letter or "".
 func Bool(group, name, short, usage string, to *bool) Flag {
 	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
@@ -40,14 +41,15 @@ func Given(group, name, usage string, to **string) Flag {
 	return Generic(group, name, usage, given{to})
 }
 
-// Counted is Bool for a flag that says more when it is given again, as in -vv; count is how often it was.
+// Counted is Bool for a flag that can be repeated, as in -vv; count is how
+// often it was given.
 func Counted(group, name, short, usage string, to *bool, count *int) Flag {
 	f := Bool(group, name, short, usage, to).(*cli.BoolFlag)
 	f.Config.Count = count
 	return f
 }
 
-// Text makes a flag for a text, which stores into to. group is its heading in
+// Text returns a flag for a text, which stores into to. group is its heading in
 // help, short a second name of one letter or "".
 func Text(group, name, short, usage string, to *string) Flag {
 	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
@@ -57,8 +59,8 @@ func Text(group, name, short, usage string, to *string) Flag {
 	return f
 }
 
-// List makes a flag that may be given more than once, which stores into to. group
-// is its heading in help, short a second name of one letter or "".
+// List returns a flag that may be given several times, which appends to to.
+// group is its heading in help, short a second name of one letter or "".
 func List(group, name, short, usage string, to *[]string) Flag {
 	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -67,8 +69,8 @@ func List(group, name, short, usage string, to *[]string) Flag {
 	return f
 }
 
-// Generic makes a flag whose value reads itself, which stores into to. group is
-// its heading in help.
+// Generic returns a flag whose value parses itself, which stores into to. group
+// is its heading in help.
 func Generic(group, name, usage string, to cli.Value) Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
@@ -78,24 +80,24 @@ func Parsed(group, name, short, usage string, read func(text string) error) Flag
 	return &cli.GenericFlag{Name: name, Aliases: []string{short}, Usage: usage, Category: group, Value: parsed{read}}
 }
 
-// Number makes a flag for a whole number of at least least, which stores into to.
-// group is its heading in help.
+// Number returns a flag for a whole number that is at least least, which stores
+// into to. group is its heading in help.
 func Number(group, name, usage string, least int64, to *int64) Flag {
 	return Generic(group, name, usage, boundedInt{to, least})
 }
 
-// PositiveDuration makes a flag for a duration that cannot be nothing.
+// PositiveDuration returns a flag for a duration above zero.
 func PositiveDuration(group, name, usage string, to *Duration) Flag {
 	return Generic(group, name, usage, positiveDuration{to})
 }
 
-// Enum makes a flag whose value is one of words.
+// Enum returns a flag whose value is one of words.
 func Enum(group, name, usage string, to *string, words []string) Flag {
 	return Generic(group, name, usage, enum{to, words})
 }
 
-// OptionalEnum makes a flag whose value is one of words, the first where none
-// is given.
+// OptionalEnum returns a flag whose value is one of words; without a value it
+// is the first.
 func OptionalEnum(group, name, usage string, to *string, words []string) Flag {
 	return Generic(group, name, usage, optionalEnum{enum{to, words}})
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A Duration is a flag's value: "10s", "1m30s", or a bare number of seconds.
-// 0 is none given; a given zero is unbounded.
+// A Duration is a flag's value: "10s", "1m30s", or a number of seconds. 0 means
+// that it was not given; a 0 that was given is stored as unbounded.
 type Duration time.Duration
 
-// unbounded is a bound that was given as 0.
+// unbounded is the value of a bound that was given as 0.
 const unbounded Duration = -1
 
 // Set reads text; an error says what would be right.
@@ -40,7 +40,7 @@ func (d *Duration) String() string {
 	return max(time.Duration(*d), 0).String()
 }
 
-// Or returns the duration, or what holds where none was given.
+// Or returns the duration; usual if it was not given.
 func (d Duration) Or(usual time.Duration) time.Duration {
 	if d == 0 {
 		return usual
@@ -48,7 +48,7 @@ func (d Duration) Or(usual time.Duration) time.Duration {
 	return time.Duration(d)
 }
 
-// A positiveDuration is a duration that cannot be nothing.
+// A positiveDuration is a Duration above zero.
 type positiveDuration struct{ *Duration }
 
 // Set reads text; an error says what would be right.
@@ -62,7 +62,7 @@ func (s positiveDuration) Set(text string) error {
 	return nil
 }
 
-// A boundedInt is a flag's whole number, of at least a least one.
+// A boundedInt is the value of a flag for a whole number with a lower bound.
 type boundedInt struct {
 	to    *int64
 	least int64
@@ -83,7 +83,7 @@ func (w boundedInt) Get() any { return *w.to }
 // String shows no default: the usage text of each flag says it.
 func (w boundedInt) String() string { return "" }
 
-// An enum is a flag's value that is one of a few words.
+// An enum is the value of a flag that must be one of a few words.
 type enum struct {
 	to    *string
 	words []string
@@ -102,7 +102,7 @@ func (c enum) Get() any { return *c.to }
 
 func (c enum) String() string { return "" }
 
-// An optionalEnum is an enum whose first word is meant by the flag alone.
+// An optionalEnum is an enum whose first word is the value of the flag alone.
 type optionalEnum struct{ enum }
 
 // LoneValue returns the value of the flag alone.

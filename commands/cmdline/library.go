@@ -11,13 +11,13 @@ import (
 	"rpcx/wire"
 )
 
-// Command and Flag are the library's, which nothing else imports.
+// Command and Flag are the library's types, for packages that do not import it.
 type (
 	Command = cli.Command
 	Flag    = cli.Flag
 )
 
-// GroupOf returns the heading under which help lists f.
+// GroupOf returns f's heading in help.
 func GroupOf(f Flag) string {
 	if c, ok := f.(cli.CategorizableFlag); ok {
 		return c.GetCategory()
@@ -25,8 +25,8 @@ func GroupOf(f Flag) string {
 	return ""
 }
 
-// loneValue returns the value of a flag that may be given without one; false
-// where f has no such value.
+// loneValue returns the value of a flag that is given without one; false if f
+// needs a value.
 func loneValue(f Flag) (string, bool) {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {
@@ -45,8 +45,8 @@ func Execute(ctx context.Context, root *Command, l *CommandLine) error {
 	return root.Run(ctx, l.argv())
 }
 
-// shortest is the form of a flag for the library's own help, which is never shown:
-// its usual form takes longer to make than a call.
+// shortest replaces the form of a flag in the library's own help, which is
+// never shown: making the usual form takes longer than a call.
 func shortest(f Flag) string { return f.Names()[0] }
 
 // Harden keeps the library from printing to stdout, from exiting, and from
@@ -65,8 +65,8 @@ func Harden(root *Command) {
 	})
 }
 
-// flagError rewords what the library says of a flag's value, `invalid value "x"
-// for flag -name: …`.
+// flagError rewords the library's error about a flag's value, `invalid value
+// "x" for flag -name: …`.
 func flagError(err error) string {
 	if _, said, ok := strings.Cut(err.Error(), " for flag -"); ok {
 		return "--" + said
@@ -74,7 +74,7 @@ func flagError(err error) string {
 	return err.Error()
 }
 
-// Print writes text to w, which is stdout; a failure is a Fault of kind IO or
+// Print writes text to w, which is stdout. A failure is a Fault of kind IO or
 // PipeClosed.
 func Print(w *os.File, text string) error {
 	if _, err := w.WriteString(text); err != nil {

@@ -1,15 +1,16 @@
 package cmdline
 
-// A Limit is one wait or one buffer that the far side could draw out, and what bounds
-// it.
+// A Limit is a wait or a buffer that a peer could prolong or fill, with its
+// bound.
 type Limit struct {
-	What  string // what is waited for, or kept
+	What  string // what is awaited or stored
 	Bound string // how long, or how much
-	Flag  string // that changes it, without its dashes; "": none does
+	Flag  string // the flag that changes it, without dashes; "": none
 	Then  string // what happens beyond it
 }
 
-// Limits returns the table of all that a peer can draw out, for the manual.
+// Limits returns the table of the manual: everything that a peer could prolong
+// or fill.
 func Limits() []Limit {
 	return []Limit{
 		{"a connection, TLS and the upgrade included", "10s", "connect-timeout", "status 3"},

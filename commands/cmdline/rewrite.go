@@ -37,8 +37,8 @@ func (l *CommandLine) Has(name string) bool {
 	})
 }
 
-// IsSafeName reports whether a name that a peer chose may stand in a command that
-// is proposed: letters, digits and a few marks.
+// IsSafeName reports whether a name that a peer chose may be part of a
+// suggested command: it has only letters, digits and a few marks.
 func IsSafeName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -84,7 +84,7 @@ func (l *CommandLine) WithMore(flag string) []string {
 }
 
 // HasSecret reports whether a word of a command line must not be shown again: a
-// password, a token, a header that holds one.
+// password, a token, or a header that holds one.
 func HasSecret(flags, args []string) bool {
 	for _, f := range flags {
 		flag, value, _ := strings.Cut(f, "=")
@@ -98,7 +98,7 @@ func HasSecret(flags, args []string) bool {
 	}
 	for i, arg := range args {
 		if i == 0 && strings.HasPrefix(arg, "@") {
-			continue // a name hides what it stands for
+			continue // a name shows nothing of its endpoint
 		}
 		if e, err := session.ParseEndpoint(arg, ""); i == 0 && err == nil && strings.Contains(e.String(), "…") {
 			return true

@@ -9,9 +9,9 @@ import (
 	"rpcx/wire"
 )
 
-// A Deadline bounds one call: --timeout as a whole, --idle from message to
-// message. When one runs out, Ctx ends with a Fault of kind Timeout as its cause.
-// Stop releases the timers.
+// A Deadline bounds one call: --timeout the whole, --idle the time between
+// messages. When one of them runs out, Ctx ends with a Fault of kind Timeout as
+// its cause. Stop releases the timers.
 type Deadline struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc
@@ -24,8 +24,7 @@ type Deadline struct {
 	quiet   *wire.Fault // --idle has ended Ctx with it; nil: it has not
 }
 
-// NewDeadline starts both timers at once. A duration of zero or less bounds
-// nothing.
+// NewDeadline starts both timers. A duration of zero or less bounds nothing.
 func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	c := &Deadline{every: idle}
 	c.Ctx, c.Cancel = context.WithCancelCause(ctx)
@@ -50,7 +49,7 @@ func (c *Deadline) startIdle(d time.Duration) {
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.working > 0 { // the peer waits for us; when it has its answer, the time begins anew
+	if c.working > 0 { // the peer waits for us; the time starts again when it has its answer
 		c.idle.Reset(d)
 		return
 	}
@@ -65,8 +64,8 @@ func (c *Deadline) Idled() bool {
 	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
 }
 
-// Working is told that a hook of ours begins (1) or ends (-1) to work on what the peer
-// wants. Meanwhile nothing more of the peer is waited for.
+// Working is called when a hook of ours begins (1) or ends (-1) to work for the
+// peer. Meanwhile the idle time does not count.
 func (c *Deadline) Working(change int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,10 +74,10 @@ func (c *Deadline) Working(change int) {
 	}
 }
 
-// UntilFirst bounds how long the first message may take to come, where no idle
-// time was given. What comes after it may take as long as it likes.
+// UntilFirst bounds the wait for the first message, if there is no idle time.
+// Later messages may take any time.
 func (c *Deadline) UntilFirst(d time.Duration) *Deadline {
-	if c.idle == nil && c.every == 0 { // less than 0: the user wants no bound
+	if c.idle == nil && c.every == 0 { // a negative value means that the user wants no bound
 		c.startIdle(d)
 	}
 	return c

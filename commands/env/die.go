@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// dieLimit bounds how long a signal to ourselves may take to arrive.
+// dieLimit bounds the time until a signal to ourselves arrives.
 const dieLimit = 50 * time.Millisecond
 
 // DieOf ends the process by the signal that caused f, so that its parent, a shell's
@@ -55,8 +55,8 @@ func deadly(kind wire.FaultKind) (syscall.Signal, bool) {
 	return 0, false
 }
 
-// OwnFault returns the Fault of a panic, of which what is the value and stack the place,
-// which is shown with -v.
+// OwnFault returns the Fault for a panic. what is its value, and stack, which
+// is shown with -v, its place.
 func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
 	if run.Common.Verbose {
 		_, _ = os.Stderr.Write(stack)
@@ -64,8 +64,8 @@ func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
 	return wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", what), nil)
 }
 
-// Defect ends the program because a goroutine has panicked: it does what the panic of the
-// first goroutine comes to, but for what that leaves behind in good order.
+// Defect ends the program after a goroutine has panicked, in the way in which a
+// panic of the main goroutine ends it, but without any cleaning up.
 func (run *Env) Defect(what any, stack []byte) {
 	f := run.OwnFault(what, stack)
 	st := cmdline.StatusOf(f.Kind)

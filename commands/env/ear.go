@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// An Ear hears what a peer says first, by which it may show that it speaks otherwise
-// than its endpoint says.
+// An Ear looks at the first bytes of a peer, which may show that it speaks
+// otherwise than its endpoint says.
 type Ear struct {
 	run *Env
 	e   endpoint.Endpoint
@@ -22,11 +22,11 @@ type Ear struct {
 	first []byte
 }
 
-// NewEar returns one for a request to e that cl bounds.
+// NewEar returns an Ear for a request to e that cl bounds.
 func NewEar(run *Env, e endpoint.Endpoint, cl *Deadline) *Ear { return &Ear{run: run, e: e, cl: cl} }
 
-// Hear takes what comes first. What can only be another framing ends the request, which
-// would wait in vain.
+// Hear looks at the first bytes. If they can only be another framing it ends
+// the request, which would wait in vain.
 func (h *Ear) Hear(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,10 +40,10 @@ func (h *Ear) Hear(b []byte) {
 	}
 }
 
-// firstHeard is how much is kept of each piece that comes.
+// firstHeard bounds the bytes of each piece that are kept.
 const firstHeard = 1 << 10
 
-// Explain adds to a failure how the peer speaks, where it has shown that.
+// Explain adds to a failure how the peer speaks, if it has shown that.
 func (h *Ear) Explain(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Fix != nil || !slices.Contains([]wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable}, f.Kind) {
@@ -54,7 +54,7 @@ func (h *Ear) Explain(err error) error {
 	sign, _ := h.e.Shown(h.first)
 	if sign == nil && f.RPC != nil {
 		if sign, _ = h.e.Shown(f.RPC.JSON()); sign != nil && sign.Dialect == "" {
-			sign = nil // an answer that came shows that the framing is right
+			sign = nil // an answer came, so the framing is right
 		}
 	}
 	if sign == nil {
@@ -63,9 +63,9 @@ func (h *Ear) Explain(err error) error {
 	return h.shown(sign, f)
 }
 
-// A Shown is the cause of a failure whose peer has shown how it speaks.
+// A Shown is the cause of a failure of a peer that has shown how it speaks.
 type Shown struct {
-	Better string // the endpoint that says so
+	Better string // the endpoint with the right dialect or framing
 	err    error
 }
 
@@ -80,7 +80,7 @@ func (s *Shown) Error() string {
 // Unwrap returns the cause without it.
 func (s *Shown) Unwrap() error { return s.err }
 
-// shown returns f with the command that has what sign shows in its endpoint.
+// shown returns f with a command whose endpoint says what sign shows.
 func (h *Ear) shown(sign *endpoint.Sign, f *wire.Fault) *wire.Fault {
 	g := *f
 	typed := h.run.Line.Args[0]

@@ -1,5 +1,6 @@
-// Package env is what one run of the program has: its standard streams and console,
-// its signals, the time that a call may take, and the endpoint that was named.
+// Package env holds the state of one run of the program: its standard streams
+// and console, its signals, the deadline of a call, and the endpoint that was
+// named.
 package env
 
 import (
@@ -20,30 +21,29 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Env is one run of the program: what was typed, the standard streams, and what is
-// known of the endpoint so far. One goroutine sets its members before a connection
-// is opened; Out and Console may be used by all.
+// Env is the state of one run of the program. One goroutine sets its members
+// before a connection is opened; only Out and Console may be used concurrently.
 type Env struct {
 	Common  CommonFlags
 	Line    *cmdline.CommandLine
-	Parent  Launcher                          // of the process of a session; nil elsewhere
+	Parent  Launcher                          // in the process of a session, the command that launched it; else nil
 	Respell func(typed, method string) string // a method of the wire as a user would type it in place of typed; nil: as it is
-	Profile *profile.Profile                  // what the endpoint was named by; nil: no profile
+	Profile *profile.Profile                  // the profile that names the endpoint; nil: none
 	Console *format.Console
 	Started time.Time
 	Reached *relay.Client                                   // the process that holds the conversation of the endpoint that was named; nil: none
 	Opened  session.Options                                 // with which the last connection was opened
-	Typos   func(method string, names []schema.Undescribed) // gets the parameters that a schema does not describe; nil: the user is warned of them
-	Kept    bool                                            // what is shown of the peer is what it said earlier: it cannot be reached
-	Heard   func()                                          // is told of each message that comes; nil: nobody asks
-	Untaken atomic.Pointer[string]                          // the method of the first notification that nothing took; nil: there was none
-	Signal  context.Context                                 // ends with the first signal to end
+	Typos   func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil: the user is warned of them
+	Kept    bool                                            // the catalog that is shown was stored earlier, as the peer cannot be reached
+	Heard   func()                                          // called for each message that comes; may be nil
+	Untaken atomic.Pointer[string]                          // the method of the first notification that no hook took; nil: none
+	Signal  context.Context                                 // ends with the first SIGINT or SIGTERM
 	Out     terminalOut
-	Stdout  format.Screen               // what stdout is
-	Stderr  format.Screen               // what stderr is
-	Fail    context.CancelCauseFunc     // ends the run with an error of ours, as a signal does
-	AtEnd   []func() error              // run after the command, in this order; what they return counts as its error
-	Reload  atomic.Pointer[func() bool] // takes a SIGHUP; nil: nothing does
+	Stdout  format.Screen               // the terminal, if any, of stdout
+	Stderr  format.Screen               // the terminal, if any, of stderr
+	Fail    context.CancelCauseFunc     // ends the run with an error, as a signal does
+	AtEnd   []func() error              // called after the command, in this order; their errors count as the command's
+	Reload  atomic.Pointer[func() bool] // called at SIGHUP; nil: SIGHUP ends the run
 }
 
 // Verbose prints text on stderr if -v was given.
@@ -60,13 +60,13 @@ type Launcher interface {
 	Gone() <-chan struct{}
 	// Ready lets that command end: the session is live.
 	Ready()
-	// Log returns the last lines that this process had to say since.
+	// Log returns the last lines that this process has written to stderr since.
 	Log() []string
 }
 
-// early finds the value of a flag before the command line is parsed, because a
-// usage error must be reported in the form that --errors asks for. The last one
-// wins; without one it returns value.
+// early returns the value of a flag before the command line is parsed, because
+// usage errors are reported in the form of --errors. The last one counts;
+// without one it returns value.
 func early(args []string, flag, value string) string {
 	for i, word := range args {
 		if word == "--" {
@@ -82,7 +82,7 @@ func early(args []string, flag, value string) string {
 	return value
 }
 
-// errorsVariable is the environment variable that stands for --errors.
+// errorsVariable is the environment variable with the default of --errors.
 const errorsVariable = "RPCX_ERRORS"
 
 // CheckEnvironment returns a usage Fault if RPCX_ERRORS holds no known form.
@@ -93,8 +93,8 @@ func CheckEnvironment() error {
 	return nil
 }
 
-// Detect finds out whether stdout and stderr are terminals, and makes the console
-// for stderr.
+// Detect finds out whether stdout and stderr are terminals, and creates the
+// console for stderr.
 func (run *Env) Detect(args []string) {
 	color := early(args, "--color", "auto")
 	run.Stdout = format.Detect(os.Stdout, color, os.Getenv)

@@ -11,24 +11,24 @@ import (
 	"rpcx/wire"
 )
 
-// The limits of leaving: first the peer is told, then the connection is closed.
+// The limits of leaving in good order, when first the peer is told and then the
+// connection is closed.
 const (
-	WordLimit     = time.Second     // to tell the peer
-	StepLimit     = time.Second     // for a child to end: its stdin closed, then asked, then forced
-	FarewellLimit = 2 * time.Second // for a command of our own, and for hooks that still answer
+	WordLimit     = time.Second     // for messages to the peer
+	StepLimit     = time.Second     // for a child to end after each step: stdin closed, asked, killed
+	FarewellLimit = 2 * time.Second // for a command that we have started, and for hooks that still answer
 )
 
-// The same where a deadline or a signal has ended what was going on, counted from
-// there. Even with a child that ignores everything, and hooks that do, all of it stays
-// below a second.
+// The limits after a deadline or a signal, counted from there. Even with a
+// child and hooks that ignore everything, all of it takes less than a second.
 const (
 	hurriedWord  = 200 * time.Millisecond
 	hurriedClose = 400 * time.Millisecond
-	hurriedPrint = 400 * time.Millisecond // for printing what has come
+	hurriedPrint = 400 * time.Millisecond // for printing messages that have come
 )
 
-// Hurried returns a context that ends when nobody waits any longer for a connection to
-// be closed in good order: a moment after ctx.
+// Hurried returns a context that ends a moment after ctx, for closing a
+// connection.
 func Hurried(ctx context.Context) context.Context {
 	hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(hurriedClose, cancel) })
@@ -74,8 +74,8 @@ func Signals(parent context.Context, restore func(), hangup func() bool) (contex
 	}
 }
 
-// HungUp passes a SIGHUP on to Reload, and reports whether that took it. serve
-// reads its hooks anew then.
+// HungUp calls Reload for a SIGHUP and reports whether that took it, as it does
+// for serve, which reads its hooks again.
 func (run *Env) HungUp() bool {
 	take := run.Reload.Load()
 	return take != nil && (*take)()
@@ -91,21 +91,21 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// WithFarewell returns a context that ends a moment after ctx does, for printing what
-// has come by then.
+// WithFarewell returns a context that ends a moment after ctx, for printing
+// messages that have come by then.
 func WithFarewell(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedPrint, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// Farewell returns a context for telling the peer that we leave: it lasts for WordLimit,
-// and outlives ctx by a moment only.
+// Farewell returns a context for saying goodbye to the peer: it lasts for
+// WordLimit, but ends a moment after ctx.
 func Farewell(ctx context.Context) (context.Context, context.CancelFunc) {
 	return Outlive(ctx, WordLimit)
 }
 
-// Outlive returns a context that lasts for d, and outlives ctx by a moment only.
+// Outlive returns a context that lasts for d, but ends a moment after ctx.
 func Outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedWord, cancel) })

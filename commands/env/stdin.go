@@ -13,9 +13,9 @@ import (
 	"rpcx/wire"
 )
 
-// Stdin returns the standard input. It is read from the first Read on. A Read that
-// blocks returns when ctx ends, with the cause of that; the goroutine that reads
-// the descriptor stays behind, since nothing wakes it.
+// Stdin returns the standard input, which is read from the first Read on. A
+// blocked Read returns when ctx ends, with its cause; the goroutine that reads
+// the descriptor stays behind, since nothing can wake it.
 func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
 
 // interruptible is stdin whose reads end with a context.
@@ -42,9 +42,9 @@ func readAll(out *io.PipeWriter) {
 	out.CloseWithError(err)
 }
 
-// EachLine calls take with each line of stdin that is not blank, with or without
-// its end, and its number, until take fails, ctx ends or a line is longer than any
-// message.
+// EachLine calls take with each line of stdin that is not blank and its number,
+// until take fails, ctx ends or a line is longer than any message. The last
+// line may lack a line break.
 func EachLine(ctx context.Context, take func(n int64, line []byte) error) error {
 	in := bufio.NewReaderSize(Stdin(ctx), 64<<10)
 	for n := int64(1); ; n++ {
@@ -66,8 +66,8 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 	}
 }
 
-// readLine reads a line with its end. Of one that is longer than any message it
-// returns a part that is too long, too.
+// readLine reads a line with its line break. Of a line longer than any message
+// it returns a beginning that is too long as well.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -98,5 +98,5 @@ func stdinFault(ctx context.Context, err error) error {
 	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
 }
 
-// TrimBlank cuts the blanks of JSON off both ends.
+// TrimBlank removes JSON's blanks from both ends.
 func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }

@@ -27,17 +27,17 @@ func (s *terminalOut) Write(b []byte) (int, error) {
 	return s.stdout.Write(b)
 }
 
-// A patient writer waits for a reader that does not read for as long as anybody waits
-// for the program to end: a write to a full pipe, or to a terminal that was stopped,
-// cannot be called back.
+// A patient writer waits for a reader that does not read, but only as long as
+// the program need not end: a write to a full pipe, or to a stopped terminal,
+// cannot be cancelled.
 type patient struct {
 	f    *os.File
-	over chan struct{} // closed when nobody waits any longer; nil: writes are never held up
+	over chan struct{} // closed when writes must not wait any longer; nil: they always may
 	once sync.Once
-	why  error // after over: what ended the waiting
+	why  error // set before over is closed: what ended the waiting
 }
 
-// lastWrite is what a write may take once nobody waits any longer.
+// lastWrite bounds a write after over.
 const lastWrite = 50 * time.Millisecond
 
 func (p *patient) init(f *os.File) {
@@ -83,8 +83,8 @@ func (p *patient) giveUp(why error) {
 	})
 }
 
-// BoundOutput gives up writes to stdout and stderr which are still held up a moment
-// after ctx has ended. stop undoes that, before ctx ends.
+// BoundOutput gives up writes to stdout and stderr that are still blocked a
+// moment after ctx has ended. stop undoes that, before ctx ends.
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
@@ -100,13 +100,13 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 // just as others do who start a program whose output they do not want (subprocess.DEVNULL
 // of Python, "ignore" of Node). To fail there would fail those, so what is written is lost.
 
-// brokenStdout reports whether err is that stdout itself is a pipe without a reader.
+// brokenStdout reports whether err says that stdout is a pipe without a reader.
 func brokenStdout(err error) bool {
 	var path *fs.PathError
 	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()
 }
 
-// Restore gives a terminal the modes back that the prompt has changed.
+// Restore restores the terminal's modes that the prompt has changed.
 func (s *terminalOut) Restore() {
 	if p := s.Prompt.Load(); p != nil {
 		p.Restore()

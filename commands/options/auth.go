@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// readHeaders reads the values of --header: "Name: value", or @FILE with one such
-// line a header.
+// readHeaders parses the values of --header: "Name: value", or @FILE with one
+// such line for each header.
 func readHeaders(given []string) (http.Header, error) {
 	h := http.Header{}
 	for _, g := range given {

@@ -1,6 +1,6 @@
-// Package options has the groups of flags that commands share, each with what it
-// comes to: how to connect, what answers the peer, how parameters are read, what is
-// printed, and how long all of it may take.
+// Package options has the groups of flags that commands share, with what each
+// comes to: how to connect, what answers the peer, how parameters are read,
+// what is printed, and how long all of it may take.
 package options
 
 import (
@@ -11,22 +11,23 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// GraceFlag makes --grace: how long the end of a stream is waited for after an
+// GraceFlag returns --grace: how long the end of a stream is awaited after an
 // error in it.
 func GraceFlag(to *cmdline.Duration) cmdline.Flag {
 	return cmdline.PositiveDuration("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", to)
 }
 
-// Client are the flags of every command that connects. First is set by commands
-// that know what will be asked first, which some dialects send together with the
-// handshake.
+// Client holds the flags of every command that connects. Commands that know
+// their first operation set First, since some dialects send it together with
+// the handshake.
 type Client struct {
 	Conn      Connection
 	Handshake Handshake
-	Reconnect Reconnect   // of those that last
-	First     *dialect.Op // what the conversation will be asked for first; nil: unknown
-	// Own returns the method that the user calls first, which the greeting then leaves to
-	// him (dialect.HandshakeOptions); nil: the greeting is ours.
+	Reconnect Reconnect   // only of commands that last
+	First     *dialect.Op // the first operation; nil: not known
+	// Own returns the method that the user calls first. The greeting then
+	// leaves that step to the user (dialect.HandshakeOptions). nil: the whole
+	// greeting is ours.
 	Own    func(ctx context.Context) string
 	Time   Time
 	Out    Output
@@ -34,14 +35,14 @@ type Client struct {
 	Record Record
 }
 
-// Flags makes the flags, which store into c and a. idle is the help text of
-// --idle, which means more than one thing.
+// Flags returns the flags, which store into c. idle is the help text of --idle,
+// whose meaning depends on the command.
 func (c *Client) Flags(run *env.Env, idle string) []cmdline.Flag {
 	return append(c.Out.Flags(), c.ConnectingFlags(run, idle)...)
 }
 
-// ConnectingFlags are Flags without those of the output, for a command that
-// prints something else than what the peer says.
+// ConnectingFlags returns the flags without those for output, for a command
+// that prints something else than the peer's messages.
 func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
@@ -52,7 +53,7 @@ func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	return all
 }
 
-// Calls notes that METHOD is called first, where args has one.
+// Calls sets First to a call of METHOD, if args has one.
 func (c *Client) Calls(args []string) {
 	if len(args) > 0 {
 		c.Own = func(context.Context) string { return args[0] }

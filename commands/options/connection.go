@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Connection are the flags that say how a peer is reached and trusted.
+// Connection holds the flags that say how a peer is reached and trusted.
 type Connection struct {
 	Dialect      string
 	headers      []string
@@ -31,7 +31,7 @@ type Connection struct {
 	ping         cmdline.Duration
 	MaxMessage   cmdline.Size
 	token        string
-	tokened      bool // the token command is where our authority comes from
+	tokened      bool // the Authorization header comes from --token-command
 	route        Route
 	Listen       Listening
 	Noise        int64
@@ -39,7 +39,7 @@ type Connection struct {
 	NoCache      bool
 }
 
-// cache says whether what earlier conversations kept of the peer is used.
+// cache returns how the discovery cache is used.
 func (c *Connection) cache() cache.Use {
 	switch {
 	case c.NoCache:
@@ -50,8 +50,8 @@ func (c *Connection) cache() cache.Use {
 	return cache.Usual
 }
 
-// TransportConfig reads the headers, runs the token command, and returns what the
-// transport is told. The profile adds its headers to those given.
+// TransportConfig reads the headers, runs the token command, and returns the
+// transport's configuration, with the profile's headers.
 func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transport.Config, error) {
 	cfg := transport.Config{
 		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: func(line []byte) { run.Console.Child(format.FromPeer, line) }},

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// Handshake are the flags for what a dialect says of us when it connects.
+// Handshake holds the flags for what a dialect says about us in its handshake.
 type Handshake struct {
 	meta          []string
 	resume        string
@@ -32,8 +32,8 @@ func (h *Handshake) flags() []cmdline.Flag {
 	}
 }
 
-// Apply puts the flags into e and o, and refuses those for which the dialect has
-// no place.
+// Apply stores the flags in e and o, and returns an error for flags that the
+// dialect does not have.
 func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 	if h.NoEnvironment || h.Shutdown != 0 {
 		if !e.Spec().Plugin || e.Socket != "" {
@@ -65,5 +65,5 @@ func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 	return err
 }
 
-// PluginDialect is what `plugin` speaks.
+// PluginDialect is the dialect of the command plugin.
 const PluginDialect = "scriptling"

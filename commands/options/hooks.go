@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/hook"
 )
 
-// Hooks are the flags that say what answers the peer. Functions are the names of
-// hooks that are given to the peer as values (key@on=NAME).
+// Hooks holds the flags that say what answers the peer.
 type Hooks struct {
 	On      []string
 	Files   []string
@@ -115,7 +114,8 @@ func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
 	return &catalog.Catalog{Catalog: 1, Methods: c.Methods, Defs: c.Defs}, nil
 }
 
-// checkFunctions refuses a function value (key@on=NAME) that no hook answers.
+// checkFunctions returns an error for a function value (key@on=NAME) that no
+// hook answers.
 func (h *Hooks) checkFunctions(entries []hook.Entry) error {
 	for _, name := range slices.Sorted(maps.Keys(h.Functions)) {
 		if !slices.ContainsFunc(entries, func(e hook.Entry) bool { return e.Pattern == name }) {

@@ -17,12 +17,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Listening are the flags that say who may connect to us, and who is told where.
+// Listening holds the flags that say who may connect to us, and where the
+// address is written.
 type Listening struct {
 	origins []string
 	token   string
 	public  bool
-	File    string // that says where; "": none
+	File    string // the address is written to it; "": to none
 }
 
 // Flags makes the flags, which store into l.
@@ -35,10 +36,11 @@ func (l *Listening) Flags() []cmdline.Flag {
 	}
 }
 
-// listeningFlags are those of Listening.
+// listeningFlags are the names of the flags of Listening.
 var listeningFlags = []string{"allow-origin", "token", "public", "listening"}
 
-// CheckListening refuses the flags of Listening where nobody connects to us.
+// CheckListening returns an error for the flags of Listening if nobody connects
+// to us.
 func CheckListening(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	for _, flag := range listeningFlags {
 		if l.Has(flag) && e.Turned != endpoint.Accept {
@@ -50,7 +52,8 @@ func CheckListening(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	return nil
 }
 
-// Access adds to a listener's configuration who may connect.
+// Access returns the configuration of a listener, with the restrictions on who
+// may connect.
 func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 	c.AllowOrigin, c.Public = l.origins, l.public
 	var err error
@@ -79,12 +82,13 @@ func readToken(given string) (string, error) {
 	return token, nil
 }
 
-// Where returns the line that says where a listener is bound, without its end.
+// Where returns the line with the address of a listener, without a line break.
 func Where(at string) string {
 	return string(scan.Pair("listening", scan.AppendQuoted(nil, at)))
 }
 
-// WriteWhole makes file what holds text, so that who reads it never sees a part.
+// WriteWhole writes text to file atomically, so that readers never see a part
+// of it.
 func WriteWhole(file, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".listening")
 	if err == nil {
@@ -105,8 +109,9 @@ func WriteWhole(file, text string) error {
 	return nil
 }
 
-// Await says how long a peer is awaited that connects to us, and tells where: in the
-// file of --listening, else on stderr. The command after -- is run then.
+// Await returns how a peer is awaited that connects to us: how long, where the
+// address is written (the file of --listening, else stderr), and the command
+// after -- that is run then.
 func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
@@ -121,8 +126,9 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 	}}
 }
 
-// runDialler runs the command that connects to at, in whose words {port} stands for
-// the port. What it prints goes to stderr. stop ends it with its process group.
+// runDialler runs the command that connects to at; {port} in its words is
+// replaced by the port. Its output goes to stderr. stop ends it with its
+// process group.
 func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
 	words := make([]string, len(run.Line.Beside))
 	for i, w := range run.Line.Beside {
@@ -141,7 +147,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		defer close(ended)
 		err := p.Wait()
 		says.Flush()
-		if err != nil { // else what it left behind may still connect
+		if err != nil { // after a success, a process that it left behind may still connect
 			giveUp(wire.NewFault(wire.Unreachable, fmt.Sprintf("%s did not connect: %v", words[0], err), err))
 		}
 	}()
@@ -151,7 +157,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 	}, nil
 }
 
-// portOf returns the port of an endpoint; "" where it has none.
+// portOf returns the port of an endpoint; "" if it has none.
 func portOf(at string) string {
 	e, err := endpoint.Parse(at, "")
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"rpcx/wire/transport"
 )
 
-// encrypted are the transports that speak TLS.
+// encrypted are the transports with TLS.
 var encrypted = []string{"wss", "https", "tls"}
 
-// A meaning says which transports have a use for some flags.
+// A meaning lists the transports for which some flags have a meaning.
 type meaning struct {
 	flags, schemes []string
-	listening      []string // transports that have a use for them where we listen, too
+	listening      []string // further transports if we listen
 	hint           string
 	dialling       bool // they mean nothing where the peer connects to us
 }
 
-// holds reports whether the transport of e has a use for the flags.
+// holds reports whether the flags have a meaning for the transport of e.
 func (m meaning) holds(e endpoint.Endpoint, listens bool) bool {
 	scheme := e.Address.Scheme
 	if m.dialling && e.Turned == endpoint.Accept {
@@ -29,8 +29,8 @@ func (m meaning) holds(e endpoint.Endpoint, listens bool) bool {
 	return slices.Contains(m.schemes, scheme) || (listens || e.Turned != "") && slices.Contains(m.listening, scheme)
 }
 
-// meanings are the flags of a connection that only some transports have a use for.
-// --header and --ping are refused by the transport itself.
+// meanings are the flags of a connection that only have a meaning for some
+// transports. --header and --ping are checked by the transports themselves.
 var meanings = []meaning{
 	{[]string{"cacert", "cert", "key", "insecure"}, encrypted, nil, "only wss, https and tls speak TLS", false},
 	{[]string{"subprotocol"}, []string{"ws", "wss", "ws+unix"}, []string{"http", "https", "http+unix"}, "subprotocols are WebSocket's", false},
@@ -39,11 +39,12 @@ var meanings = []meaning{
 	{[]string{"proxy", "resolve"}, []string{"ws", "wss", "http", "https", "tcp", "tls"}, nil, "only what is connected to over the network has a proxy, or a name to look up", true},
 }
 
-// CheckMeaning refuses flags of the command line, and keys of the profile, that have no
-// meaning for the transport of e: who names certificates must not believe that the
-// connection is encrypted. What [default] says is for every peer, and counts where it can.
+// CheckMeaning returns an error for flags, and keys of the profile, that have
+// no meaning for the transport of e: a user who names certificates must not
+// believe that the connection is encrypted. Keys of [default] are for every
+// peer and are ignored where they have no meaning.
 func CheckMeaning(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) error {
-	if e.Socket != "" || e.Session != "" { // how it is connected is another process's matter
+	if e.Socket != "" || e.Session != "" { // another process makes the connection
 		return nil
 	}
 	for _, m := range meanings {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Output holds the flags that say what is printed, and what is demanded of it.
+// Output holds the flags that say what is printed, and what is expected of it.
 type Output struct {
 	Jq          string
 	rawStrings  bool
@@ -61,8 +61,8 @@ func (o *Output) Flags() []cmdline.Flag {
 	}
 }
 
-// NewPrinter makes the pipeline that prints to stdout or the file of --output.
-// more has what a single command adds.
+// NewPrinter returns the pipeline that prints to stdout or to the file of
+// --output. more holds the options of the command alone.
 func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
@@ -94,13 +94,13 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 		more.ExpectCount = &o.expectCount
 	}
 	more.Debug = run.Console.Writer(format.FromJQ)
-	if run.Stderr.Terminal { // what a pipe or a file gets may end up on the same terminal
+	if run.Stderr.Terminal { // a pipe may lead to the same terminal
 		more.BeforeWrite = run.Console.Clear
 	}
 	return format.New(to, more)
 }
 
-// strings says how strings are printed.
+// strings returns how strings are printed.
 func (o *Output) strings() format.StringForm {
 	switch {
 	case o.decode != "":
@@ -111,7 +111,7 @@ func (o *Output) strings() format.StringForm {
 	return format.AsJSON
 }
 
-// decodes refuses what cannot go together with --decode.
+// decodes returns an error for flags that contradict --decode.
 func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	switch {
 	case o.decode == "":
@@ -126,7 +126,7 @@ func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	return nil
 }
 
-// ForPeople reports whether a table may be printed in place of JSON: stdout is a
+// ForPeople reports whether tables may be printed instead of JSON: stdout is a
 // terminal, and no flag asks for values.
 func (o *Output) ForPeople(run *env.Env) bool {
 	return run.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
@@ -135,8 +135,8 @@ func (o *Output) ForPeople(run *env.Env) bool {
 // toFile reports whether the data goes to a file; --output - is stdout.
 func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
 
-// compares refuses programs that are to tell yes from no and assign in place of
-// comparing, which is "yes" whatever comes: '.a = 1' for '.a == 1'.
+// compares returns an error for a condition that assigns, as '.a = 1' does
+// where '.a == 1' is meant: it would always be true.
 func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 	for _, group := range []struct {
 		flag    string
@@ -158,8 +158,8 @@ func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 	return nil
 }
 
-// outputFile is the file of --output. It is created when there is something to
-// write, so that a command that fails before leaves no empty file.
+// outputFile is the file of --output. It is created at the first write, so that
+// a command that fails before leaves no empty file.
 type outputFile struct {
 	name string
 	f    *os.File
@@ -201,7 +201,8 @@ func (o *Output) vars() (map[string]json.RawMessage, error) {
 	return vars, nil
 }
 
-// variable splits NAME=VALUE, as the command line has joined the two words.
+// variable splits NAME=VALUE, into which the command line has joined the two
+// words.
 func variable(flag, given string) (name, value string, err error) {
 	name, value, ok := strings.Cut(given, "=")
 	if !ok || !isName(name) {
@@ -210,7 +211,7 @@ func variable(flag, given string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// isName reports whether jq takes name for that of a variable.
+// isName reports whether name can be the name of a variable in jq.
 func isName(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'

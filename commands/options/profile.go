@@ -9,9 +9,10 @@ import (
 	"rpcx/wire/profile"
 )
 
-// ApplyProfile sets the flags that p has values for. A flag on the command line
-// wins; only hooks of both count, those of the command line first, and headers,
-// see profileHeaders. What the command has no flag for is passed over.
+// ApplyProfile sets the flags that p has values for. Flags on the command line
+// win, except hooks, of which both apply, those of the command line first, and
+// headers (see profileHeaders). Keys for which the command has no flag are
+// ignored.
 func ApplyProfile(run *env.Env, p *profile.Profile) error {
 	if run.Line.Cmd.Name == "serve" {
 		return run.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
@@ -20,8 +21,9 @@ func ApplyProfile(run *env.Env, p *profile.Profile) error {
 	return apply(run, p, nil)
 }
 
-// ApplyDefaults sets the flags that [default] of config.toml has values for, where neither the command line nor the profile
-// sets them. What has no meaning for e is passed over.
+// ApplyDefaults sets the flags that [default] of config.toml has values for,
+// unless the command line or the profile sets them. Keys that have no meaning
+// for e are ignored.
 func ApplyDefaults(run *env.Env, e endpoint.Endpoint) error {
 	p, err := profile.Defaults()
 	if p == nil || err != nil {
@@ -31,7 +33,7 @@ func ApplyDefaults(run *env.Env, e endpoint.Endpoint) error {
 	return apply(run, p, run.Profile)
 }
 
-// apply sets the flags of p that are not set yet, on the command line or by over.
+// apply sets the flags of p that neither the command line nor over sets.
 func apply(run *env.Env, p, over *profile.Profile) error {
 	for _, s := range p.Settings {
 		adds := s.Key == "on" || s.Key == "hooks"
@@ -47,8 +49,8 @@ func apply(run *env.Env, p, over *profile.Profile) error {
 	return nil
 }
 
-// profileHeaders adds the profile's headers to those given, which win over those
-// of the same name.
+// profileHeaders adds the profile's headers, except those that the command line
+// sets.
 func profileHeaders(run *env.Env, to http.Header) error {
 	if run.Profile == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Reconnect are the flags that say what becomes of a connection that is lost.
+// Reconnect holds the flags that say what happens when a connection is lost.
 type Reconnect struct {
 	on    bool
 	limit cmdline.Duration
@@ -24,8 +24,8 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 	}
 }
 
-// Options returns how a lost connection is made again; nil if the conversation ends
-// with its connection. Each new connection gets a new token.
+// Options returns how a lost connection is made again, with a new token each
+// time; nil if the conversation ends with its connection.
 func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	return o
 }
 
-// shortly rounds d for people.
+// shortly returns d rounded, for people.
 func shortly(d time.Duration) string {
 	unit := time.Second
 	if d < 10*time.Second {

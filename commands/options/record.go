@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Record says where a conversation is recorded.
+// Record holds the flags that say where a conversation is recorded.
 type Record struct {
 	File   string
 	redact []string
@@ -19,20 +19,20 @@ type Record struct {
 	split  bool
 }
 
-// What becomes of the conversation when its tape cannot be written.
+// What happens to the conversation when its tape cannot be written.
 const (
 	tapeContinue = "continue"
 	tapeFail     = "fail"
 )
 
-// Flags returns those of every command whose conversation can be recorded.
+// Flags returns the flags of every command whose conversation can be recorded.
 func (r *Record) Flags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape, `FILE` (see rpcx-tape(5)); secrets are left out", &r.File),
 	}, r.sharedFlags()...)
 }
 
-// RecordFlags returns those of `record`.
+// RecordFlags returns the flags of the command record.
 func (r *Record) RecordFlags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "output", "o", "write the tape to `FILE`", &r.File),
@@ -47,7 +47,8 @@ func (r *Record) sharedFlags() []cmdline.Flag {
 	}
 }
 
-// Identity is what makes two recordings the same: the file, and what is left out.
+// Identity returns what distinguishes recordings: the file, and what is
+// redacted.
 func (r *Record) Identity() ([]string, error) {
 	if r.File == "" {
 		return nil, nil
@@ -56,9 +57,9 @@ func (r *Record) Identity() ([]string, error) {
 	return append([]string{file}, r.redact...), err
 }
 
-// Open opens the tape of a conversation with endpoint, in dialect; many says that
-// there may be several connections. It returns nil where nothing is to be recorded.
-// The tape is closed at the end of the run.
+// Open opens the tape of a conversation with endpoint, in dialect; many says
+// that there may be several connections. It returns nil if nothing is to be
+// recorded. The tape is closed at the end of the run.
 func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
 	if r.File == "" {
 		if run.Line.Has("redact") || run.Line.Has("on-tape-error") {
@@ -97,7 +98,7 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	return rec, nil
 }
 
-// fail is told that the tape cannot be written any more.
+// fail is called when the tape cannot be written any more.
 func (r *Record) fail(run *env.Env, err error) {
 	if r.failed == tapeContinue {
 		go run.Console.Warn(err.Error() + ": nothing more is recorded")

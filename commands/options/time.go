@@ -8,7 +8,7 @@ import (
 	"rpcx/commands/env"
 )
 
-// Time are the flags that bound a call.
+// Time holds the flags that bound a call in time.
 type Time struct {
 	Timeout cmdline.Duration
 	Idle    cmdline.Duration
@@ -16,13 +16,12 @@ type Time struct {
 
 const DefaultIdle = 60 * time.Second
 
-// Deadline starts the timers of the flags. idle is used where --idle is not given.
+// Deadline starts the timers of the flags. idle is the default of --idle.
 func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
 }
 
-// The bounds of --idle, as its help says them: that of a call, and for those
-// that have none.
+// The help texts of --idle, which differ by command.
 const (
 	IdleCall   = "give up when nothing comes for `DURATION`; 0 bounds nothing (60s)"
 	IdleStream = "stop, as --for does, when nothing comes for `DURATION` (unbounded)"
@@ -35,7 +34,7 @@ func (t *Time) flags(idle string) []cmdline.Flag {
 	return append(t.WholeFlags(), cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle))
 }
 
-// WholeFlags makes the flag that bounds a command as a whole, which stores into t.
+// WholeFlags returns the flag that bounds a command as a whole.
 func (t *Time) WholeFlags() []cmdline.Flag {
 	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "give up after `DURATION`, whatever comes", &t.Timeout)}
 }

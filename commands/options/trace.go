@@ -17,8 +17,8 @@ import (
 // wants any.
 func Tap(run *env.Env) wire.Tap { return tapOf(run, "") }
 
-// ForClient returns a function that makes, for each client of a server, the tap for
-// its messages and the receiver of its notes.
+// ForClient returns a function that makes, for each client of a server, the tap
+// of its messages and the receiver of its notes.
 func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	note := noter(run)
 	return func(client string) (wire.Tap, func(peer.Note)) {
@@ -26,8 +26,8 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is Tap for the messages of one client of a server, named client; "" is the
-// only peer.
+// tapOf is tap for the messages of the client of that name; "" for the only
+// peer.
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.Heard, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {
@@ -44,9 +44,9 @@ func tapOf(run *env.Env, client string) wire.Tap {
 	}
 }
 
-// noter returns a receiver of notes. It warns, once for each text, of requests that
-// nothing answers; other notes are shown with -v alone. client is the name of the
-// client that they are about, where there are several.
+// noter returns a receiver of notes. It warns, once for each text, of requests
+// that nothing answers; other notes are only shown with -v. client names the
+// client that a note is about, if there are several.
 func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
