@@ -55,7 +55,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	if err == nil {
 		err = options.CheckMeaning(run.Line, e, listens(run.Line))
 	}
-	if err == nil {
+	if err == nil && !listens(run.Line) {
 		e, err = reach(ctx, run, e)
 	}
 	run.Respell = e.Spec().UserName
