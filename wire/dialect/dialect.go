@@ -191,6 +191,12 @@ type CancelSender interface {
 	SendsCancel()
 }
 
+// An IDNamer is a Codec whose messages may hold ids in other members than "id".
+type IDNamer interface {
+	// IDMembers returns the members that hold the id in requests and in answers.
+	IDMembers() (request, answer string)
+}
+
 // OpenEnded marks a Codec whose peers may answer a Subscribe in any form and
 // send its items without naming a stream, so that the answer does not say how
 // long the subscription lasts.

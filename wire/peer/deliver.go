@@ -41,7 +41,7 @@ func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 		}
 		return
 	}
-	s.push(restored(m, s.own))
+	s.push(p.restored(m, s.own))
 	if m.Final {
 		p.forgetLocked(s, io.EOF)
 		return

@@ -124,7 +124,7 @@ func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 		c.Event = &wire.Event{Kind: wire.Data, Final: true, Data: bytes.Clone(m.Raw)}
 	}
 	p.calls.setWaiting(s, false)
-	answer := restored(&c, s.own)
+	answer := p.restored(&c, s.own)
 	p.answerToLocked(s.op.Answer, answer)
 	p.deliverLocked(s, &c)
 }

@@ -111,7 +111,8 @@ func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire
 			if s.own == nil {
 				s.own = msg.ID.Clone()
 			}
-			msg.Raw = scan.Splice(msg.Raw, "id", fresh.ID)
+			member, _ := idMembers(p.codec)
+			msg.Raw = scan.Splice(msg.Raw, member, fresh.ID)
 			msg.ID = fresh.ID
 		}
 	}
@@ -122,14 +123,23 @@ func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire
 }
 
 // restored returns the answer m with the id that the user gave.
-func restored(m *wire.Message, own wire.ID) *wire.Message {
+func (p *Peer) restored(m *wire.Message, own wire.ID) *wire.Message {
 	if own == nil {
 		return m
 	}
+	_, member := idMembers(p.codec)
 	c := *m
-	c.Raw = scan.Splice(m.Raw, "id", own)
+	c.Raw = scan.Splice(m.Raw, member, own)
 	c.ID = own
 	return &c
+}
+
+// idMembers returns the members that hold the id in a codec's requests and answers.
+func idMembers(c dialect.Codec) (request, answer string) {
+	if named, ok := c.(dialect.IDNamer); ok {
+		return named.IDMembers()
+	}
+	return "id", "id"
 }
 
 // noMoreLocked returns why s cannot be answered now: why the connection has ended,

@@ -181,7 +181,7 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	m.Final = m.Final && !shown
 	p.calls.setWaiting(s, false)
 	if s.op.Kind == dialect.Raw { // in its place among all else that comes in
-		p.answerToLocked(s.op.Answer, restored(m, s.own))
+		p.answerToLocked(s.op.Answer, p.restored(m, s.own))
 	}
 	p.deliverLocked(s, m)
 	if first && s.op.Kind == dialect.Subscribe {
@@ -231,7 +231,7 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 			p.calls.setWaiting(s, false)
 		}
 		if s.op.Kind == dialect.Raw { // in its place among all else that comes in
-			p.answerToLocked(s.op.Answer, restored(m, s.own))
+			p.answerToLocked(s.op.Answer, p.restored(m, s.own))
 		}
 		p.deliverLocked(s, m)
 		return

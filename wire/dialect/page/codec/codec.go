@@ -72,6 +72,14 @@ func (c *Codec) Keep(values json.RawMessage) {
 	c.conn.Kept = merged(c.conn.Kept, values)
 }
 
+// IDMembers returns the members that hold the id in requests and in answers.
+func (c *Codec) IDMembers() (request, answer string) {
+	if named, ok := c.Codec.(dialect.IDNamer); ok {
+		return named.IDMembers()
+	}
+	return "id", "id"
+}
+
 // OpenEnded marks that notifications that name no stream may belong to a
 // request.
 func (c *Codec) OpenEnded() {}

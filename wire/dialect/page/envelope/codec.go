@@ -66,6 +66,12 @@ func New(p *Plan, o Options) dialect.Codec {
 // request.
 func (c *codec) OpenEnded() {}
 
+// IDMembers returns the members that hold ids; "id" where one is no member of the message
+// itself.
+func (c *codec) IDMembers() (request, answer string) {
+	return c.plan.request.id.member("id"), c.plan.response.id.member("id")
+}
+
 // Encode returns the message for op.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if len(op.Funcs) > 0 {

@@ -45,6 +45,15 @@ type place struct {
 	path []string
 }
 
+// member returns the name of the place, if it is a member of the message itself; else
+// other.
+func (p place) member(other string) string {
+	if len(p.path) != 1 {
+		return other
+	}
+	return p.path[0]
+}
+
 // A constant is a member with a fixed value.
 type constant struct {
 	place
