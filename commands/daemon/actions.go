@@ -11,7 +11,7 @@ import (
 // sessionOnly are the flags that go with --session alone.
 var sessionOnly = []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}
 
-// Asked reports whether the line asks for a session in place of a conversation.
+// Asked reports whether the line asks for a session instead of a conversation.
 func Asked(l *cmdline.CommandLine) (bool, error) {
 	if l.Has("session") {
 		return true, refuseOutput(l)
@@ -33,8 +33,9 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	return runSession(ctx, run, o)
 }
 
-// refuseOutput refuses the flags that say what is printed: --session prints nothing.
-// --arg and --argjson pass: hooks use them, too.
+// refuseOutput returns an error for flags that say what is printed, as
+// --session prints nothing. --arg and --argjson are allowed, since hooks use
+// them, too.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)

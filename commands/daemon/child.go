@@ -23,25 +23,24 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// startup links a new session process to the command that launched it. Output goes
-// to that command until the session is ready, then to the session's log.
+// startup links a new session process to the command that launched it. Output
+// goes to that command until the session is ready, then to the session's log.
 type startup struct {
 	mu         sync.Mutex
-	out        *os.File // nil: it is live
+	out        *os.File // nil: the session is ready
 	log        []string // the last lines
 	words      []string
 	parentGone chan struct{} // closed when the launching command has ended
 }
 
-// logLines is how many lines a session keeps of what it had to say; logWidth is
-// how many bytes of each.
+// logLines bounds the lines of a session's log, logWidth the bytes of each.
 const (
 	logLines = 50
 	logWidth = 500
 )
 
-// Main is the main function of a session process. It has execute run the command line
-// that the launching command sent, and returns the exit status.
+// Main is the main function of a session process. It calls execute with the
+// command line that the launching command sent, and returns the exit status.
 func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
@@ -87,8 +86,8 @@ func readStartup() (*startup, error) {
 	return b, nil
 }
 
-// Write takes lines of stderr: for the launching command until the session is
-// ready, then for the log.
+// Write takes lines of stderr: they go to the launching command until the
+// session is ready, then to the log.
 func (b *startup) Write(p []byte) (int, error) {
 	if b.send(startEvent{Stderr: p}) {
 		return len(p), nil
@@ -108,7 +107,8 @@ func (b *startup) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send writes n to the launching command; false if that does not listen any more.
+// send writes n to the launching command; false if that does not listen any
+// more.
 func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,14 +15,14 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// verbOptions are the flags of the commands below rpcx session.
+// verbOptions holds the flags of the commands below rpcx session.
 type verbOptions struct {
 	time options.Time
 	out  options.Output
 
-	closeAll bool // of close
+	closeAll bool // only of close
 
-	method  string // of next
+	method  string // only of next
 	waitFor cmdline.Duration
 	lease   cmdline.Duration
 }
@@ -31,8 +31,8 @@ type verbOptions struct {
 type verb struct {
 	name, args, usage string
 	description       string
-	flags             func(o *verbOptions) []cmdline.Flag // of it alone
-	prints            bool                                // it takes the flags that say how
+	flags             func(o *verbOptions) []cmdline.Flag // those that the other commands do not have
+	prints            bool                                // it has the flags for output
 	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
 	example           cmdline.Example
 }
@@ -128,7 +128,7 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 	}
 }
 
-// check refuses too many and too few arguments.
+// check returns an error for too many or too few arguments.
 func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 	want := strings.Fields(v.args)
 	if o.closeAll {
@@ -149,8 +149,8 @@ func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 	return nil
 }
 
-// nameOf reads NAME: a session's name, with or without @; @ alone is what
-// RPCX_ENDPOINT names.
+// nameOf returns the session that NAME, with or without @, names; @ alone is
+// the one of RPCX_ENDPOINT.
 func nameOf(l *cmdline.CommandLine) (string, error) {
 	given := l.Args[0]
 	if given == "@" {
@@ -165,8 +165,8 @@ func nameOf(l *cmdline.CommandLine) (string, error) {
 	return name, nil
 }
 
-// attach connects to the process of the session that the first argument names, within
-// --timeout. What it returns is to be detached and stopped.
+// attach connects to the process of the session that the first argument names,
+// within --timeout. The caller must detach the Control and stop the Deadline.
 func attach(ctx context.Context, run *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
 	name, err := nameOf(run.Line)
 	if err != nil {
@@ -181,8 +181,8 @@ func attach(ctx context.Context, run *env.Env, o *verbOptions) (*daemon.Control,
 	return c, cl, err
 }
 
-// attachLive is attach for requests to a live session's inbox: while they are
-// attached the session does not end for being idle.
+// attachLive is attach for requests to the inbox of a live session, which does
+// not exit for being idle meanwhile.
 func attachLive(ctx context.Context, run *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
 	c, cl, err := attach(ctx, run, o)
 	if err != nil {

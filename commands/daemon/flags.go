@@ -7,14 +7,14 @@ import (
 	"rpcx/commands/options"
 )
 
-// Options are the flags of connect that concern sessions, and those of the
-// connection that a session holds.
+// Options holds the flags of connect for sessions, and those of the connection
+// that a session holds.
 type Options struct {
 	options.Client
 	Session SessionFlags
 }
 
-// SessionFlags say what connect does with sessions.
+// SessionFlags holds the flags of connect that say how a session lives.
 type SessionFlags struct {
 	session   string
 	ensure    bool
@@ -25,7 +25,7 @@ type SessionFlags struct {
 	inboxDefault string
 }
 
-// Flags makes the flags, which store into k.
+// Flags returns the flags, which store into k.
 func (k *SessionFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`, and return when it is live", &k.session),

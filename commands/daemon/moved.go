@@ -7,15 +7,16 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// A movedFlag was a flag of connect and is a command below rpcx session.
+// A movedFlag is a former flag of connect that is a command below rpcx session
+// now.
 type movedFlag struct {
 	flag   string
 	verb   []string
-	values int // how many words the flag took
+	values int // how many words followed the flag
 }
 
-// movedFlags lists them all. connect names the new form to users who type the old
-// one.
+// movedFlags lists them all, so that connect can name the new form to users of
+// the old one.
 var movedFlags = []movedFlag{
 	{"list", []string{"list"}, 0},
 	{"status", []string{"status"}, 1},
@@ -26,8 +27,8 @@ var movedFlags = []movedFlag{
 	{"reject", []string{"reject"}, 3},
 }
 
-// Moved returns the usage Fault for a command line of connect, words, that asks by a
-// flag for what a session command does now, with that command; nil where none does.
+// Moved returns the usage Fault, with the new command, for a command line of
+// connect that uses a moved flag; nil if it uses none.
 func Moved(l *cmdline.CommandLine) error {
 	if !slices.Equal(l.Path, []string{"connect"}) {
 		return nil
@@ -50,8 +51,8 @@ func Moved(l *cmdline.CommandLine) error {
 	return nil
 }
 
-// fix returns the new form of a line whose flag stood between before and after; nil
-// where a word is missing. The name of the session, if it was the endpoint, comes
+// fix returns the new form of a line whose flag stood between before and after;
+// nil if a word is missing. If the session was the endpoint, its name comes
 // first.
 func (m movedFlag) fix(before []string, value string, given bool, after []string) []string {
 	var values []string

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// hostOptions reads what the session is to be like.
+// hostOptions returns the options of the session.
 func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOptions, error) {
 	k := daemon.HostOptions{
 		Name:         o.Session.session,
@@ -61,8 +61,8 @@ func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOpt
 	return k, err
 }
 
-// subscription reads one --subscribe: METHOD, or METHOD and its params as JSON.
-// Where a dialect watches code, all of it is code.
+// subscription parses one --subscribe: METHOD, or METHOD and its params as
+// JSON. In a dialect that watches code, all of it is code.
 func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
 	if e.Spec().LiveEval {
@@ -86,8 +86,9 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	return op, nil
 }
 
-// fingerprint hashes what makes two sessions the same: endpoint, dialect, hooks,
-// subscriptions and tape, and the folder where one of them depends on it.
+// fingerprint returns a hash of what distinguishes sessions: endpoint, dialect,
+// hooks, subscriptions and tape, and the working folder if one of them depends
+// on it.
 func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)

@@ -1,6 +1,6 @@
-// Package daemon keeps sessions for connect: it starts the process that holds a
-// connection, is the main function of that process, and asks a session for its
-// state, its inbox and its end.
+// Package daemon has the sessions of connect: it starts the process that holds
+// a connection, is the main function of that process, and has the commands for
+// a session's state, inbox and end.
 package daemon
 
 import (
@@ -23,10 +23,11 @@ import (
 )
 
 // A session lives in a process of its own. The command that opens it starts
-// rpcx anew, hands it its own words through a pipe, where nobody else sees them,
-// and returns when that says that the session is live.
+// rpcx again, sends it the command line through a pipe, so that nobody else
+// sees it, and returns when the process reports that the session is ready.
 
-// BackgroundWord, before a session's name, is the command line of such a process.
+// BackgroundWord, followed by a session's name, is the command line of such a
+// process.
 const BackgroundWord = "session:"
 
 // A startRequest is the command line that the launching command sends to the
@@ -43,7 +44,7 @@ type startEvent struct {
 	Live   bool            `json:"live,omitempty"`
 }
 
-// runSession opens a session; in its own process it keeps it.
+// runSession starts a session; in the session's own process it holds it.
 func runSession(ctx context.Context, run *env.Env, o *Options) error {
 	e, _, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
@@ -67,14 +68,14 @@ func runSession(ctx context.Context, run *env.Env, o *Options) error {
 		err := spawn(cl.Ctx, run, k.Name)
 		f := wire.AsFault(err)
 		if o.Session.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
-			continue // another was faster
+			continue // another process was faster
 		}
 		return env.Cause(cl.Ctx, err)
 	}
 }
 
-// sameSession reports whether the session lives and has the same fingerprint. One
-// with another is a Fault of kind Conflict.
+// sameSession reports whether the session lives and has the same fingerprint. A
+// different fingerprint is a Fault of kind Conflict.
 func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	c, err := daemon.Attach(ctx, k.Name)
 	if err == nil {
@@ -83,7 +84,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	}
 	switch f := wire.AsFault(err); {
 	case rundir.IsAbsent(err), f != nil && f.Kind == wire.Closed:
-		return false, nil // it is gone, or goes
+		return false, nil // it has ended, or is about to
 	case err != nil:
 		return false, err
 	}
@@ -99,7 +100,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 }
 
 // spawn starts the session process and waits until the session is ready. If ctx
-// ends first, the process does, too.
+// ends first, it ends the process.
 func spawn(ctx context.Context, run *env.Env, name string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -128,7 +129,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	line := scan.JSON(startRequest{run.Line.Words})
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
-		_ = ordersOut.Close() // it takes that for our end
+		_ = ordersOut.Close() // the process takes that for our end
 		time.AfterFunc(env.FarewellLimit, func() { _ = newsIn.Close() })
 	})
 	defer stop()

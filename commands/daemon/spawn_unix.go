@@ -12,18 +12,20 @@ import (
 // The descriptors that the launching command passes, beside three that lead nowhere.
 const (
 	requestFD = 3 // a startRequest, then nothing until the launching command ends
-	eventFD   = 4 // what it has to say until the session is live
+	eventFD   = 4 // for startEvents, until the session is ready
 )
 
-// handOver gives a session's process its two pipes and nothing else of ours, and a
-// session of its own (setsid), so that signals of the terminal do not reach it.
+// handOver gives a session process its two pipes and no other descriptor, and a
+// process session of its own (setsid), so that signals of the terminal do not
+// reach it.
 func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.ExtraFiles = []*os.File{requests, events}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	closeOnExec()
 }
 
-// inherited returns what handOver has given; nil where that is no pipe.
+// inherited returns the pipes that handOver passed; nil for one that is not a
+// pipe.
 func inherited() (requests, events *os.File) {
 	return inheritedFile(requestFD), inheritedFile(eventFD)
 }

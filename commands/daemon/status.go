@@ -25,7 +25,7 @@ func runStatus(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printStatus(ctx, run, o, func(status json.RawMessage) []json.RawMessage { return []json.RawMessage{status} })
 }
 
-// runLog prints the lines that the session would have written to stderr.
+// runLog prints the lines that the session has logged.
 func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printStatus(ctx, run, o, func(status json.RawMessage) []json.RawMessage {
 		lines := []json.RawMessage{}
@@ -36,8 +36,8 @@ func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 	})
 }
 
-// printStatus asks a session for its state and prints what choose takes of it, a line
-// each.
+// printStatus asks a session for its status and prints the values that choose
+// selects, a line each.
 func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
 	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
@@ -56,7 +56,7 @@ func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(
 	return printValues(ctx, print, choose(status)...)
 }
 
-// printValues prints values of our own, each on a line.
+// printValues prints values, each on a line.
 func printValues(ctx context.Context, print *format.Pipeline, values ...json.RawMessage) error {
 	for _, v := range values {
 		stop, err := print.Print(ctx, wire.Message{Raw: v}, wire.Event{Kind: wire.Data, Data: v})
@@ -82,7 +82,7 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
 			age := ""
-			if s.Started != "" { // it says how it is
+			if s.Started != "" { // the session has answered
 				age = time.Duration(s.Age * float64(time.Second)).Round(time.Second).String()
 			}
 			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
@@ -168,6 +168,6 @@ func closeAll(ctx context.Context, run *env.Env) error {
 		closing.Go(func() { errs[i] = closeSession(ctx, run, s.Name) })
 	}
 	closing.Wait()
-	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // it ended meanwhile
+	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended meanwhile is no error
 	return errors.Join(errs...)
 }

@@ -13,12 +13,12 @@ type Advice struct {
 	Kind string
 	hint string
 	fix  []string
-	told bool // by the failure that it belongs to
+	told bool // the failure that it belongs to has shown it
 
 	message string // what went wrong
 }
 
-// Explain adds to a failure what the peer has advised just before.
+// Explain adds the peer's latest advice to a failure.
 func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	if a == nil || f.Hint != "" || f.Fix != nil {
 		return f
@@ -28,8 +28,9 @@ func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	return f
 }
 
-// IsFailure reports whether the advice is about an error, for which no error came:
-// the call has failed all the same (section 2.3 of the page has both).
+// IsFailure reports whether the advice is about an error that the peer did not
+// send: the call has failed all the same (Introspective Streaming RPC, section
+// 2.3, has both).
 func (a *Advice) IsFailure() bool { return a != nil && !a.told && a.Kind != "" }
 
 // Error returns the error that the advice is about.
@@ -39,8 +40,8 @@ func (a *Advice) Error() *wire.Error {
 	return e
 }
 
-// Unheeded returns the fix of guidance that no failure followed, as an event; nil:
-// there is none.
+// Unheeded returns the fix of guidance that no failure followed, as an event;
+// nil if there is none.
 func (a *Advice) Unheeded() *wire.Event {
 	if a == nil || a.told || a.fix == nil {
 		return nil

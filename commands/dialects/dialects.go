@@ -1,5 +1,5 @@
-// Package dialects has the flags and the output that belong to one dialect, a file
-// for each. Those that come and go with their file stand in a table.
+// Package dialects has the flags and the output that belong to one dialect, in
+// a file for each. What is removed with its file stands in a table.
 package dialects
 
 import (
@@ -15,7 +15,8 @@ import (
 
 // A row holds what one dialect adds to the commands. Each member may be nil.
 type row struct {
-	// examples are shown in the help of a command, by its words ("job run").
+	// examples are shown in the help of a command, which is named by its words
+	// ("job run").
 	examples map[string][]cmdline.Example
 
 	fields  func() Fields
@@ -29,7 +30,7 @@ type row struct {
 // rows returns the table, in the order in which help lists the flags.
 func rows() []row { return []row{roRow, introspectRow, hotreplRow, pageRow} }
 
-// Examples returns what the help of a command shows of single dialects. command is
+// Examples returns the dialects' examples for the help of a command. command is
 // its words after rpcx, such as "job run".
 func Examples(command string) (all []cmdline.Example) {
 	for _, r := range rows() {
@@ -38,20 +39,21 @@ func Examples(command string) (all []cmdline.Example) {
 	return all
 }
 
-// Fields are flags for what a request has in one dialect beside method and params.
+// Fields are flags for what requests of one dialect have beside method and
+// params.
 type Fields interface {
 	Flags() []cmdline.Flag
-	// Given says whether one of the flags was.
+	// Given reports whether one of the flags was given.
 	Given() bool
-	// Extra returns the fields as an operation has them; nil: there are none. fresh
-	// asks for an answer that is of no cache.
+	// Extra returns the fields for an operation's Extra; nil if there are none.
+	// fresh asks for an answer that does not come from a cache.
 	Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error)
 }
 
-// RequestFields are the Fields of all dialects that have some.
+// RequestFields are the Fields of all dialects that have them.
 type RequestFields []Fields
 
-// NewRequestFields returns those of the table, none of them given.
+// NewRequestFields returns the Fields of the table, with no flag given.
 func NewRequestFields() RequestFields {
 	var all RequestFields
 	for _, r := range rows() {
@@ -62,7 +64,7 @@ func NewRequestFields() RequestFields {
 	return all
 }
 
-// Flags returns the flags of all of them.
+// Flags returns all their flags.
 func (all RequestFields) Flags() []cmdline.Flag {
 	var flags []cmdline.Flag
 	for _, f := range all {
@@ -81,7 +83,7 @@ func (all RequestFields) Given() bool {
 	return false
 }
 
-// Extra returns the fields of the first dialect that has some; nil: none has.
+// Extra returns the fields of the first dialect that has some; nil if none has.
 func (all RequestFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error) {
 	for _, f := range all {
 		if extra, err := f.Extra(l, e, fresh); extra != nil || err != nil {
@@ -91,9 +93,9 @@ func (all RequestFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fres
 	return nil, nil
 }
 
-// NewAdvice takes a guidance event of a call of method, which may get a fix. Beside
-// the advice it returns the event as it is shown. The advice is nil where no dialect
-// reads such events.
+// NewAdvice reads a guidance event of a call of method, and adds a command that
+// helps if there is one. It returns the advice, nil if no dialect has such
+// events, and the event as it is shown.
 func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	for _, r := range rows() {
 		if r.advise != nil {
@@ -103,8 +105,7 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 	return nil, *ev
 }
 
-// ModuleOf returns the part of c that is the module of that name; nil where there
-// is none.
+// ModuleOf returns the module of that name as a catalog; nil if there is none.
 func ModuleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	for _, r := range rows() {
 		if r.module != nil {
@@ -114,7 +115,7 @@ func ModuleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	return nil
 }
 
-// ModulesOf returns the modules of c, as a table shows them; nil: it has none.
+// ModulesOf returns the modules of c for a table; nil if it has none.
 func ModulesOf(c *catalog.Catalog) []format.Module {
 	for _, r := range rows() {
 		if r.modules != nil {
@@ -134,8 +135,8 @@ func ModuleNames(c *catalog.Catalog) (names []string) {
 	return names
 }
 
-// UnknownModules returns the modules of c whose schema the peer did not tell, of
-// all that it was asked for or, with name, of the one that this names or is a
+// UnknownModules returns the modules of c whose schema the peer did not send:
+// of all that were asked for or, with name, of the one that name is, or is a
 // method of.
 func UnknownModules(c *catalog.Catalog, name string) (names []string) {
 	for _, r := range rows() {
@@ -146,7 +147,8 @@ func UnknownModules(c *catalog.Catalog, name string) (names []string) {
 	return names
 }
 
-// MethodOf finds a method by its name, in either of the forms that users write.
+// MethodOf returns the method of that name, in either of the forms that users
+// write.
 func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	if m := c.Method(name); m != nil || c == nil {
 		return m
