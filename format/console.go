@@ -21,13 +21,14 @@ type ConsoleOptions struct {
 // to stderr, each on a line of its own. It is safe for concurrent use. Errors
 // of the writer are ignored.
 type Console struct {
-	mu   sync.Mutex
-	w    io.Writer
-	o    ConsoleOptions
-	bar  bool // the last line is a progress bar
-	last time.Time
-	rows bool // the last line is somebody else's, so progress is printed in lines of its own
-	from int  // the lowest level of log lines that are shown, as an index of LogLevels
+	mu     sync.Mutex
+	hidden *strings.Replacer // of texts that must not be shown; nil: there are none
+	w      io.Writer
+	o      ConsoleOptions
+	bar    bool // the last line is a progress bar
+	last   time.Time
+	rows   bool // the last line is somebody else's, so progress is printed in lines of its own
+	from   int  // the lowest level of log lines that are shown, as an index of LogLevels
 }
 
 // NewConsole returns a Console that writes to w.
@@ -215,4 +216,24 @@ func (c *Console) line(color, label, text string) {
 	c.write(label + CleanLine(text) + "\n")
 }
 
-func (c *Console) write(s string) { _, _ = io.WriteString(c.w, s) }
+func (c *Console) write(s string) {
+	if c.hidden != nil {
+		s = c.hidden.Replace(s)
+	}
+	_, _ = io.WriteString(c.w, s)
+}
+
+// Hide has "…" stand for each of the texts in all that is written from here on,
+// but in what a child writes.
+func (c *Console) Hide(texts []string) {
+	var pairs []string
+	for _, text := range texts {
+		quoted := string(scan.JSON(text))
+		pairs = append(pairs, text, "…", quoted[1:len(quoted)-1], "…")
+	}
+	if pairs != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.hidden = strings.NewReplacer(pairs...)
+	}
+}

@@ -20,7 +20,7 @@ func (c *Console) Error(f *wire.Fault, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
-	_, _ = c.w.Write(line)
+	c.write(string(line))
 }
 
 // text shows a failure for people: a line, and on a terminal the stack trace

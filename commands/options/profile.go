@@ -18,6 +18,7 @@ func ApplyProfile(run *env.Env, p *profile.Profile) error {
 		return run.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
 	}
 	run.Profile = p
+	run.Console.Hide(p.Secrets())
 	return apply(run, p, nil)
 }
 

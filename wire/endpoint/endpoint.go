@@ -3,6 +3,8 @@
 package endpoint
 
 import (
+	"strings"
+
 	"time"
 
 	"rpcx/wire"
@@ -51,6 +53,11 @@ func (e Endpoint) String() string {
 		return "conversation:" + e.Socket
 	}
 	s := e.Address.String()
+	if e.Profile != nil {
+		for _, secret := range e.Profile.Secrets() {
+			s = strings.ReplaceAll(s, secret, "…")
+		}
+	}
 	if e.Turned != "" {
 		s = e.Turned + "+" + s
 	}

@@ -25,10 +25,24 @@ type Profile struct {
 
 // A Setting is one key of a profile. Keys have the names of flags.
 type Setting struct {
-	Key    string
-	Values []string // exactly one, unless the key is a list
-	where  string   // file, line and key
-	filled bool     // a variable was filled in, so that the values must not be shown
+	Key     string
+	Values  []string // exactly one, unless the key is a list
+	where   string   // file, line and key
+	filled  bool     // a variable was filled in, so that the values must not be shown
+	secrets []string // what the variables hold
+}
+
+// shortestSecret is from how many bytes on what a variable holds is hidden wherever it stands: less would hide
+// parts of words.
+const shortestSecret = 4
+
+// Secrets returns what the variables of a profile hold, which must not be shown.
+func (p *Profile) Secrets() []string {
+	all := p.Endpoint.secrets
+	for _, s := range p.Settings {
+		all = append(all[:len(all):len(all)], s.secrets...)
+	}
+	return all
 }
 
 // Keys returns the names of the keys that a profile may have, with endpoint,

@@ -112,6 +112,9 @@ func (s *Setting) fill(text string) (string, error) {
 		}
 		b.WriteString(before + val)
 		s.filled, text = true, after
+		if len(val) >= shortestSecret {
+			s.secrets = append(s.secrets, val)
+		}
 	}
 }
 

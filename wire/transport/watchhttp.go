@@ -120,6 +120,8 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return conn, rw, err
 	}
+	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // what the client has said since its request
+	s.dirs[wire.Recv].take(came)
 	shown := &shownConn{conn, shownFrames{conn, s.dirs}}
 	rw.Writer.Reset(shown)
 	return shown, rw, nil
