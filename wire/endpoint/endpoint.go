@@ -4,7 +4,6 @@ package endpoint
 
 import (
 	"strings"
-
 	"time"
 
 	"rpcx/wire"
