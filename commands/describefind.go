@@ -70,7 +70,11 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 			g.Fix = run.Line.WithArgs(append([]string{f.Endpoint.Over(typed)}, run.Line.Args[1:]...))
 			return nil, g
 		}
-		if c, err := plain(f.Endpoint); err == nil {
+		at := f.Endpoint
+		if f.At != nil {
+			at = *f.At
+		}
+		if c, err := plain(at); err == nil {
 			f.Catalog = c
 		} else {
 			return nil, failed

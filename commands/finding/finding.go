@@ -71,9 +71,10 @@ func Applies(e endpoint.Endpoint, typed, dialectFlag string) bool {
 
 // A Finding is the outcome of finding out a dialect.
 type Finding struct {
-	Endpoint endpoint.Endpoint // with the dialect and the framing that the peer speaks
-	Starts   int               // how many connections were made to find out
-	Catalog  *catalog.Catalog  // from the answer to a probe; nil: the peer has to be asked for it
+	Endpoint endpoint.Endpoint  // with the dialect and the framing that the peer speaks
+	At       *endpoint.Endpoint // where that is known to be, this time; nil: it has to be found
+	Starts   int                // how many connections were made to find out
+	Catalog  *catalog.Catalog   // from the answer to a probe; nil: the peer has to be asked for it
 }
 
 // Look probes the peer of e until its dialect is known; nil if it is not found
@@ -83,6 +84,11 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	f := wire.AsFault(failed)
 	if f == nil {
 		return nil
+	}
+	if f.HTTP != nil && e.Address.IsHTTP() { // no JSON-RPC, but an HTTP server
+		if found := tells(ctx, run, e, c); found != nil {
+			return found
+		}
 	}
 	if f.Kind == wire.RPCError || f.Kind == wire.Protocol { // it speaks, somehow
 		found := ask(ctx, run, e, c, probes(sessions))
@@ -95,6 +101,26 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	}
 	e.Framing = "header" // which says nothing to a line, and waits for more of it
 	return ask(ctx, run, e, c, append([]probe{{method: "rpc.discover"}}, probes(sessions)...))
+}
+
+// tells asks an HTTP server, by GET, where conversations are held: in the dialects
+// whose servers tell that.
+func tells(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client) *Finding {
+	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
+	if err != nil {
+		return nil
+	}
+	for _, name := range all.Names() {
+		if e.Dialect = name; e.Spec().Resolve == nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if at, ok := session.Told(ctx, e, o); ok {
+			return &Finding{Endpoint: e, At: &at, Starts: 2}
+		}
+	}
+	return nil
 }
 
 // ask makes the probes, each on the connection of the last if that is still

@@ -95,6 +95,18 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	return at, nil
 }
 
+// Told returns e with the address where the HTTP server of e tells that conversations in e's
+// dialect are held; ok is false where it tells none. It is asked by GET, and nothing is begun.
+func Told(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
+	cfg, err := transportConfig(e, o, e.Spec().Binary)
+	if err != nil || !e.Resolves() {
+		return e, false
+	}
+	at = e
+	at.Address, err = resolved(ctx, e, cfg)
+	return at, err == nil
+}
+
 func (a *Await) limit(cfg transport.Config) time.Duration {
 	switch {
 	case a != nil && a.For > 0:
