@@ -37,13 +37,13 @@ func Parse(b []byte) (*Catalog, error) {
 	c := &Catalog{}
 	err := c.decode(b)
 	if err == nil && c.Catalog != 1 {
-		err = errors.New(`not a catalog that is known here: it must say "catalog":1`)
+		err = errors.New(`it must say "catalog":1, the version that is known here`)
 	}
 	if err == nil {
 		err = c.checkNames()
 	}
 	if err != nil {
-		return nil, wire.NewFault(wire.Usage, "not a catalog: "+strings.TrimPrefix(err.Error(), "not a catalog "), err)
+		return nil, wire.NewFault(wire.Usage, "not a catalog: "+err.Error(), err)
 	}
 	return c, nil
 }
