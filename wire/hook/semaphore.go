@@ -14,8 +14,12 @@ type semaphore struct {
 	waiting []chan struct{}
 }
 
-// acquire waits for a slot until ctx ends.
+// acquire waits for a slot until ctx ends. Once it has ended none is taken, so that no
+// command is begun for those who have gone.
 func (s *semaphore) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {
 		s.free--
@@ -27,7 +31,11 @@ func (s *semaphore) acquire(ctx context.Context) error {
 	s.mu.Unlock()
 	select {
 	case <-turn:
-		return nil
+		if ctx.Err() == nil {
+			return nil
+		}
+		s.release()
+		return ctx.Err()
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
