@@ -134,7 +134,7 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 	}
 	f := l.Lookup(name)
 	if f == nil || len(name) < 2 {
-		return 0, l.unknown("--" + name)
+		return 0, l.unknown("--"+name, value, given, rest)
 	}
 	if alone, ok := loneValue(f); ok && !given {
 		value, given = alone, true
@@ -175,7 +175,7 @@ func (l *CommandLine) short(letters string, rest []string) (int, error) {
 		}
 		f := l.Lookup(name)
 		if f == nil {
-			return 0, l.unknown("-" + letters)
+			return 0, l.unknown("-"+letters, "", false, nil)
 		}
 		if !takesValue(f) {
 			l.add(f.Names()[0], "", false)
@@ -212,7 +212,8 @@ func (l *CommandLine) Lookup(name string) Flag {
 	return nil
 }
 
-func (l *CommandLine) unknown(word string) error {
+// unknown returns the failure that a flag is no flag of the command. value, if given, and rest are what follows it.
+func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
 	var names []string
 	for _, known := range l.Cmd.Flags {
@@ -227,9 +228,28 @@ func (l *CommandLine) unknown(word string) error {
 	case near != "":
 		f.Hint = "did you mean --" + near + "?"
 	case strings.Contains(l.Cmd.ArgsUsage, "PARAM"):
-		f.Hint = "a parameter of a method has no dashes before it: " + wire.Quote(strings.ReplaceAll(name, "-", "_")+"=VALUE")
+		param := strings.ReplaceAll(name, "-", "_")
+		f.Hint = "a parameter of a method has no dashes before it: " + wire.Quote(param+"=VALUE")
+		f.Fix = l.asParameter(param, value, given, rest)
 	}
 	return f
+}
+
+// asParameter returns the line with a flag that is none as a parameter of the method; nil where it had no value, where no
+// method stands before it, or if something else is wrong too.
+func (l *CommandLine) asParameter(param, value string, given bool, rest []string) []string {
+	before := l.Words[:len(l.Words)-len(rest)-1]
+	if !given && len(rest) > 0 && !isFlag(rest[0]) {
+		value, given, rest = rest[0], true, rest[1:]
+	}
+	if !given || len(l.Args) < 2 {
+		return nil
+	}
+	better, err := Parse(l.all(), slices.Concat(before, []string{param + "=" + value}, rest), l.common, l.all)
+	if err != nil {
+		return nil
+	}
+	return better.WithArgs(better.Args)
 }
 
 // ownerOf returns the first command below c that has a flag; path is c's name.

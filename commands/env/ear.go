@@ -3,6 +3,7 @@ package env
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ const firstHeard = 1 << 10
 // Explain adds to a failure how the peer speaks, if it has shown that.
 func (h *Ear) Explain(err error) error {
 	f := wire.AsFault(err)
-	if f == nil || f.Fix != nil || !slices.Contains([]wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable}, f.Kind) {
+	if f == nil || f.Fix != nil || !slices.Contains([]wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}, f.Kind) {
 		return err
 	}
 	h.mu.Lock()
@@ -57,10 +58,18 @@ func (h *Ear) Explain(err error) error {
 			sign = nil // an answer came, so the framing is right
 		}
 	}
-	if sign == nil {
-		return err
+	if sign != nil {
+		return h.shown(sign, f)
 	}
-	return h.shown(sign, f)
+	if sign, why := h.e.Otherwise(f); sign != nil {
+		return h.proposed(sign, f, why)
+	}
+	if f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized && f.Hint == "" {
+		g := *f
+		g.Hint = "-H 'Authorization: Bearer …' or --token-command COMMAND says who asks"
+		return &g
+	}
+	return err
 }
 
 // A Shown is the cause of a failure of a peer that has shown how it speaks.
@@ -82,11 +91,17 @@ func (s *Shown) Unwrap() error { return s.err }
 
 // shown returns f with a command whose endpoint says what sign shows.
 func (h *Ear) shown(sign *endpoint.Sign, f *wire.Fault) *wire.Fault {
+	g := h.proposed(sign, f, "it shows that it speaks "+sign.Prefix())
+	g.Err = &Shown{sign.Respelt(h.run.Line.Args[0]), g.Err}
+	return g
+}
+
+// proposed returns f with the command whose endpoint is as sign says, and why it may work.
+func (h *Ear) proposed(sign *endpoint.Sign, f *wire.Fault, why string) *wire.Fault {
 	g := *f
 	typed := h.run.Line.Args[0]
 	better := sign.Respelt(typed)
-	g.Err = &Shown{better, g.Err}
-	g.Hint = fmt.Sprintf("it shows that it speaks %s", sign.Prefix())
+	g.Hint = why
 	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && sign.Dialect != "" {
 		return &g
 	}

@@ -5,9 +5,7 @@ package request
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -18,7 +16,6 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
-	"rpcx/wire/transport"
 )
 
 // Endpoint parses the first argument, applies its profile, and returns the
@@ -35,7 +32,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		return endpoint.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
-	err = suggestShell(run.Line, err)
+	err = suggestEndpoint(run.Line, err)
 	if err == nil && !listens(run.Line) {
 		if e.Turned == endpoint.Accept {
 			run.Line.TakeBeside()
@@ -60,22 +57,6 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	}
 	run.Respell = e.Spec().UserName
 	return e, args[1:], err
-}
-
-// suggestShell adds to err the command line that uses a shell, if the
-// endpoint's command is written for one.
-func suggestShell(l *cmdline.CommandLine, err error) error {
-	var shell transport.NeedsShell
-	f := wire.AsFault(err)
-	if f == nil || !errors.As(err, &shell) {
-		return err
-	}
-	if prefix, ok := strings.CutSuffix(l.Args[0], shell.Command); ok {
-		g := *f
-		g.Fix = l.WithArgs(append([]string{prefix + shell.Better}, l.Args[1:]...))
-		return &g
-	}
-	return err
 }
 
 // listens reports whether the endpoint of the command is one to listen on.

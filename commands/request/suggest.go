@@ -3,7 +3,9 @@ package request
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -15,8 +17,13 @@ import (
 )
 
 // Suggest adds to the failure of a call the command line with the right method,
-// if the peer or the catalog names a similar one.
+// where the peer or the catalog names one that is near, or with parameters that the peer
+// may take.
 func Suggest(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
+	if f.RPC != nil && f.Hint == "" && string(f.RPC.Code) == "-32602" {
+		suggestValues(run, f)
+		return
+	}
 	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
 	}
@@ -42,7 +49,50 @@ func nearestOf(data json.RawMessage) string {
 	return ""
 }
 
-// SuggestName suggests the nearest of names, if one is similar.
+// suggestValues adds what to type to the failure of a call whose parameters the peer refuses: the numbers, truth values
+// and nulls among them that were sent as texts, if it names them or there is but one.
+func suggestValues(run *env.Env, f *wire.Fault) {
+	args := run.Line.Args
+	switch rule, _ := scan.Text(scan.Get(f.RPC.Data, "rule")); {
+	case len(args) == 2 && (rule == "" || rule == "required"):
+		f.Hint = "no parameters were given: NAME=VALUE gives one"
+		return
+	case rule != "" && rule != "type":
+		return
+	}
+	said := string(f.RPC.JSON())
+	var texts, named []int
+	for i := 2; i < len(args); i++ {
+		name, value, ok := strings.Cut(args[i], "=")
+		if !ok || strings.HasSuffix(name, ":") || strings.HasSuffix(name, "@") || !isScalar(value) {
+			continue
+		}
+		texts = append(texts, i)
+		if strings.Contains(said, name) {
+			named = append(named, i)
+		}
+	}
+	if len(named) == 0 && len(texts) == 1 {
+		named = texts
+	}
+	if len(named) == 0 {
+		return
+	}
+	better := slices.Clone(args)
+	for _, i := range named {
+		name, value, _ := strings.Cut(args[i], "=")
+		better[i] = name + ":=" + value
+	}
+	f.Hint = fmt.Sprintf("%s is sent as a text, %s as what it looks like", args[named[0]], better[named[0]])
+	f.Fix = run.Line.WithArgs(better)
+}
+
+// isScalar reports whether a parameter's text looks like a number, a truth value or null.
+func isScalar(value string) bool {
+	return scan.Valid([]byte(value), 1) == nil && strings.IndexByte("ntf0", scan.Type([]byte(value))) >= 0
+}
+
+// SuggestName suggests the nearest of names, if one is near.
 func SuggestName(run *env.Env, f *wire.Fault, name string, names []string) {
 	suggestExact(run, f, catalog.Nearest(name, names))
 }

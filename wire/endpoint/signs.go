@@ -20,7 +20,7 @@ type Sign struct {
 	sure    bool   // nothing else looks like this, not even what a program prints at its start
 	Dialect string // the right one; "": the endpoint's
 	Framing string // the right one; "": the endpoint's
-	Scheme  string // the right one in place of tcp; "": the endpoint's
+	Scheme  string // the right one; "": the endpoint's
 }
 
 // signs is the table of all signs. The first that fits counts.
@@ -135,14 +135,14 @@ func (s *Sign) Respelt(typed string) string {
 	if s.Framing != "" {
 		e.Framing = s.Framing
 	}
-	if after, ok := strings.CutPrefix(rest, "tcp://"); ok && s.Scheme != "" {
-		if rest = s.Scheme + "://" + after; s.Scheme == "http" {
+	if scheme, after, ok := strings.Cut(rest, "://"); ok && s.Scheme != "" {
+		if rest = s.Scheme + "://" + after; scheme == "tcp" && s.Scheme == "http" {
 			rest, e.Framing = rest+"/", ""
 		}
 	}
 	usual := Endpoint{Dialect: e.Dialect}.framing()
 	for _, word := range []string{e.Turned, e.Framing, e.Dialect} {
-		if word != "" && !(word == e.Framing && word == usual) {
+		if word != "" && !(word == e.Dialect && word == all.Default()) && !(word == e.Framing && word == usual) {
 			rest = word + "+" + rest
 		}
 	}

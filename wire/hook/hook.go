@@ -68,6 +68,9 @@ func Parse(spec string) (Entry, error) {
 
 var prefixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+:`) })
 
+// looksLikeJQ matches paths of jq that are written as a command, which none is: one in a folder has a slash.
+var looksLikeJQ = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(\[[^/]*|[A-Za-z_][^/ ]*)?$`) })
+
 // ParseAnswer reads an ANSWER. jq expressions are compiled and constants are
 // checked. Errors are usage Faults.
 func ParseAnswer(s string) (Answer, error) {
@@ -86,6 +89,11 @@ func ParseAnswer(s string) (Answer, error) {
 	case Sh, Text, Lines, Co:
 		if strings.TrimSpace(text) == "" {
 			return a, usage("%q holds no command", s)
+		}
+		if prefix == "" && looksLikeJQ().MatchString(text) {
+			f := usage("%q is no command", s)
+			f.Hint = "did you mean jq:" + text + "? A command that begins so is written sh:" + s
+			return a, f
 		}
 		if strings.ContainsRune(text, 0) {
 			return a, usage("a command cannot hold a NUL")

@@ -14,6 +14,7 @@ var rules string
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:              "scomp",
+		Sign:              `"kind": *"HandshakeError"`,
 		Rules:             rules,
 		NewCodec:          NewCodec,
 		Shape:             Shape,

@@ -1,0 +1,102 @@
+package endpoint
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/all"
+)
+
+// A doubt is a failure to reach a peer, or to be greeted by it, after which another endpoint is worth a try.
+type doubt struct {
+	schemes []string // of the endpoints that it is about; nil: all of them
+	shown   func(f *wire.Fault, e Endpoint) bool
+	to      map[string]string // the schemes to try in place of e's; nil: e's own, in the default dialect
+	why     string
+}
+
+// To and from TLS, and between the two ways over HTTP.
+var (
+	plain  = map[string]string{"https": "http", "wss": "ws", "tls": "tcp"}
+	secure = map[string]string{"http": "https", "ws": "wss", "tcp": "tls"}
+	posted = map[string]string{"ws": "http", "wss": "https"}
+	raised = map[string]string{"http": "ws", "https": "wss"}
+)
+
+// wantsUpgrade and wantsTLS match what the bodies of such refusals say.
+var (
+	wantsUpgrade = regexp.MustCompile(`(?i)upgrade|websocket`)
+	wantsTLS     = regexp.MustCompile(`(?i)\bHTTPS\b`)
+)
+
+// doubts is the table of them. The first that fits counts.
+var doubts = []doubt{
+	{
+		to: plain, why: "there is the same without TLS",
+		shown: func(f *wire.Fault, _ Endpoint) bool { return notTLS(f) },
+	},
+	{
+		to: plain, schemes: []string{"tls"}, why: "a peer that does not speak TLS does that",
+		shown: func(f *wire.Fault, _ Endpoint) bool {
+			return f.Kind == wire.Unreachable && strings.HasSuffix(f.Message, "hung up without an answer")
+		},
+	},
+	{
+		to: secure, why: "it wants TLS",
+		shown: func(f *wire.Fault, _ Endpoint) bool { return refused(f, wantsTLS, http.StatusBadRequest) },
+	},
+	{
+		to: raised, why: "it wants a WebSocket",
+		shown: func(f *wire.Fault, _ Endpoint) bool {
+			return refused(f, nil, http.StatusUpgradeRequired) || refused(f, wantsUpgrade, http.StatusBadRequest, http.StatusMethodNotAllowed)
+		},
+	},
+	{
+		to: raised, why: "a server of WebSockets refuses a POST",
+		shown: func(f *wire.Fault, _ Endpoint) bool { return refused(f, nil, http.StatusMethodNotAllowed) },
+	},
+	{
+		to: posted, why: "a server that takes a POST refuses an upgrade",
+		shown: func(f *wire.Fault, _ Endpoint) bool {
+			return refused(f, nil, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
+		},
+	},
+	{
+		why: "it knows no such greeting",
+		shown: func(f *wire.Fault, e Endpoint) bool {
+			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil && string(f.RPC.Code) == "-32601"
+		},
+	},
+}
+
+// Otherwise returns how the peer of e may want to be spoken to, by the failure to reach it or to be greeted by it, and
+// what speaks for that; nil where nothing does.
+func (e Endpoint) Otherwise(f *wire.Fault) (sign *Sign, why string) {
+	for _, d := range doubts {
+		to := d.to[e.Address.Scheme]
+		switch {
+		case d.schemes != nil && !slices.Contains(d.schemes, e.Address.Scheme), d.to != nil && to == "", !d.shown(f, e):
+			continue
+		case d.to == nil:
+			return &Sign{Dialect: all.Default()}, d.why
+		}
+		return &Sign{Scheme: to}, d.why
+	}
+	return nil, ""
+}
+
+// refused reports whether f is an HTTP answer with one of statuses whose body matches says; nil: whatever it says.
+func refused(f *wire.Fault, says *regexp.Regexp, statuses ...int) bool {
+	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says.MatchString(f.HTTP.Body))
+}
+
+// notTLS reports whether a dial failed because what came was no TLS.
+func notTLS(err error) bool {
+	var record tls.RecordHeaderError
+	return errors.As(err, &record) || strings.HasSuffix(err.Error(), "it does not speak TLS")
+}
