@@ -171,8 +171,15 @@ func (c Config) proxyConn(ctx context.Context, d *net.Dialer, p *url.URL) (net.C
 	return nil, err
 }
 
-// viaProxy marks an error as that of connecting to a proxy.
-func viaProxy(err error) error { return &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err} }
+// viaProxy marks an error as that of connecting to a proxy, whose address it keeps.
+func viaProxy(err error) error {
+	marked := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		marked.Addr = op.Addr
+	}
+	return marked
+}
 
 // givenUp has conn fail when ctx ends. What it returns undoes that.
 func givenUp(ctx context.Context, conn net.Conn) func() {
