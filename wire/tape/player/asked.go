@@ -5,14 +5,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// asked is the place of an entry: its play and its index.
+// asked is the entry of a request: its play and its index.
 type asked struct {
 	p *play
 	i int32
 }
 
-// retired are those of asked that have all the answers which were recorded, the oldest
-// first: a further answer, which was not, is told by them. The oldest are forgotten.
+// retired are requests of ours whose recorded answers have all come, the oldest
+// first. A further answer is recognised by them. The oldest are forgotten.
 type retired []struct {
 	id string
 	i  int32
@@ -20,7 +20,7 @@ type retired []struct {
 
 const retiredMost = 1000
 
-// retire notes that all answers to at, which went out under id, have come.
+// retire records that all answers to at, which was sent with id, have come.
 func (e *engine) retire(id wire.ID, i int32) {
 	e.retired = append(e.retired, struct {
 		id string

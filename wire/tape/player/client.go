@@ -24,20 +24,20 @@ func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wi
 // A Result is the outcome of one connection of the tape.
 type Result struct {
 	Findings []Finding
-	Live     map[int][]Finding // what differs in what came for each entry
+	Live     map[int][]Finding // by entry, the differences of the message that came for it
 	Missing  []int             // the entries that did not come
-	Extras   []ExtraMessage    // what the tape has not, in the order in which it came
+	Extras   []ExtraMessage    // messages that the tape does not have, in the order in which they came
 }
 
-// An ExtraMessage is a message that came and is not on the tape.
+// An ExtraMessage is a message that came but is not on the tape.
 type ExtraMessage struct {
 	After int // the entry after which it came; transcript.None: before all
 	Msg   []byte
 }
 
-// Client plays the client of one connection of the tape over c, and compares what
-// comes with what was recorded. It closes c. The error is the reason why it could
-// not go on; differences are in the Result and no error.
+// Client plays the client of one connection of the tape over c, compares what
+// comes with the tape, and closes c. The error says why it could not go on;
+// differences are in the Result, and are not errors.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) (*Result, error) {
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
@@ -73,8 +73,8 @@ type checking struct {
 	ended error // why the connection ended; nil: it has not
 }
 
-// choose finds the entry on the tape of a message of the server. A request that has
-// none is refused.
+// choose returns the entry for a message of the server. A request without an
+// entry is refused.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	i, moved := k.pairing.choose(parsed, msg, json)
 	if moved != transcript.None {
@@ -89,8 +89,8 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 // answered compares the answer to our request i with the recorded one.
 func (k *checking) answered(p *play, i int32, msg []byte) int32 { return k.answer(i, msg) }
 
-// idle gives up, one after the other, the messages of the tape that do not come,
-// and ends the conversation when nothing is left to be done.
+// idle gives up the messages of the tape that do not come, one after the other,
+// and ends the conversation when nothing is left to do.
 func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.e.deaf() && k.ended == nil {
 		k.ended = io.EOF

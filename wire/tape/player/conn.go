@@ -18,9 +18,9 @@ type arrival struct {
 type arrivalKind byte
 
 const (
-	came   arrivalKind = iota // a message, or the end, that a connection's reader hands over
+	came   arrivalKind = iota // a message, or the end of a connection
 	joins                     // a connection becomes part of the conversation
-	posted                    // the POST that had to be waited for is over
+	posted                    // the POST that had to be awaited is over
 )
 
 // A conn is one live connection.
@@ -28,12 +28,12 @@ type conn struct {
 	wire.Conn
 	exchanger wire.Exchanger // nil: none
 	oneShot   bool
-	owed      int  // requests that are not answered yet
-	spoke     bool // something came
+	owed      int  // how many requests have no answer yet
+	spoke     bool // a message came
 	ended     bool // nothing more comes
 }
 
-// hand gives a to the engine, unless that has ended.
+// hand passes a to the engine, unless the engine has ended.
 func (e *engine) hand(a arrival) bool {
 	if e.o.Tap != nil && a.msg != nil {
 		e.o.Tap(wire.Recv, a.msg)
@@ -46,7 +46,7 @@ func (e *engine) hand(a arrival) bool {
 	}
 }
 
-// add takes a connection, and starts to read it.
+// add adds a connection and starts to read it.
 func (e *engine) add(c wire.Conn) *conn {
 	k := &conn{Conn: c}
 	k.exchanger, _ = c.(wire.Exchanger)
@@ -75,7 +75,7 @@ func (e *engine) join(k *conn) {
 	}
 }
 
-// spilled is why something could not be kept beside memory; nil: all was.
+// spilled returns the error of the temporary files; nil if there was none.
 func (e *engine) spilled() error {
 	for _, p := range e.plays {
 		if p != nil && p.err() != nil {
@@ -85,7 +85,7 @@ func (e *engine) spilled() error {
 	return nil
 }
 
-// close gives up what is kept beside memory.
+// close closes the temporary files.
 func (e *engine) close() {
 	for _, p := range e.plays {
 		if p != nil {

@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Diff compares b with a, both sides of it, with no peer: what b has in place of
-// what a has. Connections are compared in their order. The findings are in the
-// order of a's lines.
+// Diff compares the tape b with a, both sides of it, without a peer.
+// Connections are compared in their order. The findings are in the order of a's
+// lines.
 func Diff(a, b *transcript.Transcript, o Options) ([]Finding, error) {
 	var all []Finding
 	for n := range max(len(a.Tracks), len(b.Tracks)) {
@@ -41,7 +41,7 @@ func Diff(a, b *transcript.Transcript, o Options) ([]Finding, error) {
 type differ struct {
 	b     *transcript.Track
 	sides [2]*pairing // of what each side sent, by its direction
-	pairs *spill.Ints // one more than the entry of a that each entry of b stands for; 0: none
+	pairs *spill.Ints // by entry of b, its counterpart in a plus one; 0: none
 }
 
 func diffTracks(a, b *transcript.Track, o Options) ([]Finding, error) {
@@ -67,7 +67,7 @@ func newDiffer(a, b *transcript.Track, o Options) *differ {
 	return d
 }
 
-// run goes through b.
+// run compares every entry of b.
 func (d *differ) run() error {
 	for i := range int32(d.b.Len()) {
 		if err := d.add(i); err != nil {
@@ -77,19 +77,19 @@ func (d *differ) run() error {
 	return d.err()
 }
 
-// found returns what differs, in the order of a's lines.
+// found returns the differences, in the order of a's lines.
 func (d *differ) found() []Finding {
 	found := append(d.sides[0].result().Findings, d.sides[1].result().Findings...)
 	slices.SortStableFunc(found, func(x, y Finding) int { return cmp.Compare(x.Line, y.Line) })
 	return found
 }
 
-// err is why something could not be kept beside memory; nil: all was.
+// err returns the error of the temporary files; nil if there was none.
 func (d *differ) err() error {
 	return cmp.Or(d.pairs.Err(), d.b.Of().Err(), d.sides[0].p.err(), d.sides[1].p.err())
 }
 
-// close gives up what is kept beside memory.
+// close closes the temporary files.
 func (d *differ) close() {
 	_ = d.pairs.Close()
 	for _, k := range d.sides {
@@ -98,7 +98,7 @@ func (d *differ) close() {
 	}
 }
 
-// add finds the counterpart in a of entry i of b, and notes what differs.
+// add finds the counterpart in a of entry i of b, and records the differences.
 func (d *differ) add(i int32) error {
 	e := d.b.Entry(i)
 	msg, err := d.b.Message(int(i))
@@ -106,7 +106,7 @@ func (d *differ) add(i int32) error {
 		return err
 	}
 	if msg == nil {
-		return nil // a program stands there, and says nothing
+		return nil // the line has only a condition
 	}
 	k := d.sides[e.Dir]
 	if e.Kind == wire.Response && e.Own != transcript.None {

@@ -13,61 +13,61 @@ import (
 )
 
 // An engine plays one side of a tape in one conversation. All of it runs in one
-// goroutine (run); connections are read by goroutines of their own, which hand
-// over what they read.
+// goroutine (run); connections are read by goroutines of their own, which pass
+// on what they read.
 //
-// What is to be sent follows from what came: the lines of ours between one message
-// of the peer and the next are a block, which is sent when the message before it
-// has come (a cursor). An answer in it waits for its request, too, and for the
-// calls of ours between the two; where its turn has passed it is held until then.
+// What is to be sent follows from what came. Our lines between one message of
+// the peer and the next form a block, which is sent after that message has come
+// (see cursor). An answer in it also waits for its request, and for our calls
+// between the two; if its turn has passed by then, it is held until it can be
+// sent.
 type engine struct {
 	t       *transcript.Transcript
 	o       Options
 	side    wire.Direction
-	indexes []*index // of each track
-	plays   []*play  // of each track; nil until it is needed
-	primary int      // the track whose first words are ours to say
+	indexes []*index // one for each track
+	plays   []*play  // one for each track; nil until it is needed
+	primary int      // the track with which the conversation begins
 	arrived chan arrival
-	done    chan struct{} // closed when run ends: nothing is taken any more
+	done    chan struct{} // closed when run ends, as nothing is accepted any more
 	conns   map[*conn]bool
-	current *conn // where what answers nothing is sent
+	current *conn // the connection for messages that are not answers
 	cursors []*cursor
-	asked   map[string]asked // our requests, by the id under which they went out
+	asked   map[string]asked // our requests, by the id with which they were sent
 	retired retired
-	busy    bool        // a message is being posted, and nothing else may be sent
+	busy    bool        // a POST is awaited before anything else may be sent
 	timer   *time.Timer // wakes run
-	batch   *batch      // what is being received came in it; nil: in none
+	batch   *batch      // the batch of the message that is being handled; nil: none
 	policy  policy
-	lively  time.Time // when something last came or went
-	failure error     // what ended the conversation, where it was not its end
+	lively  time.Time // when a message last came or was sent
+	failure error     // what ended the conversation, unless that was regular
 }
 
-// A policy holds the differences between playing the server and playing the client.
+// A policy is what differs between playing the server and playing the client.
 type policy interface {
-	// choose returns the play and the entry of a live request or notification, and
-	// reports what differs; None refuses the message.
+	// choose returns the play and the entry of a live request or notification,
+	// and reports differences; None refuses the message.
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
-	// answered takes the live answer to entry i, a request of ours, and returns its
-	// entry; None: there is none.
+	// answered handles the live answer to entry i, a request of ours, and
+	// returns the answer's entry; None if there is none.
 	answered(p *play, i int32, msg []byte) int32
-	// idle decides what to do when nothing can be sent and nothing has come for a
-	// while: again is how long until it is asked again (0: no need to), over that
-	// the conversation has ended.
-	idle(since time.Duration) (again time.Duration, over bool)
-	// lost is called when a connection ended; over reports that this ends the
+	// idle is called when nothing can be sent and nothing has come for a while.
+	// again is the time until the next call (0: none is needed); over ends the
 	// conversation.
+	idle(since time.Duration) (again time.Duration, over bool)
+	// lost is called when a connection has ended; over ends the conversation.
 	lost(c *conn, err error) (over bool)
 }
 
-// A cursor stands at the next line to be sent of a block.
+// A cursor is the position in a block of the line to send next.
 type cursor struct {
 	p    *play
 	next int32
 	conn *conn
 	from time.Duration // when the message before the block was recorded
 	live time.Time     // when it came
-	last time.Time     // when a line of the block was sent last; the zero time: none was
-	sent int           // how many were
+	last time.Time     // when the last line of the block was sent; zero: none was
+	sent int           // how many lines of the block were sent
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
@@ -120,7 +120,7 @@ func (e *engine) run(ctx context.Context) error {
 	return e.failure
 }
 
-// next returns what comes within wait; 0: what has come already.
+// next returns what comes within wait; with 0, only what has come already.
 func (e *engine) next(ctx context.Context, wait time.Duration) (a arrival, ok bool) {
 	if wait == 0 {
 		select {
@@ -140,8 +140,8 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (a arrival, ok bo
 	return a, false
 }
 
-// proceed sends one message, if one can be sent now. wait is how long nothing has
-// to be done unless something comes; 0: there is more to send.
+// proceed sends one message, if one can be sent now. wait is the time for which
+// nothing has to be done unless something comes; 0: there is more to send.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	if e.busy {
 		return time.Hour, false
@@ -163,7 +163,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	return again, over
 }
 
-// take handles what came, mostly a message.
+// take handles an arrival, mostly a message.
 func (e *engine) take(a arrival) (over bool) {
 	switch a.kind {
 	case joins:
@@ -229,18 +229,18 @@ func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b 
 	e.match(c, p, i, parsed, msg, b)
 }
 
-// match notes that msg is entry i, and starts what follows it.
+// match records that msg is entry i, and starts the block after it.
 func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byte, b *batch) {
 	p.accept(i, msg)
 	if parsed.Kind == wire.Request {
 		r := request{parsed.ID.Clone(), c, b}
-		if answer := p.track.Entry(i).Answer; answer == transcript.None { // it was never answered
+		if answer := p.track.Entry(i).Answer; answer == transcript.None { // the recorded request has no answer
 			e.reply(r, nil, nil)
 		} else {
 			p.owed[i] = append(p.owed[i], r)
 			first := p.track.Entry(answer)
 			if first.More != transcript.None {
-				p.latest[i] = r // whom the further ones go to
+				p.latest[i] = r // further answers go to it
 			}
 			if first.Need != i {
 				p.held = append(p.held, answer)
@@ -250,7 +250,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 	e.start(p, i, c)
 }
 
-// start begins the block that follows entry i.
+// start begins the block after entry i.
 func (e *engine) start(p *play, i int32, c *conn) {
 	if p.once && !p.begin(i) {
 		return

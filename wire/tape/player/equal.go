@@ -5,12 +5,12 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// equalNear is how far from a request, in entries, another one that equals it is
-// looked for.
+// equalNear bounds, in entries, how far from a request an equal one is looked
+// for.
 const equalNear = 1000
 
-// stands returns the entry that our request own stands for: another one that equals it
-// where their answers came in another order than was recorded.
+// stands returns the entry that our request own stands for: an equal request,
+// if their answers came in another order than recorded, else own.
 func (k *pairing) stands(own int32) int32 {
 	if other, ok := k.stand[own]; ok {
 		return other
@@ -18,9 +18,10 @@ func (k *pairing) stands(own int32) int32 {
 	return own
 }
 
-// trade looks for a request that equals own, which is recorded to be answered by msg
-// and is not answered yet. own stands for that one from then on, and whatever stood
-// for it for what own stood for. It returns the answer's entry; None: there is none.
+// trade looks for a request that equals own, that was answered by msg on the
+// tape, and that has no answer yet. From then on own stands for that one, and
+// what stood for it stands for what own stood for. It returns the answer's
+// entry; None if there is none.
 func (k *pairing) trade(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	track := k.p.track

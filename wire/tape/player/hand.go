@@ -21,9 +21,9 @@ import (
 // programTime bounds one run of a program of a tape.
 const programTime = time.Second
 
-// check compiles the programs that people wrote on the tape, and refuses what
-// cannot be played by side: a name that no earlier line binds, a line to send
-// without a message, a redacted value that is not given.
+// check compiles the programs that people wrote on the tape. It returns an
+// error if side cannot be played: a name is not bound by an earlier line, a
+// line to send has no message, or the value of a redacted member is not given.
 func check(t *transcript.Transcript, side wire.Direction, set map[string]json.RawMessage) error {
 	for _, track := range t.Tracks {
 		known := maps.Clone(set)
@@ -86,8 +86,8 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	return nil
 }
 
-// fill appends val with each redacted string replaced by what set has for the name
-// of its member. missing is the first name that set does not have.
+// fill appends val, with each redacted string replaced by the value that set
+// has for the name of its member. missing is the first name that set lacks.
 func fill(b, val []byte, name string, set map[string]json.RawMessage) (out []byte, missing string) {
 	switch scan.Type(val) {
 	case 'o', 'a':
@@ -117,11 +117,11 @@ func fill(b, val []byte, name string, set map[string]json.RawMessage) (out []byt
 	return append(b, val...), missing
 }
 
-// truth reports whether msg makes program true.
+// truth reports whether program is true for msg.
 func truth(program string, msg []byte, vars map[string]json.RawMessage) bool {
 	p, err := jq.Compile(program, jq.Options{Vars: vars})
 	if err != nil {
-		return false // a name that is not bound yet: check has seen the rest
+		return false // it uses a name that is not bound yet; check has excluded other errors
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), programTime)
 	defer cancel()
@@ -129,7 +129,7 @@ func truth(program string, msg []byte, vars map[string]json.RawMessage) bool {
 	return err == nil && ok
 }
 
-// bind keeps the values of msg that line names.
+// bind stores the values of msg that line names.
 func bind(line *tape.Line, msg []byte, vars map[string]json.RawMessage) {
 	for _, b := range line.Bind {
 		vars[b.Name] = json.RawMessage("null")
@@ -146,11 +146,11 @@ func bind(line *tape.Line, msg []byte, vars map[string]json.RawMessage) {
 	}
 }
 
-// variable finds "${name}".
+// variable matches "${name}".
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
-// substitute appends val with "${name}" inside its strings replaced: a string that
-// is nothing else becomes the value, in a longer one its text stands.
+// substitute appends val with "${name}" inside its strings replaced: a string
+// that is nothing else becomes the value; in a longer one its text is inserted.
 func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
 	switch scan.Type(val) {
 	case 'o', 'a':
@@ -181,8 +181,8 @@ func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
 	return append(b, val...)
 }
 
-// like reports whether msg is one that the line which people wrote at entry i
-// accepts.
+// like reports whether the condition on the line of entry i, which people
+// wrote, accepts msg.
 func (p *play) like(i int32, msg []byte) bool {
 	line := p.track.Hand(int(i))
 	switch {

@@ -6,8 +6,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Answers that wait: their request has come, but not all that was recorded before
-// them.
+// Answers that wait: their request has come, but not everything that was
+// recorded before them.
 
 // hold keeps the answer at entry i until it can be sent.
 func (p *play) hold(i int32) {
@@ -16,8 +16,8 @@ func (p *play) hold(i int32) {
 	}
 }
 
-// ready reports whether all that was recorded before the answer at entry i has
-// come, apart from its own request.
+// ready reports whether everything that was recorded before the answer at entry
+// i has come, except its request.
 func (p *play) ready(i int32) bool {
 	e := p.track.Entry(i)
 	for call := range p.asked {
@@ -31,7 +31,7 @@ func (p *play) ready(i int32) bool {
 	switch {
 	case e.Need == e.Own, e.Need == transcript.None:
 		return true
-	case p.root(e.Need) == e.Own: // it must come again for each such request
+	case p.root(e.Need) == e.Own: // the request repeats, and its cause must come again each time
 		return p.seen(e.Need) >= p.seen(e.Own)
 	}
 	return p.seen(e.Need) > 0 || p.skipped(e.Need)
@@ -50,8 +50,8 @@ func (p *play) root(i int32) int32 {
 	return i
 }
 
-// skipped reports whether entry i of the other side is given up: a later one has
-// come.
+// skipped reports whether entry i of the other side is not expected any more,
+// because a later one has come.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
 // sendHeld sends an answer that was held and can be sent now.
@@ -94,8 +94,8 @@ func (e *engine) inReach(p *play, i int32) bool {
 	return false
 }
 
-// release sends the first answer that is held, without waiting any longer; false if
-// none is held.
+// release sends the first held answer without further waiting; false if none is
+// held.
 func (e *engine) release() bool {
 	for _, p := range e.plays {
 		if p != nil && len(p.held) > 0 {

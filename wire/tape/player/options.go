@@ -1,6 +1,6 @@
 // Package player plays one side of a tape against a live peer: the server, for
-// whoever calls (Server), or the client, against a server that is to be checked
-// (Client). It speaks in messages: connections are given to it.
+// any client (Server), or the client, against a server that is to be checked
+// (Client). It works on messages; the caller opens the connections.
 package player
 
 import (
@@ -17,31 +17,31 @@ import (
 // Options say how a tape is played. The zero value is usable.
 type Options struct {
 	Strict bool    // a request must be the next one on the tape
-	Speed  float64 // 1 keeps the recorded pace, 2 is twice as fast; 0: no waiting at all
-	// Set are values for redacted members of our lines, by the member's name, and
-	// for $name in a tape's programs.
+	Speed  float64 // 1 keeps the recorded pace, 2 is twice as fast; 0: no waiting
+	// Set has values for the redacted members of lines that we send, by the
+	// member's name, and for $name in a tape's programs.
 	Set map[string]json.RawMessage
 	// Patience bounds how long Client waits for a message that the tape has; 0: 10
 	// s.
 	Patience time.Duration
-	// Linger is how long Client waits, after all that is on the tape, for messages
-	// that are not; 0: 50 ms.
+	// Linger is how long Client waits for further messages after everything on
+	// the tape; 0: 50 ms.
 	Linger time.Duration
-	// Found gets each Finding: from Client at its end, in the order of the tape; from
-	// Server as they come, from one goroutine. May be nil.
+	// Found is called with each Finding: by Client at its end, in the order of
+	// the tape; by Server as they come, from one goroutine. May be nil.
 	Found func(Finding)
-	Tap   wire.Tap // is shown each live message; nil: nobody looks
+	Tap   wire.Tap // sees each live message; may be nil
 }
 
-// A Finding is one place in which a conversation is not as the tape has it.
+// A Finding is one difference between a conversation and the tape.
 type Finding struct {
 	Kind    FindingKind
-	Line    int             // of the tape; of what is Extra or Unknown: the line that is nearest to it or before it; 0: none
+	Line    int             // of the tape; for Extra and Unknown the nearest line, or the one before; 0: none
 	Method  string          // of the message, or of the request that it answers; "": none
-	Pointer string          // where in the message; "" is the whole of it
-	Want    json.RawMessage // what the tape has; nil: nothing
-	Got     json.RawMessage // what came; nil: nothing
-	Text    string          // more words; "": none
+	Pointer string          // a JSON pointer into the message; "" is the whole message
+	Want    json.RawMessage // the recorded value; nil: none
+	Got     json.RawMessage // the value that came; nil: none
+	Text    string          // further explanation; "": none
 }
 
 // A FindingKind is the kind of a Finding.
@@ -50,12 +50,12 @@ type FindingKind string
 // The kinds of Finding.
 const (
 	Differs FindingKind = "differs" // a message has another value at Pointer
-	Missing FindingKind = "missing" // a message of the tape did not come
+	Missing FindingKind = "missing" // a message on the tape did not come
 	Extra   FindingKind = "extra"   // a message came that is not on the tape
-	Unknown FindingKind = "unknown" // a request came that is not on the tape, and was refused
+	Unknown FindingKind = "unknown" // a request came that is not on the tape; it was refused
 )
 
-// findings makes a Finding of each difference.
+// findings returns a Finding for each difference.
 func findings(line int, method string, all []match.Difference) []Finding {
 	found := make([]Finding, len(all))
 	for i, d := range all {
@@ -90,7 +90,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s is %s in place of %s", where, pointerText(f.Pointer), short(f.Got), short(f.Want))
 }
 
-// short returns a value, cut.
+// short returns the beginning of a value.
 func short(v json.RawMessage) string {
 	const most = 120
 	switch {

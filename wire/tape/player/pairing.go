@@ -11,17 +11,17 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A pairing finds, for each message that comes, the entry of the tape that it
-// stands for, and keeps what differs.
+// A pairing assigns each message that comes to an entry of the tape, and keeps
+// the differences.
 type pairing struct {
 	p       *play
-	found   map[int32][]Finding // what differs in the message that came for an entry
-	inexact map[int32][]byte    // entries whose message is only the nearest, with it
-	missing map[int32]bool      // entries that are waited for no more
+	found   map[int32][]Finding // by entry, the differences of the message that came for it
+	inexact map[int32][]byte    // by entry, a message that was assigned as the nearest, not as an equal one
+	missing map[int32]bool      // entries that are not awaited any more
 	stand   map[int32]int32     // requests of ours that stand for another one: see trade
 	extras  []extra
 	last    int32 // the last entry that came
-	first   int32 // no entry before this one is still to come
+	first   int32 // no entry before this one is still awaited
 }
 
 // extra is a message that no entry was found for.
@@ -39,10 +39,10 @@ func newPairing(p *play) pairing {
 	}
 }
 
-// choose finds the entry of a message that answers nothing of ours: one that it
-// equals, else the nearest of its method that is not taken; None where there is
-// none, and msg is extra. moved is an entry that another message was given to in
-// its place; None: that did not happen.
+// choose returns the entry of a message that is no answer to us: an equal one,
+// else the nearest of its method that is free; None, with msg recorded as
+// extra, if there is none. moved is the entry that the message which had the
+// entry before was moved to; None: no message was moved.
 func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
 	p := k.p
 	i, moved = p.find(parsed, msg, json), transcript.None
@@ -98,7 +98,8 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	return transcript.None, transcript.None
 }
 
-// handAnswer finds what people wrote in place of an answer that msg may be.
+// handAnswer returns the line that people wrote in place of an answer and that
+// accepts msg.
 func (k *pairing) handAnswer(msg []byte) int32 {
 	for _, i := range k.p.index.hand {
 		if k.p.seen(i) == 0 && k.p.like(i, msg) {
@@ -108,8 +109,8 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 	return transcript.None
 }
 
-// answer finds the entry of an answer to entry own; None where none is left, and
-// msg is extra.
+// answer returns the entry of an answer to entry own; None, with msg recorded
+// as extra, if none is left.
 func (k *pairing) answer(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	if i := k.p.unanswered(at); i != transcript.None {
@@ -138,7 +139,8 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 // far they have come.
 const farAnswer = 16
 
-// unanswered returns the first answer to entry own that has not come; None: all have.
+// unanswered returns the first answer to entry own that has not come; None if
+// all have.
 func (p *play) unanswered(own int32) int32 {
 	i, known := p.answers[own]
 	if !known {
@@ -157,15 +159,15 @@ func (p *play) unanswered(own int32) int32 {
 	return i
 }
 
-// keep notes the differences of msg, which came for entry i. It must be called
-// before values are learnt from msg.
+// keep records the differences of msg, which came for entry i. It must be
+// called before values are learnt from msg.
 func (k *pairing) keep(i int32, msg []byte) {
 	if found := k.differences(i, msg); len(found) > 0 {
 		k.found[i] = found
 	}
 }
 
-// differences returns those of what came for entry i.
+// differences returns the differences of got, which came for entry i.
 func (k *pairing) differences(i int32, got []byte) []Finding {
 	p := k.p
 	line, method := int(p.track.Entry(i).Line), p.track.Method(int(i))
@@ -190,8 +192,8 @@ func (k *pairing) differences(i int32, got []byte) []Finding {
 	return all
 }
 
-// awaited returns the first entry of the other side that has not come; None if all
-// have.
+// awaited returns the first entry of the other side that has not come; None if
+// all have.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
 		if k.p.seen(k.first) == 0 && k.p.track.Entry(k.first).Dir != k.p.side {
@@ -201,7 +203,7 @@ func (k *pairing) awaited() int32 {
 	return transcript.None
 }
 
-// result returns what was found, in the tape's order.
+// result returns the findings, in the tape's order.
 func (k *pairing) result() *Result {
 	r := &Result{Live: map[int][]Finding{}}
 	p := k.p

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A play is one connection of the tape as it is played in one conversation.
+// A play is the state of one connection of the tape in one conversation.
 type play struct {
 	track *transcript.Track
 	rules *match.Rules
@@ -24,25 +24,25 @@ type play struct {
 	values   *match.Values
 	once     bool                       // each block is sent once: nothing is asked again
 	greeted  bool                       // what is said before all was begun, where it is said once
-	vars     map[string]json.RawMessage // what was bound, and Options.Set
+	vars     map[string]json.RawMessage // bound values, and Options.Set
 	marks    *spill.Ints                // of each entry: see seen and begin
-	owed     map[int32][]request        // live requests that wait for the answer that was recorded for the entry
-	latest   map[int32]request          // the latest live request of each entry
+	owed     map[int32][]request        // by recorded request, the live ones that wait for its answer
+	latest   map[int32]request          // by recorded request, the latest live one
 	furthest int32                      // the last entry of the other side that has come; None
 	strict   int32                      // no entry before it is to come, where the order is
-	held     []int32                    // answers whose request has come, and which wait for something else
+	held     []int32                    // answers whose request has come, but which wait for other messages
 	answers  map[int32]int32            // of our requests with many answers: one before which all have come
 	asked    map[int32]bool             // our requests that were not answered yet
-	ended    map[string]bool            // the streams that the client has ended before the recorded one did
+	ended    map[string]bool            // streams that the client has ended earlier than recorded
 
 	usedOfHash, usedOfMethod *spill.Ints // see candidates
 }
 
-// A request is one of the live peer that waits for its answer.
+// A request is a live request that waits for its answer.
 type request struct {
 	id    wire.ID
 	conn  *conn
-	batch *batch // that it came in; nil: none
+	batch *batch // the batch that it came in; nil: none
 }
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]json.RawMessage) *play {
@@ -57,12 +57,12 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]
 	return p
 }
 
-// err is why something could not be kept beside memory; nil: all was.
+// err returns the error of the temporary files; nil if there was none.
 func (p *play) err() error {
 	return cmp.Or(p.track.Of().Err(), p.index.err(), p.marks.Err(), p.usedOfHash.Err(), p.usedOfMethod.Err(), p.values.Err())
 }
 
-// close gives up what is kept beside memory.
+// close closes the temporary files.
 func (p *play) close() {
 	_ = p.marks.Close()
 	_ = p.usedOfHash.Close()
@@ -76,13 +76,13 @@ const begun = 1 << 31
 // seen returns how often entry i came, or was sent.
 func (p *play) seen(i int32) uint32 { return p.marks.Get(int(i)) &^ begun }
 
-// see notes that entry i came, or was sent.
+// see records that entry i came, or was sent.
 func (p *play) see(i int32) { p.marks.Set(int(i), p.marks.Get(int(i))+1) }
 
-// unsee notes that entry i did not come.
+// unsee records that entry i did not come.
 func (p *play) unsee(i int32) { p.marks.Set(int(i), p.marks.Get(int(i))&begun) }
 
-// begin notes that the block behind entry i was begun; false where it was already.
+// begin records that the block after entry i has begun; false if it had before.
 func (p *play) begin(i int32) bool {
 	if i == transcript.None {
 		first := !p.greeted
@@ -94,8 +94,8 @@ func (p *play) begin(i int32) bool {
 	return mark&begun == 0
 }
 
-// find returns the entry that msg, no answer, is: the first unused of those that
-// equal it, else the last of them; None where there is none.
+// find returns the entry of msg, which is no answer: the first unused one that
+// equals it, else the last; None if there is none.
 func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	hash := p.rules.HashBytes(msg)
 	if json {
@@ -105,7 +105,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	if first == transcript.None && json {
 		first, last = p.handOf(msg, first, last)
 	}
-	if last == transcript.None && json { // times, redacted values, what the user ignores
+	if last == transcript.None && json { // it may differ only in times, redacted values or ignored parts
 		first, last = p.firstOf(p.named(parsed.Method), msg, json)
 	}
 	if first != transcript.None {
@@ -150,11 +150,11 @@ func (p *play) is(i int32, msg []byte) bool {
 	return err == nil && want != nil && len(p.compare(i, want, msg)) == 0
 }
 
-// nearestMost bounds the entries that are compared in the search for the nearest.
+// nearestMost bounds the entries that are compared to find the nearest.
 const nearestMost = 200
 
-// nearest returns the entry that is most like msg, with the differences; None where
-// the tape has no message of that method.
+// nearest returns the entry that is most similar to msg, with the differences;
+// None if the tape has no message of that method.
 func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []match.Difference) {
 	best, differences := int32(transcript.None), []match.Difference(nil)
 	all, tried, from := p.named(method), 0, 0
@@ -181,7 +181,8 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 	return best, differences
 }
 
-// nearestMethod returns the name on the tape that is most like method; "": none is.
+// nearestMethod returns the method on the tape that is most similar to method;
+// "" if none is.
 func (p *play) nearestMethod(method string) string {
 	var names []string
 	for _, name := range p.index.methods {
@@ -192,7 +193,7 @@ func (p *play) nearestMethod(method string) string {
 	return catalog.Nearest(method, names)
 }
 
-// accept notes that the live msg is entry i.
+// accept records that the live msg is entry i.
 func (p *play) accept(i int32, msg []byte) {
 	p.see(i)
 	p.furthest = max(p.furthest, i)
@@ -207,8 +208,8 @@ func (p *play) accept(i int32, msg []byte) {
 	}
 }
 
-// outgoing makes the message of entry i as it is sent in this conversation. live
-// is the request that it answers; nil: none.
+// outgoing returns the message of entry i as it is sent in this conversation.
+// live is the request that it answers; nil: none.
 func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	msg, err := p.track.Message(int(i))
 	if err != nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -224,7 +225,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	}
 	msg = p.rules.Rewrite(nil, p.track.Method(int(i)), msg, p.values)
 	if len(p.ended) > 0 && live != nil {
-		delete(p.ended, string(scan.Get(msg, "result"))) // it is opened again
+		delete(p.ended, string(scan.Get(msg, "result"))) // the stream is opened again
 	}
 	if live != nil && live.id != nil {
 		msg = scan.Splice(msg, p.rules.Shape().ID, live.id)
@@ -245,8 +246,8 @@ func (p *play) over(i int32) bool {
 	return err == nil && p.ended[string(p.rules.StreamOf(msg))]
 }
 
-// versioned returns msg, which people wrote, with the member that says the version
-// of JSON-RPC, where the dialect has it and they left it out.
+// versioned returns msg, which people wrote, with JSON-RPC's version member if
+// the dialect has it and msg lacks it.
 func (p *play) versioned(msg []byte) []byte {
 	const version = `"jsonrpc":"2.0"`
 	if !strings.Contains(p.rules.Shape().Error, version) || scan.Get(msg, "jsonrpc") != nil {

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// unknown refuses a message that is not on the tape, and names the nearest one that
-// is.
+// unknown refuses a message that is not on the tape, and names the nearest one
+// on it.
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := Finding{Kind: Unknown, Method: parsed.Method}
 	var best []match.Difference

@@ -19,7 +19,7 @@ type batch struct {
 }
 
 // sendNext sends the next line of the first cursor whose time has come. wait is
-// how long until there is one; 0: none waits for its time.
+// the time until there is one; 0: none waits for its time.
 func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	for n := 0; n < len(e.cursors); n++ {
 		k := e.cursors[n]
@@ -56,11 +56,11 @@ func (e *engine) skip(k *cursor) bool {
 			if !k.p.over(i) {
 				return true
 			}
-		case k.p.track.Entry(own).Answer != i: // a further answer, such as an item
+		case k.p.track.Entry(own).Answer != i: // a further answer, such as an item of a stream
 			if k.p.seen(own) > 0 {
 				return true
 			}
-		case len(k.p.owed[own]) == 0: // nobody asked
+		case len(k.p.owed[own]) == 0: // the request has not come
 		case !k.p.ready(i):
 			k.p.hold(i)
 		default:
@@ -100,7 +100,7 @@ func (e *engine) due(k *cursor) time.Duration {
 	return time.Until(k.live.Add(gap))
 }
 
-// sendEntry sends the line that k stands at, with what stands in one array with it.
+// sendEntry sends the line at k, with the other messages of its batch.
 func (e *engine) sendEntry(k *cursor) {
 	p, i := k.p, k.next
 	entry := p.track.Entry(i)
@@ -134,7 +134,8 @@ func join(group [][]byte) []byte {
 	return append(append([]byte("["), bytes.Join(group, []byte(","))...), ']')
 }
 
-// mark makes the message of entry i, which is no answer, and notes that it is sent.
+// mark returns the message of entry i, which is no answer, and records that it
+// is sent.
 func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	msg, err := p.outgoing(i, nil)
 	if err != nil {
@@ -165,7 +166,7 @@ func (e *engine) sendAnswer(p *play, i int32) {
 	msg, err := p.outgoing(i, &live)
 	p.see(i)
 	if entry.More == transcript.None {
-		delete(p.latest, own) // it was the last
+		delete(p.latest, own) // the last answer was sent
 	}
 	if !first {
 		e.send(live.conn, msg, err)
@@ -200,7 +201,7 @@ func (e *engine) reply(live request, msg []byte, err error) {
 	e.finishShot(live.conn)
 }
 
-// send sends msg over c, or where c is gone over another connection of this
+// send sends msg over c; if c has ended, over another connection of this
 // conversation.
 func (e *engine) send(c *conn, msg []byte, err error) {
 	e.lively = time.Now()
@@ -228,8 +229,8 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 	}
 }
 
-// post makes one exchange of msg. A message that wants no answer is waited for, as
-// the next message could overtake it.
+// post makes one HTTP exchange of msg. If msg wants no answer the exchange is
+// awaited, as the next message could overtake it.
 func (e *engine) post(c *conn, msg []byte) {
 	shape := e.t.Rules.Shape()
 	waits := scan.Get(msg, shape.Method) == nil || scan.Get(msg, shape.ID) == nil
@@ -247,7 +248,7 @@ func (e *engine) post(c *conn, msg []byte) {
 	}()
 }
 
-// finishShot ends a POST to us that has all its answers.
+// finishShot ends a client's POST that has all its answers.
 func (e *engine) finishShot(c *conn) {
 	if !c.oneShot || !c.spoke || c.owed > 0 || !e.conns[c] {
 		return

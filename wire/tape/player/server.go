@@ -16,9 +16,8 @@ import (
 )
 
 // A Server plays the server of a tape for any number of connections. The n-th
-// connection begins with the words of the n-th connection on the tape, the last
-// one's where there are fewer; requests are looked for in that one first, and then
-// in the others.
+// connection begins as the n-th on the tape; if the tape has fewer, as its
+// last. Requests are looked for in that connection first, then in the others.
 type Server struct {
 	t       *transcript.Transcript
 	o       Options
@@ -26,11 +25,11 @@ type Server struct {
 
 	mu     sync.Mutex
 	next   int     // the track of the next connection
-	shared *engine // of all POSTs
+	shared *engine // for all POSTs
 }
 
-// NewServer returns a Server. The error is a usage Fault that names the line which
-// cannot be played.
+// NewServer returns a Server. The error is a usage Fault that names the line
+// that cannot be played.
 func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if err := check(t, wire.Recv, o.Set); err != nil {
 		return nil, err
@@ -47,9 +46,8 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve plays for one connection, until that ends or ctx does, and closes it. It
-// may be called by any number of goroutines. The connections of POSTs are one
-// conversation.
+// Serve plays for one connection until that or ctx ends, and closes it. It is
+// safe for concurrent use. All connections of POSTs are one conversation.
 func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	if _, ok := c.(wire.OneShot); ok {
 		return s.post(ctx, c)
@@ -71,7 +69,7 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	return err
 }
 
-// Close gives up what the Server keeps beside memory. Nothing is played any more.
+// Close closes the temporary files. The Server cannot be used any more.
 func (s *Server) Close() {
 	for _, x := range s.indexes {
 		x.close()
@@ -84,7 +82,8 @@ func (s *Server) engine() *engine {
 	return e
 }
 
-// end closes c, in the way in which the server closed it on the tape, if it did.
+// end closes c in the way in which the server closed the connection on the
+// tape, if it did.
 func (s *Server) end(e *engine, c wire.Conn) error {
 	if len(s.t.Tracks) == 0 {
 		return c.Close()
@@ -113,7 +112,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	for {
 		msg, err := c.Recv()
 		if err != nil {
-			return nil // its end is the engine's to bring about, or the far side's
+			return nil // the engine or the client ends it
 		}
 		if !e.hand(arrival{conn: k, msg: append([]byte{}, msg...)}) {
 			return c.Close()
@@ -127,7 +126,7 @@ type serving struct {
 	o Options
 }
 
-// choose finds the message in the connection's own track first.
+// choose looks for the message in the connection's own track first.
 func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if s.o.Strict {
 		return s.strict(c, parsed, msg, json)
@@ -144,8 +143,8 @@ func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// endStream answers a request that ends a stream of the tape which the recorded client
-// did not end, or not so early. No more of the stream is sent.
+// endStream answers a request that ends a stream earlier than on the tape,
+// where it may not be ended at all. No more of the stream is sent.
 func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	shape := s.e.t.Rules.Shape()
 	if parsed.Kind != wire.Request || shape.Ended == "" {
@@ -162,7 +161,8 @@ func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	return false
 }
 
-// strict demands that the message is the next one of the connection's own track.
+// strict requires that the message is the next one of the connection's own
+// track.
 func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	if len(s.e.t.Tracks) == 0 {
 		s.unknown(c, parsed, msg)
@@ -193,8 +193,8 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// nextTheirs returns the first entry of the other side, answers apart, that has not
-// come.
+// nextTheirs returns the first entry of the other side that is no answer and
+// has not come.
 func (p *play) nextTheirs() int32 {
 	for ; p.strict < int32(p.track.Len()); p.strict++ {
 		e := p.track.Entry(p.strict)
@@ -222,7 +222,7 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// withID returns a recorded message with the id of a live one: ids are never
+// withID returns a recorded message with the id of a live one, as ids are not
 // compared.
 func (p *play) withID(want, got []byte) []byte {
 	member := p.rules.Shape().ID
@@ -232,12 +232,12 @@ func (p *play) withID(want, got []byte) []byte {
 	return want
 }
 
-// silence is how long at least an answer waits for messages that were recorded
-// before it and do not come.
+// silence is the least time that an answer waits for messages that were
+// recorded before it and do not come.
 const silence = 250 * time.Millisecond
 
-// idle sends an answer whose request has come, after a while in which nothing of
-// what was recorded before it did: the client may never send it.
+// idle sends an answer whose request has come, after a while in which none of
+// the messages recorded before it came: the client may never send them.
 func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	last := s.e.deaf()
 	for _, p := range s.e.plays {
@@ -277,8 +277,8 @@ func (p *play) recordedGap(i int32) time.Duration {
 	return answer.Time - request.Time
 }
 
-// lost ends the conversation when its connection is gone in both directions. A
-// client that only sends no more still gets its answers (idle).
+// lost ends the conversation when its connection has ended in both directions.
+// A client that only sends no more still gets its answers (see idle).
 func (s *serving) lost(c *conn, err error) bool {
 	return !c.oneShot && !errors.Is(err, io.EOF)
 }

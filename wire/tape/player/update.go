@@ -10,10 +10,10 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Update writes the tape to w with the live messages in place of those that differ;
-// results are those of its connections, in their order. Lines that people wrote as
-// programs, notes and everything that does not differ stay as they are; so do ids
-// and times.
+// Update writes the tape to w with live messages in place of those that differ;
+// results are those of its connections, in their order. Lines that are
+// conditions, notes and everything that does not differ stay as they are; so do
+// ids and times.
 func Update(w io.Writer, t *transcript.Transcript, results []*Result) error {
 	r, err := t.Reader()
 	if err != nil {
@@ -40,11 +40,11 @@ func Update(w io.Writer, t *transcript.Transcript, results []*Result) error {
 	}
 }
 
-// An updater knows by number what each line becomes.
+// An updater holds, by number, what each line is replaced by.
 type updater struct {
 	changed map[int][]match.Difference
 	missing map[int]bool
-	extra   map[int][]ExtraMessage // what comes after a line
+	extra   map[int][]ExtraMessage // messages to add after a line
 }
 
 func (u *updater) add(track *transcript.Track, r *Result) {

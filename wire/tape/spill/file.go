@@ -5,11 +5,12 @@ import (
 	"os"
 )
 
-// A File is a temporary file without a name: it goes with the process, however that ends.
-// Where a file that is open cannot be without a name, it goes when it is closed.
+// A File is a temporary file without a name, so that it disappears with the
+// process, however that ends. On systems where an open file must have a name,
+// it is removed when it is closed.
 type File struct{ *os.File }
 
-// NewFile makes one.
+// NewFile creates a File in the system's folder for temporary files.
 func NewFile() (*File, error) {
 	f, err := os.CreateTemp("", "rpcx-")
 	if err != nil {
@@ -19,7 +20,7 @@ func NewFile() (*File, error) {
 	return &File{f}, nil
 }
 
-// Close closes the file, and has it go.
+// Close closes the file, which then disappears.
 func (f *File) Close() error {
 	err := f.File.Close()
 	if removed := os.Remove(f.Name()); removed != nil && !errors.Is(removed, os.ErrNotExist) {

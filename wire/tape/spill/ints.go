@@ -15,15 +15,15 @@ func (l *Ints) Get(i int) uint32 {
 	return binary.LittleEndian.Uint32(b[:])
 }
 
-// Set makes n number i.
+// Set sets number i to n.
 func (l *Ints) Set(i int, n uint32) {
 	var b [4]byte
 	binary.LittleEndian.PutUint32(b[:], n)
 	l.r.Set(i, b[:])
 }
 
-// Err is that of Records.
+// Err returns the first error of the file; see Records.
 func (l *Ints) Err() error { return l.r.Err() }
 
-// Close is that of Records.
+// Close closes the file; see Records.
 func (l *Ints) Close() error { return l.r.Close() }

@@ -5,11 +5,10 @@ import (
 	"sync"
 )
 
-// A Map has a number for each of its keys. Its methods may be called by any number of
-// goroutines.
+// A Map is a map from keys to numbers. It is safe for concurrent use.
 type Map struct {
 	mu     sync.Mutex
-	recent map[uint64]uint32 // what was set or found last
+	recent map[uint64]uint32 // the keys that were set or found last
 	filter []uint64          // bits that all keys of runs have set: most that are not there lack one
 	runs   runs              // the others; of a key that is there more than once the last counts
 }
@@ -35,7 +34,7 @@ func (m *Map) may(key uint64) bool {
 	return true
 }
 
-// Set makes val the number of key.
+// Set sets the number of key to val.
 func (m *Map) Set(key uint64, val uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +63,7 @@ func (m *Map) set(key uint64, val uint32) {
 	clear(m.recent)
 }
 
-// Get returns the number of key; false where it has none.
+// Get returns the number of key; false if it has none.
 func (m *Map) Get(key uint64) (uint32, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +90,7 @@ func (m *Map) Get(key uint64) (uint32, bool) {
 	return 0, false
 }
 
-// Err is that of Records.
+// Err returns the first error of the file; see Records.
 func (m *Map) Err() error {
 	if m.runs.r == nil {
 		return nil
@@ -99,7 +98,7 @@ func (m *Map) Err() error {
 	return m.runs.r.Err()
 }
 
-// Close gives up the map and its file.
+// Close closes the map and its file.
 func (m *Map) Close() error {
 	if m.runs.r == nil {
 		return nil

@@ -18,18 +18,18 @@ const (
 	keepPages = 64      // of each list, in memory
 )
 
-// Records is a list of records that have one size. Records that were never set are zero.
-// Its methods may be called by any number of goroutines.
+// Records is a list of records of one size. Records that were never set are
+// zero. It is safe for concurrent use.
 type Records struct {
-	size int // of one, in bytes
+	size int // of a record, in bytes
 	each int // records on a page
 
 	mu    sync.Mutex
-	n     int           // one more than the last that was set
-	pages map[int]*page // those in memory, by number
-	ring  []*page       // the same
-	hand  int           // where in ring is looked for one that was not used for long
-	last  *page         // the one that was used last
+	n     int           // the highest index that was set, plus one
+	pages map[int]*page // the pages in memory, by number
+	ring  []*page       // the same pages, as a ring
+	hand  int           // the place in ring where the search for a page to evict goes on
+	last  *page         // the page that was used last
 	file  *File         // nil: all pages are in memory
 	err   error
 }
@@ -38,8 +38,8 @@ type Records struct {
 type page struct {
 	number int
 	data   []byte // up to the last record that was set
-	used   bool   // since the hand was here
-	dirty  bool   // not as the file has it
+	used   bool   // it was used since the hand passed it
+	dirty  bool   // it differs from the file
 }
 
 // NewRecords returns a list of records of size bytes.
@@ -65,7 +65,7 @@ func (r *Records) Get(i int, b []byte) {
 	}
 }
 
-// Set makes b record i.
+// Set sets record i to b.
 func (r *Records) Set(i int, b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,15 +78,15 @@ func (r *Records) Set(i int, b []byte) {
 	r.n = max(r.n, i+1)
 }
 
-// Err returns why the file could not be written or read, an IO Fault; what was got since
-// is not to be trusted.
+// Err returns the first error of reading or writing the file, a Fault of kind
+// IO. Values that were returned after it are not reliable.
 func (r *Records) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Close gives up the list and its file.
+// Close closes the list and its file.
 func (r *Records) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *Records) page(i int) (p *page, at int) {
 	return p, at
 }
 
-// load takes a page into memory, in place of one that was not used for long.
+// load reads a page into memory, in place of one that was not used lately.
 func (r *Records) load(number int) *page {
 	p := &page{}
 	if len(r.ring) < keepPages {
@@ -132,7 +132,7 @@ func (r *Records) load(number int) *page {
 	return p
 }
 
-// evict puts a page that was not used for long into the file, and returns it.
+// evict writes a page that was not used lately to the file, and returns it.
 func (r *Records) evict() *page {
 	for r.ring[r.hand].used {
 		r.ring[r.hand].used = false

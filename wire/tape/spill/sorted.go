@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// A pair is a key and a number that has it.
+// A pair is a key and its number.
 type pair struct {
 	key uint64
 	val uint32
@@ -30,13 +30,13 @@ func pairAt(r *Records, i int) pair {
 	return pair{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint32(b[8:])}
 }
 
-// runPairs is how many pairs are sorted in memory at once.
+// runPairs is how many pairs are sorted in memory at a time.
 const runPairs = 64 << 10
 
-// runs is a list that is sorted piece by piece.
+// runs is a list of sorted pieces.
 type runs struct {
 	r    *Records
-	ends []int // of the pieces
+	ends []int // where the pieces end
 }
 
 // add appends a piece, which it sorts.
@@ -52,7 +52,7 @@ func (s *runs) add(piece []pair) {
 	s.ends = append(s.ends, n+len(piece))
 }
 
-// A Sorter puts pairs in order.
+// A Sorter sorts pairs.
 type Sorter struct {
 	next []pair
 	runs runs
@@ -66,8 +66,8 @@ func (s *Sorter) Add(key uint64, val uint32) {
 	}
 }
 
-// Sorted returns the pairs in the order of their keys, those of one key in that of their
-// values. The Sorter is used up.
+// Sorted returns the pairs sorted by key, those of one key by value. The Sorter
+// cannot be used any more.
 func (s *Sorter) Sorted() *Sorted {
 	s.runs.add(s.next)
 	s.next = nil
@@ -77,10 +77,10 @@ func (s *Sorter) Sorted() *Sorted {
 	return newSorted(s.runs.merge())
 }
 
-// merge makes one sorted list of the pieces.
+// merge merges the pieces into one sorted list.
 func (s *runs) merge() *Records {
 	out := NewRecords(pairBytes)
-	heads := make([]head, 0, len(s.ends)) // the one with the least pair is the first
+	heads := make([]head, 0, len(s.ends)) // a heap; the piece with the least pair is first
 	from := 0
 	for _, end := range s.ends {
 		if from < end {
@@ -113,10 +113,10 @@ func (s *runs) merge() *Records {
 // A head is the first pair of a piece that is not merged yet.
 type head struct {
 	pair
-	next, end int // where the others of the piece are
+	next, end int // the range of the other pairs of the piece
 }
 
-// sink puts heads[i] in its place in a heap.
+// sink moves heads[i] down to its place in the heap.
 func sink(heads []head, i int) {
 	for {
 		least := i
@@ -133,14 +133,14 @@ func sink(heads []head, i int) {
 	}
 }
 
-// Sorted is a list of pairs in their order.
+// Sorted is a sorted list of pairs.
 type Sorted struct {
 	r      *Records
 	n      int
 	fences []uint64 // the keys of every fence-th pair
 }
 
-// fence is how many pairs lie between two fences: about a page of them.
+// fence is how many pairs lie between two fences, about a page.
 const fence = pageBytes / pairBytes
 
 func newSorted(r *Records) *Sorted {
@@ -151,7 +151,7 @@ func newSorted(r *Records) *Sorted {
 	return s
 }
 
-// Range returns where the values of a key are: from the first to before the second.
+// Range returns the range of the places of key's values; to is excluded.
 func (s *Sorted) Range(key uint64) (from, to int) {
 	from = s.first(func(k uint64) bool { return k >= key })
 	if from == s.n || pairAt(s.r, from).key != key {
@@ -163,8 +163,8 @@ func (s *Sorted) Range(key uint64) (from, to int) {
 	return from, s.first(func(k uint64) bool { return k > key })
 }
 
-// first returns the place of the first pair whose key is one that is wanted, as all
-// after it are.
+// first returns the place of the first pair whose key is wanted; all keys after
+// it are wanted as well.
 func (s *Sorted) first(wanted func(key uint64) bool) int {
 	f := sort.Search(len(s.fences), func(i int) bool { return wanted(s.fences[i]) })
 	from, to := max(f-1, 0)*fence, min(f*fence, s.n)
@@ -174,8 +174,8 @@ func (s *Sorted) first(wanted func(key uint64) bool) int {
 // At returns the value at place i.
 func (s *Sorted) At(i int) uint32 { return pairAt(s.r, i).val }
 
-// Err is that of Records.
+// Err returns the first error of the file; see Records.
 func (s *Sorted) Err() error { return s.r.Err() }
 
-// Close is that of Records.
+// Close closes the list; see Records.
 func (s *Sorted) Close() error { return s.r.Close() }

@@ -7,28 +7,28 @@ import (
 	"io"
 )
 
-// Texts has a text for each of its texts. The zero value is empty. It is for one
-// goroutine at a time.
+// Texts is a map from texts to texts. The zero value is empty. It is not safe
+// for concurrent use.
 type Texts struct {
-	recent map[string]string // what was set or found last
-	bytes  int               // about what recent takes
+	recent map[string]string // the keys that were set or found last
+	bytes  int               // approximately the size of recent
 	seed   maphash.Seed
-	where  Map   // of the others, by the hash of the key: where in the file they begin, in units
-	file   *File // nil: there are no others
+	where  Map   // by the hash of a key: where its entry begins in the file, in units
+	file   *File // holds the other entries; nil: there are none
 	units  uint32
 	err    error
 }
 
 const (
-	textsBytes = 512 << 10 // as much is in memory, about
-	textBytes  = 64        // what an entry takes beside its texts, about
+	textsBytes = 512 << 10 // approximately how many bytes stay in memory
+	textBytes  = 64        // approximately the size of an entry beside its texts
 	unit       = 16        // bytes of the file
 )
 
-// Len returns 0 where nothing was set.
+// Len returns 0 if nothing was set, else a positive number.
 func (t *Texts) Len() int { return len(t.recent) + int(t.units) }
 
-// Set makes val the text of key.
+// Set sets the text of key to val.
 func (t *Texts) Set(key, val string) {
 	if t.recent == nil {
 		t.recent, t.seed = map[string]string{}, maphash.MakeSeed()
@@ -39,7 +39,7 @@ func (t *Texts) Set(key, val string) {
 	}
 }
 
-// Get returns the text of key; false where it has none.
+// Get returns the text of key; false if it has none.
 func (t *Texts) Get(key []byte) (string, bool) {
 	if val, ok := t.recent[string(key)]; ok || t.file == nil {
 		return val, ok
@@ -71,7 +71,7 @@ func (t *Texts) read(b []byte, at int64) bool {
 	return err == nil
 }
 
-// spill puts all that is in memory into the file.
+// spill writes everything that is in memory to the file.
 func (t *Texts) spill() {
 	if t.file == nil {
 		f, err := NewFile()
@@ -99,10 +99,10 @@ func (t *Texts) spill() {
 	t.bytes = 0
 }
 
-// Err is that of Records.
+// Err returns the first error of the file; see Records.
 func (t *Texts) Err() error { return cmp.Or(t.err, t.where.Err()) }
 
-// Close gives up the texts and their file.
+// Close closes the texts and their file.
 func (t *Texts) Close() error {
 	if t.file == nil {
 		return nil
