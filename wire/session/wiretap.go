@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 
 	"rpcx/wire"
@@ -135,7 +136,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	t.keep(server)
 	defer t.drop(server)
-	if t.to.Address.Scheme != t.listen.Address.Scheme { // else the upgrade there says the same
+	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // else the upgrade there says the same
 		rec = rec.from(client, wire.Recv)
 	}
 	conn := rec.conn()
