@@ -143,7 +143,14 @@ func (r *Client) params(op dialect.Op) json.RawMessage {
 }
 
 func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
-	return r.stream(ctx, "open", r.params(op))
+	st, err := r.stream(ctx, "open", r.params(op))
+	if err == nil && op.Kind == dialect.Watch { // it sees what comes of the request that follows
+		err = st.opened(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
 }
 
 // stream opens a stream of the socket.

@@ -48,6 +48,16 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 
 // Finish has the other process take in nothing more: see dialect.Finisher.
 func (s *remoteStream) Finish(ctx context.Context) error {
+	if err := s.opened(ctx); err != nil {
+		return err
+	}
+	_, err := s.r.Call(ctx, "finish", scan.JSON([]json.RawMessage{json.RawMessage(s.token)}))
+	return err
+}
+
+// opened waits until the other process has opened the stream: what it is asked next comes
+// later then.
+func (s *remoteStream) opened(ctx context.Context) error {
 	for s.token == nil {
 		m, err := s.Stream.Next(ctx)
 		switch {
@@ -58,8 +68,7 @@ func (s *remoteStream) Finish(ctx context.Context) error {
 		}
 		s.token = m.Stream.Clone()
 	}
-	_, err := s.r.Call(ctx, "finish", scan.JSON([]json.RawMessage{json.RawMessage(s.token)}))
-	return err
+	return nil
 }
 
 // Waiting reports whether Next would return at once.
