@@ -61,7 +61,7 @@ func (h *Ear) Explain(err error) error {
 	if sign != nil {
 		return h.shown(sign, f)
 	}
-	if sign, why := h.e.Otherwise(f); sign != nil {
+	if sign, why := h.e.Otherwise(f); sign != nil && sign.Respelt(h.run.Line.Args[0]) != h.run.Line.Args[0] {
 		return h.proposed(sign, f, why)
 	}
 	if f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized && f.Hint == "" {
