@@ -64,7 +64,7 @@ needs_built() {
   {
     flock 8
     (cd "$INTEROP/$1" && XDG_CACHE_HOME='' go build -o "$INTEROP/.bin/$1" "$2")
-  } 8<"$INTEROP/$1/go.mod"
+  } 8<"$INTEROP/lib.sh" # not go.mod, on whose lock the go command itself waits
 }
 
 # start PATTERN COMMAND...: starts a server and waits for a line of its output (either stream) that matches the extended
