@@ -22,7 +22,7 @@ var texts embed.FS
 
 // topicOrder are the topics that are listed first; the others follow by name.
 var topicOrder = []string{
-	"endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
+	"agent", "endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
 	"catalog", "tape", "page", "validate", "rules", "config", "environment", "files",
 }
 

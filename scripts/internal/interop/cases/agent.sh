@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# what an agent does with servers unknown to it, by what rpcx help agent says: ten tasks, of four commands at most
+. "$INTEROP/lib.sh"
+needs_packages
+needs_built gopls golang.org/x/tools/gopls
+needs_built geth .
+needs jq file
+certificate
+page=$PWD/page
+rpcx help agent >"$page"
+
+commands=0
+# run STATUS STDOUT rpcx...: as want, for a command of a task, of which each flag and the command stand on the agent's page.
+run() {
+  local word
+  commands=$((commands + 1))
+  for word in "rpcx $4" "${@:5}"; do
+    if [[ $word =~ ^(rpcx|--?)[\ a-z] ]] && ! grep -qwF -e "${word%%=*}" "$page"; then
+      bad=1
+      echo "$CASE: the agent's page has no $word" >&2
+    fi
+  done
+  want "$@"
+  cp stderr errors # which the next command does not overwrite
+}
+
+# task TEXT: ends a task, which is too long where it took more than four commands.
+task() {
+  if [[ $commands -gt 4 ]]; then
+    bad=1
+    echo "$CASE: $commands commands" >&2
+  fi
+  ok "$1 ($commands commands)"
+  commands=0
+}
+
+start '^\{' node "$INTEROP/servers/jayson.js" cert.pem key.pem
+jayson=http://127.0.0.1:$(field http)/
+mismatched=ws://127.0.0.1:$(field http)/
+websocket=ws://127.0.0.1:$(field ws)/
+start '^\{' geth "$PWD/geth.ipc"
+ethereum=ws://$(field http)/ws
+everything="exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
+tools=mcp+$everything
+
+# A child of which nothing is known: who is it, what has it, what does that take?
+run 1 '' rpcx describe "$everything" --probe --errors json
+want 0 "$tools" jq -r 'select(.error) | .error.fix[2]' errors
+run 0 true rpcx describe "$tools" -q '[.methods[].name] | contains(["echo", "get-sum"])'
+run 0 '["a","b"]' rpcx describe "$tools" get-sum -q .params.required
+task "discover: MCP's everything server"
+
+run 2 '' rpcx call "$tools" get-sum a=1 --errors json
+want 0 '["a","b"]' jq -c 'select(.error) | .error.fix[4] | fromjson | keys' errors
+run 0 '"The sum of 1 and 2 is 3."' rpcx call "$tools" get-sum a=1 b=2
+run 0 3 rpcx call "$jayson" add 1 2
+task "call: MCP's everything server, whose schema refuses what is wrong, and jayson"
+
+run 0 '{"orders":"1.0","rpc":"1.0"}' rpcx call "$ethereum" rpc_modules
+run 0 $'0\n1\n2\n3' rpcx subscribe "$ethereum" orders_subscribe '["ticks",0,1]' -q .number --until '.number == 3' --timeout 30s
+logged 1 'unsubscribed after some'
+task "stream until: go-ethereum, which is told of the end"
+
+sampled='{"role":"assistant","model":"none","content":{"type":"text","text":"forty-two"}}'
+run 0 true rpcx call "$tools" trigger-sampling-request prompt=x --on "sampling/createMessage=json:$sampled" -q 'contains("forty-two")'
+cat >answer <<'SH'
+#!/bin/sh
+jq -c '{role: "assistant", model: "none", content: {type: "text", text: ("asked " + .messages[0].content.text)}}'
+SH
+chmod 755 answer
+run 0 true rpcx call "$tools" trigger-sampling-request prompt=why --on sampling/createMessage=./answer -q 'test("asked .*why")'
+task "answer a callback: MCP's everything server asks for a sample, a constant and a command answer"
+
+mkdir project
+printf 'module example.com/kept\n\ngo 1.26\n' >project/go.mod
+printf 'package kept\n' >project/kept.go
+uri=file://$PWD/project/kept.go
+open='{"textDocument":{"uri":"'$uri'","languageId":"go","version":1,"text":"package kept\n\nfunc unsaved() {}\n"}}'
+cd project
+run 0 '' rpcx connect lsp+exec:gopls --session work
+run 0 '' rpcx call @work textDocument/didOpen "$open" --notify
+run 0 '"unsaved"' rpcx call @work textDocument/documentSymbol "textDocument.uri=$uri" -q '.[].name'
+run 0 '' rpcx session close work
+cd ..
+task "keep state: gopls knows of a text that is in no file"
+
+run 0 3 rpcx call "$jayson" add 1 2 --expect '. == 3'
+run 4 '' rpcx call "$jayson" add 1 2 --expect '. == 4'
+said 'the value is 3'
+run 0 '{"id":"o_9"}' rpcx call "$jayson" fail --expect-error 4711 -q .data
+run 0 '' rpcx validate "$ethereum" --idle 2s
+task "assert: jayson's values and errors, go-ethereum's protocol"
+
+# started: the name of the task that the server has begun.
+started() { rpcx call @jobs tools/call name=simulate-research-query arguments.topic=rpc task.ttl:=60000 -r -q .task.taskId; }
+run 0 '' rpcx connect "$tools" --session jobs
+commands=$((commands + 1)) job=$(started)
+run 0 true rpcx call @jobs tasks/result "taskId=$job" --timeout 60s -q '.content[0].text | contains("Research Report: rpc")'
+run 0 '' rpcx session close jobs
+task "bounded job: a task of MCP's everything server"
+
+run 124 '' rpcx call "$tools" trigger-long-running-operation duration=60 steps=60 --timeout 3s
+run 0 '{"attachmentId":"att-456","status":"done"}' rpcx job run demo:ro attachment.create filename=report.pdf --timeout 60s
+task "bounded job: one that takes too long; and rpcx job, of a demo, as none of these servers speaks such a dialect"
+
+cat >calls <<'IN'
+{"id":"a","method":"add","params":[1,2]}
+{"method":"slow","params":[60]}
+{"method":"nothing"}
+IN
+run 1 '{"id":"a","result":3}
+{"id":2,"result":"after 60"}
+{"id":3,"error":{"code":-32601,"message":"Method not found"}}' rpcx call "$websocket" --batch --timeout 30s <calls
+task "batch: jayson, three calls, of which one fails"
+
+run 0 '["text","image","text"]' rpcx call "$tools" get-tiny-image -q '[.[].type]'
+run 0 '' rpcx call "$tools" get-tiny-image -q '.[1].data' --decode base64 -o logo.png
+want 0 'PNG image data' sh -c 'file -b logo.png | cut -d, -f1'
+task "save a binary: the image of MCP's everything server"
+
+run 3 '' rpcx call "$mismatched" add 1 2 --errors json
+jq -r 'select(.error) | .error.fix[]' errors >fix
+mapfile -t fix <fix
+run 0 3 "${fix[@]}"
+run 124 '' rpcx call "exec:node $INTEROP/servers/vscode-bare.js" add 1 2 --timeout 2s -vv
+said '^>> '
+if grep -q '^<' stderr; then bad=1; fi
+run 0 3 rpcx call "header+exec:node $INTEROP/servers/vscode-bare.js" add 1 2 --timeout 30s
+task "diagnose a mismatch: the fix is run; vscode-jsonrpc, which stays silent, wants another framing"
