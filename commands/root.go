@@ -87,7 +87,7 @@ func execute(run *env.Env, words []string) (err error) {
 			err = run.OwnFault(r, debug.Stack())
 		}
 	}()
-	wire.Defect = run.Defect
+	wire.OnDefect(run.Defect)
 	log.SetFlags(0)
 	log.SetOutput(libraryLog{run})
 	root := tree(run, words...)

@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 func panics() {
 	a := &env.Env{}
 	a.Detect(os.Args[1:])
-	wire.Defect = a.Defect
+	wire.OnDefect(a.Defect)
 	go func() {
 		defer wire.Guard()
 		panic("out of luck")

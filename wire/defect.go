@@ -1,18 +1,31 @@
 package wire
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"sync/atomic"
+)
 
-// Defect is told that a goroutine of ours has panicked, with what and where, and ends the
-// program. The program sets it before it starts any; nil: the panic goes on, as a trace.
-var Defect func(what any, stack []byte)
+// defect is told that a goroutine of ours has panicked.
+var defect atomic.Pointer[func(what any, stack []byte)]
+
+// OnDefect sets what is told that a goroutine of ours has panicked, with what and where, and
+// ends the program; nil: the panic goes on, as a trace.
+func OnDefect(f func(what any, stack []byte)) {
+	if f == nil {
+		defect.Store(nil)
+		return
+	}
+	defect.Store(&f)
+}
 
 // Guard is deferred by goroutines that read what others said: what makes them panic is a
 // defect of ours, of which the user is told in one line.
 func Guard() {
-	if Defect == nil {
+	f := defect.Load()
+	if f == nil {
 		return
 	}
 	if v := recover(); v != nil {
-		Defect(v, debug.Stack())
+		(*f)(v, debug.Stack())
 	}
 }

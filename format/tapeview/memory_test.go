@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 )
 
 // A longTape is a tape of n messages, made as it is read: calls, their answers and the
@@ -48,6 +49,9 @@ func (l *longTape) Read(b []byte) (int, error) {
 
 // Memory does not grow with the tape that is shown, as text and as a page.
 func TestMemory(t *testing.T) {
+	if testkit.Race {
+		t.Skip("memory is measured without the race detector, as scripts/check does")
+	}
 	show := func(r *tape.Reader) error {
 		return Show(context.Background(), io.Discard, r, ShowOptions{})
 	}

@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 )
 
 // faucet is a connection that gives msg again and again, as many times as is asked
@@ -91,7 +92,7 @@ func read(tb testing.TB, p *peer.Peer, s dialect.Stream, n int) {
 }
 
 func TestStreamAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
 	for name, op := range map[string]dialect.Op{

@@ -19,11 +19,11 @@ func (luckless) Decode([]byte) ([]wire.Message, bool, error) { panic("out of luc
 // What panics in the goroutine that reads is told to the program, and is no trace.
 func TestDefectOfTheReader(t *testing.T) {
 	told := make(chan any)
-	wire.Defect = func(what any, stack []byte) {
+	wire.OnDefect(func(what any, stack []byte) {
 		told <- what
 		runtime.Goexit() // the program would end
-	}
-	defer func() { wire.Defect = nil }()
+	})
+	defer wire.OnDefect(nil)
 	here, there := transport.Pair()
 	peer.New(here, luckless{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
 	if err := there.Send([]byte("{}")); err != nil {

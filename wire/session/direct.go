@@ -232,12 +232,12 @@ func (d *Direct) Close() error {
 		if d.hub != nil {
 			d.hub.stop()
 		}
-		d.cancel()
 		d.mu.Lock()
-		d.closed = true
+		d.closed = true // before what dials is told to stop, which is no failure then
 		l := d.link
 		d.changed()
 		d.mu.Unlock()
+		d.cancel()
 		if l != nil {
 			err = l.close()
 		}

@@ -10,12 +10,16 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/tape/transcript"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
 // What a tape of 140,000 messages costs, in whatever way it is played, is what one of
 // 50,000 costs, even where every answer has a made-up value that is to be carried over.
 func TestMemory(t *testing.T) {
+	if testkit.Race {
+		t.Skip("memory is measured without the race detector, as scripts/check does")
+	}
 	const few, many = 70_000, 140_000
 	for name, use := range map[string]func(t *testing.T, messages int) int64{"server": serveLong, "client": playLong, "diff": diffLong} {
 		t.Run(name, func(t *testing.T) {

@@ -11,11 +11,15 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/testkit"
 )
 
 // A long tape stays in its file, and what is known of it beside memory: 200,000
 // messages cost what 50,000 do.
 func TestMemory(t *testing.T) {
+	if testkit.Race {
+		t.Skip("memory is measured without the race detector, as scripts/check does")
+	}
 	const few, many = 50_000, 200_000
 	a, b := loaded(t, few), loaded(t, many)
 	if each := float64(b-a) / (many - few); each > 1 {
