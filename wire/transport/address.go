@@ -178,7 +178,7 @@ func (a *Address) parseSocket(path string) *wire.Fault {
 		if !strings.HasPrefix(abs, "/") {
 			return usageHint(fmt.Sprintf("%s:%s or %s:/%s", a.Scheme, abs, a.Scheme, abs), "%s: two slashes do not begin a path", a.Scheme)
 		}
-		path = abs
+		path = "/" + strings.TrimLeft(abs, "/") // what begins with two slashes would not be read back
 	}
 	if home, ok := strings.CutPrefix(path, "~/"); ok {
 		return usageHint(a.Scheme+":$HOME/"+home+", for your shell to expand, or "+a.Scheme+":./~/"+home, "%s: a ~ is expanded by nobody here", a.Scheme)

@@ -106,7 +106,7 @@ func TestAddressIsShownWithoutSecrets(t *testing.T) {
 // FuzzParse: no panic, every refusal is a usage Fault, and what String shows is
 // read back as the same address.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"ws://u:p@h:1/p?q=1", "tcp://[::1]:1", "ws+unix:/a:/b", `exec:a 'b' "c" \d`, "ipc:", "unix:///x", "localhost:1"} {
+	for _, s := range []string{"ws://u:p@h:1/p?q=1", "tcp://[::1]:1", "ws+unix:/a:/b", `exec:a 'b' "c" \d`, "ipc:", "unix:///x", "unix:////x", "localhost:1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
