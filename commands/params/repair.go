@@ -4,11 +4,14 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The slips in what was meant to be an object or an array: a word or a key without its
 // quotes, single quotes, a comma before the end.
-var slips = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^'"\\]*'|,\s*[\]}]|[^\s"'{}\[\]:,]+`)
+var slips = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^'"\\]*'|,\s*[\]}]|[^\s"'{}\[\]:,]+`)
+})
 
 // repaired returns text, which begins an object or an array and is no JSON, with its
 // slips mended; false where that is no JSON either. Numbers, true, false and null stay
@@ -17,7 +20,7 @@ func repaired(text string) (string, bool) {
 	if !looksStructured(text) {
 		return "", false
 	}
-	better := slips.ReplaceAllStringFunc(text, func(word string) string {
+	better := slips().ReplaceAllStringFunc(text, func(word string) string {
 		switch {
 		case word[0] == '"':
 			return word

@@ -1,12 +1,11 @@
 package endpoint
 
 import (
-	"crypto/tls"
-	"errors"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
@@ -28,17 +27,17 @@ var (
 	raised = map[string]string{"http": "ws", "https": "wss"}
 )
 
-// wantsUpgrade and wantsTLS match what the bodies of such refusals say.
+// wantsUpgrade and wantsTLS match what the bodies of such refusals say. They are compiled when something was refused.
 var (
-	wantsUpgrade = regexp.MustCompile(`(?i)upgrade|websocket`)
-	wantsTLS     = regexp.MustCompile(`(?i)\bHTTPS\b`)
+	wantsUpgrade = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)upgrade|websocket`) })
+	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
 )
 
 // doubts is the table of them. The first that fits counts.
 var doubts = []doubt{
 	{
 		to: plain, why: "there is the same without TLS",
-		shown: func(f *wire.Fault, _ Endpoint) bool { return notTLS(f) },
+		shown: func(f *wire.Fault, _ Endpoint) bool { return strings.HasSuffix(f.Message, "it does not speak TLS") },
 	},
 	{
 		to: plain, schemes: []string{"tls"}, why: "a peer that does not speak TLS does that",
@@ -91,12 +90,6 @@ func (e Endpoint) Otherwise(f *wire.Fault) (sign *Sign, why string) {
 }
 
 // refused reports whether f is an HTTP answer with one of statuses whose body matches says; nil: whatever it says.
-func refused(f *wire.Fault, says *regexp.Regexp, statuses ...int) bool {
-	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says.MatchString(f.HTTP.Body))
-}
-
-// notTLS reports whether a dial failed because what came was no TLS.
-func notTLS(err error) bool {
-	var record tls.RecordHeaderError
-	return errors.As(err, &record) || strings.HasSuffix(err.Error(), "it does not speak TLS")
+func refused(f *wire.Fault, says func() *regexp.Regexp, statuses ...int) bool {
+	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says().MatchString(f.HTTP.Body))
 }

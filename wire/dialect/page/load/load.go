@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rpcx/wire"
@@ -88,10 +89,10 @@ func File(path string) (*Page, error) {
 	return Parse(path, b)
 }
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 
 // IsName reports whether name has the form of a page's name.
-func IsName(name string) bool { return nameForm.MatchString(name) }
+func IsName(name string) bool { return nameForm().MatchString(name) }
 
 func (p *Page) defaults() {
 	if p.Base == "" {
