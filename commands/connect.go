@@ -30,12 +30,12 @@ type connectOptions struct {
 func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.Catalog),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "type and check parameters of the prompt by `FILE`, a catalog", &o.params.Catalog),
 		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.NoCheck),
 	}
 	return &cmdline.Command{
 		Name:        "connect",
-		Usage:       "converse: messages from stdin to the peer, the peer's to stdout; or keep a session",
+		Usage:       "converse by messages on stdin and stdout, or keep a session",
 		ArgsUsage:   "ENDPOINT",
 		Description: connectDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{

@@ -15,7 +15,7 @@ func recordCommand(run *env.Env) *cmdline.Command {
 	o := &server.RecordOptions{}
 	return &cmdline.Command{
 		Name:        "record",
-		Usage:       "stand between two peers, pass everything on, and record it on a tape",
+		Usage:       "stand between two peers, and record on a tape what passes",
 		ArgsUsage:   "LISTEN --to ENDPOINT -o FILE [-- COMMAND ARGS...]",
 		Description: recordDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{

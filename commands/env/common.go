@@ -19,7 +19,7 @@ var errorForms = []string{"text", "json"}
 // Flags makes the flags, which store into c.
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace on stderr how the connection comes about, and each message, redacted; -vv also the bytes or frames on the wire", &c.Verbose, &c.verbose),
+		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, redacted; -vv also the bytes or frames on the wire", &c.Verbose, &c.verbose),
 		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: what stands on stderr is lines of text (the default), or each a JSON object", &c.errors, errorForms),
 		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", &c.color, []string{"auto", "always", "never"}),
 	}

@@ -24,7 +24,7 @@ func TestHelpFits(t *testing.T) {
 			if !strings.Contains(text, "\nExamples\n") {
 				t.Errorf("%s has no example", name)
 			}
-			if lines := strings.Count(text, "\n"); brief && lines > 54 {
+			if lines := strings.Count(text, "\n"); brief && lines > 30 {
 				t.Errorf("%s -h has %d lines", name, lines)
 			}
 		}

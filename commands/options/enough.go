@@ -20,7 +20,7 @@ type Enough struct {
 func (e *Enough) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
-		cmdline.Text("", "until", "", "stop after the value for which the jq program `EXPR` holds", &e.Until),
+		cmdline.Text("", "until", "", "stop after the value for which `EXPR` (jq) holds", &e.Until),
 		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &e.For),
 	}
 }

@@ -1,0 +1,140 @@
+package help
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"rpcx/commands/cmdline"
+)
+
+// What -h shows at most, and how many lines it may be in all: flags give way where a synopsis is long.
+const (
+	screenLines   = 30
+	flagsShown    = 12
+	examplesShown = 3
+)
+
+// screen returns the help of a command that fits a screen: how it is called, what its arguments are, the flags that most
+// people use, with a line for each, and examples.
+func screen(name string, d cmdline.Doc) string {
+	var head, tail strings.Builder
+	row(&head, "", name+": "+d.Usage, 0)
+	usage(&head, name, d)
+	arguments(&head, d.Args)
+	if len(d.Commands) > 0 {
+		firstSentence, _, _ := strings.Cut(d.Description, "\n\n")
+		if firstSentence != "" {
+			head.WriteString("\n" + Prose(firstSentence))
+		}
+		subcommands(&head, d)
+	}
+	examples(&tail, shortest(examplesOf(d)))
+	tail.WriteString("\n")
+	if len(d.Commands) > 0 {
+		tail.WriteString(whatElse(name, d))
+	} else {
+		row(&tail, "", name+" --help has all flags; rpcx help lists topics.", 0)
+	}
+	const heading = 2 // lines
+	room := screenLines - heading - strings.Count(head.String()+tail.String(), "\n")
+	if flags := popularFlags(d); len(flags) > 0 && room > 0 {
+		head.WriteString("\nFlags\n")
+		for _, f := range flags[:min(room, len(flags))] {
+			head.WriteString(flagLine(f) + "\n")
+		}
+	}
+	return head.String() + tail.String()
+}
+
+// popular are flags in the order in which -h lists them; it shows the first twelve that the command has.
+var popular = []string{
+	"notify", "batch", "file", "count", "until", "session", "to", "listen", "on", "hooks", "catalog", "schema", "against", "report",
+	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "header", "timeout", "verbose", "output", "dialect", "method", "events", "dry-run", "json", "follow", "jobs", "record",
+}
+
+// popularFlags returns the flags that -h shows where there is room.
+func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
+	var shown []cmdline.FlagDoc
+	for _, name := range popular {
+		for _, f := range d.Flags {
+			listens := f.Group != cmdline.GroupListen || strings.Contains(d.Args, "LISTEN")
+			if f.Names[0] == name && len(shown) < flagsShown && listens {
+				shown = append(shown, f)
+			}
+		}
+	}
+	return shown
+}
+
+// flagLine returns what one line can say of a flag.
+func flagLine(f cmdline.FlagDoc) string {
+	form := fmt.Sprintf("  %-22s  ", flagForm(f))
+	return form + clause(f.Usage, Width-utf8.RuneCountInString(form))
+}
+
+// clause returns the first clauses of text that fit in width columns; where not even the first does, the words that do.
+func clause(text string, width int) string {
+	fits, words := "", ""
+	depth, listed := 0, false // of brackets; a list after a colon is shown whole or not at all
+	for i, r := range text + "\n" {
+		if utf8.RuneCountInString(text[:i]) > width {
+			break
+		}
+		switch {
+		case r == '\n':
+			return text
+		case strings.ContainsRune("([{", r) && depth == 0 && i > 0 && text[i-1] == ' ':
+			fits = strings.TrimSpace(text[:i])
+			depth++
+		case strings.ContainsRune("([{", r):
+			depth++
+		case strings.ContainsRune(")]}", r):
+			depth--
+		case depth == 0 && !listed && strings.ContainsRune(",;:", r) && strings.HasPrefix(text[i+1:], " "):
+			fits, listed = text[:i], r == ':'
+		case r == ' ':
+			words = text[:i]
+		}
+	}
+	if fits != "" {
+		return fits
+	}
+	return words
+}
+
+// argumentDocs explain the words of a command's synopsis, in a line each.
+var argumentDocs = []struct{ name, says string }{
+	{"ENDPOINT", "ws://host/, tcp://host:port, exec:COMMAND, @NAME (help endpoints)"},
+	{"LISTEN", "ws://127.0.0.1:0/, tcp://..., unix:PATH, stdio: (help endpoints)"},
+	{"METHOD", "the peer's name of what is asked for, as rpcx describe lists it"},
+	{"PARAMS", "key=text, key:=json, key@=FILE, JSON, - for stdin (help params)"},
+	{"ARGS", "each is JSON if it parses, else text; =TEXT and :=JSON force either"},
+	{"CODE", "code in the peer's language; -f FILE or - in place of it"},
+	{"TAPE", "a recorded conversation (help tape)"},
+	{"JOB", "the id of a job, as job start prints it"},
+}
+
+// arguments writes what the words of a command's synopsis mean.
+func arguments(b *strings.Builder, usage string) {
+	usage = strings.Replace(usage, "[-- COMMAND ARGS...]", "", 1)
+	begin := "\n"
+	for _, a := range argumentDocs {
+		if slices.Contains(strings.FieldsFunc(usage, func(r rune) bool { return r < 'A' || r > 'Z' }), a.name) {
+			b.WriteString(begin)
+			row(b, "  "+a.name, a.says, 12)
+			begin = ""
+		}
+	}
+}
+
+// shortest returns the examples that -h shows: the first ones that need one line each, and where these are too few, others.
+func shortest(all []cmdline.Example) []cmdline.Example {
+	long := func(e cmdline.Example) int {
+		return min(1, len(folded(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)
+	}
+	shown := slices.Clone(all)
+	slices.SortStableFunc(shown, func(a, b cmdline.Example) int { return long(a) - long(b) })
+	return shown[:min(examplesShown, len(shown))]
+}
