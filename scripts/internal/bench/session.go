@@ -11,41 +11,45 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
-// sessions compares a call through a session with one on a connection of its
-// own, over ws and over wss. What the session's process does is not in the CPU
-// time, but in the wall clock's.
-func sessions(t *table, rpcx, dir, ws string, runs int) error {
-	run := filepath.Join(dir, "run")
-	if err := os.Mkdir(run, 0o700); err != nil {
+// session opens a session of that name, for as long as l lasts. What its process does
+// is not in the CPU time of a call, but in the wall clock's.
+func (l *lab) session(name string, endpoint ...string) error {
+	run := l.at("run")
+	if err := os.MkdirAll(run, 0o700); err != nil {
 		return err
 	}
 	if err := os.Setenv("XDG_RUNTIME_DIR", run); err != nil {
 		return err
 	}
-	wss, ca, stop, err := listenTLS(rpcx, dir)
-	if err != nil {
-		return err
+	words := append([]string{"connect", "--session", name}, endpoint...)
+	if out, err := exec.Command(l.at("rpcx"), words...).CombinedOutput(); err != nil {
+		return fmt.Errorf("opening a session: %w: %s", err, out)
 	}
-	defer stop()
-	for _, own := range [][]string{{ws}, {wss, "--cacert", ca}} {
-		scheme, _, _ := strings.Cut(own[0], ":")
-		if out, err := exec.Command(rpcx, append([]string{"connect", "--session", scheme}, own...)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("opening a session: %w: %s", err, out)
-		}
-		err := t.measure(runs, msPerRun,
-			program{"one call through a session over " + scheme, job{args: []string{rpcx, "call", "@" + scheme, "echo", "[1]"}}},
-			program{"the same on its own connection", job{args: append([]string{rpcx, "call", own[0], "echo", "[1]"}, own[1:]...)}})
-		if closed := exec.Command(rpcx, "session", "close", scheme).Run(); err == nil {
-			err = closed
-		}
-		if err != nil {
-			return err
-		}
-	}
+	l.ends = append(l.ends, func() { _ = exec.Command(l.at("rpcx"), "session", "close", name).Run() })
 	return nil
+}
+
+// sessionRows are a call through a session where a connection of its own is dear.
+func sessionRows() []row {
+	return []row{{
+		name: "session-wss", what: "one call over wss through a session", unit: wallPerRun, n: size{1, 1}, runs: callRuns,
+		clients: func(l *lab, _ int) ([]client, error) {
+			wss, ca, stop, err := listenTLS(l.at("rpcx"), l.dir)
+			if err != nil {
+				return nil, err
+			}
+			l.ends = append(l.ends, stop)
+			if err := l.session("wss", wss, "--cacert", ca); err != nil {
+				return nil, err
+			}
+			return []client{
+				{"rpcx", l.rpcx("call", "@wss", "echo", "[1]")},
+				{"rpcx on its own connection", l.rpcx("call", wss, "echo", "[1]", "--cacert", ca)},
+			}, nil
+		},
+	}}
 }
 
 // listenTLS starts a server with a certificate of this machine's own, which ca

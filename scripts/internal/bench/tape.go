@@ -4,59 +4,74 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 )
 
-// tapeNote stands below the table.
-const tapeNote = `
-record between two peers: a proxy costs a read and a write for whatever has come, which is a message where peers write
-each by itself. 64 KiB at a time that is little for each message, and no program can write a tape for as much: what the
-system takes for the file is several times the copy, as the row of a copy to a file shows. What record adds to
-that is to check each message, to look for secrets in it and to make its line.
-`
-
-// tapes compares recording with not recording, record with programs that copy bytes,
+// tapeRows compare recording with not recording, record with programs that copy bytes,
 // and a call of a tape with one of an embedded server. What stands between two peers
 // reads what one has written and writes it for the other to read: mostly a message at a
 // time. Where hundreds come at once a copy costs next to nothing for each, and most of
 // what record does more is to write the tape: so it is compared, too, with a copy that
 // writes what passes to a file.
-func tapes(t *table, bin func(string) string, dir string, far *far, size sizes) error {
-	n, rpcx := fmt.Sprint(size.stream), bin("rpcx")
-	tape := filepath.Join(dir, "stream.tape")
-	subscribe := []string{rpcx, "subscribe", far.ws, "ticks", "[" + n + "]", "--count", n}
-	err := t.measure(size.streams, usPer("message", size.stream),
-		program{"subscribe --record over ws", job{args: append(subscribe[:len(subscribe):len(subscribe)], "--record", tape)}},
-		program{"subscribe", job{args: subscribe}})
-	if err != nil {
-		return err
+func tapeRows() []row {
+	stream, runs := size{1_000_000, 100_000}, size{9, 3}
+	return []row{
+		{
+			name: "tape-subscribe", what: "`subscribe --record`", unit: cpuPerEvent, n: stream, runs: runs,
+			clients: func(l *lab, n int) ([]client, error) {
+				subscribe := []string{"subscribe", l.ws, "ticks", fmt.Sprintf("[%d,240]", n), "--count", fmt.Sprint(n)}
+				return []client{
+					{"rpcx", l.rpcx(append(subscribe, "--record", l.at("stream.tape"))...)},
+					{"subscribe alone", l.rpcx(subscribe...)},
+				}, nil
+			},
+		},
+		recordRow("tape-record-each", "`record` between two peers, each message written by itself", "each", stream, runs),
+		recordRow("tape-record", "`record` between two peers, 64 KiB at a time", "ticks", stream, runs),
+		{
+			name: "tape-record-calls", what: "`record`, one call after the other", unit: cpuPerCall, n: size{50_000, 10_000}, runs: runs,
+			clients: func(l *lab, n int) ([]client, error) {
+				between := l.rpcx("record", "stdio:", "--to", l.unix, "-o", l.at("stream.tape"))
+				between.calls = n
+				return []client{
+					{"rpcx", between},
+					{"a copy of the bytes", job{calls: n, args: []string{l.at("raw"), "copy", l.unix}}},
+				}, nil
+			},
+		},
+		{
+			name: "tape-call", what: "one call of `tape:`", unit: cpuPerRun, n: size{1, 1}, runs: callRuns,
+			clients: func(l *lab, _ int) ([]client, error) {
+				call := func(endpoint string) []string { return []string{"call", endpoint, "getOrder", "id=o_001"} }
+				order := l.at("order.tape")
+				if out, err := exec.Command(l.at("rpcx"), append(call("demo:orders"), "--record", order)...).CombinedOutput(); err != nil {
+					return nil, fmt.Errorf("recording a call: %w: %s", err, out)
+				}
+				return []client{
+					{"rpcx", l.rpcx(call("tape:" + order)...)},
+					{"the same of `demo:`", l.rpcx(call("demo:orders")...)},
+				}, nil
+			},
+		},
 	}
-	for _, stream := range []struct{ method, how string }{{"each", "each written by itself"}, {"ticks", "64 KiB at a time"}} {
-		request := filepath.Join(dir, stream.method)
-		if err := os.WriteFile(request, []byte(`{"jsonrpc":"2.0","id":1,"method":"`+stream.method+`","params":[`+n+`]}`+"\n"), 0o600); err != nil {
-			return err
-		}
-		between := func(args ...string) job { return job{stdin: request, read: true, args: args} }
-		err = t.measure(size.streams, usPer("message", size.stream),
-			program{"record between two peers, messages " + stream.how, between(rpcx, "record", "stdio:", "--to", far.unix, "-o", tape)},
-			program{"a program that copies the bytes", between(bin("raw"), "copy", far.unix)},
-			program{"one that writes them to a file, too", between(bin("raw"), "copy", far.unix, tape)})
-		if err != nil {
-			return err
-		}
+}
+
+// recordRow is rpcx record between a client that reads a stream and its server.
+func recordRow(name, what, method string, n, runs size) row {
+	return row{
+		name: name, what: what, unit: cpuPerEvent, n: n, runs: runs,
+		clients: func(l *lab, n int) ([]client, error) {
+			request := l.at(name)
+			text := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":[%d,240]}`+"\n", method, n)
+			if err := os.WriteFile(request, []byte(text), 0o600); err != nil {
+				return nil, err
+			}
+			between := func(args ...string) job { return job{stdin: request, read: true, args: args} }
+			tape := l.at("stream.tape")
+			return []client{
+				{"rpcx", between(l.at("rpcx"), "record", "stdio:", "--to", l.unix, "-o", tape)},
+				{"a copy of the bytes", between(l.at("raw"), "copy", l.unix)},
+				{"a copy that is written to a file, too", between(l.at("raw"), "copy", l.unix, tape)},
+			}, nil
+		},
 	}
-	err = t.measure(size.bulkRuns, usPer("call", size.bulk),
-		program{"record, one call after the other", job{calls: size.bulk, args: []string{rpcx, "record", "stdio:", "--to", far.unix, "-o", tape}}},
-		program{"a program that copies the bytes", job{calls: size.bulk, args: []string{bin("raw"), "copy", far.unix}}})
-	if err != nil {
-		return err
-	}
-	call := func(endpoint string) []string { return []string{rpcx, "call", endpoint, "getOrder", "id=o_001"} }
-	order := filepath.Join(dir, "order.tape")
-	if out, err := exec.Command(rpcx, append(call("demo:orders")[1:], "--record", order)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("recording a call: %w: %s", err, out)
-	}
-	return t.measure(size.calls, msPerRun,
-		program{"one call of tape:", job{args: call("tape:" + order)}},
-		program{"the same of demo:", job{args: call("demo:orders")}})
 }

@@ -1,16 +1,16 @@
-// Command raw does over WebSocket what rpcx does, with nothing but the same
-// library: no JSON is read, nothing is checked, nothing is printed.
+// Command raw is the net alone: it does what rpcx does with frames that are put together
+// and taken apart here. No library, no JSON; nothing is checked, nothing printed.
 //
-//	raw call ws://HOST/           one request, one answer
-//	raw call unix:PATH            the same, a line each
-//	raw bulk ws://HOST/ N JOBS    N requests, JOBS in flight
-//	raw stream ws://HOST/ N       one subscription of N messages
-//	raw copy unix:PATH [FILE]     stdin there, and what comes to stdout; both to FILE, too
+//	raw call ws://HOST/ | unix:PATH | http://HOST/    one request, one answer
+//	raw bulk ws://HOST/ N JOBS                         N requests, JOBS in flight
+//	raw stream ws://HOST/ N SIZE                       one subscription of N messages
+//	raw copy unix:PATH [FILE]                          stdin there, and what comes to stdout; both to FILE, too
 package main
 
 import (
 	"bufio"
-	"context"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,41 +19,40 @@ import (
 	"os"
 	"strconv"
 	"strings"
-
-	"github.com/coder/websocket"
 )
 
 func main() {
 	log.SetFlags(0)
-	if err := run(os.Args[1:]); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		log.Fatal("raw: ", err)
 	}
 }
 
-func run(args []string) error {
-	if args[0] == "copy" {
-		return copyBytes(strings.TrimPrefix(args[1], "unix:"), args[2:])
+func run(what, to string, rest []string) error {
+	if what == "copy" {
+		return copyBytes(strings.TrimPrefix(to, "unix:"), rest)
 	}
-	n, jobs := 1, 1
-	for i, to := range []*int{&n, &jobs} {
-		if len(args) > i+2 {
-			v, err := strconv.Atoi(args[i+2])
-			if err != nil {
-				return err
-			}
-			*to = v
+	numbers := []int{1, 1}
+	for i, word := range rest {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return err
 		}
+		numbers[i] = n
 	}
-	switch args[0] {
-	case "call":
-		if path, ok := strings.CutPrefix(args[1], "unix:"); ok {
-			return callUnix(path)
-		}
-		return bulk(args[1], 1, 1)
-	case "bulk":
-		return bulk(args[1], n, jobs)
-	case "stream":
-		return stream(args[1], n)
+	path, unix := strings.CutPrefix(to, "unix:")
+	host, http := strings.CutPrefix(to, "http://")
+	switch {
+	case what == "stream":
+		return stream(to, numbers[0], numbers[1])
+	case what == "bulk":
+		return bulk(to, numbers[0], numbers[1])
+	case what == "call" && unix:
+		return callUnix(path)
+	case what == "call" && http:
+		return callHTTP(strings.TrimSuffix(host, "/"))
+	case what == "call":
+		return bulk(to, 1, 1)
 	}
 	return errors.New("call, bulk, stream or copy")
 }
@@ -69,6 +68,22 @@ func callUnix(path string) error {
 		return err
 	}
 	_, err = bufio.NewReader(c).ReadSlice('\n')
+	return err
+}
+
+// callHTTP is one POST and its answer.
+func callHTTP(host string) error {
+	c, err := net.Dial("tcp", host)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	body := request(1)
+	_, err = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", host, len(body), body)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, c)
 	return err
 }
 
@@ -98,81 +113,145 @@ func copyBytes(path string, file []string) error {
 	return errors.Join(err, <-up)
 }
 
-func request(id int) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"echo","params":[%d]}`, id, id)
+func request(id int) string { return string(appendRequest(nil, id)) }
+
+func appendRequest(b []byte, id int) []byte {
+	b = strconv.AppendInt(append(b, `{"jsonrpc":"2.0","id":`...), int64(id), 10)
+	b = strconv.AppendInt(append(b, `,"method":"echo","params":[`...), int64(id), 10)
+	return append(b, `]}`...)
 }
 
-func dial(url string) (*websocket.Conn, error) {
-	c, _, err := websocket.Dial(context.Background(), url, nil)
-	if err == nil {
-		c.SetReadLimit(-1)
-	}
-	return c, err
+// A wire is a WebSocket, as far as the server of this benchmark needs it.
+type wire struct {
+	net.Conn
+	in       []byte
+	from, to int // what of in was read, and not yet taken
+	out      []byte
 }
 
-// next reads one message into buf and returns how much it is.
-func next(c *websocket.Conn, buf []byte) (int, error) {
-	_, r, err := c.Reader(context.Background())
+// dial does the handshake of RFC 6455, without a look at the answer.
+func dial(url string) (*wire, error) {
+	host := strings.TrimSuffix(strings.TrimPrefix(url, "ws://"), "/")
+	c, err := net.Dial("tcp", host)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	n := 0
-	for {
-		m, err := r.Read(buf[n:])
-		n += m
-		if errors.Is(err, io.EOF) {
-			return n, nil
+	w := &wire{Conn: c, in: make([]byte, 1<<16)}
+	_, err = io.WriteString(c, "GET / HTTP/1.1\r\nHost: "+host+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	for err == nil {
+		if end := bytes.Index(w.in[:w.to], []byte("\r\n\r\n")); end >= 0 {
+			w.from = end + 4
+			return w, nil
 		}
-		if err != nil {
-			return n, err
-		}
+		err = w.more()
 	}
+	return nil, err
 }
 
-// bulk keeps jobs requests in flight: one goroutine writes, this one reads.
+// more reads what has come.
+func (w *wire) more() error {
+	w.to = copy(w.in, w.in[w.from:w.to])
+	w.from = 0
+	n, err := w.Read(w.in[w.to:])
+	w.to += n
+	return err
+}
+
+// ask puts a request into what goes out with the next write: masked, with a key of
+// zeros, which leaves the bytes as they are.
+func (w *wire) ask(message []byte) {
+	w.out = append(w.out, 0x81)
+	if len(message) < 126 {
+		w.out = append(w.out, 0x80|byte(len(message)))
+	} else {
+		w.out = binary.BigEndian.AppendUint16(append(w.out, 0x80|126), uint16(len(message)))
+	}
+	w.out = append(append(w.out, 0, 0, 0, 0), message...)
+}
+
+// flush writes what was asked.
+func (w *wire) flush() error {
+	if len(w.out) == 0 {
+		return nil
+	}
+	_, err := w.Write(w.out)
+	w.out = w.out[:0]
+	return err
+}
+
+// frame takes one frame out of what has come; false: it is not there as a whole.
+func (w *wire) frame() bool {
+	b := w.in[w.from:w.to]
+	if len(b) < 2 {
+		return false
+	}
+	head, n := 2, int(b[1]&127)
+	switch n {
+	case 126:
+		if head = 4; len(b) < head {
+			return false
+		}
+		n = int(binary.BigEndian.Uint16(b[2:]))
+	case 127:
+		if head = 10; len(b) < head {
+			return false
+		}
+		n = int(binary.BigEndian.Uint64(b[2:]))
+	}
+	if len(b) < head+n {
+		return false
+	}
+	w.from += head + n
+	return true
+}
+
+// bulk keeps jobs requests in flight.
 func bulk(url string, n, jobs int) error {
-	c, err := dial(url)
+	w, err := dial(url)
 	if err != nil {
 		return err
 	}
-	defer c.CloseNow()
-	free := make(chan struct{}, jobs)
-	wrote := make(chan error, 1)
-	go func() {
-		for id := 1; id <= n; id++ {
-			free <- struct{}{}
-			if err := c.Write(context.Background(), websocket.MessageText, []byte(request(id))); err != nil {
-				wrote <- err
-				return
+	defer w.Close()
+	asked, message := 0, make([]byte, 0, 128)
+	for ; asked < min(n, jobs); asked++ {
+		message = appendRequest(message[:0], asked+1)
+		w.ask(message)
+	}
+	for got := 0; got < n; got++ {
+		for !w.frame() {
+			if err := w.flush(); err != nil {
+				return err
+			}
+			if err := w.more(); err != nil {
+				return err
 			}
 		}
-		wrote <- nil
-	}()
-	buf := make([]byte, 1<<16)
-	for range n {
-		if _, err := next(c, buf); err != nil {
-			return err
+		if asked < n {
+			asked++
+			message = appendRequest(message[:0], asked)
+			w.ask(message)
 		}
-		<-free
 	}
-	return <-wrote
+	return nil
 }
 
 // stream subscribes and counts.
-func stream(url string, n int) error {
-	c, err := dial(url)
+func stream(url string, n, size int) error {
+	w, err := dial(url)
 	if err != nil {
 		return err
 	}
-	defer c.CloseNow()
-	subscribe := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"ticks","params":[%d]}`, n)
-	if err := c.Write(context.Background(), websocket.MessageText, []byte(subscribe)); err != nil {
+	defer w.Close()
+	w.ask(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"ticks","params":[%d,%d]}`, n, size))
+	if err := w.flush(); err != nil {
 		return err
 	}
-	buf := make([]byte, 1<<16)
 	for range n + 1 { // the answer, and the items
-		if _, err := next(c, buf); err != nil {
-			return err
+		for !w.frame() {
+			if err := w.more(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -2,12 +2,12 @@
 // on a Unix socket. It writes frames that were made beforehand, many at once, so
 // that what is measured is the client.
 //
-//	server SOCKET SIZE
+//	server SOCKET
 //
-// It prints its port. Its methods: echo answers its params; ticks [N] is a
-// subscription with N items, each a message of SIZE bytes, many to a write; each [N]
-// is the same with a write for every item, on the socket; whatever else is answered
-// with true.
+// It prints its port, which takes requests by POST as well. Its methods: echo answers its
+// params; ticks [N,SIZE] is a subscription with N items, each a message of SIZE bytes,
+// many to a write; each [N,SIZE] is the same with a write for every item, on the socket;
+// whatever else is answered with true.
 package main
 
 import (
@@ -23,29 +23,27 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 )
 
 func main() {
 	log.SetFlags(0)
-	size, err := strconv.Atoi(os.Args[2])
-	if err != nil {
-		log.Fatal(err)
-	}
 	unix, err := net.Listen("unix", os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
-	item := tick(size)
-	go lines(unix, item)
+	go lines(unix)
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(tcp.Addr().(*net.TCPAddr).Port)
 	log.Fatal(http.Serve(tcp, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := upgrade(w, r, item); err != nil && !errors.Is(err, io.EOF) {
+		serve := upgrade
+		if r.Header.Get("Upgrade") == "" {
+			serve = post
+		}
+		if err := serve(w, r); err != nil && !errors.Is(err, io.EOF) {
 			log.Print(err)
 		}
 	})))
@@ -65,15 +63,18 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// answer is the response to m, and how many items follow it; apart: each in a write of
-// its own.
-func answer(raw []byte) (response []byte, items int, apart bool, err error) {
+// An answer is what a request is answered with.
+type answer struct {
+	response []byte // nil: none
+	items    int    // how many follow it
+	item     []byte // each of them
+	apart    bool   // each in a write of its own
+}
+
+func answerTo(raw []byte) (a answer, err error) {
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, 0, false, err
-	}
-	if m.ID == nil {
-		return nil, 0, false, nil
+	if err := json.Unmarshal(raw, &m); err != nil || m.ID == nil {
+		return a, err
 	}
 	result := "true"
 	switch m.Method {
@@ -81,17 +82,32 @@ func answer(raw []byte) (response []byte, items int, apart bool, err error) {
 		result = string(m.Params)
 	case "ticks", "each":
 		var n []int
-		if err := json.Unmarshal(m.Params, &n); err != nil || len(n) != 1 {
-			return nil, 0, false, fmt.Errorf("%s wants [N], not %s", m.Method, m.Params)
+		if err := json.Unmarshal(m.Params, &n); err != nil || len(n) != 2 {
+			return a, fmt.Errorf("%s wants [N,SIZE], not %s", m.Method, m.Params)
 		}
-		result, items, apart = `"s1"`, n[0], m.Method == "each"
+		result, a.items, a.item, a.apart = `"s1"`, n[0], tick(n[1]), m.Method == "each"
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result), items, apart, nil
+	a.response = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+	return a, nil
+}
+
+// post answers a request that is a POST.
+func post(w http.ResponseWriter, r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	a, err := answerTo(body)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(a.response)
+	return err
 }
 
 // lines answers on a Unix socket, a message a line.
-func lines(l net.Listener, item []byte) {
-	item = append(item[:len(item):len(item)], '\n')
+func lines(l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -101,19 +117,20 @@ func lines(l net.Listener, item []byte) {
 			defer c.Close()
 			in, out := bufio.NewScanner(c), bufio.NewWriterSize(c, 64<<10)
 			for in.Scan() {
-				response, items, apart, err := answer(in.Bytes())
+				a, err := answerTo(in.Bytes())
 				if err != nil {
 					log.Print(err)
 					return
 				}
-				if _, err := out.Write(append(response, '\n')); err != nil {
+				if _, err := out.Write(append(a.response, '\n')); err != nil {
 					return
 				}
-				for range items {
+				item := append(a.item, '\n')
+				for range a.items {
 					if _, err := out.Write(item); err != nil {
 						return
 					}
-					if apart && out.Flush() != nil {
+					if a.apart && out.Flush() != nil {
 						return
 					}
 				}
@@ -126,7 +143,7 @@ func lines(l net.Listener, item []byte) {
 }
 
 // upgrade does the handshake of RFC 6455 and then answers.
-func upgrade(w http.ResponseWriter, r *http.Request, item []byte) error {
+func upgrade(w http.ResponseWriter, r *http.Request) error {
 	key := r.Header.Get("Sec-Websocket-Key")
 	c, rw, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -141,7 +158,6 @@ func upgrade(w http.ResponseWriter, r *http.Request, item []byte) error {
 	}
 	in := bufio.NewReaderSize(rw, 1<<16)
 	out := bufio.NewWriterSize(c, 1<<16)
-	frame := appendFrame(nil, 1, item)
 	for {
 		code, msg, err := readFrame(in)
 		if err != nil || code == 8 {
@@ -152,7 +168,7 @@ func upgrade(w http.ResponseWriter, r *http.Request, item []byte) error {
 			_, _ = out.Write(appendFrame(nil, 10, msg))
 		}
 		if code == 1 {
-			if err := serve(out, msg, frame); err != nil {
+			if err := serve(out, msg); err != nil {
 				return err
 			}
 		}
@@ -164,15 +180,16 @@ func upgrade(w http.ResponseWriter, r *http.Request, item []byte) error {
 	}
 }
 
-func serve(out *bufio.Writer, msg, frame []byte) error {
-	response, items, _, err := answer(msg)
-	if err != nil || response == nil {
+func serve(out *bufio.Writer, msg []byte) error {
+	a, err := answerTo(msg)
+	if err != nil || a.response == nil {
 		return err
 	}
-	if _, err := out.Write(appendFrame(nil, 1, response)); err != nil {
+	if _, err := out.Write(appendFrame(nil, 1, a.response)); err != nil {
 		return nil
 	}
-	for range items {
+	frame := appendFrame(nil, 1, a.item)
+	for range a.items {
 		if _, err := out.Write(frame); err != nil {
 			return nil
 		}

@@ -1,0 +1,30 @@
+// Command profiled is rpcx with a CPU profile of its run, for scripts/bench --profile: a
+// file in the folder that $RPCX_PROFILES names. What runs before main is not in it.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/pprof"
+
+	"rpcx/commands"
+)
+
+func main() {
+	dir := os.Getenv("RPCX_PROFILES")
+	if dir == "" { // rpcx itself, as a process that another one started
+		commands.Main(os.Args).Exit()
+	}
+	f, err := os.CreateTemp(dir, "cpu-*")
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "profiled:", err)
+		os.Exit(1)
+	}
+	out := commands.Main(os.Args)
+	pprof.StopCPUProfile()
+	f.Close()
+	out.Exit()
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// A row is one piece of work, and who does it.
+type row struct {
+	name string // for --row
+	what string
+	unit unit
+	goal goal
+	n    size // how much is done in one run
+	runs size
+	// clients are those who do it, rpcx first. What they need is made in l.
+	clients func(l *lab, n int) ([]client, error)
+}
+
+// rows are all rows, in the order of the report. To add some, write a function like
+// those that are named here.
+func rows() []row {
+	return slices.Concat(streamRows(), batchRows(), callRows(), startRows(), sessionRows(), pluginRows(), tapeRows(), pageRows())
+}
+
+// A size is that of the whole benchmark, and of --quick.
+type size struct{ whole, quick int }
+
+func (s size) of(quick bool) int {
+	if quick {
+		return s.quick
+	}
+	return s.whole
+}
+
+// A goal is the most that rpcx may take, as a multiple of what another client does in
+// the same run. The zero value is none.
+type goal struct {
+	ratio float64
+	of    string
+}
+
+// The clients that most rows have. One without a name of its own is "raw": frames put
+// together by hand, no library; or "tuned": the library of rpcx in a raw loop, a reused
+// buffer and no JSON.
+const (
+	isRaw   = "raw"
+	isTuned = "tuned"
+)
+
+// A client is one program of a row.
+type client struct {
+	who string // what the report calls it
+	job job
+}
+
+// A unit is what a row counts in.
+type unit struct {
+	Of  string `json:"of"` // the clock, and what it is divided by
+	cpu bool   // the time of the processor, user and system, of the whole process; else what passes
+	per bool   // divided by n, in µs; else of a run, in ms
+}
+
+var (
+	cpuPerEvent = unit{Of: "CPU µs an event", cpu: true, per: true}
+	cpuPerCall  = unit{Of: "CPU µs a call", cpu: true, per: true}
+	cpuPerRun   = unit{Of: "CPU ms", cpu: true}
+	wallPerRun  = unit{Of: "ms"}
+)
+
+// in is what a run of n took in the unit.
+func (u unit) in(s sample, n int) float64 {
+	t := s.wall
+	if u.cpu {
+		t = s.cpu
+	}
+	if u.per {
+		return float64(t) / float64(time.Microsecond) / float64(n)
+	}
+	return float64(t) / float64(time.Millisecond)
+}
