@@ -77,7 +77,7 @@ var floors = []floor{
 	{"commands/cmdline", []string{"wire", "wire/redact", "wire/catalog", "wire/session", "format", "commands/params"}, []string{"github.com/urfave/cli/v3"}},
 	{"commands/env", []string{"wire", "wire/*", "format", "commands/cmdline"}, nil},
 	{"commands/complete", []string{"wire", "wire/*", "commands/cmdline", "commands/env", "commands/help"}, nil},
-	{"commands/help", []string{"wire", "wire/*", "commands/cmdline", "commands/env"}, nil},
+	{"commands/help", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env"}, nil},
 	{"commands/options", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/params"}, nil},
 	{"commands/dialects", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/params"}, nil},
 	{"commands/request", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/dialects", "commands/params"}, nil},

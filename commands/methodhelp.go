@@ -37,6 +37,7 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 		}
 	}
 	if c == nil {
+		run.Line.Brief = true
 		return help.Print(os.Stdout, run.Line)
 	}
 	m := dialects.MethodOf(c, rest[0])
@@ -44,7 +45,11 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 		return request.NoMethod(run, c, rest[0])
 	}
 	var b bytes.Buffer
-	if err := request.Listing(run, c).Method(&b, m, run.Line.Args[0]); err != nil {
+	listing := request.Listing(run, c)
+	if listing.Width <= 0 || listing.Width > help.Width {
+		listing.Width = help.Width
+	}
+	if err := listing.Method(&b, m, run.Line.Args[0]); err != nil {
 		return err
 	}
 	b.WriteString("\nrpcx " + run.Line.Cmd.Name + " --help tells of the flags.\n")

@@ -13,7 +13,7 @@ import (
 type Listing struct {
 	Catalog     *catalog.Catalog
 	Conventions catalog.Conventions // of the catalog's dialect
-	Width       int                 // lines are cut to so many columns; 0: not cut
+	Width       int                 // lines have at most so many columns; 0: no limit
 	Color       bool
 }
 
@@ -149,7 +149,7 @@ func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 	b.WriteString(strong(CleanLine(m.Name), color) + " (" + string(kindOf(m)) + ")\n")
 	for line := range strings.SplitSeq(strings.TrimSpace(Clean(m.Description)), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
-			b.WriteString("  " + line + "\n")
+			wrap(&b, "  ", 2, line, width)
 		}
 	}
 	if m.Params == nil {
@@ -158,17 +158,27 @@ func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 		section(&b, "Parameters", inside(c, m.Params, "", 1), width, color)
 	}
 	if len(m.Result) > 0 {
-		b.WriteString("\n" + strong("Result:", color) + " " + typeText(m.Result) + "\n")
+		b.WriteString("\n")
+		titled(&b, "Result:", typeText(m.Result), width, color)
 		fields(&b, parameters(c, m.Result), width)
 	}
 	for _, contentType := range sortedKeys(m.Events) {
-		b.WriteString("\n" + strong("Event "+CleanLine(contentType)+":", color) + " " + typeText(m.Events[contentType]) + "\n")
+		b.WriteString("\n")
+		titled(&b, "Event "+CleanLine(contentType)+":", typeText(m.Events[contentType]), width, color)
 		fields(&b, parameters(c, m.Events[contentType]), width)
 	}
 	if len(m.Effects) > 0 {
-		b.WriteString("\n" + strong("Effects:", color) + " " + CleanLine(strings.Join(m.Effects, ", ")) + "\n")
+		b.WriteString("\n")
+		titled(&b, "Effects:", CleanLine(strings.Join(m.Effects, ", ")), width, color)
 	}
-	b.WriteString("\n" + strong("Example:", color) + "\n  " + CleanLine(QuoteAll(l.usage(m, endpoint))) + "\n")
+	b.WriteString("\n" + strong("Example:", color) + "\n")
+	example := []string{CleanLine(QuoteAll(l.usage(m, endpoint)))}
+	if width > 0 {
+		example = Fold(example[0], width-2)
+	}
+	for _, line := range example {
+		b.WriteString("  " + line + "\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -188,65 +198,6 @@ func (l Listing) usage(m *catalog.Method, endpoint string) []string {
 	}
 	words = append(words, endpoint, typed)
 	return append(words, m.Example(l.Catalog, l.Conventions)...)
-}
-
-func section(b *strings.Builder, title string, params []parameter, width int, color bool) {
-	b.WriteString("\n" + strong(title+":", color))
-	if len(params) == 0 {
-		b.WriteString(" none\n")
-		return
-	}
-	b.WriteString("\n")
-	fields(b, params, width)
-}
-
-// fields writes the members of an object: name, type, whether it is required,
-// and its description.
-func fields(b *strings.Builder, params []parameter, width int) {
-	if len(params) == 0 {
-		return
-	}
-	rows := make([][]string, len(params))
-	for i, p := range params {
-		need := ""
-		if p.required {
-			need = "required"
-		}
-		rows[i] = []string{p.name, typeText(p.schema), need, p.remarks()}
-	}
-	writeTable(b, "  ", rows, width, false)
-}
-
-// remarks returns a schema's description, choices, bounds and default.
-func (p parameter) remarks() string {
-	var parts []string
-	schema := p.schema
-	if p.when != "" {
-		parts = append(parts, p.when)
-	}
-	if text, ok := scan.Text(scan.Get(schema, "description")); ok && text != "" {
-		parts = append(parts, CleanLine(text))
-	}
-	if enum := scan.Get(schema, "enum"); enum != nil {
-		parts = append(parts, "one of "+list(enum))
-	}
-	for _, bound := range bounds {
-		if value := scan.Get(schema, bound.keyword); scan.Type(value) == 'n' {
-			parts = append(parts, bound.says+" "+strings.TrimSuffix(string(value), ".0"))
-		}
-	}
-	if value := scan.Get(schema, "default"); value != nil {
-		parts = append(parts, "default "+excerpt(value))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// bounds are the keywords of a schema that a listing shows.
-var bounds = []struct{ keyword, says string }{
-	{"minimum", "at least"},
-	{"exclusiveMinimum", "more than"},
-	{"maximum", "at most"},
-	{"exclusiveMaximum", "less than"},
 }
 
 // A Module is a group of methods in a listing.

@@ -2,6 +2,7 @@ package format
 
 import (
 	"os"
+	"strings"
 	"unicode"
 
 	"golang.org/x/term"
@@ -75,6 +76,91 @@ func Cut(s string, width int) string {
 	for i, r := range s {
 		if n += columns(r); n > width-1 {
 			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// Fold returns a line of a shell in lines of at most width columns, broken at blanks outside of quotes, where a
+// backslash lets it go on. What cannot be broken stays as wide as it is.
+func Fold(line string, width int) []string {
+	const more = "    " // before what goes on
+	var lines []string
+	for before := ""; ; before = more {
+		if Width(before+line) <= width {
+			return append(lines, before+line)
+		}
+		at := breakIn(line, width-Width(before)-2)
+		if at < 0 {
+			return append(lines, before+line)
+		}
+		lines = append(lines, before+line[:at]+` \`)
+		line = line[at+1:]
+	}
+}
+
+// breakIn returns the place of the last blank outside of quotes that leaves at most width columns before it; where there
+// is none, that of the first; -1: there is none at all.
+func breakIn(line string, width int) int {
+	at, n, quote := -1, 0, rune(0)
+	escaped := false
+	for i, r := range line {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == ' ' && i > 0 && (n <= width || at < 0):
+			at = i
+		}
+		n += columns(r)
+	}
+	return at
+}
+
+// wrap writes text behind before, at most width columns a line; what goes on in further lines begins at column indent. A
+// word that is wider than a line is cut in pieces. A width of 0 wraps nothing.
+func wrap(b *strings.Builder, before string, indent int, text string, width int) {
+	if width <= 0 {
+		b.WriteString(strings.TrimRight(before+text, " ") + "\n")
+		return
+	}
+	line, empty := before, strings.TrimSpace(before) == ""
+	end := func() {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		line, empty = strings.Repeat(" ", indent), true
+	}
+	for _, word := range strings.Fields(text) {
+		if !empty && line[len(line)-1] != ' ' {
+			line += " "
+		}
+		if Width(line)+Width(word) > width && !empty {
+			end()
+		}
+		for Width(line)+Width(word) > width {
+			piece := prefix(word, width-Width(line))
+			line, word = line+piece, word[len(piece):]
+			end()
+		}
+		if word != "" {
+			line, empty = line+word, false
+		}
+	}
+	end()
+}
+
+// prefix returns as much of s as takes width columns, but at least one character.
+func prefix(s string, width int) string {
+	n := 0
+	for i, r := range s {
+		if n += columns(r); n > width && i > 0 {
+			return s[:i]
 		}
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"rpcx/commands/cmdline"
+	"rpcx/format"
 )
 
 // What -h shows at most, and how many lines it may be in all: flags give way where a synopsis is long.
@@ -132,7 +133,7 @@ func arguments(b *strings.Builder, usage string) {
 // shortest returns the examples that -h shows: the first ones that need one line each, and where these are too few, others.
 func shortest(all []cmdline.Example) []cmdline.Example {
 	long := func(e cmdline.Example) int {
-		return min(1, len(folded(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)
+		return min(1, len(format.Fold(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)
 	}
 	shown := slices.Clone(all)
 	slices.SortStableFunc(shown, func(a, b cmdline.Example) int { return long(a) - long(b) })

@@ -3,6 +3,8 @@ package help
 import (
 	"strings"
 	"unicode/utf8"
+
+	"rpcx/format"
 )
 
 // Width is the greatest width of help, in columns.
@@ -117,7 +119,7 @@ func Prose(text string) string {
 func verbatim(b *strings.Builder, line string) {
 	lines := []string{line}
 	if isShell(line) {
-		lines = folded(line, Width-2)
+		lines = format.Fold(line, Width-2)
 	}
 	for _, l := range lines {
 		b.WriteString(strings.TrimRight("  "+l, " ") + "\n")
@@ -153,4 +155,15 @@ func row(b *strings.Builder, left, right string, width int) {
 		at += n
 	}
 	b.WriteString("\n")
+}
+
+// isShell reports whether a verbatim line is one of a shell: it begins with a prompt, or with a program of ours.
+func isShell(line string) bool {
+	line = strings.TrimPrefix(line, "$ ")
+	for _, program := range []string{"rpcx ", "printf ", "jq "} {
+		if strings.HasPrefix(line, program) {
+			return true
+		}
+	}
+	return false
 }

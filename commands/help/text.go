@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rpcx/commands/cmdline"
+	"rpcx/format"
 )
 
 // Print prints the help of the command that the line names: one screen for -h,
@@ -119,7 +120,7 @@ func examples(b *strings.Builder, examples []cmdline.Example) {
 	for _, e := range examples {
 		b.WriteString("  # " + e.Says + "\n")
 		for line := range strings.SplitSeq(e.Command, "\n") {
-			for _, l := range folded(line, Width-2) {
+			for _, l := range format.Fold(line, Width-2) {
 				b.WriteString("  " + l + "\n")
 			}
 		}

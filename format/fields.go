@@ -1,0 +1,116 @@
+package format
+
+import (
+	"strings"
+
+	"rpcx/wire/scan"
+)
+
+func section(b *strings.Builder, title string, params []parameter, width int, color bool) {
+	b.WriteString("\n" + strong(title+":", color))
+	if len(params) == 0 {
+		b.WriteString(" none\n")
+		return
+	}
+	b.WriteString("\n")
+	fields(b, params, width)
+}
+
+// fields writes the members of an object: name, type, whether it is required,
+// and its description.
+func fields(b *strings.Builder, params []parameter, width int) {
+	if len(params) == 0 {
+		return
+	}
+	rows := make([][]string, len(params))
+	for i, p := range params {
+		need := ""
+		if p.required {
+			need = "required"
+		}
+		rows[i] = []string{p.name, typeText(p.schema), need, p.remarks()}
+	}
+	writeRows(b, rows, width)
+}
+
+// writeRows writes rows with aligned columns, of which the last one goes on below itself. A cell that is wider than a third
+// of width does not widen its column.
+func writeRows(b *strings.Builder, rows [][]string, width int) {
+	const margin, gap = 2, 2
+	last := len(rows[0]) - 1
+	widths, indent := make([]int, last), margin
+	for i := range widths {
+		for _, row := range rows {
+			if n := Width(row[i]); width <= 0 || n <= width/3 {
+				widths[i] = max(widths[i], n)
+			}
+		}
+		if widths[i] > 0 {
+			indent += widths[i] + gap
+		}
+	}
+	if indent > width/2 {
+		indent = 3 * margin
+	}
+	for _, row := range rows {
+		line := strings.Repeat(" ", margin)
+		for i, cell := range row[:last] {
+			if line += cell; widths[i] > 0 || cell != "" {
+				line += strings.Repeat(" ", max(widths[i]-Width(cell), 0)+gap)
+			}
+		}
+		if cells := strings.TrimRight(line, " "); width > 0 && Width(cells)+gap > width {
+			wrap(b, strings.Repeat(" ", margin), 3*margin, cells, width)
+			line = ""
+		}
+		switch text := row[last]; {
+		case text == "" && line != "":
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+		case text != "":
+			wrap(b, line+strings.Repeat(" ", max(indent-Width(line), 0)), indent, text, width)
+		}
+	}
+}
+
+// titled writes a title and its text on one line, or on as many as that takes.
+func titled(b *strings.Builder, title, text string, width int, color bool) {
+	if !color {
+		wrap(b, title+" ", 2, text, width)
+		return
+	}
+	var plain strings.Builder
+	wrap(&plain, title+" ", 2, text, width)
+	b.WriteString(strong(title, color) + strings.TrimPrefix(plain.String(), title))
+}
+
+// remarks returns a schema's description, choices, bounds and default.
+func (p parameter) remarks() string {
+	var parts []string
+	schema := p.schema
+	if p.when != "" {
+		parts = append(parts, p.when)
+	}
+	if text, ok := scan.Text(scan.Get(schema, "description")); ok && text != "" {
+		parts = append(parts, CleanLine(text))
+	}
+	if enum := scan.Get(schema, "enum"); enum != nil {
+		parts = append(parts, "one of "+list(enum))
+	}
+	for _, bound := range bounds {
+		if value := scan.Get(schema, bound.keyword); scan.Type(value) == 'n' {
+			parts = append(parts, bound.says+" "+strings.TrimSuffix(string(value), ".0"))
+		}
+	}
+	if value := scan.Get(schema, "default"); value != nil {
+		parts = append(parts, "default "+excerpt(value))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// bounds are the keywords of a schema that a listing shows.
+var bounds = []struct{ keyword, says string }{
+	{"minimum", "at least"},
+	{"exclusiveMinimum", "more than"},
+	{"maximum", "at most"},
+	{"exclusiveMaximum", "less than"},
+}

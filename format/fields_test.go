@@ -1,0 +1,62 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"rpcx/wire/catalog"
+)
+
+// wideCatalog has everything that a peer can make long.
+func wideCatalog(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	long := strings.Repeat("what it does is told at length ", 9) + "https://docs.example/" + strings.Repeat("far/", 30)
+	text, _ := json.Marshal(long)
+	var c catalog.Catalog
+	if err := json.Unmarshal([]byte(strings.NewReplacer("LONG", string(text)).Replace(`{"catalog":1,"info":{"name":"wide","description":LONG},"methods":[
+{"name":"paint","description":LONG,"params":{"type":"object","properties":{
+  "colour":{"type":"string","description":LONG,"enum":["red","green","blue"]},
+  "aNameThatIsItselfAlmostAsLongAsTheLineOfATerminalThatIsEightyColumnsWideOrSo":{"type":"integer","description":LONG},
+  "shape":{"anyOf":[{"$ref":"#/$defs/CircleWithALongName"},{"$ref":"#/$defs/SquareWithALongName"},{"$ref":"#/$defs/TriangleWithALongName"},{"type":"null"}],"description":LONG},
+  "広い":{"type":"string","description":"広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い広い"}},
+  "required":["colour","shape"]},"result":{"type":"object","properties":{"done":{"type":"boolean","description":LONG}}},
+ "events":{"application/vnd.example+json":{"type":"object","properties":{"at":{"type":"string","description":LONG}}}},
+ "effects":["reads what is far away","writes what is far away","costs a lot of time and money","asks the user"]}]}`)), &c); err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
+// TestListingsFit: neither a method nor a table of methods is wider than the screen, whatever the peer says, and of a
+// method no word is lost.
+func TestListingsFit(t *testing.T) {
+	c := wideCatalog(t)
+	for _, width := range []int{40, 80, 132} {
+		for _, color := range []bool{false, true} {
+			l := Listing{Catalog: c, Width: width, Color: color}
+			var method, table, modules bytes.Buffer
+			if err := l.Method(&method, &c.Methods[0], "ws://host.example/path"); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Methods(&table); err != nil {
+				t.Fatal(err)
+			}
+			if err := Modules(&modules, []Module{{Name: "paint", Description: c.Info.Description}}, width, color); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(method.String() + table.String() + modules.String()) {
+				line = strings.NewReplacer(colorTitle, "", colorOff, "", "\n", "").Replace(line)
+				if Width(line) > width && !strings.Contains(line, "rpcx call") && !strings.Contains(line, "shape:=") {
+					t.Errorf("%d columns where %d fit: %s", Width(line), width, line)
+				}
+			}
+			for _, words := range []string{"far/far/", "one of red, green, blue", "costs a lot", "required"} {
+				if !strings.Contains(strings.Join(strings.Fields(method.String()), " "), words) {
+					t.Errorf("at %d columns %q is missing:\n%s", width, words, method.String())
+				}
+			}
+		}
+	}
+}
