@@ -15,6 +15,15 @@ type HTTPSession interface {
 	EndByDelete()
 }
 
+// An HTTPName is how an HTTP server knows its client: by a header whose value, once it was in an
+// answer, goes with every request from then on.
+type HTTPName struct {
+	Header string // "": Mcp-Session-Id
+	// Again is the status of an answer that only brings the header: the message is sent again
+	// with it, once. 0: there is none.
+	Again int
+}
+
 // ErrSessionLost is the cause of a Fault of an Exchange: the far side knows nothing of the
 // session any more, and has not taken the message. The next exchange has no session.
 var ErrSessionLost = errors.New("the session is over")

@@ -40,6 +40,7 @@ type Spec struct {
 	Resolve       func(get func(path string) ([]byte, error)) (path string, err error)
 	Duplex        bool               // both sides send unasked, which HTTP POST cannot carry
 	Sessions      *wire.HTTPSessions // how exchanges with an HTTP listener are sessions; nil: they are not
+	HTTPName      wire.HTTPName      // how an HTTP server knows its client
 	JSONRPCMember bool               // messages have the member "jsonrpc":"2.0"
 
 	Asks string // a method that only servers of it answer, which makes no session; "": there is none

@@ -174,7 +174,7 @@ func carriedBy(e endpoint.Endpoint) string {
 // transportConfig adds what the dialect, our role in it and the framing decide.
 func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := e.Spec(), o.Transport
-	cfg.Binary, cfg.Sessions = binary, spec.Sessions
+	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Sessions, spec.HTTPName
 	if len(cfg.Subprotocols) == 0 {
 		cfg.Subprotocols, cfg.NoneWillDo = spec.Subprotocols, true
 	}

@@ -15,10 +15,6 @@ import (
 	"rpcx/wire"
 )
 
-// sessionHeader is the header by which some servers (MCP's) know a client: the
-// value that they send is sent back with each request.
-const sessionHeader = "Mcp-Session-Id"
-
 // An httpConn sends each message as a POST, whose answer holds any number of
 // messages. It is a wire.Exchanger; Send is for callers that do not use Exchange.
 type httpConn struct {
@@ -132,6 +128,9 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 		err = e.exchange(both, msg, recv)
 	} else {
 		err = h.post(both, msg, recv)
+		if errors.Is(err, errAgain) {
+			err = h.post(context.WithValue(both, againKey{}, true), msg, recv)
+		}
 	}
 	switch {
 	case err == nil:
@@ -167,8 +166,8 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	if resp.StatusCode == http.StatusNotFound && h.lose(session) {
 		return wire.NewFault(wire.Unreachable, h.where+" has ended the session", wire.ErrSessionLost)
 	}
-	if id := resp.Header.Get(sessionHeader); id != "" {
-		h.session.Store(&id)
+	if h.takeName(ctx, resp) {
+		return errAgain
 	}
 	err = h.resumed(ctx, msg, resp, recv)
 	if session == nil && h.older(ctx, err) {

@@ -53,7 +53,7 @@ func (h *httpConn) EndByDelete() {
 func (h *httpConn) setSession(head http.Header) *string {
 	id := h.session.Load()
 	if id != nil {
-		setDefault(head, sessionHeader, *id)
+		setDefault(head, h.c.nameHeader(), *id)
 	}
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()

@@ -32,6 +32,7 @@ type httpListener struct {
 	serving  sync.WaitGroup
 	patience time.Duration // see body
 	sessions *sessions     // nil: there are none
+	name     string        // that clients are given and send back; "": none
 
 	mu   sync.Mutex
 	idle map[net.Conn]struct{} // connections without a request
@@ -41,7 +42,7 @@ type httpListener struct {
 func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	l := &httpListener{
 		c: c, ready: make(chan wire.Conn), closed: make(chan struct{}),
-		idle: map[net.Conn]struct{}{}, patience: bodyPatience, sessions: newSessions(c),
+		idle: map[net.Conn]struct{}{}, patience: bodyPatience, sessions: newSessions(c), name: newName(c),
 	}
 	secure := a.Scheme == "wss" || a.Scheme == "https"
 	l.server = l.newServer()
@@ -187,7 +188,7 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(l.patience)) // for what is left of a body that is refused, too
 	rc.SetWriteDeadline(time.Time{})
-	if !l.allow(w, r) {
+	if !l.allow(w, r) || l.names(w, r) {
 		return
 	}
 	switch {

@@ -19,6 +19,7 @@ type Config struct {
 	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
 	wire.Options
 	Sessions     *wire.HTTPSessions // how exchanges are sessions (http, ws); nil: they are not
+	Name         wire.HTTPName      // how an HTTP server knows its client
 	Header       http.Header        // of the HTTP request (http, ws)
 	Subprotocols []string           // offered, or as a listener accepted, in order of preference
 	NoneWillDo   bool               // a server that picks none of them is no surprise

@@ -151,6 +151,7 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		Subprotocols:  p.Subprotocols,
 		Sentinel:      p.Names != nil && p.Names.Sentinel,
 		Sessions:      d.Sessions(),
+		HTTPName:      wire.HTTPName{Header: p.HTTP.Session, Again: p.HTTP.Again},
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
 		ScalarParams:  p.Names != nil && p.Names.Params != "",
 		TypedParams:   p.Typed,

@@ -174,11 +174,24 @@ var ownHeaders = []string{
 	"transfer-encoding", "connection", "upgrade", "proxy-authorization", "te", "trailer", "last-event-id",
 }
 
+// mayHave reports whether a page may set the header of that name.
+func mayHave(name string) bool {
+	return !slices.Contains(ownHeaders, strings.ToLower(name)) && !strings.ContainsAny(name, " \t\r\n:")
+}
+
 func (p *Page) checkRules(at places) error {
 	for name := range p.HTTP.Headers {
-		if slices.Contains(ownHeaders, strings.ToLower(name)) || strings.ContainsAny(name, " \t\r\n:") {
+		if !mayHave(name) {
 			return at.fault("http.headers."+name, "a page does not set this header")
 		}
+	}
+	switch again := p.HTTP.Again; {
+	case p.HTTP.Session != "" && !mayHave(p.HTTP.Session):
+		return at.fault("http.session", "a page does not set this header")
+	case again != 0 && p.HTTP.Session == "":
+		return at.fault("http.again", "expected session beside it: the header that such an answer brings")
+	case again != 0 && (again < 400 || again > 499):
+		return at.fault("http.again", "expected a status from 400 to 499, such as 409")
 	}
 	for i, r := range p.Read {
 		path := fmt.Sprintf("read[%d]", i)

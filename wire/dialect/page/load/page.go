@@ -175,7 +175,8 @@ type Subscribe struct {
 
 // HTTP says what makes HTTP exchanges one session.
 type HTTP struct {
-	Session string              `toml:"session" says:"the header that names a session. A server of the page begins one with the call that must be the first (serve.first)"`
+	Session string              `toml:"session" says:"the header that names a session: what an answer has there goes with each request from then on. A server of the page begins one with the call that must be the first (serve.first)"`
+	Again   int                 `toml:"again" says:"the status of an answer that only brings that header, such as 409: the message is sent again with it. A server of the page refuses so what comes without its header"`
 	Values  map[string][]string `toml:"values" says:"HEADER = the values of it that a server takes; any other is refused with 400"`
 	Prime   Prog                `toml:"prime" says:"holds on the params of that first call where the client takes event streams that begin with an empty event"`
 	Headers map[string]Prog     `toml:"headers" says:"HEADER = a program on $kept, that makes its value, a text"`
