@@ -24,6 +24,9 @@ type HTTPName struct {
 	Again int
 }
 
+// HTTPGets answer a GET of a path of an HTTP listener, each with JSON; at is the URL of its WebSocket.
+type HTTPGets map[string]func(at string) ([]byte, error)
+
 // ErrSessionLost is the cause of a Fault of an Exchange: the far side knows nothing of the
 // session any more, and has not taken the message. The next exchange has no session.
 var ErrSessionLost = errors.New("the session is over")

@@ -65,6 +65,13 @@ type Reloader interface {
 	Reload()
 }
 
+// A Getter is a Server whose listener, over HTTP, answers a GET of some paths, beside what is
+// spoken with it. It is optional.
+type Getter interface {
+	// Gets returns the paths; about says who answers.
+	Gets(about catalog.Info) wire.HTTPGets
+}
+
 // A Completer is a Runtime that knows which names code can use.
 type Completer interface {
 	Completions() []string

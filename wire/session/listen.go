@@ -62,6 +62,9 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	}
 	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
 	cfg.NoPosts = e.Spec().Duplex
+	if g, ok := s.side.server.(dialect.Getter); ok {
+		cfg.Gets = g.Gets(o.Info)
+	}
 	switch {
 	case err != nil:
 	case e.Turned == endpoint.Dial:

@@ -30,6 +30,7 @@ type guard struct {
 	noPosts bool     // only WebSockets
 	relayed bool     // requests are passed on, whatever their method
 	session string   // the header that names a session; "": there are none
+	gets    wire.HTTPGets
 	refused refusals
 }
 
@@ -54,6 +55,7 @@ func (l *httpListener) bind(ctx context.Context, a Address) (net.Listener, error
 	l.path, l.origins, l.token = path, l.c.AllowOrigin, l.c.Token
 	l.websock, l.noPosts, l.relayed = a.webSocket(), l.c.NoPosts, l.c.Relay != nil
 	l.refused.warn = l.c.warn
+	l.gets = l.c.Gets
 	if l.c.Sessions != nil {
 		l.session = l.c.Sessions.Header
 	}
@@ -179,7 +181,7 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !g.knownHost(r.Host):
 		return refuse(http.StatusForbidden, "this listener has no such host name")
-	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path:
+	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r):
 		return refuse(http.StatusNotFound, "no such path")
 	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
 		return refuse(http.StatusForbidden, "this listener takes nothing from pages of that origin")
@@ -192,7 +194,7 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	case isUpgrade(r):
 		return true
 	case g.relayed && r.Method != http.MethodPost: // a body is none that a page may send without asking
-	case g.inSession(r):
+	case g.inSession(r), g.isGet(r):
 	case g.noPosts, g.websock && r.Method != http.MethodPost:
 		w.Header().Set("Upgrade", "websocket")
 		return refuse(http.StatusUpgradeRequired, "this is a WebSocket")

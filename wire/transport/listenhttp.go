@@ -98,24 +98,6 @@ func (w warner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A wsNetListener accepts connections that a WebSocket can be on.
-type wsNetListener struct {
-	net.Listener
-	places *places
-}
-
-func (l wsNetListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if leave := l.places.take(c); leave != nil {
-			return &wsNet{Conn: c, left: leave}, nil
-		}
-	}
-}
-
 // state tracks the connections that have no request at present: they end with the
 // listener, while all others belong to their Conn.
 func (l *httpListener) state(c net.Conn, s http.ConnState) {
@@ -192,6 +174,8 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case l.isGet(r):
+		l.get(w, r)
 	case l.relayed && !isUpgrade(r):
 		if l.token != "" {
 			r.Header.Del("Authorization") // it was for us

@@ -18,11 +18,10 @@ import (
 type Config struct {
 	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
 	wire.Options
-	Sessions     *wire.HTTPSessions // how exchanges are sessions (http, ws); nil: they are not
-	Name         wire.HTTPName      // how an HTTP server knows its client
-	Header       http.Header        // of the HTTP request (http, ws)
-	Subprotocols []string           // offered, or as a listener accepted, in order of preference
-	NoneWillDo   bool               // a server that picks none of them is no surprise
+	Exchanges
+	Header       http.Header // of the HTTP request (http, ws)
+	Subprotocols []string    // offered, or as a listener accepted, in order of preference
+	NoneWillDo   bool        // a server that picks none of them is no surprise
 	TLS          TLS
 	Binary       wire.Binary
 
@@ -50,6 +49,13 @@ type Config struct {
 	Route
 	Stdio
 	Listening
+}
+
+// Exchanges are what a dialect has to say of exchanges over HTTP (http, ws).
+type Exchanges struct {
+	Sessions *wire.HTTPSessions // how they are sessions; nil: they are not
+	Name     wire.HTTPName      // how a server knows its client
+	Gets     wire.HTTPGets      // what a listener answers to a GET; nil: nothing
 }
 
 // Listening is what listeners alone are told.

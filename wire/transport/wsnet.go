@@ -150,3 +150,21 @@ func (w *wsConn) heard(msg []byte) []byte {
 	}
 	return msg
 }
+
+// A wsNetListener accepts connections that a WebSocket can be on.
+type wsNetListener struct {
+	net.Listener
+	places *places
+}
+
+func (l wsNetListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if leave := l.places.take(c); leave != nil {
+			return &wsNet{Conn: c, left: leave}, nil
+		}
+	}
+}

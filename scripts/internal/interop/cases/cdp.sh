@@ -26,8 +26,9 @@ needs_packages
 start '^\{"listening":' rpcx serve cdp+ws://127.0.0.1:0/ --on 'Target.attachToTarget=jq:{sessionId: "S-\(.targetId)"}' \
   --on 'Runtime.enable=rpcx call @ -n Runtime.consoleAPICalled type=log --extra "sessionId=S-p" && echo {}' \
   --on 'Runtime.evaluate=jq:{result: {type: "string", value: .expression}}'
-want 0 'version rpcx serve
+want 0 'typed function
+version rpcx serve
 told {"type":"log"}
 value {"result":{"type":"string","value":"6*7"}}
 refused -32601' node "$INTEROP/clients/cdp.js" "$(field listening | sed 's/^cdp+//')"
-ok "as a server: a client's flat sessions"
+ok "as a server: found by HTTP, with the methods of its hooks; a client's flat sessions"

@@ -1,9 +1,11 @@
-// A client of the Chrome DevTools Protocol: rpcx serve is the browser at the URL in argv.
+// A client of the Chrome DevTools Protocol: rpcx serve is the browser at the URL in argv, which tells by HTTP what it has.
 'use strict';
 const CDP = require('chrome-remote-interface');
 
 (async () => {
-  const c = await CDP({ target: process.argv[2], local: true });
+  const { hostname, port } = new URL(process.argv[2]);
+  const c = await CDP({ host: hostname, port });
+  console.log('typed', typeof c.Runtime.evaluate);
   console.log('version', (await c.send('Browser.getVersion')).product);
   const { sessionId } = await c.send('Target.attachToTarget', { targetId: 'p', flatten: true });
   const told = new Promise((done) => c.on(`Runtime.consoleAPICalled.${sessionId}`, done));

@@ -193,6 +193,11 @@ func (p *Page) checkRules(at places) error {
 	case again != 0 && (again < 400 || again > 499):
 		return at.fault("http.again", "expected a status from 400 to 499, such as 409")
 	}
+	for path := range p.Serve.Get {
+		if !strings.HasPrefix(path, "/") {
+			return at.fault("serve.get."+path, "expected a path, such as \"/json/version\"")
+		}
+	}
 	for i, r := range p.Read {
 		path := fmt.Sprintf("read[%d]", i)
 		switch {

@@ -220,6 +220,7 @@ type Serve struct {
 	First     string                     `toml:"first" says:"the method that a client must call before all others"`
 	Early     *Early                     `toml:"early" says:"how a call before first is refused"`
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result of its params (the input). A hook of that exact name comes first"`
+	Get       map[string]Prog            `toml:"get" says:"PATH = a program that makes what a GET of that path is answered with, over http and ws; its input is {url}, the URL of the WebSocket that is listened on. The guards of the listener hold"`
 	Calls     map[string]Wrapped         `toml:"calls" says:"a method that wraps the calls of hooks: [serve.calls.METHOD]"`
 	Subscribe map[string]Items           `toml:"subscribe" says:"how the stream of [subscribe.METHOD] is written: [serve.subscribe.METHOD]"`
 	During    Told                       `toml:"during" says:"how progress and logs of a hook are told"`
