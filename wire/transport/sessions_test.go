@@ -18,9 +18,9 @@ func sessionOf(t *testing.T) (conn wire.Conn, client func(method, body string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := Listen(t.Context(), a, Config{Sessions: &wire.HTTPSessions{
+	listener, err := Listen(t.Context(), a, Config{Exchanges: Exchanges{Sessions: &wire.HTTPSessions{
 		Header: "X-Session", Begins: func(msg []byte) (bool, bool) { return bytes.Contains(msg, []byte("begin")), false },
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
