@@ -49,7 +49,7 @@ func writeRows(b *strings.Builder, rows [][]string, width int) {
 			indent += widths[i] + gap
 		}
 	}
-	if indent > width/2 {
+	if indent > width*2/3 {
 		indent = 3 * margin
 	}
 	for _, row := range rows {
