@@ -25,7 +25,8 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 		return nil, err
 	}
 	client := d.client()
-	client.Transport = upgrader{client.Transport}
+	up := &upgrader{RoundTripper: client.Transport}
+	client.Transport = up
 	defer client.CloseIdleConnections()
 	if a.Scheme == "wss" {
 		c.warnInsecure(d.where)
@@ -46,7 +47,11 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if len(opts.Subprotocols) > 0 && !c.NoneWillDo && ws.Subprotocol() == "" {
 		c.warn("%s: the far side picked none of the subprotocols offered: %s", d.where, strings.Join(opts.Subprotocols, ", "))
 	}
-	return newWS(ws, underlying(under), c), nil
+	n := underlying(under)
+	n.direct = under == net.Conn(n)
+	w := newWS(ws, n, c)
+	w.frames = up.frames
+	return w, nil
 }
 
 // underlying finds our own connection below the layers of TLS.

@@ -19,7 +19,9 @@ type wsNet struct {
 
 	// The reading side belongs to whoever reads; the library has a lock for that.
 	in     []byte // what was read and not yet asked for
-	buffer []byte // nil until start: reads go straight through
+	buffer []byte // for in; nil until it is needed
+	direct bool   // who reads has a buffer of its own: reads go straight through
+	begun  bool   // by start; until then, too
 	idle   func() // called before Recv waits; nil for none
 	inRecv atomic.Bool
 	waits  atomic.Int64 // odd while waiting for bytes, and never the same twice
@@ -42,7 +44,7 @@ func (n *wsNet) Close() error {
 }
 
 // start begins to buffer what is read, when the handshake is over.
-func (n *wsNet) start() { n.buffer = make([]byte, wsBuffer) }
+func (n *wsNet) start() { n.begun = true }
 
 // Read returns bytes that were read before, or waits for more.
 func (n *wsNet) Read(p []byte) (int, error) {
@@ -50,8 +52,11 @@ func (n *wsNet) Read(p []byte) (int, error) {
 		if n.idle != nil && n.inRecv.Load() && !n.closing.Load() {
 			n.idle()
 		}
-		if len(p) >= len(n.buffer) {
+		if n.direct || !n.begun || len(p) >= wsBuffer {
 			return n.wait(p)
+		}
+		if n.buffer == nil {
+			n.buffer = make([]byte, wsBuffer)
 		}
 		got, err := n.wait(n.buffer)
 		if err != nil {
@@ -68,7 +73,7 @@ func (n *wsNet) wait(p []byte) (int, error) {
 	n.waits.Add(1)
 	defer n.waits.Add(1)
 	got, err := n.Conn.Read(p)
-	if err != nil && n.buffer != nil {
+	if err != nil && n.begun {
 		n.broken.CompareAndSwap(nil, &err)
 	}
 	return got, err
