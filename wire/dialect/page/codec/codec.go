@@ -24,8 +24,9 @@ type Codec struct {
 	streams       []*call          // those of calls that are streams
 	tokens        int64
 	greeted       bool            // as a server: the client has made the call that must be its first
-	dropped       map[string]bool // requests of the peer that it has cancelled and that get no answer
+	dropped       map[string]bool // requests of the peer that it has cancelled, where the page says what they get
 
+	pendings pendings
 	own      own
 	prepared prepared
 
@@ -240,11 +241,21 @@ func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return c.Codec.Opened(op, resp)
 }
 
-// Reply writes one event of the answer to req. It writes nothing for a request
-// that the peer has cancelled, if the dialect does not answer those.
+// cancelled is the code that the engine gives to a request that was cancelled.
+const cancelled = "-32800"
+
+// Reply writes one event of the answer to req. For a request that the peer has cancelled it
+// writes nothing if the dialect does not answer those, else its code.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
-		return nil, nil
+		code, ok := c.d.Page.Cancel.Answer.(int64)
+		if !ok {
+			return nil, nil
+		}
+		if ev.Err != nil && string(ev.Err.Code) == cancelled {
+			e := *ev.Err
+			e.Code, e.Raw, ev.Err = strconv.AppendInt(nil, code, 10), nil, &e
+		}
 	}
 	return c.Codec.Reply(req, ev)
 }

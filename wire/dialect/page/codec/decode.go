@@ -159,7 +159,7 @@ func (c *Codec) cancelled(m *wire.Message) {
 		return
 	}
 	m.Kind, m.Target = wire.Cancel, target
-	if c.d.Page.Cancel.Answer != "none" {
+	if c.d.Page.Cancel.Answer == nil {
 		return
 	}
 	const most = 1024 // cancels may name requests that were answered, and nobody would remove those

@@ -35,6 +35,9 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	if err != nil {
 		return wire.Message{}, err
 	}
+	if err := c.settlePending(s); err != nil {
+		return wire.Message{}, err
+	}
 	if rule.Call != "" {
 		return c.Codec.Encode(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params})
 	}

@@ -217,6 +217,15 @@ func (p *Page) checkRules(at places) error {
 	if c := p.Cancel; c != nil && (c.Notify == "") == (c.Call == "") {
 		return at.fault("cancel", "expected exactly one of notify and call")
 	}
+	if c := p.Cancel; c != nil {
+		switch c.Answer.(type) {
+		case nil, int64:
+		default:
+			if c.Answer != "none" {
+				return at.fault("cancel.answer", "expected \"none\" or the code of an error, such as -32800")
+			}
+		}
+	}
 	if e := p.Eval; e != nil && (e.Call == "" || e.Params == nil) {
 		return at.fault("eval", "expected call and params: what evaluates $code")
 	}

@@ -162,7 +162,9 @@ type Cancel struct {
 	Params Prog     `toml:"params" says:"its params, made of $id, $method, $params"`
 	Except []string `toml:"except" says:"methods that are never given up"`
 	HTTP   string   `toml:"http" of:"send" says:"a call over HTTP is given up in this way, too, and not only by hanging up"`
-	Answer string   `toml:"answer" of:"none|error" says:"what a call gets that was given up (error)"`
+	// Answer is "none", or the code of the error.
+	Answer  any             `toml:"answer" says:"what a call gets that was given up: \"none\", or the code of an error (-32800)"`
+	Pending map[string]Prog `toml:"pending" says:"METHOD = a program on the params of a call of the peer that a hook still answers when we give up ours ($params): its answer then. Nothing: the hook goes on"`
 }
 
 // Subscribe says which stream a method opens, and how it ends.

@@ -114,7 +114,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	if in.Msg.Err != nil { // it came too early
 		return nil, in.Msg.Err
 	}
-	result, err := h.answer(ctx, in)
+	result, err := h.pending(ctx, in)
 	if err == nil {
 		err = h.keep(&in.Msg)
 	}

@@ -1,0 +1,25 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"rpcx/wire/dialect"
+)
+
+// pending answers a request, with what the page has for it where it is still being answered when
+// our call is given up.
+func (h *handler) pending(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	if h.codec == nil {
+		return h.answer(ctx, in)
+	}
+	ctx, p := h.codec.Pend(ctx, &in.Msg)
+	result, err := h.answer(ctx, in)
+	if p == nil {
+		return result, err
+	}
+	if settled := h.codec.Settle(p); settled != nil {
+		return settled, nil
+	}
+	return result, err
+}
