@@ -80,7 +80,7 @@ func jobCommand(run *env.Env) *cmdline.Command {
 
 const jobDescription = `A job is a call whose result comes later than its answer. run does all of it; start leaves
 the job to itself, and status, wait and cancel work on it by its name. Where jobs belong
-to their connection, as in ro and hotrepl, only run goes without a session (see connect). A HotRepl host has one
+to their connection, as in ro, hotrepl and mcp, only run goes without a session (see connect). A HotRepl host has one
 client at a time: a command without a session evicts whoever was connected. job list
 prints its journal.`
 
@@ -147,7 +147,7 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	var last *request.Consumer
 	r.Consume = func(c *request.Consumer, op dialect.Op) error {
 		last = c
-		return o.consume(c, op)
+		return o.consume(c, op, e.Spec().BareJobs)
 	}
 	r.Then = func(ctx context.Context) error { return o.files.Save(ctx, run, e, last.Last) }
 	return r.Do(ctx)
@@ -164,12 +164,15 @@ func (v jobVerb) first() time.Duration {
 
 // consume reads the events of the job. The result of a job that was started
 // here is checked against the method's schema.
-func (o *jobOptions) consume(c *request.Consumer, op dialect.Op) error {
+func (o *jobOptions) consume(c *request.Consumer, op dialect.Op, bare bool) error {
 	if op.Job != "" {
 		c.Method = op.Job
 	}
 	if op.Kind == dialect.JobRun {
-		c.Within, c.CheckResult = "output", true
+		c.CheckResult = true
+		if !bare {
+			c.Within = "output"
+		}
 	}
 	c.KeepLast, c.What = o.files.Dir != "", "the job"
 	return c.Do(op)

@@ -71,6 +71,7 @@ type Spec struct {
 	// What can be done beside calls.
 
 	Jobs              Jobs // what `rpcx job` can do
+	BareJobs          bool // a job comes to what a call would have been answered, not to a report on how it ended
 	Evals             bool // the peer evaluates code
 	NoRuntime         bool // as a server it evaluates nothing
 	LiveEval          bool // its evaluator also completes code, resets, and watches code; commands may be jobs

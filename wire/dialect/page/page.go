@@ -140,8 +140,14 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	if err != nil {
 		return dialect.Spec{}, err
 	}
+	jobs := dialect.NoJobs
+	if p.Flow == "mcp" {
+		jobs = dialect.OwnJobs
+	}
 	return dialect.Spec{
 		Name:          p.Name,
+		Jobs:          jobs,
+		BareJobs:      true,
 		NewCodec:      d.NewCodec,
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
 		Shape:         func() dialect.Shape { return shape(p) },

@@ -21,10 +21,12 @@ client() {
   want 0 '["echo","get-sum"]' rpcx describe "$1" -q '[.methods[].name | select(. == "echo" or . == "get-sum")]'
   want 0 '["temperature","conditions","humidity"]' rpcx describe "$1" get-structured-content -q '.result.required'
   want 0 true rpcx call "$1" get-structured-content location=Chicago -q 'has("temperature")'
+  want 0 true rpcx job run "$1" simulate-research-query topic=python ambiguous:=true -q 'contains("python (snakes)")' \
+    --on 'elicitation/create=json:{"action":"accept","content":{"interpretation":"snakes"}}'
 }
 
 client "mcp+exec:node $everything stdio"
-ok "stdio: typed calls, progress, sampling, structured content, describe"
+ok "stdio: typed calls, progress, sampling, structured content, a task that asks back, describe"
 
 port=$(free_port)
 start 'listening on port|listening' env PORT="$port" node "$everything" streamableHttp

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
@@ -26,14 +28,16 @@ type Codec struct {
 	greeted       bool            // as a server: the client has made the call that must be its first
 	dropped       map[string]bool // requests of the peer that it has cancelled, where the page says what they get
 
-	pendings pendings
-	own      own
-	prepared prepared
+	pendings  pendings
+	own       own
+	prepared  prepared
+	described atomic.Pointer[catalog.Catalog] // what the peer said last that it offers; nil: it was not asked
 
 	mu     sync.Mutex // for all below, which flows use too
 	conn   program.Conn
 	heard  heard
 	leaves bool // the greeting is over: a goodbye is said in the end
+	tasks  tasks
 }
 
 // callsMost bounds the calls that are remembered, since an answer may never
@@ -52,6 +56,7 @@ type call struct {
 	stream wire.ID
 	result json.RawMessage // of a stream: the answer
 	extra  json.RawMessage // the members beside that it was sent with; nil: none
+	task   bool            // it is to become a task: stream and result are its id and the task's, then
 }
 
 // newCodec returns the codec for one connection.
@@ -125,8 +130,12 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 			return c.cancel(op)
 		}
 	case dialect.Unsubscribe:
-		if s := c.calls[string(op.OfID)]; s != nil && s.rule != nil {
+		switch s := c.calls[string(op.OfID)]; {
+		case s != nil && s.rule != nil:
 			return c.unsubscribe(op, s)
+		case s != nil && s.stream != nil: // a task, which is not given up in this way
+			c.forget(s)
+			return wire.Message{}, wire.ErrUnsupported
 		}
 	}
 	return c.Codec.Encode(op)
@@ -137,12 +146,15 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
 	}
-	s := &call{method: op.Method, params: bytes.Clone(op.Params)}
+	s := &call{method: op.Method, params: bytes.Clone(op.Params), task: c.d.hasTasks() && len(op.Extra) > 0 && string(op.Extra) == string(asTask)}
 	if op.Kind == dialect.Subscribe {
 		_, s.rule = c.d.Subscription(op.Method)
 	}
 	if err := c.wrap(&op, s); err != nil {
 		return wire.Message{}, err
+	}
+	if s.task {
+		op.Params, op.Extra = merged(op.Params, asTask), nil
 	}
 	return c.send(op, s)
 }
@@ -235,7 +247,7 @@ func merged(obj, more []byte) []byte {
 // Opened returns the stream that an answer opens: by the rule of the page if
 // there is one, else as the base has it.
 func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
-	if s := c.calls[string(resp.ID)]; s != nil && s.rule != nil {
+	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
 		return s.stream, false
 	}
 	return c.Codec.Opened(op, resp)

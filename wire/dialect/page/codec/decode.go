@@ -112,7 +112,7 @@ func (c *Codec) response(m *wire.Message) error {
 	}
 	s := c.calls[string(m.ID)]
 	switch {
-	case s == nil:
+	case s == nil, c.accepted(m, s):
 	case s.rule != nil && m.Err == nil:
 		s.result = bytes.Clone(m.Body)
 		first := *m
@@ -148,6 +148,7 @@ func (c *Codec) notification(m *wire.Message) error {
 		return err
 	}
 	c.out = append(c.out, *m)
+	c.taskTold(m)
 	return c.during(m)
 }
 

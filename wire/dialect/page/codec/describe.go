@@ -52,6 +52,7 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	if err != nil {
 		return nil, protocolFault("describe", "what the peer says of itself cannot be read: "+err.Error())
 	}
+	c.described.Store(cat)
 	return cat, nil
 }
 

@@ -221,6 +221,9 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.Greeted || !c.leaves {
 		return nil
 	}
+	if err := c.cancelTasks(ctx, caller); err != nil {
+		return err
+	}
 	for i := range c.d.Page.Leave {
 		step := &c.d.Page.Leave[i]
 		if c.hasSaid(step) {

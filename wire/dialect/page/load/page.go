@@ -16,7 +16,8 @@ type Page struct {
 	Framing      string   `toml:"framing" says:"the framing of streams of bytes whose endpoint names none (line)"`
 	Subprotocols []string `toml:"subprotocols" says:"what a WebSocket is asked to speak"`
 
-	Typed bool `toml:"typed" says:"the peer is asked what it offers before a call: key=5 becomes what a method's schema wants"`
+	Flow  string `toml:"flow" of:"mcp" says:"what needs more than data: mcp has tasks, which are jobs (rpcx job)"`
+	Typed bool   `toml:"typed" says:"the peer is asked what it offers before a call: key=5 becomes what a method's schema wants"`
 
 	Names     *Names                     `toml:"names" says:"the members of messages, where they are not those of the base. Each is a dotted path"`
 	Write     Write                      `toml:"write" says:"whole messages, where names do not say how they are written. A program each, whose input is null"`
