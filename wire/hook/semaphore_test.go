@@ -32,3 +32,37 @@ func TestASlotForNobody(t *testing.T) {
 		}
 	})
 }
+
+// A slot that is given up for a nested call goes to who waits, and is taken back afterwards: no more hooks run at once
+// than before.
+func TestASlotIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &semaphore{free: 1}
+		if err := s.acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		resume := s.pause()
+		if err := s.acquire(t.Context()); err != nil { // the nested call's own hook
+			t.Fatal(err)
+		}
+		resume() // its caller goes on before it has ended
+		third := make(chan error, 1)
+		go func() { third <- s.acquire(t.Context()) }()
+		synctest.Wait()
+		s.release()
+		synctest.Wait()
+		select {
+		case <-third:
+			t.Fatal("two run at once where one may")
+		default:
+		}
+		s.release()
+		if err := <-third; err != nil {
+			t.Fatal(err)
+		}
+		s.release()
+		if s.free != 1 {
+			t.Errorf("%d slots are free in the end", s.free)
+		}
+	})
+}

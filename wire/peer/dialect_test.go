@@ -163,6 +163,7 @@ type conn struct {
 	writes  int
 	slow    time.Duration // that a write takes
 	sendErr error
+	lost    error // what Flush says, of all that was buffered
 	recvErr error
 }
 
@@ -180,11 +181,14 @@ func (c *conn) Flush() error {
 	c.mu.Lock()
 	buf := c.buf
 	c.buf = nil
-	slow := c.slow
+	slow, lost := c.slow, c.lost
 	if len(buf) > 0 {
 		c.writes++
 	}
 	c.mu.Unlock()
+	if lost != nil {
+		return lost
+	}
 	time.Sleep(slow)
 	for _, msg := range buf {
 		if err := c.Conn.Send(msg); err != nil {
@@ -267,6 +271,19 @@ func TestWriteFails(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What was buffered and could not be written was not sent, though nobody answers a notification.
+func TestAFailedFlushIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, &conn{Conn: near, lost: errors.New("no space left")}, peer.Options{})
+		err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"})
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed || f.Error() != "connection lost: no space left" {
+			t.Errorf("%+v", err)
+		}
+	})
 }
 
 // A message that is too large for the far side fails alone.

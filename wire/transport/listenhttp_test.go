@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +62,8 @@ func TestListenerGuard(t *testing.T) {
 		"a path below /":      {"http://127.0.0.1:0/", plain, post("/rpc", "localhost", js, "{}"), 404, ""},
 		"a rebound name":      {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.example:80", js, "{}"), 403, "host"},
 		"a name like ours":    {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost.evil.example", js, "{}"), 403, ""},
+		"a name that ends so": {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evillocalhost", js, "{}"), 403, "host"},
+		"a name below it":     {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.localhost", js, "{}"), 403, "host"},
 		"the name in LISTEN":  {"http://LocalHost:0/rpc", plain, post("/rpc", "localhost.", js, "{}"), 200, ""},
 		"a wildcard":          {"http://0.0.0.0:0/rpc", Config{Listening: Listening{Token: "t"}}, post("/rpc", "any.example", "Authorization: bearer t\n"+js, "{}"), 200, ""},
 		"no type":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "", "{}"), 415, ""},
@@ -114,6 +117,36 @@ func TestListenerGuard(t *testing.T) {
 				t.Errorf("asked %q\nanswered %q\nwant %d with %q", tt.ask, got, tt.status, tt.holds)
 			}
 		})
+	}
+}
+
+// A connection that a client keeps for its next request ends with the listener.
+func TestKeptConnectionsEndWithTheListener(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "http://127.0.0.1:0/rpc", Config{})
+	echo(t, l)
+	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	io.WriteString(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+	answer := make([]byte, 0, 1000)
+	for !strings.HasSuffix(string(answer), "\r\n\r\n{}") {
+		n, err := c.Read(answer[len(answer):cap(answer)])
+		if answer = answer[:len(answer)+n]; err != nil {
+			t.Fatalf("%q: %v", answer, err)
+		}
+	}
+	if strings.Contains(string(answer), "Connection: close") {
+		t.Fatalf("it is not kept: %q", answer)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("after the end of the listener: %d bytes, %v", n, err)
 	}
 }
 

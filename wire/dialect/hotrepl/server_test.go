@@ -359,3 +359,25 @@ func TestTooManySubscriptions(t *testing.T) {
 			`< {"type":"subscribe_error","id":"z","seq":0,"error":{"kind":"internal","code":"subscriptionRejected","message":"The host has 8 subscriptions, which is the most.","retryable":true},"final":true}`)
 	})
 }
+
+// A client that is gone without a word leaves no subscription: its code runs no more, and another has room for its own.
+func TestSubscriptionsEndWithTheirClient(t *testing.T) {
+	r := &engine{}
+	host(t, backend{r: r}, func(s *server, g guestOf) {
+		g.play(`> {"type":"subscribe","id":"w","code":"count","intervalFrames":10}`,
+			`< {"type":"subscribe_result","id":"w","seq":1,"hasValue":true,"value":1,"valueType":"number","durationMs":0,"final":false}`)
+		_ = g.c.Close()
+		synctest.Wait()
+		ran := r.n
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if r.n != ran {
+			t.Errorf("it ran %d times more", r.n-ran)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.watches) > 0 {
+			t.Errorf("%d subscriptions are left", len(s.watches))
+		}
+	})
+}

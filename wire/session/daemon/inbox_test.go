@@ -100,6 +100,26 @@ func TestInboxClaims(t *testing.T) {
 	})
 }
 
+// Who waits for a call hears of one that is given back, at once.
+func TestInboxWakesWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, one, two := &inbox{}, &relay.Process{}, &relay.Process{}
+		answer := parking(t.Context(), b, "ask")
+		synctest.Wait()
+		isCall(t, "claimed", claimed(t, b, one, ""), 1)
+		begun := time.Now()
+		time.AfterFunc(time.Second, func() { b.release(one) })
+		isCall(t, "given back", claimed(t, b, two, ""), 1)
+		if waited := time.Since(begun); waited != time.Second {
+			t.Errorf("it was given on after %v", waited)
+		}
+		if err := b.reply(1, parkedAnswer{result: json.RawMessage("1")}); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Expect(t, "its answer", <-answer, "1")
+	})
+}
+
 // A call that is answered, given up or out of time while it is claimed leaves
 // nothing behind, such as a lease.
 func TestInboxCallsThatEnd(t *testing.T) {

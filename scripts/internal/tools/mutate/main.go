@@ -1,0 +1,131 @@
+// Mutate makes small careless changes to the program, one at a time, and says which of them no test notices:
+//
+//	mutate [-n 200] [-seed 1] [-in REGEXP] [-jobs 2] [-list]
+//
+// All changes are compiled in at once, each behind a switch, so that nothing is built again between them. A first run
+// of the tests with all switches off records which test comes by which switch; a change is then tried with only the
+// tests that come by it, the shortest first, until one fails. It runs in the folder of the module.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"regexp"
+	"sort"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.IntVar(&o.count, "n", 200, "how many changes to try")
+	flag.Uint64Var(&o.seed, "seed", 1, "which ones are drawn")
+	flag.StringVar(&o.in, "in", "", "draw from the changes whose line of -list this regular expression matches")
+	flag.IntVar(&o.jobs, "jobs", 2, "how many are tried at once")
+	flag.BoolVar(&o.list, "list", false, "print what would be tried, and try nothing")
+	flag.Float64Var(&o.least, "least", 0, "exit with 1 where a smaller part than this is noticed, as 0.95")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	count, jobs int
+	seed        uint64
+	in          string
+	list        bool
+	least       float64
+}
+
+func run(o options) error {
+	pattern, err := regexp.Compile(o.in)
+	if err != nil {
+		return err
+	}
+	packages, err := load()
+	if err != nil {
+		return err
+	}
+	chosen := draw(packages, pattern, o)
+	if o.list || len(chosen) == 0 {
+		for _, m := range chosen {
+			fmt.Println(m)
+		}
+		return nil
+	}
+
+	folder, err := os.MkdirTemp("", "m") // short: the paths of sockets lie below it
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		sweep(folder)
+		os.RemoveAll(folder)
+		os.Exit(130)
+	}()
+
+	say("%d changes (seed %d) in %d packages", len(chosen), o.seed, len(packages))
+	b, err := build(folder, packages, chosen, o.jobs)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	units, err := b.trace(o.jobs)
+	if err != nil {
+		return err
+	}
+	say("all tests pass with all switches off, in %v", time.Since(begun).Round(time.Second))
+	return b.try(units, o)
+}
+
+// draw returns o.count changes at random, no two of which touch the same text, in the order of their places.
+func draw(packages []*source, pattern *regexp.Regexp, o options) []*mutant {
+	var all []*mutant
+	for _, p := range packages {
+		for _, m := range p.mutants {
+			if pattern.MatchString(m.String()) {
+				all = append(all, m)
+			}
+		}
+	}
+	order := rand.New(rand.NewPCG(o.seed, 0)).Perm(len(all))
+	var chosen []*mutant
+	for _, i := range order {
+		if len(chosen) == o.count {
+			break
+		}
+		free := true
+		for _, c := range chosen {
+			free = free && (c.file != all[i].file || c.end <= all[i].start || all[i].end <= c.start)
+		}
+		if free {
+			chosen = append(chosen, all[i])
+		}
+	}
+	sort.Slice(chosen, func(i, j int) bool {
+		if chosen[i].file != chosen[j].file {
+			return chosen[i].file < chosen[j].file
+		}
+		return chosen[i].start < chosen[j].start
+	})
+	for i, m := range chosen {
+		m.id = i + 1
+	}
+	return chosen
+}
+
+// say tells how far it has come, apart from the findings on stdout.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "mutate: "+format+"\n", args...) }

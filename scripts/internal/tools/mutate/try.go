@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// scripts is the test whose subtests are run apart, since most of the program is reached by few of them.
+const scripts = "TestScripts"
+
+// A unit is what is run as one: the tests of a package, or one script.
+type unit struct {
+	p       *source
+	script  string // "" for all tests of the package but the scripts
+	took    time.Duration
+	reaches map[int]bool
+}
+
+func (u *unit) String() string {
+	if u.script != "" {
+		return u.script
+	}
+	return strings.TrimPrefix(u.p.path, "rpcx/")
+}
+
+// trace runs all tests with all switches off, and records what each comes by. One that fails then is left out, and said.
+func (b *built) trace(jobs int) ([]*unit, error) {
+	var units []*unit
+	for _, p := range b.packages {
+		units = append(units, &unit{p: p})
+		files, _ := filepath.Glob(filepath.Join(p.folder, "testdata", "script", "*.txtar"))
+		for _, file := range files {
+			units = append(units, &unit{p: p, script: strings.TrimSuffix(filepath.Base(file), ".txtar")})
+		}
+	}
+	var mu sync.Mutex
+	var good []*unit
+	each(jobs, units, func(job int, u *unit) {
+		var r outcome
+		for range 3 { // a machine that is busy lets one fail now and then
+			begun := time.Now()
+			r = b.run(job, "trace", []*unit{u}, 10*time.Minute)
+			u.took = time.Since(begun)
+			u.reaches = r.reached
+			if r.passed {
+				mu.Lock()
+				defer mu.Unlock()
+				good = append(good, u)
+				return
+			}
+		}
+		say("left out, since it fails without any change: %v\n%s", u, r.output)
+	})
+	if len(good) == 0 {
+		return nil, errors.New("no test passes")
+	}
+	return good, nil
+}
+
+// try makes each change and prints those that nothing noticed.
+func (b *built) try(units []*unit, o options) error {
+	var mu sync.Mutex
+	var noticed, unreached, survived int
+	each(o.jobs, b.changes, func(job int, m *mutant) {
+		by, reached := b.notices(job, m, units)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case by != "":
+			noticed++
+			fmt.Printf("noticed   %v (%s)\n", m, by)
+		case reached == 0:
+			unreached++
+			fmt.Printf("UNREACHED %v\n", m)
+		default:
+			survived++
+			fmt.Printf("SURVIVED  %v (%d tests come by it)\n", m, reached)
+		}
+	})
+	part := float64(noticed) / float64(len(b.changes))
+	fmt.Printf("%d changes: %d noticed (%.1f %%), %d survived, %d come by no test\n", len(b.changes), noticed, 100*part, survived, unreached)
+	if part < o.least {
+		return fmt.Errorf("less than %.0f %% are noticed", 100*o.least)
+	}
+	return nil
+}
+
+// notices returns the test that fails with m, and how many come by it. A test has to fail twice.
+func (b *built) notices(job int, m *mutant, units []*unit) (by string, reached int) {
+	var those []*unit
+	for _, u := range units {
+		if u.reaches[m.id] {
+			those = append(those, u)
+		}
+	}
+	own := filepath.Dir(m.file)
+	sort.SliceStable(those, func(i, j int) bool {
+		if a, b := those[i].p.folder == own && those[i].script == "", those[j].p.folder == own && those[j].script == ""; a != b {
+			return a
+		}
+		return those[i].took < those[j].took
+	})
+	for _, group := range groups(those) {
+		var longest time.Duration
+		for _, u := range group {
+			longest += u.took
+		}
+		patience := 30*time.Second + 4*longest
+		r := b.run(job, fmt.Sprint(m.id), group, patience)
+		if r.passed {
+			continue
+		}
+		if r.late {
+			return "it does not end: " + group[0].String(), len(those)
+		}
+		for _, u := range group {
+			if !r.failed(u) {
+				continue
+			}
+			if again := b.run(job, fmt.Sprint(m.id), []*unit{u}, patience); !again.passed {
+				return u.String(), len(those)
+			}
+		}
+	}
+	return "", len(those)
+}
+
+// groups puts scripts together that can be run by one binary, few at first: most changes are noticed by the first.
+func groups(units []*unit) (all [][]*unit) {
+	size := 4
+	var scripts []*unit
+	for _, u := range units {
+		if u.script == "" {
+			all = append(all, []*unit{u})
+			continue
+		}
+		if scripts = append(scripts, u); len(scripts) == size {
+			all, scripts, size = append(all, scripts), nil, min(size*2, 32)
+		}
+	}
+	if len(scripts) > 0 {
+		all = append(all, scripts)
+	}
+	return all
+}
+
+type outcome struct {
+	passed, late bool
+	reached      map[int]bool
+	output       string
+}
+
+var failure = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
+
+// failed says whether u is one of those that failed.
+func (r outcome) failed(u *unit) bool {
+	if u.script == "" {
+		return true
+	}
+	named := false
+	for _, m := range failure.FindAllStringSubmatch(r.output, -1) {
+		if script, ok := strings.CutPrefix(m[1], scripts+"/"); ok {
+			named = true
+			if script == u.script {
+				return true
+			}
+		}
+	}
+	return !named // it ended before it said which
+}
+
+// run runs units, which one binary holds, with the change that active names, and leaves nothing behind.
+func (b *built) run(job int, active string, units []*unit, patience time.Duration) outcome {
+	tmp := filepath.Join(b.folder, fmt.Sprint(job))
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		return outcome{output: err.Error()}
+	}
+	defer os.RemoveAll(tmp)
+	file := b.active(job)
+	os.Remove(file + ".reached")
+	if err := os.WriteFile(file, []byte(active), 0o600); err != nil {
+		return outcome{output: err.Error()}
+	}
+	args := []string{"-test.timeout", patience.String()}
+	if units[0].script == "" {
+		args = append(args, "-test.skip", "^"+scripts+"$")
+	} else {
+		var names []string
+		for _, u := range units {
+			names = append(names, regexp.QuoteMeta(u.script))
+		}
+		args = append(args, "-test.failfast", "-test.run", "^"+scripts+"$/^("+strings.Join(names, "|")+")$")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience+10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.binary(units[0].p, job), args...)
+	cmd.Dir = units[0].p.folder
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	sweep(tmp)
+	reached := map[int]bool{}
+	if b, err := os.ReadFile(file + ".reached"); err == nil {
+		for line := range strings.Lines(string(b)) {
+			var id int
+			if _, err := fmt.Sscan(line, &id); err == nil {
+				reached[id] = true
+			}
+		}
+	}
+	late := ctx.Err() != nil || strings.Contains(out.String(), "panic: test timed out")
+	return outcome{passed: err == nil, late: late, reached: reached, output: tail(out.String())}
+}
+
+func tail(text string) string {
+	if len(text) > 20000 {
+		return text[len(text)-20000:]
+	}
+	return text
+}
+
+// sweep ends whatever still works below folder: a change may be that something is left behind.
+func sweep(folder string) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if at, err := os.Readlink(link); err == nil && strings.HasPrefix(at, folder+"/") {
+			var pid int
+			if _, err := fmt.Sscanf(link, "/proc/%d/cwd", &pid); err == nil && pid != os.Getpid() {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// each has n at a time do what is to be done with all items.
+func each[T any](n int, items []T, do func(job int, item T)) {
+	todo := make(chan T)
+	var wg sync.WaitGroup
+	for job := range n {
+		wg.Go(func() {
+			for item := range todo {
+				do(job, item)
+			}
+		})
+	}
+	for _, item := range items {
+		todo <- item
+	}
+	close(todo)
+	wg.Wait()
+}

@@ -1,0 +1,69 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+)
+
+// unowned is an owner that nothing is asked of.
+type unowned struct{}
+
+func (unowned) SuspendHook(string) func() { return func() {} }
+func (unowned) Answers(string) wire.ID    { return nil }
+func (unowned) ClientGone(*Process)       {}
+func (unowned) EndReason() error          { return nil }
+func (unowned) StreamFailed(error)        {}
+
+// A socket is idle from when the last process that was attached has gone; a look at it changes nothing.
+func TestIdleCountsFromTheLastUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attach := func(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+			h.Attach()
+			return json.RawMessage("1"), nil
+		}
+		look := func(context.Context, *Process, *dialect.Inbound) (json.RawMessage, error) {
+			return json.RawMessage("1"), nil
+		}
+		s := &Socket{
+			Functions: &Functions{}, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now(),
+			ServerOptions: ServerOptions{Owner: unowned{}, Methods: map[string]Method{"attach": attach, "look": look}},
+		}
+		idle := func(when string, want time.Duration) {
+			t.Helper()
+			if got := s.Idle().Round(time.Second); got != want {
+				t.Errorf("%s it is idle for %v, want %v", when, got, want)
+			}
+		}
+		use := func(method string) (gone func()) {
+			near, far := net.Pipe()
+			s.wg.Go(func() { s.converse(far) })
+			c := socketPeer(near, peer.Options{})
+			if _, err := c.Call(t.Context(), method, nil); err != nil {
+				t.Fatal(err)
+			}
+			return func() {
+				_ = c.Close()
+				synctest.Wait()
+			}
+		}
+		time.Sleep(time.Hour)
+		idle("at first", time.Hour)
+		gone := use("attach")
+		time.Sleep(time.Hour)
+		idle("while it is used", 0)
+		gone()
+		idle("when that has gone", 0)
+		time.Sleep(time.Minute)
+		use("look")()
+		idle("after a look", time.Minute)
+		s.wg.Wait()
+	})
+}
