@@ -118,6 +118,7 @@ func (p *Page) check(file string, keys []toml.Key) error {
 		if err := prog.Check(); err != nil {
 			return at.fault(path, err.Error())
 		}
+		prog.StandsAt(file + ": " + path)
 	}
 	for i, s := range p.Greet {
 		if err := s.check(at, fmt.Sprintf("greet[%d]", i), true); err != nil {

@@ -68,16 +68,20 @@ var names = sync.OnceValue(func() (names []string) {
 // A Program is one jq program of a page. A nil Program has no output.
 type Program struct {
 	text     string
+	member   string // of the page where it stands, with the page's file; "": not known
 	constant json.RawMessage // its output, if its text is a JSON value; else nil
 	compile  func() (*jq.Program, error)
+	sudden   func() bool // one step of it may take long by itself
 }
 
 // New returns the program with that text. It is compiled when it is first used;
 // see Check.
 func New(text string) *Program {
-	p := &Program{text: text, compile: sync.OnceValues(func() (*jq.Program, error) {
-		return jq.Compile(text, jq.Options{Declared: names()})
-	})}
+	p := &Program{
+		text:    text,
+		compile: sync.OnceValues(func() (*jq.Program, error) { return jq.Compile(text, jq.Options{Declared: names()}) }),
+		sudden:  sync.OnceValue(func() bool { return longSteps().MatchString(text) }),
+	}
 	if !strings.Contains(text, `\`) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil {
 		p.constant = scan.Compact(nil, []byte(text))
 	}
@@ -93,6 +97,10 @@ func (p *Program) UnmarshalText(text []byte) error {
 // Text returns the program's text as it stands in the page.
 func (p *Program) Text() string { return p.text }
 
+// StandsAt says which member of which page the program is, for what is said of it when it
+// fails.
+func (p *Program) StandsAt(member string) { p.member = member }
+
 // Check returns a usage Fault if the program does not compile, else nil.
 func (p *Program) Check() error {
 	_, err := p.compile()
@@ -103,12 +111,21 @@ func (p *Program) Check() error {
 // caller must not change it, as it may be a part of in or of a variable's
 // value. The error is a Fault of kind Helper: the program failed, or took
 // longer than Limit.
-func (p *Program) First(in json.RawMessage, vals jq.Values) (out json.RawMessage, err error) {
-	err = p.run(in, vals, func(v json.RawMessage) (bool, error) {
-		out = v
-		return false, tooLong(v)
+func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, error) {
+	switch {
+	case p == nil:
+		return nil, nil
+	case p.constant != nil:
+		return p.constant, nil
+	}
+	got, err := p.within(in, vals, func(ctx context.Context, prog *jq.Program, in json.RawMessage, vals jq.Values) (got result, err error) {
+		err = prog.RunWith(ctx, in, vals, func(v json.RawMessage) (bool, error) {
+			got.out = v
+			return false, tooLong(v)
+		})
+		return got, err
 	})
-	return out, err
+	return got.out, err
 }
 
 // All returns the outputs for the input in, as First does the first.
@@ -137,51 +154,44 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 
 // Holds reports whether an output for the input in is neither null nor false. A
 // nil Program always holds.
-func (p *Program) Holds(in json.RawMessage, vals jq.Values) (holds bool, err error) {
+func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	if p == nil {
 		return true, nil
 	}
-	err = p.within(func(ctx context.Context, prog *jq.Program) (err error) {
-		holds, err = prog.TruthWith(ctx, scan.OrNull(in), vals)
-		return err
+	got, err := p.within(in, vals, func(ctx context.Context, prog *jq.Program, in json.RawMessage, vals jq.Values) (got result, err error) {
+		got.holds, err = prog.TruthWith(ctx, in, vals)
+		return got, err
 	})
-	return holds, err
+	return got.holds, err
 }
 
-func (p *Program) run(in json.RawMessage, vals jq.Values, yield func(v json.RawMessage) (bool, error)) error {
-	switch {
-	case p == nil:
-		return nil
-	case p.constant != nil:
-		_, err := yield(p.constant)
-		return err
-	}
-	return p.within(func(ctx context.Context, prog *jq.Program) error {
-		return prog.RunWith(ctx, scan.OrNull(in), vals, yield)
-	})
-}
-
-// within calls apply to run the program, for at most Limit. If that was not
+// within calls run to run the program, for at most Limit. If that was not
 // enough it tries once more, in case this process had to wait for a processor.
 // A program that is only a path runs without a limit: it takes no longer than
 // its input is long.
-func (p *Program) within(apply func(ctx context.Context, prog *jq.Program) error) error {
+func (p *Program) within(in json.RawMessage, vals jq.Values, run runs) (got result, err error) {
 	prog, err := p.compile()
 	if err != nil {
-		return err
+		return got, err
 	}
-	if prog.IsPath() {
-		return p.failed(apply(context.Background(), prog), Limit)
+	in = scan.OrNull(in)
+	switch {
+	case prog.IsPath():
+		got, err = run(context.Background(), prog, in, vals)
+		return got, p.failed(err, Limit)
+	case p.sudden():
+		got, err = apart(prog, in, vals, run)
+		return got, p.failed(err, Limit)
 	}
 	for range 2 {
 		d := takeDeadline()
-		err = apply(d, prog)
+		got, err = run(d, prog, in, vals)
 		d.giveBack()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			break
 		}
 	}
-	return p.failed(err, Limit)
+	return got, p.failed(err, Limit)
 }
 
 // tooLong returns an error if an output is longer than any message.
@@ -205,6 +215,9 @@ func (p *Program) failed(err error, limit time.Duration) error {
 	text := p.text
 	if len(text) > most {
 		text = text[:most] + "…"
+	}
+	if p.member != "" {
+		text = p.member + " (" + text + ")"
 	}
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the dialect's program %s: %s", text, what), err)
 }

@@ -32,12 +32,27 @@ func TestFirst(t *testing.T) {
 // What a program may not do: run on and on, read anything, call anything.
 func TestBounds(t *testing.T) {
 	for text, want := range map[string]string{
-		`[range(1e9)]`:       "it took longer than 100ms",
-		`def f: f; f`:        "it took longer than 100ms",
-		`input`:              "",
-		`rpc("m"; 1)`:        "function not defined: rpc/2",
-		`import "x" as x; .`: "",
-		`error("no")`:        "no",
+		`[range(1e9)]`:                           "it took longer than 100ms",
+		`def f: f; f`:                            "it took longer than 100ms",
+		`def f: [f]; f`:                          "it took longer than 100ms",
+		`until(false; .)`:                        "it took longer than 100ms",
+		`last(range(1e12))`:                      "it took longer than 100ms",
+		`reduce range(40) as $i ("x"; . + .)`:    "it took longer than 100ms",
+		`"a" * 20000 | [match("a"; "g")] | last`: "it took longer than 100ms",
+		`input`:                                  "input(s)/0 is not allowed",
+		`inputs`:                                 "input(s)/0 is not allowed",
+		`input_filename`:                         "function not defined: input_filename/0",
+		`input_line_number`:                      "function not defined: input_line_number/0",
+		`get_search_list`:                        "function not defined: get_search_list/0",
+		`rpc("m"; 1)`:                            "function not defined: rpc/2",
+		`call("m"; 1)`:                           "function not defined: call/2",
+		`$__prog_args`:                           "variable not defined: $__prog_args",
+		`import "x" as x; .`:                     "cannot load module",
+		`import "/etc/passwd" as $x; $x`:         "cannot load module",
+		`include "x"; .`:                         "cannot load module",
+		`"x" | modulemeta`:                       "cannot load module",
+		`error("no")`:                            "no",
+		`"no" | halt_error`:                      "no",
 	} {
 		start := time.Now()
 		_, err := New(text).First(nil, (&Scope{}).Value)
@@ -52,7 +67,39 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	t.Setenv("SECRET", "x")
-	if got, err := New(`[env, $ENV]`).First(nil, (&Scope{}).Value); err != nil || string(got) != "[{},{}]" && string(got) != "[{},null]" {
-		t.Errorf("the environment is read: %s, %v", got, err)
+	for text, want := range map[string]string{
+		`[env, $ENV, env.SECRET]`:         `[{},{},null]`,
+		`[debug, stderr]`:                 `[null,null]`, // and nothing is printed
+		`halt`:                            ``,
+		`[$ARGS.positional, $ARGS.named]`: `[[],{}]`,
+	} {
+		if got, err := New(text).First(nil, (&Scope{}).Value); err != nil || string(got) != want {
+			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
+		}
+	}
+}
+
+// What is left behind as it took too long is counted, and no more than a few are.
+func TestLeftBehind(t *testing.T) {
+	slow := New(`"a" * 20000 | [match("a"; "g")] | last`)
+	for range 2 * leftMost {
+		if _, err := slow.First(nil, (&Scope{}).Value); err == nil {
+			t.Fatal("it was in time")
+		}
+	}
+	if n := left.Load(); n > leftMost {
+		t.Errorf("%d are left behind", n)
+	}
+	quick := New(`"aXb" | sub("X"; "-")`)
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		got, err := quick.First(nil, (&Scope{}).Value)
+		if err == nil && string(got) == `"a-b"` {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s, %v", got, err)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
