@@ -68,7 +68,7 @@ var names = sync.OnceValue(func() (names []string) {
 // A Program is one jq program of a page. A nil Program has no output.
 type Program struct {
 	text     string
-	member   string // of the page where it stands, with the page's file; "": not known
+	member   string          // of the page where it stands, with the page's file; "": not known
 	constant json.RawMessage // its output, if its text is a JSON value; else nil
 	compile  func() (*jq.Program, error)
 	sudden   func() bool // one step of it may take long by itself
