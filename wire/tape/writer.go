@@ -53,11 +53,24 @@ type Writer struct {
 	err     error       // why nothing more is written
 }
 
-// A frame is the line of a message without its time and the message.
+// A frame is the line of a message without its time and the message, and what stood
+// before the last message that was written into it.
 type frame struct {
 	conn      int
 	line      []byte
 	time, msg int // where in line they belong
+	head      []byte
+	at        time.Duration // the time in head; below 0: there is no head yet
+}
+
+// before returns what stands before a message of that time.
+func (f *frame) before(at time.Duration) []byte {
+	if f.at != at {
+		f.at = at
+		f.head = appendSeconds(append(f.head[:0], f.line[:f.time]...), at)
+		f.head = append(f.head, f.line[f.time:f.msg]...)
+	}
+	return f.head
 }
 
 // NewWriter writes the header and returns a Writer. It sets Started to now if
@@ -98,8 +111,7 @@ func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []by
 	at = max(at, t.at)
 	t.at = at
 	f, isJSON := t.frame(conn, d), false
-	line := appendSeconds(append(t.buf, f.line[:f.time]...), at)
-	line = append(line, f.line[f.time:f.msg]...)
+	line := append(t.buf, f.before(at)...)
 	start := len(line)
 	if t.o.Redact != nil {
 		line, isJSON = t.o.Redact(line, msg)
@@ -121,7 +133,7 @@ func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	if f.line != nil && f.conn == conn {
 		return f
 	}
-	f.conn = conn
+	f.conn, f.at = conn, -1
 	o := scan.AppendObject(f.line[:0])
 	here := func(at *int) func(b []byte) ([]byte, error) {
 		return func(b []byte) ([]byte, error) {

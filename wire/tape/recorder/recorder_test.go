@@ -69,6 +69,30 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
+// What came before a message says nothing of its secrets: neither one with the same
+// members, nor one with the same values.
+func TestRedactionOfMessagesThatAreAlike(t *testing.T) {
+	r := newRedactor(nil, nil)
+	for _, c := range [][2]string{
+		{`{"id":1,"user":"a","word":"b"}`, `{"id":1,"user":"a","word":"b"}`},
+		{`{"id":1,"user":"a","word":"Bearer b"}`, `{"id":1,"user":"a","word":"…"}`},
+		{`{"id":1,"user":"a","password":"b"}`, `{"id":1,"user":"a","password":"…"}`},
+		{`{"id":1,"user":"a","password":"c"}`, `{"id":1,"user":"a","password":"…"}`},
+		{`{"id":1,"user":"a","password":{"d":1}}`, `{"id":1,"user":"a","password":"…"}`},
+		{`{"id":1,"user":{"token":"t"},"word":"b"}`, `{"id":1,"user":{"token":"…"},"word":"b"}`},
+		{`{"id":1,"user":["password"],"word":"b"}`, `{"id":1,"user":["password"],"word":"b"}`},
+		{`{"id":1,"user":"a","word":"b"}`, `{"id":1,"user":"a","word":"b"}`},
+		{`{"id":1,"user":"a","token":"b"`, `{"id":1,"user":"a","token":"…"`},
+		{`{"id":1,"user":"a","tok\u0065n":"b"}`, `{"id":1,"user":"a","tok\u0065n":"…"}`},
+	} {
+		for range 2 {
+			if got, _ := r.append(nil, []byte(c[0])); string(got) != c[1] {
+				t.Errorf("%s: %s, want %s", c[0], got, c[1])
+			}
+		}
+	}
+}
+
 func TestSplit(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Open(Options{File: filepath.Join(dir, "x.tape"), Split: true})

@@ -16,14 +16,15 @@ import (
 // A redactor removes the secrets from messages. It is not safe for concurrent
 // use.
 type redactor struct {
-	known map[string]*known
-	last  *known // the last name that was met in the current message
-	begin known  // the value of last at the beginning of a message
-	paths []*jq.Paths
-	warn  func(text string)
-	told  bool
-	see   func(name []byte) // the method name, bound once so that look does not allocate
-	found bool              // the current message may hold a secret
+	known  map[string]*known
+	last   *known // the last name that was met in the current message
+	begin  known  // the value of last at the beginning of a message
+	paths  []*jq.Paths
+	warn   func(text string)
+	told   bool
+	shapes scan.Shapes
+	see    func(name []byte) bool // the method name, bound once so that look does not allocate
+	found  bool                   // the current message may hold a secret
 }
 
 // known is a member's name, and whether its value is secret. Messages are much
@@ -55,16 +56,21 @@ func (r *redactor) append(dst, msg []byte) ([]byte, bool) {
 }
 
 // look scans msg once: found reports whether it may hold a secret, isJSON
-// whether it is one JSON value.
+// whether it is one JSON value. Where a message without secrets had the same members,
+// their names are not looked at again.
 func (r *redactor) look(msg []byte) (found, isJSON bool) {
 	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B'))
 	r.last = &r.begin
-	isJSON = scan.Keys(msg, wire.DefaultMaxDepth, r.see) == nil
+	isJSON = r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see)
 	return r.found, isJSON
 }
 
-// name checks the name of a member.
-func (r *redactor) name(name []byte) { r.found = r.found || len(name) > 0 && r.secret(name) }
+// name checks the name of a member, and reports whether it is none of a secret.
+func (r *redactor) name(name []byte) bool {
+	secret := len(name) > 0 && r.secret(name)
+	r.found = r.found || secret
+	return !secret
+}
 
 // holdsScheme reports whether text holds "Bearer " or "Basic ", with b as the
 // first letter.

@@ -1,0 +1,124 @@
+package scan
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// told are the names that s shows of a message, each but those in bad with the word that
+// the message may serve as an example.
+func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
+	ok = s.Valid([]byte(b), deepEnough, func(name []byte) bool {
+		names = append(names, string(name))
+		return !slices.Contains(bad, string(name))
+	})
+	return names, ok
+}
+
+// A shape that is known shows no names, whatever its values are; any other does.
+func TestShapes(t *testing.T) {
+	var s Shapes
+	for _, c := range []struct {
+		in    string
+		ok    bool
+		names string
+	}{
+		{`{"id":1,"a":{"b":[true,"x"],"c":{}}}`, true, "[id a b c]"},
+		{`{"id":"x","a":{"b":[null,-2.5e3],"c":{}}}`, true, "[]"},
+		{`{"id":1,"a":{"b":["\"}","\u00e9:"],"c":{}}}`, true, "[]"},
+		{`{"id":1,"a":{"b":[true,"x"],"c":{}}} `, true, "[id a b c]"},
+		{`{"id":1,"a":{"b":[true,"x"],"c":{}}`, false, "[id a b c]"},
+		{`{"id":01,"a":{"b":[true,"x"],"c":{}}}`, false, "[id]"},
+		{`{"id":1,"a":{"b":[tru,"x"],"c":{}}}`, false, "[id a b]"},
+		{`{"id":{},"a":{"b":[true,"x"],"c":{}}}`, true, "[id a b c]"},
+		{`{"id":1,"a":{"b":[true,"x"],"d":{}}}`, true, "[id a b d]"},
+		{`{"id":1,"a":{"b":[true,"x"],"d":[]}}`, true, "[id a b d]"},
+		{`{"id":1,"a":{"b":[],"d":[]}}`, true, "[id a b d]"},
+		{`{"id":1,"a":{"b":[],"d":[]}}`, true, "[]"},
+		{`1`, true, "[]"},
+		{`"a"`, true, "[]"},
+		{`"a`, false, "[]"},
+		{`1 2`, false, "[]"},
+		{``, false, "[]"},
+		{`{}`, true, "[]"},
+		{`{"a":1}`, true, "[a]"},
+	} {
+		if names, ok := told(&s, c.in); ok != c.ok || fmt.Sprint(names) != c.names {
+			t.Errorf("%s: %v, %v", c.in, names, ok)
+		}
+	}
+}
+
+// What see says no to is shown again and again.
+func TestShapesThatAreNone(t *testing.T) {
+	var s Shapes
+	for range 50 {
+		if names, ok := told(&s, `{"a":1,"b":2,"c":3}`, "b"); !ok || len(names) != 3 {
+			t.Fatalf("%v, %v", names, ok)
+		}
+	}
+	long := `{"a":[` + string(bytes.Repeat([]byte("1,"), 2*partsMost)) + `1]}`
+	for range 50 {
+		if names, ok := told(&s, long); !ok || len(names) != 1 {
+			t.Fatalf("%v, %v", names, ok)
+		}
+	}
+}
+
+// However messages follow each other, they are judged as Valid does, and names that see
+// says no to are never passed over.
+func TestShapesJudgeAsValidDoes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	seeds := append([]string{`{"id":1,"result":{"id":"o_1","lines":[{"n":1},{"n":2}],"secret":"x"}}`, `{"id":1,"a":"b"}`, `[1,{"secret":2}]`}, values...)
+	for range 200 {
+		var s Shapes
+		b := []byte(seeds[r.IntN(len(seeds))])
+		for range 50 {
+			judge(t, &s, b)
+			b = bytes.Clone(b)
+			switch other := seeds[r.IntN(len(seeds))]; {
+			case r.IntN(4) == 0, len(b) == 0:
+				b = []byte(other)
+			case r.IntN(2) == 0:
+				b[r.IntN(len(b))] = `{}[]",:1e "\a`[r.IntN(13)]
+			default:
+				i := r.IntN(len(b))
+				b = slices.Insert(b, i, []byte(other[r.IntN(len(other)+1):])...)
+			}
+		}
+	}
+}
+
+// judge demands of s what Valid and Keys say of b.
+func judge(t *testing.T, s *Shapes, b []byte) {
+	t.Helper()
+	secret, names := false, []string{}
+	ok := s.Valid(b, deepEnough, func(name []byte) bool {
+		names = append(names, string(name))
+		secret = secret || string(name) == "secret"
+		return string(name) != "secret"
+	})
+	want, err := namesOf(b, deepEnough)
+	if ok != (err == nil) {
+		t.Fatalf("%q: %v, but %v", b, ok, err)
+	}
+	if slices.Contains(want, "secret") && !secret || len(names) > 0 && !slices.Equal(names, want) {
+		t.Fatalf("%q: %q in place of %q", b, names, want)
+	}
+}
+
+func FuzzShapes(f *testing.F) {
+	for _, v := range values {
+		f.Add([]byte(v), []byte(`{"id":1,"a":[2,"x"],"secret":{}}`))
+	}
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		var s Shapes
+		for range 3 {
+			judge(t, &s, a)
+			judge(t, &s, b)
+		}
+	})
+}
