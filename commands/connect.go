@@ -84,10 +84,10 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	}
 	cl := o.Time.Deadline(ctx, 0)
 	people := format.Interactive(os.Stdin, run.Stdout) && !o.Out.Null
-	typed := &typedLines{ctx: cl.Ctx}
+	typed := env.NewLines(cl.Ctx)
 	switch {
 	case !people:
-		o.Own = typed.method(e)
+		o.Own = typed.Method(e.Spec())
 	case o.Given():
 		return run.Line.Usage("--count, --until and --for are for lines from a pipe: at the prompt Ctrl-D leaves")
 	}
@@ -115,7 +115,7 @@ type connection struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 	dialect  string
-	typed    *typedLines
+	typed    *env.Lines
 	lasts    bool // beyond the end of stdin, until enough has come
 }
 
@@ -191,7 +191,7 @@ func (c *connection) show() error {
 func (c *connection) feed() error {
 	defer wire.Guard()
 	var refused error
-	err := c.typed.each(func(n int64, line []byte) error {
+	err := c.typed.Each(func(n int64, line []byte) error {
 		err := c.send(n, line)
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
 			return err

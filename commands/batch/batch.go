@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 
 	"rpcx/commands/cmdline"
@@ -16,6 +17,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -33,6 +35,7 @@ type batch struct {
 	print *format.Pipeline
 	types *typer
 	spec  dialect.Spec
+	lines *env.Lines // of stdin, where the first may be a greeting; nil: it is none
 
 	cancel   context.CancelCauseFunc // ends the batch
 	printing context.Context
@@ -69,6 +72,10 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 		return b.dryRun(ctx, e)
 	}
 	cl := env.NewDeadline(ctx, o.Client.Time.Timeout.Or(0), 0)
+	if len(b.spec.Bridge.Own) > 0 { // there is a greeting whose place the first line may take
+		b.lines = env.NewLines(cl.Ctx)
+		o.Client.Own = b.lines.MethodAt("method")
+	}
 	return request.Converse(ctx, run, cl, e, o.Client, cat, func(conv session.Conversation) error {
 		b.conv, e.Dialect = conv, conv.Dialect()
 		b.types = newTyper(run, e, conv, cat, o.Params)
@@ -112,7 +119,12 @@ func (b *batch) run(ctx context.Context) error {
 
 // feed reads the lines of stdin and passes them to the workers, until ctx ends.
 func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
-	return env.EachLine(ctx, func(n int64, line []byte) error {
+	each := func(take func(n int64, line []byte) error) error { return env.EachLine(ctx, take) }
+	if b.lines != nil {
+		each = b.lines.Each
+	}
+	greets := true // the lines so far are of the greeting
+	return each(func(n int64, line []byte) error {
 		j := &job{number: n, line: line, done: make(chan struct{})}
 		if !b.o.Unordered {
 			if err := give(ctx, ordered, j); err != nil {
@@ -124,8 +136,16 @@ func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
 			j.answer = b.failure(ctx, j.id(), err)
 			close(j.done)
 		}
+		if greets = greets && b.ofGreeting(j); greets { // what follows it comes after it
+			<-j.done
+		}
 		return err
 	})
+}
+
+// ofGreeting reports whether a line is one of the dialect's greeting.
+func (b *batch) ofGreeting(j *job) bool {
+	return b.lines != nil && slices.Contains(b.spec.Bridge.Own, scan.String(scan.Get(j.line, "method")))
 }
 
 // give sends j to a worker or to the printer. The error is what ended ctx.

@@ -1,4 +1,4 @@
-package commands
+package env
 
 import (
 	"context"
@@ -6,25 +6,23 @@ import (
 	"sync"
 	"time"
 
-	"rpcx/commands/env"
 	"rpcx/wire"
-	"rpcx/wire/endpoint"
+	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
 
-// typedLines are the lines of stdin, the first of which may be looked at before they are
-// taken.
-type typedLines struct {
+// Lines are the lines of stdin, the first of which may be looked at before they are taken.
+type Lines struct {
 	ctx  context.Context
 	once sync.Once
-	come chan typedLine
+	come chan stdinLine
 	end  error // why no more come; set when come is closed
 
 	looked bool       // the first was waited for
-	held   *typedLine // the first, which nobody has taken
+	held   *stdinLine // the first, which nobody has taken
 }
 
-type typedLine struct {
+type stdinLine struct {
 	n    int64
 	text []byte
 }
@@ -34,15 +32,15 @@ type typedLine struct {
 const firstLine = 2 * time.Second
 
 // read begins to read stdin.
-func (t *typedLines) read() {
+func (t *Lines) read() {
 	t.once.Do(func() {
-		t.come = make(chan typedLine)
+		t.come = make(chan stdinLine)
 		go func() {
 			defer wire.Guard()
 			defer close(t.come)
-			t.end = env.EachLine(t.ctx, func(n int64, line []byte) error {
+			t.end = EachLine(t.ctx, func(n int64, line []byte) error {
 				select {
-				case t.come <- typedLine{n, line}:
+				case t.come <- stdinLine{n, line}:
 					return nil
 				case <-t.ctx.Done():
 					return context.Cause(t.ctx)
@@ -52,16 +50,24 @@ func (t *typedLines) read() {
 	})
 }
 
-// method returns a function that says which method the first line calls, in the dialect of
-// e; "" where it is not there in time.
-func (t *typedLines) method(e endpoint.Endpoint) func(ctx context.Context) string {
+// NewLines returns the lines of stdin, which are read until ctx ends.
+func NewLines(ctx context.Context) *Lines { return &Lines{ctx: ctx} }
+
+// Method returns a function that says which method the first line calls, a message in the dialect
+// of spec; "" where it is not there in time.
+func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	member := "method"
-	if shape := e.Spec().Shape; shape != nil {
-		member = shape().Method
+	if spec.Shape != nil {
+		member = spec.Shape().Method
 	}
+	return t.MethodAt(member)
+}
+
+// MethodAt is Method for lines that have the method at that dotted path.
+func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	return func(ctx context.Context) string {
 		line := t.first(ctx)
-		for name := range strings.SplitSeq(member, ".") {
+		for name := range strings.SplitSeq(path, ".") {
 			line = scan.Get(line, name)
 		}
 		return scan.String(line)
@@ -69,7 +75,7 @@ func (t *typedLines) method(e endpoint.Endpoint) func(ctx context.Context) strin
 }
 
 // first returns the first line, where it is there in time. It stays to be taken.
-func (t *typedLines) first(ctx context.Context) []byte {
+func (t *Lines) first(ctx context.Context) []byte {
 	t.read()
 	if t.held == nil && !t.looked {
 		t.looked = true
@@ -88,8 +94,8 @@ func (t *typedLines) first(ctx context.Context) []byte {
 	return t.held.text
 }
 
-// each calls take with each line, until take fails or no more come.
-func (t *typedLines) each(take func(n int64, line []byte) error) error {
+// Each calls take with each line, until take fails or no more come.
+func (t *Lines) Each(take func(n int64, line []byte) error) error {
 	t.read()
 	if t.held != nil {
 		if err := take(t.held.n, t.held.text); err != nil {
