@@ -69,6 +69,11 @@ func (h *Ear) Explain(err error) error {
 		g.Hint = "-H 'Authorization: Bearer …' or --token-command COMMAND says who asks"
 		return &g
 	}
+	if f.Kind == wire.Timeout && len(h.first) == 0 && f.Hint == "" && f.RPC == nil {
+		g := *f
+		g.Hint = h.e.Silence()
+		return &g
+	}
 	return err
 }
 

@@ -73,6 +73,21 @@ var doubts = []doubt{
 	},
 }
 
+// Silence says what may be amiss with a peer of e of which nothing ever came; "" where that is not known.
+func (e Endpoint) Silence() string {
+	switch {
+	case e.IsHTTP():
+		return "no answer came to the request: " + raised[e.Address.Scheme] + ":// reaches a server of WebSockets, -vv shows what is sent"
+	case strings.HasPrefix(e.Address.Scheme, "ws"):
+		return "not one message came: -vv shows the frames"
+	case e.IsBytes() && e.Framing == "" && e.Spec().Framing == "":
+		return "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes"
+	case e.IsBytes():
+		return "not a byte came: it may wait for messages in another framing; -vv shows the bytes"
+	}
+	return ""
+}
+
 // Otherwise returns how the peer of e may want to be spoken to, by the failure to reach it or to be greeted by it, and
 // what speaks for that; nil where nothing does.
 func (e Endpoint) Otherwise(f *wire.Fault) (sign *Sign, why string) {

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -47,11 +48,17 @@ var signs = sync.OnceValue(func() []Sign {
 	return list
 })
 
-// varint reports whether first is the beginning of a message after its length
-// as a varint.
+// varint reports whether first is a message after its length as a varint. A length of one byte could be any character, so
+// that it counts only if a message of that length follows it, and it is no white space.
 func varint(first []byte) bool {
 	size, n := binary.Uvarint(first)
-	return n > 0 && size > 1 && n < len(first) && (first[n] == '{' || first[n] == '[') && (n > 1 || first[0] != '{' && first[0] != '[')
+	if n <= 0 || n >= len(first) || first[n] != '{' && first[n] != '[' {
+		return false
+	}
+	if rest := first[n:]; size <= uint64(len(rest)) {
+		return !strings.ContainsRune("\t\n\r ", rune(first[0])) && json.Valid(rest[:size])
+	}
+	return n > 1
 }
 
 // Shown returns the sign in said, which is what a peer of e sent first, or an

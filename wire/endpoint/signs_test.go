@@ -11,7 +11,7 @@ func TestSigns(t *testing.T) {
 		{"jsonrpc1+unix:s", "\x1e{\"id\":1}\n", "jsonrpc1+seq+unix:s"},
 		{"tcp://h:1", "{\"id\":1}\x00", "nul+tcp://h:1"},
 		{"tcp://h:1", "12:{\"id\":1}", "netstring+tcp://h:1"},
-		{"tcp://h:1", "\x24{\"id\":1}", "varint+tcp://h:1"},
+		{"tcp://h:1", "\x08{\"id\":1}", "varint+tcp://h:1"},
 		{"tcp://h:1", "\xac\x02{\"id\":1}", "varint+tcp://h:1"},
 		{"tcp://h:1", "HTTP/1.1 400 Bad Request\r\n", "http://h:1/"},
 		{"header+tcp://h:1", "HTTP/1.1 400 Bad Request\r\n", "http://h:1/"},
