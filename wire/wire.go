@@ -74,6 +74,22 @@ type Exchanger interface {
 	Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error
 }
 
+// sentKey is the key of the function of WithSent.
+type sentKey struct{}
+
+// WithSent returns a context for an Exchange, which calls sent when a connection stands and the message goes out over it.
+// It may call it several times, and from any goroutine.
+func WithSent(ctx context.Context, sent func()) context.Context {
+	return context.WithValue(ctx, sentKey{}, sent)
+}
+
+// Sent calls the function that WithSent has put into ctx, if any.
+func Sent(ctx context.Context) {
+	if sent, ok := ctx.Value(sentKey{}).(func()); ok {
+		sent()
+	}
+}
+
 // A OneShot is a Conn that carries one exchange of the far side (an HTTP POST
 // to our listener): after the answers to what came first it is closed, and how
 // long that takes is bounded by the far side's patience alone.

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/transport"
 )
 
 // A doubt is a failure to reach a peer, or to be greeted by it, after which another endpoint is worth a try.
@@ -91,6 +92,9 @@ func (e Endpoint) Silence() string {
 // Otherwise returns how the peer of e may want to be spoken to, by the failure to reach it or to be greeted by it, and
 // what speaks for that; nil where nothing does.
 func (e Endpoint) Otherwise(f *wire.Fault) (sign *Sign, why string) {
+	if transport.OfProxy(f) {
+		return nil, ""
+	}
 	for _, d := range doubts {
 		to := d.to[e.Address.Scheme]
 		switch {

@@ -32,20 +32,20 @@ func (p *Peer) exchange(o outgoing) {
 	if in == nil {
 		in = &stream{p: p, request: request{batch: o.from}, exchanged: exchanged{answers: answers}, fate: fate{ended: true}} // what comes back belongs to no one call
 	}
-	if p.o.Tap != nil {
-		p.o.Tap(wire.Send, o.msg)
-	}
-	err := p.exchangeAnew(ctx, &o, func(msg []byte) {
+	sent := sync.OnceFunc(func() { p.tap(wire.Send, o.msg) })
+	err := p.exchangeAnew(wire.WithSent(ctx, sent), &o, func(msg []byte) {
+		sent()
 		if answers && p.crowded() {
 			return // nobody asked for it, and answers to it would only add to the crowd
 		}
-		if p.o.Tap != nil {
-			p.o.Tap(wire.Recv, msg)
-		}
+		p.tap(wire.Recv, msg)
 		if err := p.receive(msg, in); err != nil {
 			p.failCall(in, err)
 		}
 	})
+	if err == nil {
+		sent()
+	}
 	switch {
 	case o.done != nil:
 		o.done <- err

@@ -184,9 +184,7 @@ func (p *Peer) writeOne(o *outgoing) error {
 		p.router.NoAnswer(o.about)
 		return nil
 	}
-	if p.o.Tap != nil {
-		p.o.Tap(wire.Send, o.msg)
-	}
+	p.tap(wire.Send, o.msg)
 	switch {
 	case p.batcher != nil:
 		return p.batcher.SendBuffered(o.msg)
@@ -255,4 +253,11 @@ func (p *Peer) writeFailed(err error) error {
 		})
 	}
 	return closedFault(err, "", "")
+}
+
+// tap shows a message to the Options' Tap, if there is one.
+func (p *Peer) tap(d wire.Direction, msg []byte) {
+	if p.o.Tap != nil {
+		p.o.Tap(d, msg)
+	}
 }

@@ -156,7 +156,8 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	session := h.setSession(req.Header)
 	var reached atomic.Bool // some connection: the message may have arrived
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { reached.Store(true) },
+		GotConn:      func(httptrace.GotConnInfo) { reached.Store(true) },
+		WroteHeaders: func() { wire.Sent(ctx) },
 	}))
 	resp, err := h.http.Do(req)
 	if err != nil {

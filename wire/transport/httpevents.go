@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"sync"
 
@@ -137,7 +138,8 @@ func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)
 	} else {
 		close(a.done)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to, bytes.NewReader(bytes.Clone(msg)))
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wire.Sent(ctx) }})
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, e.to, bytes.NewReader(bytes.Clone(msg)))
 	if err != nil {
 		return err
 	}

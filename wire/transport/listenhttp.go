@@ -167,6 +167,10 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil {
 		l.c.Watch.secured(r.RemoteAddr, *r.TLS, true, 0)
 	}
+	if show := l.c.Watch.pieces(r.RemoteAddr); show != nil && !isUpgrade(r) {
+		r.Body = shownBody{r.Body, func(b []byte) { show(wire.Recv, b) }}
+		w = shownAnswer{w, func(b []byte) { show(wire.Send, b) }}
+	}
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(l.patience)) // for what is left of a body that is refused, too
 	rc.SetWriteDeadline(time.Time{})

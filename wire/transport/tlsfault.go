@@ -35,11 +35,23 @@ func dialFault(ctx context.Context, where string, limit time.Duration, err error
 	f.Unreached = notThere(err)
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "proxyconnect" {
-		why = "the proxy: " + why
+		if why == noTLS {
+			f.Hint = "a proxy without TLS is named http://HOST:PORT"
+		}
+		why = viaProxyText + why
 	}
 	f.Message = fmt.Sprintf("cannot connect to %s: %s", where, why)
 	return f
 }
+
+// What is said of a dial that failed.
+const (
+	noTLS        = "it does not speak TLS"
+	viaProxyText = "the proxy: " // before what went wrong on the way to one
+)
+
+// OfProxy reports whether it was a proxy that could not be reached, so that the failure says nothing of the peer.
+func OfProxy(f *wire.Fault) bool { return strings.Contains(f.Message, ": "+viaProxyText) }
 
 // notThere reports whether a dial failed because nothing answered, or was cut off:
 // trying again may help.
@@ -119,7 +131,7 @@ func explainTLS(f *wire.Fault, err error) string {
 	case errors.As(err, &invalid):
 		return "its certificate is not valid: " + invalid.Error()
 	case errors.As(err, &record), err != nil && strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return "it does not speak TLS"
+		return noTLS
 	case errors.As(err, &op) && op.Op == "remote error":
 		if why := refusedCertificate(op.Err.Error()); why != "" {
 			f.Kind, f.Hint = wire.Auth, "--cert FILE and --key FILE name a certificate of ours"

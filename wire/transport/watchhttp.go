@@ -88,6 +88,20 @@ func (s shownBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// A shownAnswer is a ResponseWriter that shows what is written of a body.
+type shownAnswer struct {
+	http.ResponseWriter
+	show func([]byte)
+}
+
+func (s shownAnswer) Write(p []byte) (int, error) {
+	s.show(p)
+	return s.ResponseWriter.Write(p)
+}
+
+// Unwrap is what http.ResponseController looks for.
+func (s shownAnswer) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
 // A shownFrames shows the frames of a WebSocket that pass through it.
 type shownFrames struct {
 	io.ReadWriteCloser
