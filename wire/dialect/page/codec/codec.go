@@ -33,11 +33,12 @@ type Codec struct {
 	prepared  prepared
 	described atomic.Pointer[catalog.Catalog] // what the peer said last that it offers; nil: it was not asked
 
-	mu     sync.Mutex // for all below, which flows use too
-	conn   program.Conn
-	heard  heard
-	leaves bool // the greeting is over: a goodbye is said in the end
-	tasks  tasks
+	mu      sync.Mutex // for all below, which flows use too
+	conn    program.Conn
+	heard   heard
+	leaves  bool // the greeting is over: a goodbye is said in the end
+	tasks   tasks
+	related map[string]*Related // tasks of ours, by the ids of the requests that began them
 }
 
 // callsMost bounds the calls that are remembered, since an answer may never
@@ -57,6 +58,7 @@ type call struct {
 	result json.RawMessage // of a stream: the answer
 	extra  json.RawMessage // the members beside that it was sent with; nil: none
 	task   bool            // it is to become a task: stream and result are its id and the task's, then
+	asked  *Related        // the task of ours whose hook makes it; nil: none
 }
 
 // newCodec returns the codec for one connection.
@@ -115,12 +117,13 @@ func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
 }
 
 func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
+	asked := c.relate(&op)
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe:
 		if op.Method == dialect.FreshID {
 			break
 		}
-		return c.request(op)
+		return c.request(op, asked)
 	case dialect.Eval:
 		return c.eval(op)
 	case dialect.Internal: // as it stands
@@ -142,11 +145,11 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 }
 
 // request writes a call of the user's, wrapped in another if the page says so.
-func (c *Codec) request(op dialect.Op) (wire.Message, error) {
+func (c *Codec) request(op dialect.Op, asked *Related) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
 	}
-	s := &call{method: op.Method, params: bytes.Clone(op.Params), task: c.d.hasTasks() && len(op.Extra) > 0 && string(op.Extra) == string(asTask)}
+	s := &call{method: op.Method, params: bytes.Clone(op.Params), asked: asked, task: c.d.HasTasks() && len(op.Extra) > 0 && string(op.Extra) == string(asTask)}
 	if op.Kind == dialect.Subscribe {
 		_, s.rule = c.d.Subscription(op.Method)
 	}
@@ -179,6 +182,9 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 		clear(c.calls)
 	}
 	c.calls[string(s.id)] = s
+	if s.asked != nil {
+		s.asked.Asking(1)
+	}
 	return m, nil
 }
 

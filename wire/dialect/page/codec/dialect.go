@@ -99,7 +99,7 @@ func (d *Dialect) Notifies(method string) bool {
 			return true
 		}
 	}
-	return d.hasTasks() && method == taskStatus
+	return d.HasTasks() && method == taskStatus
 }
 
 // isPlain reports whether the calls of a method are sent as they are, not

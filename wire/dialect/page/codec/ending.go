@@ -70,6 +70,10 @@ func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 // forget removes a call that is over.
 func (c *Codec) forget(s *call) {
 	delete(c.calls, string(s.id))
+	if s.asked != nil {
+		s.asked.Asking(-1)
+		s.asked = nil
+	}
 	if s.rule == nil {
 		return
 	}

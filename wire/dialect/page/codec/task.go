@@ -35,8 +35,8 @@ type tasks map[string]bool
 // tasksMost bounds the tasks that are remembered in order to be cancelled.
 const tasksMost = 1024
 
-// hasTasks reports whether the page's calls can be tasks.
-func (d *Dialect) hasTasks() bool { return d.Page.Flow == "mcp" }
+// HasTasks reports whether the page's calls can be tasks.
+func (d *Dialect) HasTasks() bool { return d.Page.Flow == "mcp" }
 
 // accepted notes the task that the answer to a call has begun. The call is kept, so that
 // its progress and the task's status are still told to who waits for it. It returns false
@@ -91,9 +91,42 @@ func (c *Codec) cancelTasks(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
+// A Related is a task of ours, as the server, to which what its hook says belongs.
+type Related struct {
+	Meta   json.RawMessage // the object that a message's _meta gets
+	Asking func(more int)  // called with 1 when the hook asks the client, and with -1 when that is over
+}
+
+// Relate has what is said in answering the request id belong to a task; nil ends that.
+func (c *Codec) Relate(id wire.ID, to *Related) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.related == nil {
+		c.related = map[string]*Related{}
+	}
+	if c.related[string(id)] = to; to == nil {
+		delete(c.related, string(id))
+	}
+}
+
+// relate adds to the params of op which task of ours it belongs to, and returns that task;
+// nil if it belongs to none.
+func (c *Codec) relate(op *dialect.Op) *Related {
+	if !c.o.Serving || len(op.About) == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	to := c.related[string(op.About)]
+	c.mu.Unlock()
+	if to != nil && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
+		op.Params = merged(op.Params, scan.Pair("_meta", to.Meta))
+	}
+	return to
+}
+
 // taskTold tells the calls that began the task how it stands.
 func (c *Codec) taskTold(m *wire.Message) {
-	if !c.d.hasTasks() || c.o.Serving || m.Method != taskStatus {
+	if !c.d.HasTasks() || c.o.Serving || m.Method != taskStatus {
 		return
 	}
 	id := scan.Get(m.Params, "taskId")

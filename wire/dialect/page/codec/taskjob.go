@@ -15,7 +15,7 @@ import (
 
 // Job carries out one of the Job operations by the tasks of the page's protocol.
 func (c *Codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
-	if !c.d.hasTasks() {
+	if !c.d.HasTasks() {
 		return nil, wire.Usagef("%s has no jobs", c.d.Page.Name)
 	}
 	job := scan.AppendQuoted(nil, op.Job)

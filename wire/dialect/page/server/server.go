@@ -77,6 +77,8 @@ type handler struct {
 	mu      sync.Mutex
 	streams map[*stream]bool
 	running map[*running]bool // the wrapped calls that run
+
+	tasks tasks
 }
 
 // Close ends the hooks of this connection.
@@ -149,6 +151,9 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	if exact {
 		return h.call(ctx, in, kind)
 	}
+	if result, mine, err := h.aboutTasks(ctx, &in.Msg); mine {
+		return result, err
+	}
 	if h.serving {
 		mine, err := h.ends(&in.Msg)
 		if err != nil {
@@ -208,41 +213,6 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	}
 	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
 	return gathered(h.r.Respond(ctx, r))
-}
-
-// respond answers r by a hook. It sends the hook's progress, its log lines and,
-// if the page has a notification for them, its data to the peer. If the hook
-// ends without a result, its last data is the result.
-func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
-	var last json.RawMessage
-	var failed error
-	told := h.teller(ctx, m)
-	defer told.end()
-	if kind, _ := h.r.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
-		r.Stream = true
-	}
-	r.Emit = func(ev wire.Event) error {
-		switch {
-		case ev.Kind == wire.Data && !r.Stream:
-			last = ev.Data
-			return nil
-		case ev.Kind == wire.Failure && ev.Err != nil:
-			failed = ev.Err
-			return nil
-		}
-		return told.event(ev)
-	}
-	result, err := h.r.Respond(ctx, r)
-	if err == nil {
-		err = failed
-	}
-	if result == nil {
-		result = last
-	}
-	if err == nil && !r.Stream && result != nil {
-		err = told.event(wire.Event{Kind: wire.Data, Data: result})
-	}
-	return result, err
 }
 
 // vars are the variables of a hook that answers m: the members beside.

@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -38,8 +40,34 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	}
 	ctx, r := h.run(ctx, sc)
 	defer h.ran(r)
-	result, err := h.respond(ctx, &in.Msg, dialect.Request{Method: name, Params: params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)})
-	sc.Method, sc.Result = name, result
+	t, err := h.isTask(in, name, r.cancel)
+	if err != nil {
+		return nil, err
+	}
+	result, err := h.outcome(ctx, in, rule, &wrappedCall{name, params, sc, r, t})
+	if t == nil {
+		return result, err
+	}
+	in.Answered = true
+	t.end(result, err)
+	h.tellStatus(ctx, &in.Msg, t)
+	return nil, nil
+}
+
+// A wrappedCall is a call that another one carries.
+type wrappedCall struct {
+	name   string
+	params json.RawMessage
+	scope  *program.Scope
+	run    *running
+	task   *task // that it has become; nil: it is a plain call
+}
+
+// outcome returns what a wrapped call comes to, as the page has it.
+func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
+	sc, r := c.scope, c.run
+	result, err := h.respondAs(ctx, &in.Msg, dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}, c.task)
+	sc.Method, sc.Result = c.name, result
 	switch {
 	case r.stopped.Load():
 		return h.d.Page.Serve.Stop.Result.First(result, sc.Value)
@@ -56,12 +84,54 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	return rule.Error.First(sc.Error, sc.Value)
 }
 
+// respond answers r by a hook. It sends the hook's progress, its log lines and,
+// if the page has a notification for them, its data to the peer. If the hook
+// ends without a result, its last data is the result.
+func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
+	return h.respondAs(ctx, m, r, nil)
+}
+
+// respondAs is respond for a call that has become a task; nil is none.
+func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, t *task) (json.RawMessage, error) {
+	var last json.RawMessage
+	var failed error
+	told := h.teller(ctx, m)
+	told.task = t
+	defer told.end()
+	if kind, _ := h.r.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
+		r.Stream = true
+	}
+	r.Emit = func(ev wire.Event) error {
+		switch {
+		case ev.Kind == wire.Data && !r.Stream:
+			last = ev.Data
+			return nil
+		case ev.Kind == wire.Failure && ev.Err != nil:
+			failed = ev.Err
+			return nil
+		}
+		return told.event(ev)
+	}
+	result, err := h.r.Respond(ctx, r)
+	if err == nil {
+		err = failed
+	}
+	if result == nil {
+		result = last
+	}
+	if err == nil && !r.Stream && result != nil {
+		err = told.event(wire.Event{Kind: wire.Data, Data: result})
+	}
+	return result, err
+}
+
 // A teller sends the progress and the log lines of one call to the peer.
 type teller struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
 	token json.RawMessage // what the client named the call by; nil: it wants no progress
+	task  *task           // that the call has become; nil: it is a plain call
 
 	mu    sync.Mutex
 	last  float64 // the progress that was sent last
@@ -83,6 +153,7 @@ func (h *handler) teller(ctx context.Context, m *wire.Message) *teller {
 // wants it.
 func (t *teller) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
+	t.task.says(ev)
 	switch {
 	case ev.Kind == wire.Log && rule.Log != nil:
 		return t.say(rule.Log, ev, nil)
@@ -174,5 +245,5 @@ func (t *teller) say(rule *load.Say, ev wire.Event, more []byte) error {
 	if err != nil {
 		return err
 	}
-	return t.h.caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
+	return t.h.caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: t.task.related(params)})
 }
