@@ -1,0 +1,92 @@
+//go:build linux
+
+package main
+
+// What cannot be: each returns why not, "" where it can.
+
+func tcpOnly(t *transport) string {
+	if t.child || t.name == "unix" {
+		return "only TCP has resets"
+	}
+	return ""
+}
+
+func childOnly(t *transport) string {
+	if !t.child {
+		return "over a network a stopped process is one that is gone: see gone-*"
+	}
+	return ""
+}
+
+func httpOnly(t *transport) string {
+	if !t.http {
+		return "only HTTP has compressed bodies"
+	}
+	return ""
+}
+
+func httpish(t *transport) string {
+	if !t.http && !t.ws {
+		return "only HTTP has statuses"
+	}
+	return ""
+}
+
+func tlsOnly(t *transport) string {
+	if !t.tls {
+		return "there is no TLS"
+	}
+	return ""
+}
+
+func wsOnly(why string) func(*transport) string {
+	return func(t *transport) string {
+		if !t.ws {
+			return why
+		}
+		return ""
+	}
+}
+
+// both is the first reason of two.
+func both(a, b func(*transport) string) func(*transport) string {
+	return func(t *transport) string {
+		if a != nil {
+			if why := a(t); why != "" {
+				return why
+			}
+		}
+		return b(t)
+	}
+}
+
+// cannot says why there is no such cell, "" where there is one.
+func (c cell) cannot() string {
+	if c.fault.only != nil {
+		if why := c.fault.only(c.over); why != "" {
+			return why
+		}
+	}
+	switch {
+	case c.over.http && (c.run.peer == hosts || c.run.peer == evaluates):
+		return "the dialect needs both directions, which HTTP has not"
+	case c.over.http && !c.over.events && (c.run.peer == counts || c.run.peer == works):
+		return "the body of an answer is one message"
+	case c.over.http && !c.over.events && c.fault.asks():
+		return "in the body of an answer there is no room for questions"
+	case c.over.http && c.fault.name == "swap" && !c.over.events:
+		return "answers to two POSTs have no order"
+	case c.fault.at == atFirst && c.run.peer != nil && !c.run.several():
+		return "the first message is the last"
+	}
+	return ""
+}
+
+func (f *fault) asks() bool {
+	return f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
+}
+
+// several says whether a peer says something before what a command waits for.
+func (c *command) several() bool {
+	return c.calls > 1 || c.peer != adds && c.peer != describes
+}

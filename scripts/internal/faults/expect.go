@@ -1,0 +1,163 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// expected are the statuses that each step of a cell may end with: as
+// rpcx help statuses has it, for where the fault struck.
+func (v *verdict) expected() [][]int {
+	one := v.cell.statuses(v.struck)
+	switch v.cell.run.name {
+	case "session":
+		return v.cell.ofSession(v.struck, one)
+	case "record":
+		return [][]int{v.cell.ofRecord(v.struck, one)}
+	case "replay":
+		return [][]int{v.cell.ofReplay(v.struck, one)}
+	}
+	return [][]int{one}
+}
+
+// statuses are those of a command that connects, asks and prints.
+func (c cell) statuses(at phase) []int {
+	f := c.fault
+	switch {
+	case at == never:
+		return []int{0}
+	case f.name == "dup-head", c.over.events && (f.name == "dup-first" || f.name == "swap"):
+		return []int{5} // a head where a frame or a chunk should be
+	case f.kind == harmless, at == after && f.kind != turned:
+		return []int{0}
+	}
+	switch f.kind {
+	case lost:
+		return c.ofLoss(at)
+	case silent:
+		if c.over.child && strings.HasPrefix(f.name, "half-recv") {
+			return []int{7, 124} // writing fails, or nothing is left to be written
+		}
+		return []int{124}
+	case broken, noise:
+		return c.ofNonsense(at)
+	case either:
+		return []int{5, 7}
+	case refused:
+		if c.over.child {
+			return []int{127}
+		}
+		return []int{3}
+	}
+	return c.ofTurning()
+}
+
+// ofLoss are those of a connection that ended: before it stood, or before what
+// was waited for.
+func (c cell) ofLoss(at phase) []int {
+	status := 7
+	if at == head || at == greet {
+		status = 3
+	}
+	if c.over.child && strings.HasPrefix(c.fault.name, "half-send") {
+		return []int{status, 124} // a child without stdout is given a second to exit
+	}
+	return []int{status}
+}
+
+// ofNonsense are those of what is no message. Where several answers are owed or
+// a stream is open, it is nobody's in particular, and what was asked stays unanswered.
+func (c cell) ofNonsense(at phase) []int {
+	text := strings.HasPrefix(c.fault.name, "text-")
+	switch {
+	case at == head:
+		return []int{3, 5}
+	case c.over.child && (c.fault.kind == noise || at == greet):
+		return []int{5, 124} // what a child says beside messages is skipped
+	case text && (c.run.peer == counts || c.run.peer == works || c.run.calls > 1):
+		return []int{5, 124}
+	}
+	return []int{5}
+}
+
+// ofTurning are those of an HTTP status: a refusal of who we are, a service that
+// was there and failed, or none.
+func (c cell) ofTurning() []int {
+	switch c.fault.code {
+	case 401, 403, 407:
+		return []int{6}
+	case 400, 429, 500:
+		if c.over.http {
+			return []int{1}
+		}
+	}
+	return []int{3}
+}
+
+// ofSession are those of opening a session, of a call in it, and of its end.
+func (c cell) ofSession(at phase, one []int) [][]int {
+	switch {
+	case at == never || c.fault.kind == harmless && c.fault.name != "dup-head":
+		return [][]int{{0}, {0}, {0}}
+	case c.fault.name == "dup-head":
+		return [][]int{{0}, {3, 5, 7}, {0, 3}} // it stands for a moment
+	case at == head && !c.over.http:
+		return [][]int{one, {3}, {3}}
+	}
+	return [][]int{{0}, one, {0, 3}}
+}
+
+// ofRecord are those of a call through a recorder, which hands on what comes,
+// answers 502 where nothing does, and ends one side as the other has ended.
+func (c cell) ofRecord(at phase, one []int) []int {
+	switch {
+	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:
+		return one
+	case c.over.events:
+		return []int{3, 5, 7}
+	case c.over.http:
+		return append(one, 3)
+	}
+	return append(one, 7)
+}
+
+// ofReplay are those of a tape that is played to the peer: what does not come,
+// or comes beside it, is a difference.
+func (c cell) ofReplay(at phase, one []int) []int {
+	switch {
+	case c.fault.name == "none" || at == never:
+		return one
+	case c.fault.loose || c.fault.asks():
+		return []int{0, 4}
+	case one[0] == 0:
+		return one
+	}
+	return append(one, 4)
+}
+
+// says is what the one message has to say.
+func (f *fault) says(status int) *regexp.Regexp {
+	text := ""
+	switch {
+	case status == 4:
+		text = "differ"
+	case f.code == 308:
+		text = "redirected"
+	case f.kind == turned && status != 7 && status != 124:
+		text = fmt.Sprint(f.code)
+	case status == 3:
+		text = `cannot connect|refused|child|session|TLS|upgrade|handshake|ended|closed|lost|502`
+	case status == 5:
+		text = `(?i)JSON|too large|larger|limit|frame|header|protocol|close|HTTP|malformed|gzip|bytes`
+	case status == 7:
+		text = `clos|lost|end|reset|exited`
+	case status == 124:
+		text = `(?i)time|no answer|within|gave up|given up`
+	default:
+		return nil
+	}
+	return regexp.MustCompile(text)
+}

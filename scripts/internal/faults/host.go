@@ -1,0 +1,172 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// newPeer is the peer of a cell, with the same luck in every run of a seed.
+func (c cell) newPeer(seed uint64, note func(phase)) *peer {
+	return &peer{
+		says: c.run.peer, over: c.over, fault: c.fault, calls: c.run.calls,
+		rng:  rand.New(rand.NewPCG(seed, 0)),
+		done: make(chan struct{}), note: note,
+	}
+}
+
+// A host is where a cell's peer is reached.
+type host struct {
+	endpoint string
+	end      func() // ends the peer, and all its connections
+}
+
+// open makes the peer of a cell reachable.
+func (c cell) open(dir, self string, seed uint64, note func(phase)) (host, error) {
+	prefix := c.run.peer.prefix
+	if c.over.child {
+		if c.fault.at == atNobody && c.fault.kind == refused {
+			self = filepath.Join(dir, "nobody")
+		}
+		words := []string{self, "child", c.name(), strconv.FormatUint(seed, 10), filepath.Join(dir, "struck")}
+		return host{prefix + c.over.scheme + strings.Join(words, " "), func() {}}, nil
+	}
+	network, address := "tcp", "127.0.0.1:0"
+	if c.over.name == "unix" {
+		network, address = "unix", filepath.Join(dir, "far")
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return host{}, err
+	}
+	where := l.Addr().String()
+	if c.over.http || c.over.ws {
+		where += "/"
+	}
+	p := c.newPeer(seed, note)
+	if c.fault.at == atNobody && c.fault.kind == refused {
+		p.strikeNow(head)
+		l.Close()
+	}
+	var conns sync.WaitGroup
+	var mu sync.Mutex
+	open := map[net.Conn]bool{}
+	conns.Go(func() {
+		for {
+			raw, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open[raw] = true
+			mu.Unlock()
+			conns.Go(func() {
+				p.accept(raw)
+				raw.Close()
+				mu.Lock()
+				delete(open, raw)
+				mu.Unlock()
+			})
+		}
+	})
+	return host{prefix + c.over.scheme + where, func() {
+		close(p.done)
+		l.Close()
+		mu.Lock()
+		for raw := range open {
+			raw.Close()
+		}
+		mu.Unlock()
+		conns.Wait()
+	}}, nil
+}
+
+// accept plays the peer for one who has come.
+func (p *peer) accept(raw net.Conn) {
+	if p.fault.at == atDial {
+		p.strikeNow(head)
+		p.fault.dial(p, raw)
+		return
+	}
+	var conn io.ReadWriteCloser = raw
+	if p.over.tls {
+		secure := tls.Server(raw, ours().config)
+		if secure.Handshake() != nil {
+			return
+		}
+		conn = secure
+	}
+	p.serve(newLink(conn, raw))
+}
+
+// child is the peer as a child of rpcx: NAME SEED FILE; where the fault strikes
+// is written to FILE.
+func child(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("child: %q", args)
+	}
+	c, err := parseCell(args[0])
+	if err != nil {
+		return err
+	}
+	seed, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	p := c.newPeer(seed, func(at phase) { os.WriteFile(args[2], []byte(at), 0o600) })
+	if c.fault.clings {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	}
+	var conn io.ReadWriteCloser = stdio{}
+	if fd := os.Getenv("NODE_CHANNEL_FD"); fd != "" {
+		n, err := strconv.Atoi(fd)
+		if err != nil {
+			return err
+		}
+		f := os.NewFile(uintptr(n), "channel")
+		if conn, err = net.FileConn(f); err != nil {
+			return err
+		}
+		f.Close()
+	}
+	go func() { // for as long as nothing happens
+		for {
+			time.Sleep(time.Hour)
+		}
+	}()
+	l := newLink(conn, nil)
+	if c.fault.clings {
+		p.clingOn(l)
+		select {}
+	}
+	p.serve(l)
+	return nil
+}
+
+// clingOn plays the peer, but for its end.
+func (p *peer) clingOn(l *link) { p.over.carrier(p, l) }
+
+// stdio is a child's own stdin and stdout.
+type stdio struct{}
+
+func (stdio) Read(b []byte) (int, error)  { return os.Stdin.Read(b) }
+func (stdio) Write(b []byte) (int, error) { return os.Stdout.Write(b) }
+func (stdio) CloseRead() error            { return os.Stdin.Close() }
+func (stdio) CloseWrite() error           { return os.Stdout.Close() }
+
+func (stdio) Close() error {
+	os.Stdin.Close()
+	return os.Stdout.Close()
+}

@@ -1,0 +1,110 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A process is one that carries the mark of a cell.
+type process struct {
+	pid  int
+	name string
+}
+
+// marked are the processes of a cell.
+func marked(id string) []process {
+	mark := []byte("FAULTS_CELL=" + id + "\x00")
+	entries, _ := os.ReadDir("/proc")
+	var some []process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		environ, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		if err != nil || !bytes.Contains(append(environ, 0), mark) {
+			continue
+		}
+		words, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		some = append(some, process{pid, strings.TrimSpace(strings.ReplaceAll(string(words), "\x00", " "))})
+	}
+	return some
+}
+
+// peak is the most memory that a process has had, in KiB.
+func (p process) peak() int64 {
+	status, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "status"))
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// descriptors are those that a process has open.
+func (p process) descriptors() []string {
+	dir := filepath.Join("/proc", strconv.Itoa(p.pid), "fd")
+	entries, _ := os.ReadDir(dir)
+	var open []string
+	for _, e := range entries {
+		to, err := os.Readlink(filepath.Join(dir, e.Name()))
+		if err == nil {
+			open = append(open, to)
+		}
+	}
+	return open
+}
+
+// leftovers tells what is left of a cell's commands, all of which have ended.
+func (v *verdict) leftovers(b *bench, dir, id string) {
+	var left []process
+	for deadline := time.Now().Add(b.slack); ; time.Sleep(20 * time.Millisecond) {
+		if left = marked(id); len(left) == 0 || time.Now().After(deadline) {
+			break
+		}
+	}
+	for _, p := range left {
+		v.wrong("left behind: process %d, %s", p.pid, p.name)
+		v.slow = true
+		syscall.Kill(p.pid, syscall.SIGKILL)
+	}
+	for _, sub := range []string{"run", "tmp", "home", "work"} {
+		top := filepath.Join(dir, sub)
+		filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && path != top && !v.allowed(strings.TrimPrefix(path, dir+"/"), d) {
+				v.wrong("left behind: %s (%v)", strings.TrimPrefix(path, dir+"/"), d.Type())
+			}
+			return nil
+		})
+	}
+}
+
+// allowed says whether a file may outlive its command: what it was given or told
+// to write, the folder of sockets, and what it remembers between two runs.
+func (v *verdict) allowed(path string, d fs.DirEntry) bool {
+	switch {
+	case path == "run/rpcx":
+		return d.IsDir()
+	case path == "work/record.tape":
+		return v.cell.run.name == "record"
+	case strings.HasPrefix(path, "work/"):
+		_, given := v.cell.run.files[strings.TrimPrefix(path, "work/")]
+		return given
+	}
+	for _, kept := range []string{"home/.cache", "home/.local"} {
+		if path == kept || strings.HasPrefix(path, kept+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+//go:build linux
+
+// Command faults is the fault table: each command over each transport with each
+// fault of its peer, one cell after the other, many at once.
+//
+//	scripts/faults [--cell PATTERN] [--seed N] [--sample N] [--jobs N] [-v]
+//
+// A cell's peer is typed by hand, and what it says passes through a proxy that
+// does one thing wrong. The command has to end in time with the right status
+// and one true message, and to leave nothing behind.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "child" {
+		must(child(os.Args[2:]))
+		return
+	}
+	debug.SetMemoryLimit(64 << 20) // the memory of a child is counted from that of its parent on
+	b := &bench{}
+	pattern := flag.String("cell", "*/*/*", "run the cells COMMAND/TRANSPORT/FAULT alone; a word may end with *")
+	flag.Uint64Var(&b.seed, "seed", 0, "what random choices come from; 0 is another one each time")
+	sample := flag.Int("sample", 0, "run so many cells, chosen by the seed, in place of all")
+	jobs := flag.Int("jobs", 8*runtime.NumCPU(), "run so many at once")
+	list := flag.Bool("list", false, "list the cells, and why some cannot be")
+	flag.DurationVar(&b.timeout, "timeout", time.Second, "of each command")
+	flag.DurationVar(&b.slack, "slack", time.Second, "how much later than --timeout a command may end")
+	flag.BoolVar(&b.verbose, "v", false, "show what each command said")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	some := matching(*pattern)
+	if len(some) == 0 {
+		must(fmt.Errorf("no cell matches %s", *pattern))
+	}
+	if b.seed == 0 {
+		b.seed = 1 + rand.Uint64N(999_999)
+	}
+	var able, unable []cell
+	for _, c := range some {
+		if why := c.cannot(); why != "" {
+			unable = append(unable, c)
+			if *list {
+				fmt.Printf("%s: cannot be: %s\n", c.name(), why)
+			}
+			continue
+		}
+		able = append(able, c)
+		if *list {
+			fmt.Println(c.name())
+		}
+	}
+	if *list {
+		fmt.Printf("%d cells, %d that cannot be\n", len(able), len(unable))
+		return
+	}
+	if *sample > 0 && *sample < len(able) {
+		luck := rand.New(rand.NewPCG(b.seed, 1))
+		luck.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
+		able = able[:*sample]
+	}
+	os.Exit(b.all(able, unable, *jobs))
+}
+
+// all runs cells, and returns the status of the program.
+func (b *bench) all(able, unable []cell, jobs int) int {
+	dir, err := os.MkdirTemp("", "faults-")
+	must(err)
+	defer os.RemoveAll(dir)
+	b.dir = dir
+	b.self, err = os.Executable()
+	must(err)
+	if b.rpcx = os.Getenv("RPCX"); b.rpcx == "" {
+		b.rpcx = filepath.Join(dir, "rpcx")
+		if out, err := exec.Command("go", "build", "-o", b.rpcx, ".").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "faults: %v\n%s", err, out)
+			return 2
+		}
+	}
+	b.rpcx, err = filepath.Abs(b.rpcx)
+	must(err)
+	b.cacert = filepath.Join(dir, "ca.pem")
+	must(os.WriteFile(b.cacert, ours().pem, 0o600))
+	fmt.Printf("seed %d: %d cells, %d at once\n", b.seed, len(able), jobs)
+
+	begun := time.Now()
+	var t table
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	var again []cell
+	next := make(chan cell)
+	for range jobs {
+		running.Go(func() {
+			for c := range next {
+				v := b.try(c)
+				mu.Lock()
+				if len(v.faults) > 0 && v.slow && jobs > 1 {
+					again = append(again, c)
+				} else {
+					b.tell(v)
+					t.add(v)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, c := range able {
+		next <- c
+	}
+	close(next)
+	running.Wait()
+	// What took too long beside others has a second chance, alone.
+	for _, c := range again {
+		v := b.try(c)
+		if len(v.faults) == 0 {
+			t.late = append(t.late, c)
+		}
+		b.tell(v)
+		t.add(v)
+	}
+	for _, c := range unable {
+		t.cannot(c)
+	}
+	t.print()
+	fmt.Printf("%d s\n", int(time.Since(begun).Seconds()))
+	if t.failed > 0 {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,105 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A table counts what came of the cells.
+type table struct {
+	passed, failed, unable, unstruck int
+	rows                             map[string]*[3]int // of a command over a transport
+	late                             []cell
+}
+
+func (t *table) row(c cell) *[3]int {
+	if t.rows == nil {
+		t.rows = map[string]*[3]int{}
+	}
+	name := c.run.name + "/" + c.over.name
+	if t.rows[name] == nil {
+		t.rows[name] = new([3]int)
+	}
+	return t.rows[name]
+}
+
+func (t *table) add(v verdict) {
+	switch {
+	case len(v.faults) > 0:
+		t.failed++
+		t.row(v.cell)[1]++
+	case v.struck == never && v.cell.fault.name != "none":
+		t.unstruck++ // there is no such message: it went as without a fault
+		t.row(v.cell)[2]++
+	default:
+		t.passed++
+		t.row(v.cell)[0]++
+	}
+}
+
+func (t *table) cannot(c cell) {
+	t.unable++
+	t.row(c)[2]++
+}
+
+// print shows for each command and transport how many cells passed, failed, and cannot be.
+func (t *table) print() {
+	fmt.Printf("\n%-10s", "")
+	for _, over := range transports {
+		fmt.Printf(" %9s", over.name)
+	}
+	fmt.Println()
+	for _, run := range commands {
+		line := fmt.Sprintf("%-10s", run.name)
+		any := false
+		for _, over := range transports {
+			n := t.rows[run.name+"/"+over.name]
+			if n == nil {
+				line += fmt.Sprintf(" %9s", ".")
+				continue
+			}
+			any = true
+			line += fmt.Sprintf(" %9s", fmt.Sprintf("%d/%d/%d", n[0], n[1], n[2]))
+		}
+		if any {
+			fmt.Println(line)
+		}
+	}
+	fmt.Println("passed/failed/cannot be")
+	for _, c := range t.late {
+		fmt.Printf("slow beside others, in time alone: %s\n", c.name())
+	}
+	fmt.Printf("faults: %d passed, %d failed, %d cannot be, %d of these as the conversation has no such message\n",
+		t.passed, t.failed, t.unable+t.unstruck, t.unstruck)
+}
+
+// tell prints a cell that failed, and each with -v.
+func (b *bench) tell(v verdict) {
+	if len(v.faults) == 0 && !b.verbose {
+		return
+	}
+	mark := "ok"
+	if len(v.faults) > 0 {
+		mark = "FAILED"
+	}
+	fmt.Printf("%s %s", mark, v.cell.name())
+	if v.struck != never {
+		fmt.Printf(" (struck: %s)", v.struck)
+	}
+	fmt.Println()
+	for _, f := range v.faults {
+		fmt.Printf("    %s\n", f)
+	}
+	if len(v.faults) > 0 {
+		fmt.Printf("    again: scripts/faults --cell %s --seed %d -v\n", v.cell.name(), b.seed)
+	}
+	if b.verbose {
+		for _, s := range v.steps {
+			fmt.Printf("    $ rpcx %s\n", strings.Join(s.args, " "))
+			fmt.Printf("      status %d after %.2fs, %d MB\n", s.status, s.took.Seconds(), s.rss>>10)
+			fmt.Printf("      stdout %.2000q\n      stderr %.4000q\n", s.stdout, s.stderr)
+		}
+	}
+}
