@@ -53,7 +53,7 @@ var commands = []*command{
 	},
 	{
 		name: "replay", peer: adds, files: map[string]string{"played.tape": tape},
-		steps: [][]string{{"replay", "{dir}/played.tape", "--to", "{E}", "--idle", "{timeout}", "{dial}"}},
+		steps: [][]string{{"replay", "{dir}/played.tape", "--to", "{E}", "--idle", "{timeout}", "--connect-timeout", "{timeout}", "{dial}"}},
 	},
 	{name: "serve", own: true},
 }

@@ -134,6 +134,8 @@ func (c cell) ofReplay(at phase, one []int) []int {
 		return []int{0, 4}
 	case one[0] == 0:
 		return one
+	case at == head && c.fault.kind == silent:
+		return []int{3} // it has --connect-timeout alone
 	}
 	return append(one, 4)
 }
@@ -149,7 +151,7 @@ func (f *fault) says(status int) *regexp.Regexp {
 	case f.kind == turned && status != 7 && status != 124:
 		text = fmt.Sprint(f.code)
 	case status == 3:
-		text = `cannot connect|refused|child|session|TLS|upgrade|handshake|ended|closed|lost|502`
+		text = `cannot connect|refused|child|session|TLS|upgrade|handshake|ended|closed|lost|sends no more|502`
 	case status == 5:
 		text = `(?i)JSON|too large|larger|limit|frame|header|protocol|close|HTTP|malformed|gzip|bytes`
 	case status == 7:

@@ -95,11 +95,15 @@ func (b *bench) tell(v verdict) {
 	if len(v.faults) > 0 {
 		fmt.Printf("    again: scripts/faults --cell %s --seed %d -v\n", v.cell.name(), b.seed)
 	}
+	most := 300
 	if b.verbose {
+		most = 4000
+	}
+	if b.verbose || len(v.faults) > 0 {
 		for _, s := range v.steps {
 			fmt.Printf("    $ rpcx %s\n", strings.Join(s.args, " "))
 			fmt.Printf("      status %d after %.2fs, %d MB\n", s.status, s.took.Seconds(), s.rss>>10)
-			fmt.Printf("      stdout %.2000q\n      stderr %.4000q\n", s.stdout, s.stderr)
+			fmt.Printf("      stdout %.*q\n      stderr %.*q\n", most, s.stdout, most, s.stderr)
 		}
 	}
 }
