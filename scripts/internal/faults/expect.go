@@ -73,6 +73,8 @@ func (c cell) ofLoss(at phase) []int {
 func (c cell) ofNonsense(at phase) []int {
 	text := strings.HasPrefix(c.fault.name, "text-")
 	switch {
+	case text && c.over.events:
+		return []int{5, 124} // an event is no message, and others may come
 	case at == head:
 		return []int{3, 5}
 	case c.over.child && (c.fault.kind == noise || at == greet):
@@ -114,6 +116,8 @@ func (c cell) ofSession(at phase, one []int) [][]int {
 // answers 502 where nothing does, and ends one side as the other has ended.
 func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
+	case c.fault.kind == broken:
+		return []int{0, 3, 5, 7, 124} // it hands on what is too large for its tape
 	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:
 		return one
 	case c.over.events:
@@ -130,6 +134,8 @@ func (c cell) ofReplay(at phase, one []int) []int {
 	switch {
 	case c.fault.name == "none" || at == never:
 		return one
+	case c.fault.name == "dup-head":
+		return []int{4, 5}
 	case c.fault.loose || c.fault.asks():
 		return []int{0, 4}
 	case one[0] == 0:
@@ -147,7 +153,7 @@ func (f *fault) says(status int) *regexp.Regexp {
 	case status == 4:
 		text = "differ"
 	case f.code == 308:
-		text = "redirected"
+		text = "redirected|404|cannot be reached"
 	case f.kind == turned && status != 7 && status != 124:
 		text = fmt.Sprint(f.code)
 	case status == 3:

@@ -1,0 +1,234 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Each of these does what a fault does in place of a unit.
+
+func honest(_ *peer, l *link, u unit) error { return l.write(u.bytes) }
+
+func cutting(_ *peer, l *link, _ unit) error { return l.cut() }
+
+func cuttingInside(p *peer, l *link, u unit) error {
+	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // without the end of what is said in it
+	return l.cut()
+}
+
+func resetting(_ *peer, l *link, _ unit) error { return l.reset() }
+
+func endingOurs(p *peer, l *link, _ unit) error {
+	l.shut()
+	return l.hold(p)
+}
+
+func endingTheirs(p *peer, l *link, _ unit) error {
+	l.shutIn()
+	return l.deaf(p)
+}
+
+func holding(p *peer, l *link, _ unit) error { return l.hold(p) }
+
+func deafening(p *peer, l *link, _ unit) error { return l.deaf(p) }
+
+func stopping(p *peer, l *link, _ unit) error {
+	if err := stopSelf(); err != nil {
+		return err
+	}
+	return l.hold(p)
+}
+
+func garbling(p *peer, l *link, _ unit) error {
+	b := make([]byte, 64)
+	for i := range b {
+		b[i] = byte(p.rng.Uint32())
+	}
+	b[0] |= 0x70 // no frame that WebSocket knows, no HTTP, and no blank line
+	l.write(append(b, '\n'))
+	return l.hold(p)
+}
+
+// saying says something else in place of the message.
+func saying(text string) func(*peer, *link, unit) error {
+	return func(p *peer, l *link, u unit) error {
+		l.write(u.wrap(text))
+		return l.hold(p)
+	}
+}
+
+func oversize(p *peer, l *link, u unit) error {
+	l.write(u.wrap(`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", 1<<20) + `"}`))
+	return l.hold(p)
+}
+
+func endless(p *peer, l *link, u unit) error {
+	for i := 0; ; i++ {
+		select {
+		case <-p.done:
+			return errOver
+		default:
+		}
+		if err := l.write(u.endless(i)); err != nil {
+			return err
+		}
+	}
+}
+
+// trickling is a message that never ends, so slowly that it is never too large.
+func trickling(p *peer, l *link, u unit) error {
+	l.write(u.endless(0))
+	for i := 0; ; i++ {
+		p.pause(5 * time.Millisecond)
+		b := u.endless(1)[:]
+		if bytes.Contains(b, []byte("\r\n")) {
+			b = chunk(" ")
+		} else if p.over.ws {
+			b = frame(opContinue, []byte(" "))
+		} else {
+			b = b[:1]
+		}
+		if err := l.write(b); err != nil {
+			return err
+		}
+		select {
+		case <-p.done:
+			return errOver
+		default:
+		}
+	}
+}
+
+func twice(_ *peer, l *link, u unit) error {
+	if err := l.write(u.bytes); err != nil {
+		return err
+	}
+	l.write(u.bytes) // it may have all that it wants by now
+	return nil
+}
+
+func delaying(p *peer, l *link, u unit) error {
+	p.pause(150 * time.Millisecond)
+	return l.write(u.bytes)
+}
+
+func byteByByte(_ *peer, l *link, u unit) error {
+	for i := range u.bytes {
+		if err := l.write(u.bytes[i : i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapping keeps a unit until the next has been written, or for a moment.
+func swapping(p *peer, l *link, u unit) error {
+	p.mu.Lock()
+	p.held = u.bytes
+	p.mu.Unlock()
+	time.AfterFunc(100*time.Millisecond, func() {
+		p.mu.Lock()
+		held := p.held
+		p.held = nil
+		p.mu.Unlock()
+		if held != nil {
+			l.write(held)
+		}
+	})
+	return nil
+}
+
+// flooding asks much before it answers.
+func flooding(p *peer, l *link, u unit) error {
+	many := 2000
+	if p.over.http {
+		many = 50 // each answer is a POST
+	}
+	if err := ask(p, l, u, many); err != nil {
+		return err
+	}
+	return l.write(u.bytes)
+}
+
+func floodingOn(p *peer, l *link, u unit) error {
+	for {
+		if err := ask(p, l, u, 100); err != nil {
+			return err
+		}
+	}
+}
+
+func floodingDeaf(p *peer, l *link, u unit) error {
+	l.stop.Store(true)
+	return floodingOn(p, l, u)
+}
+
+func ask(p *peer, l *link, u unit, n int) error {
+	for range n {
+		select {
+		case <-p.done:
+			return errOver
+		default:
+		}
+		p.asks++
+		if err := l.write(u.wrap(fmt.Sprintf(p.says.question, p.asks))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func announcing(p *peer, l *link, _ unit) error {
+	l.write([]byte{fin | opText, 127, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	return l.hold(p)
+}
+
+func closing(code int) func(*peer, *link, unit) error {
+	return func(p *peer, l *link, _ unit) error {
+		l.write(frame(fin|opClose, append([]byte{byte(code >> 8), byte(code)}, "going"...)))
+		return l.hold(p)
+	}
+}
+
+// turning is an HTTP response that is no answer.
+func turning(code int) func(*peer, *link, unit) error {
+	return func(_ *peer, l *link, _ unit) error {
+		extra := ""
+		switch {
+		case code == 308:
+			extra = "Location: /again\r\n"
+		case code/100 == 3:
+			extra = "Location: http://127.0.0.1:1/\r\n"
+		case code == 401:
+			extra = "WWW-Authenticate: Bearer\r\n"
+		}
+		return l.write(fmt.Appendf(nil, "HTTP/1.1 %d Whatever\r\n%sContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno", code, extra))
+	}
+}
+
+// zeros is 16 MiB of them, compressed.
+var zeros = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(make([]byte, 16<<20))
+	w.Close()
+	return b.Bytes()
+})
+
+// bomb is a body of 4 GiB of zeros, in 4 MB.
+func bomb(p *peer, l *link, _ unit) error {
+	l.write([]byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	for range 256 {
+		if err := l.write(chunk(string(zeros()))); err != nil {
+			return err
+		}
+	}
+	l.write([]byte("0\r\n\r\n"))
+	return l.hold(p)
+}
