@@ -212,7 +212,7 @@ func (b *built) run(job int, active string, units []*unit, patience time.Duratio
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
+	err := cmd.Run()
 	sweep(tmp)
 	reached := map[int]bool{}
 	if b, err := os.ReadFile(file + ".reached"); err == nil {
