@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"rpcx/commands/help"
+)
+
+// securityTests says for each line of rpcx-security(7) which tests show that it holds.
+var securityTests = map[string][]string{
+	"command lines":               {"hook-hostile"},
+	"variables":                   {"hook-hostile"},
+	"described commands":          {"hook-run"},
+	"folders of hooks":            {"hook-run", "wire/hook TestFolders"},
+	"proposed commands":           {"hook-hostile", "out-fixes", "commands TestFixesAreRun"},
+	"files read":                  {"wire/schema TestUnusableSchemas", "wire/schema TestOpenKeepsToTheFolder", "tape-programs", "wire/dialect/page/program TestBounds"},
+	"files written":               {"hook-hostile", "hotrepl-artifacts"},
+	"names of saved files":        {"commands/artifacts TestOthersAreSaved", "commands/artifacts TestNothingIsOverwritten"},
+	"files that others can write": {"wire/trust TestOthersCanWrite", "hook-run", "page-own", "wire/profile TestOnlyFilesAreRead"},
+	"who can read what is kept":   {"session-folder", "security"},
+	"what is connected to":        {"promise-http", "wire/transport TestHTTPRedirectElsewhere", "wire/transport TestWSRedirect"},
+	"finding out who is there":    {"net-find"},
+	"who may connect":             {"serve-odd", "wire/transport TestListenerGuard"},
+	"which calls are answered":    {"serve-policy", "net-bridge"},
+	"memory and time":             {"commands TestLimitsAreShown"},
+	"processes":                   {"hook-limits", "hook-background"},
+	"programs":                    {"tape-programs", "page-own", "wire/schema TestStepsAreCounted"},
+	"escapes":                     {"out-terminal", "hook-hostile"},
+	"the prompt":                  {"format TestConsoleAboveAPrompt"},
+	"on command lines":            {"out-secrets", "cli-flags"},
+	"in what is shown":            {"out-secrets", "out-trace", "record", "wire/redact TestJSON"},
+	"to hooks":                    {"security"},
+	"TLS":                         {"wire/transport TestTLS"},
+}
+
+// TestSecurityIsShown: each line of rpcx-security(7) has tests that show that it holds.
+func TestSecurityIsShown(t *testing.T) {
+	topic, ok := help.TopicNamed("security")
+	if !ok {
+		t.Fatal("there is no topic security")
+	}
+	said := map[string]bool{}
+	for line := range strings.Lines(topic.Text) {
+		what, _, ok := strings.Cut(strings.TrimPrefix(line, "* "), " -- ")
+		if !ok || !strings.HasPrefix(line, "* ") {
+			continue
+		}
+		said[what] = true
+		if len(securityTests[what]) == 0 {
+			t.Errorf("no test shows: %s", line)
+		}
+		for _, name := range securityTests[what] {
+			if !isTest(t, name) {
+				t.Errorf("%s: there is no test %s", what, name)
+			}
+		}
+	}
+	for what := range securityTests {
+		if !said[what] {
+			t.Errorf("rpcx-security(7) does not say: %s", what)
+		}
+	}
+}
