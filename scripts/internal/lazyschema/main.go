@@ -4,19 +4,29 @@
 // before it connects, and most calls make no schema.
 //
 //	lazyschema VENDOR
+//	lazyschema --modfile FOLDER
 //
 // VENDOR is a folder that go mod vendor made, in a copy of the tree: go lets no
-// overlay replace files of the module cache. Two places change: the library's
-// init becomes a function that runs once, and NewCompiler calls it. A file that
-// is not the one that was looked at for this is an error: then the change has to
-// be thought through again for the new version.
+// overlay replace files of the module cache. The second form is for what needs
+// the tree itself: it leaves in FOLDER, which is absolute, a changed copy of the
+// library and a go.mod that has it replace the library, to be named by
+// -modfile. Both compile to the same packages; a binary that is given away is
+// made the first way, since the second leaves the name of FOLDER in it.
+//
+// Two places change: the library's init becomes a function that runs once, and
+// NewCompiler calls it. A file that is not the one that was looked at for this
+// is an error: then the change has to be thought through again for the new
+// version.
 package main
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -49,16 +59,86 @@ var patches = []patch{
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: lazyschema VENDOR")
+	var err error
+	switch args := os.Args[1:]; {
+	case len(args) == 1:
+		err = change(filepath.Join(args[0], filepath.FromSlash(module)))
+	case len(args) == 2 && args[0] == "--modfile":
+		err = modfile(args[1])
+	default:
+		fmt.Fprintln(os.Stderr, "usage: lazyschema VENDOR, or lazyschema --modfile FOLDER")
 		os.Exit(2)
 	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lazyschema:", err)
+		os.Exit(1)
+	}
+}
+
+// change patches the library in dir.
+func change(dir string) error {
 	for _, p := range patches {
-		if err := p.change(filepath.Join(os.Args[1], filepath.FromSlash(module), p.file)); err != nil {
-			fmt.Fprintln(os.Stderr, "lazyschema:", err)
-			os.Exit(1)
+		if err := p.change(filepath.Join(dir, p.file)); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// modfile makes a changed copy of the library in dir, and beside it the go.mod
+// of the current folder with a line that replaces the library by the copy.
+func modfile(dir string) error {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return err
+	}
+	library := filepath.Join(dir, "jsonschema")
+	if err := copied(strings.TrimSpace(string(out)), library); err != nil {
+		return err
+	}
+	if err := change(library); err != nil {
+		return err
+	}
+	sums, err := os.ReadFile("go.sum")
+	if err != nil {
+		return err
+	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		return err
+	}
+	mod = fmt.Appendf(mod, "\nreplace %s => %q\n", module, library)
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o600),
+		os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600),
+	)
+}
+
+// copied copies what a build needs of the library, which the module cache holds
+// without the right to write.
+func copied(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "go.work"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), b, 0o600)
+	})
 }
 
 // change replaces the file by its patched text.

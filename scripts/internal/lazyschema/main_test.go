@@ -34,3 +34,23 @@ func TestPatches(t *testing.T) {
 		}
 	}
 }
+
+// What is left in a folder is taken by go as the library.
+func TestModfile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir("../../..")
+	if err := modfile(dir); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "list", "-modfile", filepath.Join(dir, "go.mod"), "-f", "{{.Dir}}", module).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got := strings.TrimSpace(string(out)); got != filepath.Join(dir, "jsonschema") {
+		t.Errorf("the library is taken from %s", got)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "jsonschema", patches[0].file))
+	if err != nil || !strings.Contains(string(b), patches[0].new) {
+		t.Errorf("the copy is not changed: %v", err)
+	}
+}
