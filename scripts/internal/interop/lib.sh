@@ -34,14 +34,17 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-# needs PROGRAM...: fails the case where one is not there.
+# missing WHAT ends the case; the file is for scripts/interop --present.
+missing() {
+  echo "$CASE: $1 is missing" | tee "$TMPDIR/missing" >&2
+  exit 1
+}
+
+# needs PROGRAM...: ends the case where one is not there.
 needs() {
   local program
   for program; do
-    if ! type -P "$program" >/dev/null; then
-      echo "$CASE: $program is missing" >&2
-      exit 1
-    fi
+    type -P "$program" >/dev/null || missing "$program"
   done
 }
 

@@ -2,7 +2,8 @@
 # the dialect dap: debugpy and lldb (python3 -m debugpy, lldb-dap or lldb-vscode), from launch to a breakpoint to an expression
 . "$INTEROP/lib.sh"
 needs python3 gcc
-lldb=$(type -P lldb-dap || type -P lldb-vscode)
+lldb=$(type -P lldb-dap || type -P lldb-vscode) || missing 'lldb-dap, or lldb-vscode,'
+python3 -c 'import debugpy' 2>/dev/null || missing debugpy
 
 hooks=(
   --on 'initialized=rpcx call @ setBreakpoints source:="{\"path\":\"$SOURCE\"}" breakpoints:="[{\"line\":$LINE}]" -q ".breakpoints[0].verified" >verified'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # the dialect bidi: Firefox, its code, its tree, its events
 . "$INTEROP/lib.sh"
-firefox=$(type -P firefox-esr || type -P firefox)
+firefox=$(type -P firefox-esr || type -P firefox) || missing Firefox
 
 mkdir profile
 start 'WebDriver BiDi listening on' env HOME="$PWD" "$firefox" --headless --no-remote --profile profile --remote-debugging-port=0 about:blank
