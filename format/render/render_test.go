@@ -176,3 +176,34 @@ func FuzzExecute(f *testing.F) {
 		}
 	})
 }
+
+// FuzzContentType: whatever a peer calls its content, the template is one of the
+// directory's.
+func FuzzContentType(f *testing.F) {
+	dir := f.TempDir()
+	for name, text := range map[string]string{"text_plain.tmpl": "plain", "a.tmpl": "a", "default.tmpl": "other", "..tmpl": "hidden"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			f.Fatal(err)
+		}
+	}
+	s, err := Load(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range []string{"text/plain", "text_plain", "a", "", ".", "../a", "/", "a\x00", "\\a", "a.tmpl", "text/plain; charset=utf-8"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		out, err := s.Execute(t.Context(), nil, name, []byte("1"), same)
+		want := "other"
+		switch name {
+		case "text/plain", "text_plain":
+			want = "plain"
+		case "a":
+			want = "a"
+		}
+		if err != nil || string(out) != want {
+			t.Errorf("%q is rendered as %q, %v", name, out, err)
+		}
+	})
+}

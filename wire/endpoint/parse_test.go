@@ -85,3 +85,28 @@ func TestCodecOptions(t *testing.T) {
 		t.Error("an endpoint whose dialect is not known has a codec")
 	}
 }
+
+// FuzzParse: whatever a user types as an endpoint, it is one or a usage fault; one
+// is shown without its secrets.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"ws://user:secret@host/p?token=secret", "header+exec:gopls a 'b c'", "ro+lsp+exec:x", "jsonrpc1+concat+accept+unix:/run/db.sock", "ws+unix:/a.sock:/x",
+		"demo:orders", "tape:/nosuch.tape", "conversation:/run/x#h3", "@name", "tls://[::1]:1", "http+unix:/a:/b?c", "stdio:", "fd:3,4", "sse+http://h/", "ipc:", "+:+", "accept+accept+tcp::0",
+	} {
+		f.Add(text, "")
+		f.Add(text, "mcp")
+	}
+	f.Fuzz(func(t *testing.T, text, dialect string) {
+		if strings.Contains(text, ".toml") || strings.Contains(dialect, ".toml") || strings.Contains(text, "tape:") {
+			return // a file, which may be there
+		}
+		e, err := Parse(text, dialect)
+		if err != nil {
+			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage || fault.Message == "" {
+				t.Fatalf("%q: %v is no usage fault", text, err)
+			}
+			return
+		}
+		_ = e.String()
+	})
+}

@@ -57,6 +57,11 @@ func Find(name string) (*Profile, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
+	return f.profile(name)
+}
+
+// profile returns the profile of that name; nil if there is none.
+func (f *file) profile(name string) (*Profile, error) {
 	table, err := f.table(name)
 	if table == nil || err != nil {
 		return nil, err

@@ -136,3 +136,26 @@ func TestTheManualNamesEachKey(t *testing.T) {
 		}
 	}
 }
+
+// FuzzFile: whatever config.toml says, it is read or refused with a usage fault.
+func FuzzFile(f *testing.F) {
+	for _, text := range []string{
+		"[profile.a]\nendpoint = 'x ${HOME}'\nheader = ['a: b', '@f']\ntimeout = 1.5\ninsecure = true", "[default]\ntimeout = '5s'",
+		"[profile.a]\nendpoint = '$${x'", "profile = 1", "[profile]\na = 1", "[[profile.a]]\nendpoint = 'x'", "[profile.a.tls]\nca = 'x'",
+		"[profile.a]\nendpoint = ['x']", "x = 1", "[profile.\"a\\nb\"]\nendpoint = 'x'", "default = 2026-01-01",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		at := &file{path: "/config/rpcx/config.toml"}
+		err := at.parse(text)
+		for name := range at.profiles {
+			if err == nil {
+				_, err = at.profile(name)
+			}
+		}
+		if fault := wire.AsFault(err); err != nil && (fault == nil || fault.Kind != wire.Usage) {
+			t.Fatalf("%v is no usage fault", err)
+		}
+	})
+}

@@ -67,3 +67,37 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParse: whatever a page says, it is read or refused with a usage fault, and
+// what is read can be written as words of the manual.
+func FuzzParse(f *testing.F) {
+	pages, err := filepath.Glob("../pages/*.toml")
+	if err != nil || len(pages) == 0 {
+		f.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	for _, text := range []string{
+		"name = 'x'", "name = 'x'\n[[greet]]\ncall = 'a'\nkeep = {a = '.b'}", "name = 'x'\nbase = 'none'\n[[read]]\nwhen = '.a'\nkind = 'notification'",
+		"name = 'x'\n[call]\nparams = '{a: $params}'", "[a", "name = 1", "a.b.c = [{d = 1}]", "[[a]]\n[a.b]\n[[a.b.c]]",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := Parse("p.toml", text)
+		if err != nil {
+			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage || fault.Message == "" {
+				t.Fatalf("%v is no usage fault", err)
+			}
+			return
+		}
+		if !IsName(p.Name) {
+			t.Fatalf("a page has the name %q", p.Name)
+		}
+	})
+}

@@ -1,0 +1,55 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// hooksOf is an Owner whose hooks answer nothing.
+type hooksOf struct{ Owner }
+
+func (hooksOf) Answers(string) wire.ID { return nil }
+
+// FuzzOperation: whatever a process asks of the socket, it is an operation or a
+// usage fault, and a function that it names is its own from then on.
+func FuzzOperation(f *testing.F) {
+	for _, s := range []string{
+		`{"op":"call","method":"m","params":{"a":1},"funcs":{"/a":"h"},"known":{"catalog":1,"methods":[{"name":"h"}]}}`, `{"op":"watch","since":3,"beside":"x"}`,
+		`{"op":"job.run","job":"j","extra":{}}`, `{"op":"eval","code":"1","hook":"h3"}`, `{"op":"raw","params":[]}`, `{"op":"x"}`, `[]`, `{"op":"call","known":{"methods":[{}]}}`, ``, `null`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, params []byte) {
+		h := &Process{socket: &Socket{Functions: &Functions{}, ServerOptions: ServerOptions{Owner: hooksOf{}}}}
+		op, _, err := h.readOp(&dialect.Inbound{Msg: wire.Message{Params: params}})
+		if err != nil {
+			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage {
+				t.Fatalf("%v is no usage fault", err)
+			}
+			return
+		}
+		for at, name := range op.Funcs {
+			if !strings.HasPrefix(name, functionPrefix) {
+				t.Errorf("%s is answered by %q, which a user could have named", at, name)
+			}
+		}
+		if opName(op.Kind) == "" {
+			t.Errorf("%s is no operation of the socket", params)
+		}
+		h.socket.forget(h)
+	})
+}
+
+// What no process sends is refused in words.
+func TestUnknownMethod(t *testing.T) {
+	h := &Process{socket: &Socket{}}
+	_, err := h.Handle(context.Background(), &dialect.Inbound{Msg: wire.Message{Method: "x", Params: json.RawMessage(`{}`)}})
+	if e := wire.AsError(err); e == nil || string(e.Code) != "-32601" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,44 @@
+package transcript
+
+import (
+	"bytes"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/tape/match"
+)
+
+// FuzzRead: whatever a tape says, it is taken apart or refused with a fault; what
+// is taken apart can be read.
+func FuzzRead(f *testing.F) {
+	for _, lines := range []string{
+		`{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n" + `{"t":1,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"subscription":"s"}}}` + "\n" +
+			`{"t":2,"dir":"recv","msg":{"jsonrpc":"2.0","method":"i","params":{"subscription":"s","result":1}}}`,
+		`{"dir":"send","msg":[{"id":1,"method":"a"},{"id":2,"method":"b"}]}` + "\n" + `{"dir":"recv","msg":[{"id":2,"result":1},{"id":1,"error":{"code":1}}]}`,
+		`{"open":{"endpoint":"x"}}` + "\n" + `{"dir":"recv","close":{"code":1000}}`, `{"conn":7,"dir":"recv","text":"a\n"}`, `{"dir":"recv","base64":"/wA="}`,
+		`{"dir":"send","match":".id == 1","bind":{"k":".k"},"name":"n"}` + "\n" + `{"dir":"recv","msg":{"id":1,"result":"${k}"},"vars":true,"re":"n"}`, `{"dir":"send","msg":`,
+	} {
+		f.Add([]byte(`{"tape":1}` + "\n" + lines))
+	}
+	shapes := func(string) (dialect.Shape, error) { return jsonrpc.Shape(jsonrpc.V2), nil }
+	rules := func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
+	f.Fuzz(func(t *testing.T, in []byte) {
+		tr, err := Read(bytes.NewReader(in), "x", shapes, rules)
+		if err != nil {
+			if wire.AsFault(err) == nil {
+				t.Fatalf("%v is no fault", err)
+			}
+			return
+		}
+		defer tr.Close()
+		for _, track := range tr.Tracks {
+			for i := range track.Len() {
+				if _, err := track.Message(i); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
