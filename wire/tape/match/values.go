@@ -43,19 +43,25 @@ func (v *Values) opens(path []string, want []byte) bool {
 // StreamOf returns the stream that an item belongs to, as JSON; nil if msg is
 // not an item.
 func (r *Rules) StreamOf(msg []byte) []byte {
+	id, _ := r.StreamAt(msg)
+	return id
+}
+
+// StreamAt is StreamOf, with the pointer of what says so.
+func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	if len(r.shape.Streams) == 0 {
-		return nil
+		return nil, ""
 	}
 	params := scan.Get(msg, "params")
 	if scan.Type(params) != 'o' {
-		return nil
+		return nil, ""
 	}
 	for _, name := range r.shape.Streams {
 		if id := scan.Get(params, name); id != nil {
-			return id
+			return id, "/params/" + name
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // EndsStream returns the stream, of those in v, that the request msg asks to

@@ -195,5 +195,5 @@ func (p *play) like(i int32, msg []byte) bool {
 }
 
 func (p *play) compare(i int32, want, got []byte) []match.Difference {
-	return p.rules.Compare(p.track.Method(int(i)), want, got, p.values)
+	return p.otherStream(p.rules.Compare(p.track.Method(int(i)), want, got, p.values), want, got)
 }

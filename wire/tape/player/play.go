@@ -34,6 +34,7 @@ type play struct {
 	answers  map[int32]int32            // of our requests with many answers: one before which all have come
 	asked    map[int32]bool             // our requests that were not answered yet
 	ended    map[string]bool            // streams that the client has ended earlier than recorded
+	streams  spill.Texts                // by the live stream that items belong to, the recorded one
 
 	usedOfHash, usedOfMethod *spill.Ints // see candidates
 }
@@ -59,7 +60,7 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]
 
 // err returns the error of the temporary files; nil if there was none.
 func (p *play) err() error {
-	return cmp.Or(p.track.Of().Err(), p.index.err(), p.marks.Err(), p.usedOfHash.Err(), p.usedOfMethod.Err(), p.values.Err())
+	return cmp.Or(p.track.Of().Err(), p.index.err(), p.marks.Err(), p.usedOfHash.Err(), p.usedOfMethod.Err(), p.values.Err(), p.streams.Err())
 }
 
 // close closes the temporary files.
@@ -68,6 +69,7 @@ func (p *play) close() {
 	_ = p.usedOfHash.Close()
 	_ = p.usedOfMethod.Close()
 	_ = p.values.Close()
+	_ = p.streams.Close()
 }
 
 // begun is the bit of a mark that says that the block behind the entry was begun.
@@ -153,10 +155,10 @@ func (p *play) is(i int32, msg []byte) bool {
 // nearestMost bounds the entries that are compared to find the nearest.
 const nearestMost = 200
 
-// nearest returns the entry that is most similar to msg, with the differences;
-// None if the tape has no message of that method.
+// nearest returns the entry that is most similar to msg, with the differences, an unused
+// one first; None if the tape has no message of that method.
 func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []match.Difference) {
-	best, differences := int32(transcript.None), []match.Difference(nil)
+	best, differences, least := int32(transcript.None), []match.Difference(nil), 0
 	all, tried, from := p.named(method), 0, 0
 	if unusedOnly {
 		from = p.unused(all)
@@ -174,8 +176,9 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 			continue
 		}
 		d := p.compare(i, want, msg)
-		if best == transcript.None || len(d) < len(differences) {
-			best, differences = i, d
+		far := p.distance(d, want, msg)
+		if best == transcript.None || far < least || far == least && p.seen(best) > 0 && p.seen(i) == 0 {
+			best, differences, least = i, d, far
 		}
 	}
 	return best, differences
@@ -204,7 +207,12 @@ func (p *play) accept(i int32, msg []byte) {
 		}
 	}
 	if want, err := p.track.Message(int(i)); err == nil && want != nil {
-		p.rules.Learn(p.track.Method(int(i)), want, msg, p.track.Entry(i).Kind == wire.Response, p.values)
+		answer := p.track.Entry(i).Kind == wire.Response
+		if len(p.otherStream(nil, want, msg)) > 0 {
+			return
+		}
+		p.rules.Learn(p.track.Method(int(i)), want, msg, answer, p.values)
+		p.learnStream(want, msg, answer)
 	}
 }
 

@@ -10,18 +10,17 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/hotrepl"
-	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 	"rpcx/wire/transport"
 )
 
 func shapes(name string) (dialect.Shape, error) {
-	if name == "hotrepl" {
-		return hotrepl.Shape(), nil
+	if name == "" {
+		name = all.Default()
 	}
-	return jsonrpc.Shape(jsonrpc.V2), nil
+	return all.Named(name).Shape(), nil
 }
 
 // read is the transcript of lines: "> " is what the client sent, "< " what it got.

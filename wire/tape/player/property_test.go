@@ -186,12 +186,12 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	here, there := transport.Pair()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), there) }()
+	tr := load(text)
 	var b bytes.Buffer
-	w, err := tape.NewWriter(&b, tape.Header{}, tape.Options{})
+	w, err := tape.NewWriter(&b, tr.Header, tape.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := load(text)
 	if len(tr.Tracks) == 0 {
 		_ = here.Close()
 		<-done

@@ -152,7 +152,7 @@ func (s *serving) endStream(c *conn, parsed match.Parsed, msg []byte) bool {
 	}
 	for n := range s.e.t.Tracks {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
-		if stream := p.rules.EndsStream(parsed.Method, msg, p.values); stream != nil {
+		if stream := p.rules.EndsStream(parsed.Method, msg, p.values); stream != nil && !p.endsDifferently(parsed.Method, msg, stream) {
 			p.ended[string(stream)] = true
 			s.e.refuse(c, parsed.ID, []byte(strings.Replace(shape.Ended, "$id", parsed.ID.String(), 1)))
 			return true

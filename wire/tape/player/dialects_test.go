@@ -1,0 +1,240 @@
+package player
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+	"rpcx/wire/transport"
+)
+
+// connections are the tapes of the single connections of a recorded tape.
+func connections(t *testing.T, file string) (dialect string, header []byte, each [][]tape.Line) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := tape.NewReader(bytes.NewReader(text), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			return r.Header().Dialect, r.Header().Append(nil), each
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line.Kind != tape.Message {
+			continue
+		}
+		for len(each) < max(line.Conn, 1) {
+			each = append(each, nil)
+		}
+		own := *line
+		own.Msg = bytes.Clone(line.Msg)
+		own.Conn = 0
+		n := max(line.Conn, 1) - 1
+		each[n] = append(each[n], own)
+	}
+}
+
+func text(header []byte, lines []tape.Line) []byte {
+	b := bytes.Clone(header)
+	for i := range lines {
+		b = lines[i].Append(b)
+	}
+	return b
+}
+
+// scalars are the pointers of all strings, numbers, booleans and nulls in val.
+func scalars(val []byte, at string, see func(pointer string, val []byte)) {
+	switch scan.Type(val) {
+	case 'o', 'a':
+		_, _ = scan.Rebuild(nil, val, wire.DefaultMaxDepth, func(b []byte, i int, key, part []byte) ([]byte, error) {
+			scalars(part, scan.Below(at, i, key), see)
+			return b, nil
+		})
+	default:
+		see(at, val)
+	}
+}
+
+// other is another value of the same type.
+func other(val []byte) []byte {
+	switch scan.Type(val) {
+	case 's':
+		return append(val[:len(val)-1:len(val)-1], `-other"`...)
+	case 'n':
+		if val[0] == '-' {
+			return append([]byte("-9"), val[1:]...)
+		}
+		return append([]byte{'9'}, val...)
+	case 't':
+		return []byte("false")
+	}
+	return []byte("true")
+}
+
+// A taped is a conversation in testdata/dialects, which was recorded of a live one.
+type taped struct {
+	name  string
+	holds []string // parts of its lines: what of the dialect is in it
+	// The members that are not compared, by their pointers: what one side made up, times,
+	// durations, versions. (The id and the method of a message are those that make it
+	// another message.)
+	madeUp []string
+}
+
+var recorded = []taped{
+	{
+		"geth", // go-ethereum's client and server
+		[]string{`"result":{"number":2}`, `"method":"orders_unsubscribe"`, `"error":{"code":4711`},
+		[]string{"/params/subscription", "/result", "/params/0"},
+	},
+	{
+		"vscode", // vscode-jsonrpc's client
+		[]string{`"done":true`, `"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"method":"whoami"`, `"error":{"code":-32601`, `"method":"note"`},
+		[]string{"/params/subscription", "/result"},
+	},
+	{
+		"inspector", // Node's inspector
+		[]string{`"method":"Runtime.consoleAPICalled"`, `"error":{"code":-32601`},
+		[]string{"/params/timestamp"},
+	},
+	{
+		"mcp", // the Model Context Protocol's client, and its server of everything
+		[]string{`"progress":3`, `"dir":"recv","msg":{"method":"sampling/createMessage"`, `"isError":true`},
+		[]string{"/params/progressToken", "/params/_meta/progressToken", "/params/arguments/duration", "/result/serverInfo/name", "/result/serverInfo/title", "/result/serverInfo/version", "/params/clientInfo/name", "/params/clientInfo/version"},
+	},
+	{
+		"scomp",
+		[]string{`"do":{"$fn":"f1"}`, `"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":"notify"`, `"kind":"EvalError"`},
+		[]string{"/params/ref", "/params/input/do/$fn", "/result/sessionId", "/result/metadata/server/version", "/params/metadata/client/name", "/params/metadata/client/version"},
+	},
+	{
+		"introspect",
+		[]string{`"type":"data","provenance":["ticker"]`, `"method":"service_unsubscribe"`, `"type":"guidance"`, `"type":"error"`},
+		[]string{"/params/subscription", "/result", "/params/0", "/params/result/service_hash", "/params/result/data/hash"},
+	},
+	{
+		"ro",
+		[]string{`"method":"session.yield"`, `"method":"job.return"`, `"status":"accepted"`, `"error":{"code":404`},
+		[]string{"/request_id", "/target"},
+	},
+	{
+		"hotrepl",
+		[]string{`"seq":2`, `"type":"job_accepted"`, `"type":"job_result"`, `"type":"eval_error"`},
+		[]string{"/jobId", "/durationMs", "/host/version", "/artifacts/items.json/path", "/artifacts/items.json/uri"},
+	},
+	{
+		"scriptling",
+		[]string{`"class":"Config","id":"1"`, `"method":"callback.call"`, `"method":"host.log"`, `"error":{"code":-32000`},
+		[]string{"/params/id", "/result/id", "/params/args/1/callback/id", "/params/host", "/params/host_version"},
+	},
+}
+
+// The server that is played from a tape and the client that is played from it say the same
+// again, and each member that is another is named by its pointer, alone: in whichever
+// direction, by comparing the tapes and by playing one against the other.
+func TestDialects(t *testing.T) {
+	for _, r := range recorded {
+		t.Run(r.name, func(t *testing.T) {
+			dialect, header, each := connections(t, filepath.Join("testdata", "dialects", r.name+".tape"))
+			if _, ok := all.Find(dialect); !ok {
+				t.Skip("there is no dialect " + dialect)
+			}
+			var told []byte
+			named := 0
+			for n, lines := range each {
+				whole := text(header, lines)
+				told = append(told, whole...)
+				synctest.Test(t, func(t *testing.T) { playBoth(t, uint64(n), whole) })
+				for i := range lines {
+					scalars(lines[i].Msg, "", func(pointer string, val []byte) {
+						changed := slices.Clone(lines)
+						changed[i].Msg = match.Replace(bytes.Clone(lines[i].Msg), []string{pointer}, other(val))
+						named += r.change(t, whole, text(header, changed), lines[i].Dir, i+2, pointer)
+					})
+				}
+			}
+			for _, part := range r.holds {
+				if !bytes.Contains(told, []byte(part)) {
+					t.Errorf("no line has %s", part)
+				}
+			}
+			if named < 15 {
+				t.Errorf("%d members alone were named", named)
+			}
+		})
+	}
+}
+
+// change demands what a change of one member has to come to. It returns 1 if it has to be
+// named, alone.
+func (r *taped) change(t *testing.T, whole, changed []byte, d wire.Direction, line int, pointer string) int {
+	load := func(b []byte) *transcript.Transcript {
+		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b)
+		}
+		return tr
+	}
+	compared, err := Diff(load(whole), load(changed), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var played []Finding
+	synctest.Test(t, func(t *testing.T) { played = between(t, load(whole), load(changed), d) })
+	another := slices.Contains([]string{"/id", "/method", "/type"}, pointer)
+	for _, found := range [][]Finding{compared, played} {
+		alone := len(found) == 1 && found[0].Pointer == pointer && found[0].Line == line
+		switch {
+		case alone:
+		case slices.Contains(r.madeUp, pointer) && len(found) == 0:
+		case another && len(found) > 0, another && len(played)+len(compared) > 0:
+		default:
+			t.Errorf("line %d, %s:\n%s", line, pointer, texts(found))
+		}
+	}
+	if another || slices.Contains(r.madeUp, pointer) {
+		return 0
+	}
+	return 1
+}
+
+// between plays the server of one tape and the client of another, and returns what is said
+// of the messages of direction d.
+func between(t *testing.T, server, client *transcript.Transcript, d wire.Direction) []Finding {
+	var there []Finding
+	s, err := NewServer(server, Options{Found: func(f Finding) { there = append(there, f) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := transport.Pair()
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(t.Context(), b) }()
+	r, err := Client(t.Context(), client, 0, a, Options{})
+	if err == nil {
+		err = <-done
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d == wire.Send {
+		return there
+	}
+	return r.Findings
+}

@@ -1,0 +1,67 @@
+package player
+
+import (
+	"bytes"
+
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
+)
+
+// Which live stream is which recorded one: items of several streams may be equal but for
+// the stream that they belong to, whose name is made up and not compared.
+
+// learnStream records the stream that the live message msg, which came for want, opens or
+// belongs to.
+func (p *play) learnStream(want, msg []byte, answer bool) {
+	if len(p.rules.Shape().Streams) == 0 {
+		return
+	}
+	if !answer {
+		recorded, live := p.rules.StreamOf(want), p.rules.StreamOf(msg)
+		if recorded == nil || live == nil {
+			return
+		}
+		if _, known := p.streams.Get(live); !known {
+			p.streams.Set(string(live), string(recorded))
+		}
+		return
+	}
+	recorded, live := scan.Get(want, "result"), scan.Get(msg, "result")
+	if recorded != nil && live != nil && p.track.IsStream(recorded) {
+		p.streams.Set(string(live), string(recorded))
+	}
+}
+
+// otherStream appends the difference of the streams that the live message msg and the
+// recorded want belong to; there is none where that of msg is not known yet.
+func (p *play) otherStream(all []match.Difference, want, msg []byte) []match.Difference {
+	live, pointer := p.rules.StreamAt(msg)
+	if live == nil {
+		return all
+	}
+	known, ok := p.streams.Get(live)
+	if recorded := p.rules.StreamOf(want); ok && recorded != nil && known != string(recorded) {
+		return append(all, match.Difference{Pointer: pointer, Want: recorded, Got: live})
+	}
+	return all
+}
+
+// distance returns how much differences count: another stream counts more than all else.
+func (p *play) distance(all []match.Difference, want, msg []byte) int {
+	if len(p.otherStream(nil, want, msg)) > 0 {
+		return len(all) + 1<<20
+	}
+	return len(all)
+}
+
+// endsDifferently returns whether the tape has a request that is to come and ends the same
+// stream as msg, but in other words.
+func (p *play) endsDifferently(method string, msg, stream []byte) bool {
+	i, differences := p.nearest(method, msg, true)
+	if i == transcript.None || len(differences) == 0 {
+		return false
+	}
+	want, err := p.track.Message(int(i))
+	return err == nil && bytes.Equal(p.rules.EndsStream(method, want, p.values), stream)
+}
