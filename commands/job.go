@@ -174,7 +174,7 @@ func (o *jobOptions) consume(c *request.Consumer, op dialect.Op, bare bool) erro
 			c.Within = "output"
 		}
 	}
-	c.KeepLast, c.What = o.files.Dir != "", "the job"
+	c.KeepLast, c.What = true, "the job"
 	return c.Do(op)
 }
 

@@ -67,6 +67,9 @@ func local(host string) bool {
 func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
 	switch {
+	case s.Dir == "" && len(read(announced)) > 0:
+		run.Console.Note("the result has files: --save DIR keeps them")
+		return nil
 	case s.Dir == "":
 		return nil
 	case announced != nil && scan.Type(announced) != 'o':
