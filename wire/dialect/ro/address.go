@@ -63,6 +63,8 @@ func Parse(typed string) (Address, error) {
 		return Address{}, refused("%q names no resource before the colon", typed)
 	case verb == "":
 		return Address{}, refused("%q names no verb after the colon", typed)
+	case len(segments) == 3 && isNumber(a.Subresource):
+		return Address{}, misread(typed, segments, verb)
 	}
 	if name := firstDotted(a); name != "" {
 		f := refused("%q: a dot is no part of a resource, subresource or verb", name)
@@ -74,6 +76,22 @@ func Parse(typed string) (Address, error) {
 	}
 	a.Method = a.name()
 	return a, nil
+}
+
+// isNumber reports whether a segment is a number, which is no subresource's name.
+func isNumber(segment string) bool {
+	return segment != "" && strings.Trim(segment, "0123456789") == ""
+}
+
+// misread refuses a path of three segments whose last is a number: the parent and the subresource stand in one
+// (repo/99.issue/7:get), or one is missing.
+func misread(typed string, segments []string, verb string) error {
+	f := refused("%q has the number %s where a subresource has its name", typed, segments[2])
+	parent, sub, ok := cutLast(segments[1], '.')
+	if better := strings.Join([]string{segments[0], parent, sub, segments[2]}, "/") + ":" + verb; ok && parent != "" && sub != "" {
+		f.Hint, f.Err = "did you mean "+better+"?", &dialect.Misspelt{Method: better}
+	}
+	return f
 }
 
 // cutLast is strings.Cut at the last sep.
@@ -189,8 +207,8 @@ func Respell(typed, method string) string {
 	switch {
 	case !colon || a.Verb == "":
 		return method
-	case a.Subresource == "" && len(segments) <= 2:
-		segments[0] = a.Resource
+	case a.Subresource == "":
+		segments = append([]string{a.Resource}, segments[1:min(2, len(segments))]...)
 	case a.Subresource != "" && (len(segments) == 3 || len(segments) == 4):
 		segments[0], segments[2] = a.Resource, a.Subresource
 	default:
