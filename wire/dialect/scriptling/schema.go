@@ -90,9 +90,20 @@ func toMethod(prefix string, val []byte) catalog.Method {
 }
 
 // toConstants returns the constants as an object of plain values, nil if there
-// are none, and those whose values cannot be read as they came.
+// are none, and those whose values cannot be read as they came. Where they are an
+// object already, against the page, they are shown all the same.
 func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
+	if scan.Type(list) == 'o' {
+		warn(`the constants are an object, where a host takes a list of {"name","value"}`)
+		for key, val := range scan.Members(list) {
+			if value, err := plain(nil, val); err == nil {
+				val = value
+			}
+			o.Member(key, val)
+		}
+		return o.EndOrNil(), nil
+	}
 	for val := range objects(list) {
 		name, ok := scan.Text(scan.Get(val, "name"))
 		if !ok {
