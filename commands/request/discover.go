@@ -101,8 +101,8 @@ func discovered(ctx context.Context, conv session.Conversation, name string) (*c
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)
-	if c == nil && err == nil {
-		err = wire.ErrUnsupported
+	if c == nil && err == nil { // nothing is known of it alone
+		return conv.Describe(ctx)
 	}
 	return c, err
 }

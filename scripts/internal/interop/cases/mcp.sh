@@ -19,6 +19,8 @@ client() {
     rpcx call "$1" trigger-long-running-operation duration=1 steps=2 --events
   want 0 true rpcx call "$1" trigger-sampling-request prompt=x --on "sampling/createMessage=json:$sampled" -q 'contains("sampled")'
   want 0 '["echo","get-sum"]' rpcx describe "$1" -q '[.methods[].name | select(. == "echo" or . == "get-sum")]'
+  want 0 '["demo://resource/dynamic/blob/{resourceId}","demo://resource/dynamic/text/{resourceId}"]' \
+    rpcx describe "$1" resources/read -q '[.extra.resourceTemplates[].uriTemplate] | sort'
   want 0 '["temperature","conditions","humidity"]' rpcx describe "$1" get-structured-content -q '.result.required'
   want 0 true rpcx call "$1" get-structured-content location=Chicago -q 'has("temperature")'
   want 0 true rpcx job run "$1" simulate-research-query topic=python ambiguous:=true -q 'contains("python (snakes)")' \

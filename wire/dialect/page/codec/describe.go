@@ -25,7 +25,13 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		}
 		return nil, wire.ErrUnsupported
 	}
-	found := found{methods: scan.AppendArray(nil), seen: map[string]bool{}}
+	return c.describe(ctx, caller, "")
+}
+
+// describe asks for the parts of a description, those alone that come before and with a
+// method if it is found.
+func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
+	found := found{at: map[string]int{}}
 	for i := range c.d.Page.Describe {
 		rule := &c.d.Page.Describe[i]
 		if ok, err := rule.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
@@ -40,11 +46,14 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		if err := c.part(ctx, caller, rule, &found); err != nil {
 			return nil, err
 		}
+		if _, ok := found.at[method]; ok && method != "" {
+			break
+		}
 	}
 	var o scan.Object
 	o.Int("catalog", 1)
 	o.Text("dialect", c.d.Page.Name)
-	o.Add("methods", found.methods.End())
+	o.Add("methods", scan.ArrayOf(found.methods...))
 	if found.defs != nil {
 		o.Add("$defs", found.defs)
 	}
@@ -58,13 +67,13 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 
 // found is what the parts of a description came to.
 type found struct {
-	methods scan.Array
-	seen    map[string]bool // the names of methods
+	methods []json.RawMessage
+	at      map[string]int  // where a name is among the methods
 	defs    json.RawMessage // schemas that the methods refer to, an object; nil: none
 }
 
-// part asks for one list, page by page, and adds its methods. If several have
-// the same name, the first counts.
+// part asks for one list, page by page, and adds its methods. Several of
+// the same name are one.
 func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Describe, to *found) error {
 	sc := c.Scope()
 	params, err := rule.Params.First(c.kept(), sc.Value)
@@ -79,6 +88,10 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 			answer, err = c.get(ctx, rule.Get)
 		case rule.Call != "":
 			answer, err = c.ask(ctx, caller, rule.Call, params)
+		}
+		var rpc *wire.Error
+		if rule.Optional && errors.As(err, &rpc) {
+			return nil
 		}
 		if err != nil {
 			return err
@@ -116,13 +129,51 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 	}
 	for _, m := range list {
 		name := scan.String(scan.Get(m, "name"))
-		if name == "" || to.seen[name] {
-			continue
+		i, again := to.at[name]
+		switch {
+		case name == "":
+		case again:
+			to.methods[i] = joined(to.methods[i], m)
+		default:
+			to.at[name] = len(to.methods)
+			to.methods = append(to.methods, withoutNulls(m))
 		}
-		to.seen[name] = true
-		to.methods.Add(withoutNulls(m))
 	}
 	return nil
+}
+
+// joined returns a method with what another of the same name adds: lists go on with what
+// they do not have yet, and all else is that of the first.
+func joined(first, more json.RawMessage) json.RawMessage {
+	switch {
+	case scan.Type(first) == 'o' && scan.Type(more) == 'o':
+		var o scan.Object
+		for name, val := range scan.Named(first) {
+			if add := scan.Get(more, name); add != nil {
+				val = joined(val, add)
+			}
+			o.Add(name, val)
+		}
+		for name, val := range scan.Named(more) {
+			if scan.Get(first, name) == nil && string(val) != "null" {
+				o.Add(name, val)
+			}
+		}
+		return o.End()
+	case scan.Type(first) == 'a' && scan.Type(more) == 'a':
+		list := scan.AppendArray(nil)
+		have := map[string]bool{}
+		for _, part := range []json.RawMessage{first, more} {
+			for val := range scan.Elements(part) {
+				if key := string(scan.Compact(nil, val)); !have[key] {
+					have[key] = true
+					list.Add(val)
+				}
+			}
+		}
+		return list.End()
+	}
+	return first
 }
 
 // get returns what the peer's server answers to a GET, which is JSON.
@@ -168,10 +219,10 @@ func (c *Codec) ask(ctx context.Context, caller dialect.Caller, method string, p
 // Typing returns the catalog by which the params of a method are typed; nil if
 // the page does not ask for that, or if calls of the method are not wrapped.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
-	if !c.d.Page.Typed || c.d.Page.Call != nil && c.d.Plain(method) {
+	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil
 	}
-	cat, err := c.Describe(ctx, caller)
+	cat, err := c.describe(ctx, caller, method)
 	var rpc *wire.Error
 	if errors.Is(err, wire.ErrUnsupported) || errors.As(err, &rpc) {
 		return nil, nil // the call's own answer will say what is wrong

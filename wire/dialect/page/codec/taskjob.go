@@ -76,7 +76,7 @@ func (c *Codec) takesTask(ctx context.Context, caller dialect.Caller, method str
 	}
 	cat := c.described.Load()
 	if cat == nil || cat.Method(method) == nil {
-		said, err := c.Describe(ctx, caller)
+		said, err := c.describe(ctx, caller, method)
 		var rpc *wire.Error
 		if errors.As(err, &rpc) {
 			return nil

@@ -196,13 +196,14 @@ type Resolve struct {
 
 // Describe is one question about what a peer offers.
 type Describe struct {
-	Call    string `toml:"call" says:"the method that is called"`
-	Get     string `toml:"get" says:"the path that is asked with an HTTP GET, at the host of the WebSocket, in place of a call"`
-	Params  Prog   `toml:"params" says:"its params"`
-	When    Prog   `toml:"when" says:"it is left out where this does not hold; its input is $kept"`
-	Next    *Next  `toml:"next" says:"further pages: result, a program that finds the cursor in the answer, and params, made of it"`
-	Methods Prog   `toml:"methods" says:"what it makes of the answer are methods of the catalog: {name, kind, description, params, result, extra}"`
-	Defs    Prog   `toml:"defs" says:"schemas that the methods refer to, an object: #/$defs/NAME"`
+	Call     string `toml:"call" says:"the method that is called"`
+	Get      string `toml:"get" says:"the path that is asked with an HTTP GET, at the host of the WebSocket, in place of a call"`
+	Params   Prog   `toml:"params" says:"its params"`
+	When     Prog   `toml:"when" says:"it is left out where this does not hold; its input is $kept"`
+	Next     *Next  `toml:"next" says:"further pages: result, a program that finds the cursor in the answer, and params, made of it"`
+	Methods  Prog   `toml:"methods" says:"what it makes of the answer are methods of the catalog: {name, kind, description, params, result, extra}. Several of one name are one, whose lists go on"`
+	Optional bool   `toml:"optional" says:"an answer that is an error says that there is none of it"`
+	Defs     Prog   `toml:"defs" says:"schemas that the methods refer to, an object: #/$defs/NAME"`
 }
 
 // Next says how the next page of a list is asked for.
