@@ -153,8 +153,11 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 }
 
-// dial reaches the peer.
+// dial reaches the peer, or gives up with Close.
 func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(t.ends, cancel)()
 	switch {
 	case t.to.Demo != "":
 		return startDemo(t.to)
@@ -174,7 +177,7 @@ func (t *Wiretap) failed(err error) {
 		t.fault = err
 		t.mu.Unlock()
 		_ = t.listener.Close()
-	} else if t.options.Hook.Warn != nil {
+	} else if t.options.Hook.Warn != nil && t.ends.Err() == nil {
 		t.options.Hook.Warn(t.to.String() + ": " + err.Error())
 	}
 }
@@ -222,8 +225,8 @@ func (t *Wiretap) drop(c wire.Conn) {
 // Close ends the listener and all connections, and waits.
 func (t *Wiretap) Close() error {
 	err := t.listener.Close()
+	t.end() // first: who dials for a POST has the lock
 	t.mu.Lock()
-	t.end()
 	if t.relays != nil {
 		defer t.relays.to.Close()
 	}

@@ -37,7 +37,7 @@ func Get(ctx context.Context, a Address, path string, c Config) ([]byte, error) 
 	setDefault(req.Header, "Accept", "application/json")
 	resp, err := h.http.Do(req)
 	if err != nil {
-		return nil, h.notAnswered(ctx, false, err)
+		return nil, h.notAnswered(ctx, false, false, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

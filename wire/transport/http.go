@@ -155,13 +155,17 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
 	session := h.setSession(req.Header)
 	var reached atomic.Bool // some connection: the message may have arrived
+	var way atomic.Pointer[endNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn:      func(httptrace.GotConnInfo) { reached.Store(true) },
+		GotConn: func(i httptrace.GotConnInfo) {
+			reached.Store(true)
+			way.Store(noterOf(i.Conn))
+		},
 		WroteHeaders: func() { wire.Sent(ctx) },
 	}))
 	resp, err := h.http.Do(req)
 	if err != nil {
-		return h.notAnswered(ctx, reached.Load(), err)
+		return h.notAnswered(ctx, reached.Load(), way.Load().atEnd(), err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotFound && h.lose(session) {
@@ -184,9 +188,10 @@ func setDefault(h http.Header, name, value string) {
 }
 
 // notAnswered tells a peer that could not be reached from one that was reached and
-// may have had the message before it went away. (Where the server refuses our
+// may have had the message before it went away. ended says whether its connection is at
+// its end: then what net/http calls malformed was cut off. (Where the server refuses our
 // certificate, the connection seems to be there at first.)
-func (h *httpConn) notAnswered(ctx context.Context, reached bool, err error) error {
+func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
 	f := dialFault(ctx, h.where, h.c.connectTimeout(), err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
 		return f
@@ -196,6 +201,10 @@ func (h *httpConn) notAnswered(ctx context.Context, reached bool, err error) err
 	case errors.Is(err, io.EOF):
 		err = errors.New("the far side hung up without an answer")
 	case strings.Contains(err.Error(), "malformed"): // net/http has no type for it
+		if ended {
+			err = errors.New("the far side hung up in the middle of an answer")
+			break
+		}
 		return wire.NewFault(wire.Protocol, h.where+": the answer is not HTTP: "+firstLine([]byte(err.Error())), nil)
 	}
 	return closedFault(h.where, &wire.CloseError{Err: err})

@@ -101,8 +101,16 @@ func (h *httpConn) broken(err error) error {
 	}
 	if err == io.ErrUnexpectedEOF {
 		err = errors.New("the far side hung up in the middle of an answer")
+	} else if isMischunked(err) {
+		return wire.NewFault(wire.Protocol, h.where+": the answer is not HTTP: "+err.Error(), err)
 	}
 	return closedFault(h.where, &wire.CloseError{Err: innermost(err)})
+}
+
+// isMischunked reports whether the lengths of a body's chunks make no sense, for which
+// net/http has no type.
+func isMischunked(err error) bool {
+	return strings.Contains(err.Error(), "chunk")
 }
 
 func (h *httpConn) notJSON(status int, media string, body []byte) error {

@@ -148,7 +148,7 @@ func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)
 	e.h.setSession(req.Header)
 	resp, err := e.h.http.Do(req)
 	if err != nil {
-		return e.h.notAnswered(ctx, true, err)
+		return e.h.notAnswered(ctx, true, false, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {

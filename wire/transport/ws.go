@@ -111,6 +111,9 @@ func (w *wsConn) CloseWith(code int, reason string) error {
 		if f := wire.AsFault(first); f != nil && code == int(websocket.StatusNormalClosure) {
 			code = int(websocket.StatusProtocolError) // where the library has not said so already
 		}
+		if errors.Is(first, errHuge) {
+			code = int(websocket.StatusMessageTooBig) // as the library says where it finds out itself
+		}
 		w.net.closing.Store(true)
 		w.bye(websocket.StatusCode(code), cutReason(reason))
 		w.cancel()

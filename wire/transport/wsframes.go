@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"sync"
 )
@@ -12,9 +13,14 @@ import (
 // client MUST close a connection if it detects a masked frame" (RFC 6455, section 5.1).
 var errMasked = errors.New("the far side sent a masked frame, which a server must not")
 
+// errHuge is that one frame is announced as longer than a message may be. The library
+// would wait for as much of it as it takes.
+var errHuge = errors.New("a frame is longer than a message may be")
+
 // An upgrader puts a frameReader before what comes after an upgrade to WebSocket.
 type upgrader struct {
 	http.RoundTripper
+	most   int          // bytes of a message
 	frames *frameReader // of the last upgrade
 }
 
@@ -23,7 +29,7 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := u.RoundTripper.RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		if rwc, ok := resp.Body.(io.ReadWriteCloser); ok {
-			u.frames = &frameReader{ReadWriteCloser: rwc}
+			u.frames = &frameReader{ReadWriteCloser: rwc, most: uint64(u.most)}
 			resp.Body = u.frames
 		}
 	}
@@ -41,9 +47,10 @@ func (u *upgrader) CloseIdleConnections() {
 // messages of one frame each, which Message returns where they lie in its buffer. All
 // else (control frames, messages in pieces, long ones, whatever breaks the protocol) is
 // the library's, which reads it by Read: a frame at a time, so that between its messages
-// the library holds nothing back. Read fails at the first masked frame.
+// the library holds nothing back. Read fails at the first frame that is masked or too long.
 type frameReader struct {
 	io.ReadWriteCloser
+	most uint64 // bytes of a frame
 
 	mu   sync.Mutex // Recv reads, and so may the library's Close
 	buf  []byte
@@ -118,9 +125,13 @@ func (f *frameReader) Read(p []byte) (int, error) {
 			f.head, f.in = append(f.head, f.in[0]), f.in[1:]
 			n++
 			_, size, known := frameHead(f.head)
-			if len(f.head) > 1 && f.head[1]&0x80 != 0 {
+			switch {
+			case len(f.head) > 1 && f.head[1]&0x80 != 0:
 				f.in, f.err = nil, errMasked
 				return 0, errMasked
+			case known && size > f.most && size <= math.MaxInt64: // the library refuses what is more
+				f.in, f.err = nil, errHuge
+				return 0, errHuge
 			}
 			if known {
 				f.left, f.head = size, f.head[:0]

@@ -106,6 +106,8 @@ func (w *wsConn) received(err error) error {
 	case errors.Is(err, websocket.ErrMessageTooBig):
 		return w.ended(wire.NewFault(wire.Protocol,
 			fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", w.max), nil))
+	case errors.Is(err, errHuge):
+		return w.ended(wire.NewFault(wire.Protocol, tooLong(w.max).Error(), errHuge))
 	case errors.Is(err, errMasked):
 		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
 	case errors.As(err, &ce):
