@@ -3,12 +3,11 @@ package batch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
-	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
@@ -27,7 +26,9 @@ const (
 )
 
 // A batch makes many calls, read as lines, over one connection, and prints one
-// line for each.
+// line for each. The goroutine that reads stdin makes jobs of the lines; most of
+// them go by the lane, and then whoever reads the connection prints what is
+// answered and sends what is next. See flow.
 type batch struct {
 	env   *env.Env
 	o     Options
@@ -35,22 +36,15 @@ type batch struct {
 	print *format.Pipeline
 	types *typer
 	spec  dialect.Spec
-	lines *env.Lines // of stdin, where the first may be a greeting; nil: it is none
+	lines *env.Lines    // of stdin, where the first may be a greeting; nil: it is none
+	jobs  int           // in flight at most
+	idle  time.Duration // of each call; 0 or less: it may take any time
 
+	ctx      context.Context
 	cancel   context.CancelCauseFunc // ends the batch
-	printing context.Context
+	farewell context.Context         // of what is printed
 
-	mu     sync.Mutex
-	failed bool  // a line got an error
-	fault  error // another failure, such as a connection that ended
-}
-
-// A job is one line of stdin and the place of its answer.
-type job struct {
-	number int64
-	line   []byte
-	done   chan struct{}
-	answer json.RawMessage // nil: the batch ended before it
+	flow
 }
 
 // Options are the flags of call --batch.
@@ -68,6 +62,10 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 		return err
 	}
 	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
+	b.jobs, b.idle = defaultJobs, o.Client.Time.Idle.Or(options.DefaultIdle)
+	if o.Jobs > 0 {
+		b.jobs = int(o.Jobs)
+	}
 	if request.DryBatch(run, e, cat, o.Params) {
 		return b.dryRun(ctx, e)
 	}
@@ -93,144 +91,93 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 // run reads lines, keeps at most --jobs calls in flight, and prints in the
 // order of the lines, or with --unordered as answers come.
 func (b *batch) run(ctx context.Context) error {
-	ctx, b.cancel = context.WithCancelCause(ctx)
+	b.ctx, b.cancel = context.WithCancelCause(ctx)
 	defer b.cancel(nil)
 	var done func()
-	b.printing, done = env.WithFarewell(ctx)
+	b.farewell, done = env.WithFarewell(b.ctx)
 	defer done()
-	jobs := defaultJobs
-	if b.o.Jobs > 0 {
-		jobs = int(b.o.Jobs)
+	b.roomy.L = &b.mu
+	if l, ok := b.conv.(session.Laner); ok && b.types.asksNothing() {
+		b.lane = l.Lane(b.jobs, b.answersCame)
 	}
-	work := make(chan *job)
-	ordered := make(chan *job, jobs)
-	var workers sync.WaitGroup
-	for range jobs {
-		workers.Go(func() { b.work(ctx, work) })
+	var printer sync.WaitGroup
+	over := make(chan struct{})
+	if !b.print.Light() || !b.env.Out.NeverWaits() {
+		b.wake = make(chan struct{}, 1)
+		printer.Go(func() { b.turns(over) })
 	}
-	printed := make(chan error, 1)
-	go func() { printed <- b.printOrdered(ordered) }()
-	err := b.feed(ctx, work, ordered)
-	close(work)
-	workers.Wait()
-	close(ordered)
-	return errors.Join(err, <-printed, b.fault, env.Cause(ctx, ctx.Err()))
+	if b.lane != nil && b.idle > 0 {
+		b.mu.Lock()
+		b.timer = time.AfterFunc(b.idle, b.timeOut)
+		b.mu.Unlock()
+		defer b.timer.Stop()
+	}
+	defer context.AfterFunc(b.ctx, b.stop)()
+	err := b.feed()
+	b.finish()
+	close(over)
+	printer.Wait()
+	return errors.Join(err, b.broken, b.fault, env.Cause(b.ctx, b.ctx.Err()))
 }
 
-// feed reads the lines of stdin and passes them to the workers, until ctx ends.
-func (b *batch) feed(ctx context.Context, work, ordered chan<- *job) error {
-	each := func(take func(n int64, line []byte) error) error { return env.EachLine(ctx, take) }
-	if b.lines != nil {
-		each = b.lines.Each
+// turns calls turn whenever it is asked to, until all is over.
+func (b *batch) turns(over <-chan struct{}) {
+	defer wire.Guard()
+	for {
+		select {
+		case <-b.wake:
+			b.turn()
+		case <-over:
+			return
+		}
 	}
+}
+
+// feed makes a job of each line of stdin, until ctx ends.
+func (b *batch) feed() error {
+	if b.lines != nil {
+		return b.feedGreeting()
+	}
+	return env.EachLineAhead(b.ctx, b.startQueued, b.take)
+}
+
+// feedGreeting is feed where the first lines may be the dialect's greeting: what follows
+// it comes after it.
+func (b *batch) feedGreeting() error {
 	greets := true // the lines so far are of the greeting
-	return each(func(n int64, line []byte) error {
-		j := &job{number: n, line: line, done: make(chan struct{})}
-		if !b.o.Unordered {
-			if err := give(ctx, ordered, j); err != nil {
-				return err
-			}
-		}
-		err := give(ctx, work, j)
-		if err != nil {
-			j.answer = b.failure(ctx, j.id(), err)
-			close(j.done)
-		}
-		if greets = greets && b.ofGreeting(j); greets { // what follows it comes after it
-			<-j.done
+	return b.lines.Each(func(n int64, line []byte) error {
+		greets = greets && slices.Contains(b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
+		err := b.take(n, line)
+		b.startQueued()
+		if greets {
+			b.finish()
 		}
 		return err
 	})
 }
 
-// ofGreeting reports whether a line is one of the dialect's greeting.
-func (b *batch) ofGreeting(j *job) bool {
-	return b.lines != nil && slices.Contains(b.spec.Bridge.Own, scan.String(scan.Get(j.line, "method")))
-}
-
-// give sends j to a worker or to the printer. The error is what ended ctx.
-func give(ctx context.Context, to chan<- *job, j *job) error {
-	select {
-	case to <- j:
-		return nil
-	case <-ctx.Done():
-		return env.Cause(ctx, ctx.Err())
+// take queues a line as a job.
+func (b *batch) take(n int64, line []byte) error {
+	j := b.newJob()
+	if j == nil {
+		return env.Cause(b.ctx, b.ctx.Err())
 	}
-}
-
-func (b *batch) work(ctx context.Context, work <-chan *job) {
-	defer wire.Guard()
-	for j := range work {
-		j.answer = b.call(ctx, j)
-		close(j.done)
-		if b.o.Unordered && j.answer != nil {
-			b.emit(j)
-			b.print.Idle()
-		}
+	j.set(n, line)
+	if b.lane != nil {
+		j.read(b.ctx)
 	}
+	b.queue(j)
+	return nil
 }
 
-func (b *batch) printOrdered(ordered <-chan *job) (err error) {
-	defer wire.Guard()
-	for j := range ordered {
-		select {
-		case <-j.done:
-		default:
-			b.print.Idle()
-			<-j.done
-		}
-		if j.answer != nil && err == nil {
-			err = b.emit(j)
-		}
-		if len(ordered) == 0 { // a user who waits for this answer before the next line must get it
-			b.print.Idle()
-		}
+// emit prints the answer of j, if it has one. If that fails, the batch ends.
+func (b *batch) emit(j *job) {
+	if !j.hasOne || b.broken != nil {
+		return
 	}
-	return err
-}
-
-// emit prints the answer of j. If that fails, the batch ends.
-func (b *batch) emit(j *job) error {
-	_, err := b.print.Print(b.printing, wire.Message{Raw: j.answer}, wire.Event{Kind: wire.Data, Data: j.answer})
+	_, err := b.print.Print(b.farewell, wire.Message{Raw: j.answer}, wire.Event{Kind: wire.Data, Data: j.answer})
 	if err != nil {
+		b.broken = err
 		b.cancel(err)
 	}
-	return err
-}
-
-// call makes the call of one line and returns its answer as a line; nil if the
-// batch has ended.
-func (b *batch) call(ctx context.Context, j *job) json.RawMessage {
-	op, err := b.read(ctx, j)
-	var result json.RawMessage
-	switch {
-	case err != nil:
-	case op.Kind == dialect.Notify: // it has no answer; its line says that it was sent
-		err = env.Cause(ctx, b.conv.Notify(ctx, op))
-	default:
-		result, err = request.Collect(ctx, b.env, b.conv, op, b.o.Client.Time.Idle.Or(options.DefaultIdle))
-	}
-	if err == nil {
-		return answerLine(j.id(), "result", result)
-	}
-	return b.failure(ctx, j.id(), err)
-}
-
-// failure returns the line for a call that failed; nil if the batch has ended.
-func (b *batch) failure(ctx context.Context, id []byte, err error) json.RawMessage {
-	if cause := wire.AsFault(context.Cause(ctx)); cause != nil && cause.Kind != wire.Timeout {
-		return nil
-	}
-	f := cmdline.ToFault(err)
-	e := f.RPC
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.failed = true
-	if e == nil {
-		e = wire.NewError(wire.CodeServer, f.Message)
-		if f.Kind != wire.Timeout { // for a timeout the line says enough
-			b.fault = cmdline.Worst(errors.Join(b.fault, f))
-		}
-	}
-	return answerLine(id, "error", e.JSON())
 }

@@ -2,10 +2,8 @@ package batch
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -17,51 +15,66 @@ import (
 	"rpcx/wire/scan"
 )
 
-// id returns the id of the answer: that of the line, else the number of the
-// line.
-func (j *job) id() []byte {
-	if scan.Valid(j.line, wire.DefaultMaxDepth) == nil && scan.Type(j.line) == 'o' {
-		if given := scan.Get(j.line, "id"); given != nil {
-			return given
+// read takes the line apart: what it asks for, which is bad where a peer would answer it
+// with an error, and the id of its answer.
+func (j *job) read(ctx context.Context) {
+	j.isRead = true
+	j.bad = j.parse()
+	if j.bad != nil {
+		return
+	}
+	j.bad = j.b.types.check(ctx, j.op.Method, j.op.Params)
+	request.Style(j.b.spec, j.b.o.Params, &j.op)
+}
+
+// parse is read without a look at what the peer offers.
+func (j *job) parse() error {
+	last := j.op.Method
+	j.op = dialect.Op{Kind: dialect.Call}
+	var id, method, params, notify []byte
+	members := scan.ReadObject(j.line, wire.DefaultMaxDepth)
+	for key, val, ok := members.Next(); ok; key, val, ok = members.Next() {
+		switch {
+		case id == nil && scan.IsKey(key, "id"):
+			id = val
+		case method == nil && scan.IsKey(key, "method"):
+			method = val
+		case params == nil && scan.IsKey(key, "params"):
+			params = val
+		case notify == nil && scan.IsKey(key, "notify"):
+			notify = val
 		}
 	}
-	return strconv.AppendInt(nil, j.number, 10)
-}
-
-// read parses a line. The error is one as a peer would answer it.
-func (b *batch) read(ctx context.Context, j *job) (op dialect.Op, err error) {
-	if err := scan.Valid(j.line, wire.DefaultMaxDepth); err != nil || scan.Type(j.line) != 'o' {
-		return op, wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.number)
+	if members.Err() != nil {
+		return wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.n)
 	}
-	method, ok := scan.Text(scan.Get(j.line, "method"))
+	if id != nil {
+		j.id = id
+	}
+	name, ok := textLike(method, last)
 	if !ok {
-		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.number)
+		return wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.n)
 	}
-	op = dialect.Op{Kind: dialect.Call, Method: method, Params: scan.Get(j.line, "params")}
-	switch notify := scan.Get(j.line, "notify"); string(notify) {
+	j.op.Method, j.op.Params = name, params
+	switch string(notify) {
 	case "", "false":
 	case "true":
-		op.Kind = dialect.Notify
+		j.op.Kind = dialect.Notify
 	default:
-		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "notify" is neither true nor false`, j.number)
+		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "notify" is neither true nor false`, j.n)
 	}
-	if t := scan.Type(op.Params); op.Params != nil && t != 'o' && t != 'a' && !b.spec.ScalarParams {
-		return op, wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.number)
+	if t := scan.Type(params); params != nil && t != 'o' && t != 'a' && !j.b.spec.ScalarParams {
+		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.n)
 	}
-	err = b.types.check(ctx, method, op.Params)
-	request.Style(b.spec, b.o.Params, &op)
-	return op, err
+	return nil
 }
 
-// answerLine returns {"id":ID,MEMBER:VALUE} on one line.
-func answerLine(id []byte, member string, value json.RawMessage) json.RawMessage {
-	if value == nil {
-		value = json.RawMessage("null")
+// textLike is scan.Text, which returns like, if that is the text.
+func textLike(val []byte, like string) (string, bool) {
+	if n := len(val); n == len(like)+2 && val[0] == '"' && string(val[1:n-1]) == like && strings.IndexByte(like, '\\') < 0 {
+		return like, true
 	}
-	var line scan.Object
-	line.Add("id", id)
-	line.Compact(member, value)
-	return line.End()
+	return scan.Text(val)
 }
 
 // dryRun prints the message of each line.
@@ -69,7 +82,10 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 	codec := e.Spec().NewCodec(e.CodecOptions(wire.Options{}))
 	var refused error
 	err := env.EachLine(ctx, func(n int64, line []byte) error {
-		op, err := b.read(ctx, &job{number: n, line: line})
+		j := &job{b: b}
+		j.set(n, line)
+		j.read(ctx)
+		op, err := j.op, j.bad
 		if wire.AsFault(err) != nil {
 			return err
 		}

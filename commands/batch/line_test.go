@@ -23,19 +23,21 @@ func TestLines(t *testing.T) {
 		{`{"id":1}`, "1", wire.CodeInvalidRequest},
 		{`{"method":"m","params":1}`, "3", wire.CodeInvalidRequest},
 	} {
-		j := &job{number: 3, line: []byte(c.line)}
-		if got := string(j.id()); got != c.id {
+		j := &job{b: &batch{}}
+		j.set(3, []byte(c.line))
+		j.read(context.Background())
+		if got := string(j.id); got != c.id {
 			t.Errorf("%s: id %s", c.line, got)
 		}
-		_, err := (&batch{}).read(context.Background(), j)
-		if c.code == 0 && err != nil || c.code != 0 && (wire.AsError(err) == nil || string(wire.AsError(err).Code) != string(wire.Errorf(c.code, "").Code)) {
+		if err := j.bad; c.code == 0 && err != nil || c.code != 0 && (wire.AsError(err) == nil || string(wire.AsError(err).Code) != string(wire.Errorf(c.code, "").Code)) {
 			t.Errorf("%s: %v", c.line, err)
 		}
 	}
-	if got := string(answerLine([]byte("1"), "result", json.RawMessage("{\n\"a\": 1.10}"))); got != `{"id":1,"result":{"a":1.10}}` {
-		t.Error(got)
+	j := &job{id: []byte("1")}
+	if j.answerWith("result", json.RawMessage("{\n\"a\": 1.10}")); string(j.answer) != `{"id":1,"result":{"a":1.10}}` {
+		t.Errorf("%s", j.answer)
 	}
-	if got := string(answerLine([]byte("1"), "result", nil)); got != `{"id":1,"result":null}` {
-		t.Error(got)
+	if j.answerWith("result", nil); string(j.answer) != `{"id":1,"result":null}` {
+		t.Errorf("%s", j.answer)
 	}
 }

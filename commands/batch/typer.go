@@ -50,6 +50,10 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	return t
 }
 
+// asksNothing reports whether lines are checked by what is known without the peer, and
+// by no catalog.
+func (t *typer) asksNothing() bool { return t == nil || t.conv == nil && t.given == nil }
+
 // check returns the error that answers a line whose method cannot exist or
 // whose params do not fit. If they do not fit the peer's catalog, the peer is
 // asked once more, since that may come from an earlier process.

@@ -39,6 +39,17 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
+// NewDeadlineSince is NewDeadline without a bound of the whole, for what has waited for
+// some time already.
+func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline {
+	c := NewDeadline(ctx, 0, 0)
+	if c.every = idle; idle > 0 {
+		c.startIdle(idle)
+		c.idle.Reset(max(idle-waited, 0))
+	}
+	return c
+}
+
 func (c *Deadline) startIdle(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

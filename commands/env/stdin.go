@@ -46,7 +46,13 @@ func readAll(out *io.PipeWriter) {
 // until take fails, ctx ends or a line is longer than any message. The last
 // line may lack a line break.
 func EachLine(ctx context.Context, take func(n int64, line []byte) error) error {
-	in := bufio.NewReaderSize(Stdin(ctx), 64<<10)
+	return EachLineAhead(ctx, func() {}, func(n int64, line []byte) error { return take(n, bytes.Clone(line)) })
+}
+
+// EachLineAhead is EachLine for a take that does not keep the line. It calls waits
+// before it waits for more of stdin.
+func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
+	in := bufio.NewReaderSize(heralded{Stdin(ctx), waits}, 64<<10)
 	for n := int64(1); ; n++ {
 		line, err := readLine(in)
 		if len(line) > wire.DefaultMaxMessage {
@@ -66,11 +72,26 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 	}
 }
 
-// readLine reads a line with its line break. Of a line longer than any message
-// it returns a beginning that is too long as well.
+// heralded calls before ahead of each Read.
+type heralded struct {
+	io.Reader
+	before func()
+}
+
+// Read implements io.Reader.
+func (h heralded) Read(b []byte) (int, error) {
+	h.before()
+	return h.Reader.Read(b)
+}
+
+// readLine reads a line with its line break, which is valid until the next. Of a line
+// longer than any message it returns a beginning that is too long as well.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
+		if line == nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return part, err
+		}
 		line = append(line, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) || len(line) > wire.DefaultMaxMessage {
 			return line, err

@@ -42,10 +42,20 @@ const lastWrite = 50 * time.Millisecond
 
 func (p *patient) init(f *os.File) {
 	p.f = f
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() && !isNull(info) {
 		p.over = make(chan struct{})
 	}
 }
+
+// isNull reports whether a file is the null device, to which no write waits.
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
+
+// NeverWaits reports whether what is written to stdout is taken at once: by a file, or
+// the null device.
+func (s *terminalOut) NeverWaits() bool { return s.Prompt.Load() == nil && s.stdout.over == nil }
 
 // Write implements io.Writer. A write that was given up is left behind, with b.
 func (p *patient) Write(b []byte) (int, error) {

@@ -26,6 +26,17 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	if err != nil {
 		return nil, env.Cause(cl.Ctx, err)
 	}
+	return collect(cl, run, conv, st)
+}
+
+// CollectFrom is Collect of a call that was sent some time ago, whose stream is st.
+func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
+	cl := env.NewDeadlineSince(ctx, idle, waited)
+	defer cl.Stop()
+	return collect(cl, run, conv, st)
+}
+
+func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st dialect.Stream) (json.RawMessage, error) {
 	items, job := []json.RawMessage{}, ""
 	var guided *wire.Error
 	single, later := true, all.Named(conv.Dialect()).DeferredResults

@@ -103,6 +103,7 @@ func (p *Peer) wakeLocked(s *stream) {
 func (p *Peer) wakeAll() {
 	p.mu.Lock()
 	p.wakeDirtyLocked()
+	p.laneLocked()
 	p.mu.Unlock()
 }
 

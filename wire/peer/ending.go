@@ -17,6 +17,7 @@ func (p *Peer) read() {
 	defer wire.Guard()
 	defer close(p.done)
 	err := p.receiveAll()
+	p.wakeAll() // for what came with the end
 	gone := p.gone(err)
 	if err == io.EOF && p.asksInside() {
 		p.mu.Lock()
@@ -104,6 +105,7 @@ func (p *Peer) failAll(err error) {
 		err = errOurs
 	}
 	p.closeErr = err
+	p.calls.takeAllLocked()
 	for _, s := range p.calls.byID {
 		p.disconnectLocked(s, err)
 	}

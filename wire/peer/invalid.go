@@ -28,7 +28,7 @@ func (p *Peer) invalidLocked(m *wire.Message, g *group, in *stream, seen bool) {
 			what += " (" + why + ")"
 		}
 	}
-	s := p.calls.byID[string(m.ID)]
+	s := p.calls.find(m.ID)
 	switch {
 	case len(m.ID) > 0 && s != nil && !asks && s.op.Kind == dialect.Raw && s.waiting && !isParseError(m):
 		p.answerUnshapedLocked(s, m) // the user asked in his own words

@@ -65,6 +65,7 @@ func (p *Peer) throttleLocked(in *stream) {
 	if !p.mustStopLocked(in) {
 		return
 	}
+	p.laneLocked()
 	if p.exchanger == nil {
 		stopped, reads := context.WithCancel(context.Background())
 		defer reads()
@@ -117,6 +118,9 @@ func (p *Peer) routeLocked(m *wire.Message, g *group, in *stream) {
 
 // responseLocked routes a response to the call of ours that it answers.
 func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
+	if p.calls.lane.plainLocked(m) {
+		return
+	}
 	s := p.calls.byID[string(m.ID)]
 	if s == nil && noID(m.ID) {
 		p.anonymousLocked(m, g, in)
@@ -226,7 +230,7 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 // exchange, by its stream. An item of an unknown stream that comes in the exchange
 // of a call that goes on belongs to that call.
 func (p *Peer) itemLocked(m *wire.Message, in *stream) {
-	if s := p.calls.byID[string(m.ID)]; len(m.ID) > 0 && s != nil {
+	if s := p.calls.find(m.ID); len(m.ID) > 0 && s != nil {
 		if !m.Beside {
 			p.calls.setWaiting(s, false)
 		}

@@ -96,6 +96,21 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	return d.openOnce(ctx, op)
 }
 
+// A Laner is a Conversation that may make many calls with little for each.
+type Laner interface {
+	// Lane is that of peer.Peer; nil where there is none.
+	Lane(most int, ready func()) dialect.Lane
+}
+
+// Lane implements Laner: for a connection that stays the same, and of which nothing but
+// calls is wanted.
+func (d *Direct) Lane(most int, ready func()) dialect.Lane {
+	if d.o.Reconnect != nil || d.o.First != nil || d.hub != nil {
+		return nil
+	}
+	return d.link.p.Lane(most, ready)
+}
+
 // openOnce opens op on the current link, or waits for one. If the link is lost
 // before op was sent, op is sent on the next.
 func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {

@@ -32,7 +32,8 @@ type wsNet struct {
 	mu   sync.Mutex
 	out  []byte // what is held back
 	hold atomic.Int32
-	err  error // of the first write that failed; nothing is written after it
+	err  error  // of the first write that failed; nothing is written after it
+	now  atOnce // of flushNow
 }
 
 // Close closes the connection.
@@ -124,6 +125,16 @@ func (n *wsNet) Flush() error {
 	return n.err
 }
 
+// flushNow writes of what is held back as much as goes without waiting.
+func (n *wsNet) flushNow() (done bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.out) > 0 && n.err == nil {
+		n.writeAtOnce()
+	}
+	return len(n.out) == 0 || n.err != nil, n.err
+}
+
 func (n *wsNet) flush() {
 	if len(n.out) > 0 && n.err == nil {
 		n.write(n.out)
@@ -172,4 +183,10 @@ func (l wsNetListener) Accept() (net.Conn, error) {
 			return &wsNet{Conn: c, left: leave}, nil
 		}
 	}
+}
+
+// FlushNow is Flush as far as that goes without waiting; done: nothing is left.
+func (w *wsConn) FlushNow() (done bool, err error) {
+	done, err = w.net.flushNow()
+	return done, w.sent(err)
 }

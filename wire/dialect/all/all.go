@@ -5,6 +5,7 @@ package all
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -20,7 +21,10 @@ import (
 
 // Specs returns the table of those that are written in Go. The first row is the dialect of
 // an endpoint that names none.
-func Specs() []dialect.Spec {
+// It is nobody's to change.
+func Specs() []dialect.Spec { return specs() }
+
+var specs = sync.OnceValue(func() []dialect.Spec {
 	return []dialect.Spec{
 		jsonrpc.Spec(),
 		jsonrpc.Spec1(),
@@ -30,7 +34,7 @@ func Specs() []dialect.Spec {
 		scomp.Spec(),
 		hotrepl.Spec(),
 	}
-}
+})
 
 // Default returns the name of the dialect of an endpoint that names none.
 func Default() string { return Specs()[0].Name }
@@ -43,9 +47,9 @@ func Find(name string) (dialect.Spec, bool) {
 }
 
 func find(name string) (dialect.Spec, bool, error) {
-	specs := Specs()
-	if i := slices.IndexFunc(specs, func(s dialect.Spec) bool { return s.Name == name }); i >= 0 {
-		return specs[i], true, nil
+	table := Specs()
+	if i := slices.IndexFunc(table, func(s dialect.Spec) bool { return s.Name == name }); i >= 0 {
+		return table[i], true, nil
 	}
 	return page.Find(name)
 }

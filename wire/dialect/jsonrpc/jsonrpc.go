@@ -56,7 +56,9 @@ type Options struct {
 type codec struct {
 	o    Options
 	last int64
-	msgs []wire.Message
+	// idText is the memory of AppendCall.
+	idText []byte
+	msgs   []wire.Message
 	// strange are the ids of the user's own requests that are arrays, objects or the
 	// like, which 1.0 allows, compact: answers have them.
 	strange map[string]bool
@@ -105,9 +107,27 @@ func (c *codec) request(op dialect.Op) wire.Message {
 	}
 }
 
+// AppendCall appends a call. See dialect.CallAppender.
+func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
+	if op.Kind != dialect.Call || len(op.Funcs) > 0 {
+		return b, 0, false
+	}
+	c.last++
+	c.idText = strconv.AppendInt(c.idText[:0], c.last, 10)
+	return c.append(b, c.idText, op.Method, op.Params, op.Extra), c.last, true
+}
+
 // write makes a request, or without id a notification.
 func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) []byte {
-	o := c.begin(64 + len(method) + len(params) + len(extra))
+	return c.append(make([]byte, 0, 64+len(method)+len(params)+len(extra)), id, method, params, extra)
+}
+
+// append is write behind what b holds.
+func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.RawMessage) []byte {
+	o := scan.AppendObject(b)
+	if c.o.Version == V2 {
+		o.Text("jsonrpc", "2.0")
+	}
 	switch {
 	case id != nil:
 		o.Add("id", id)

@@ -1,0 +1,220 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+)
+
+// mirror is a connection whose far side answers what was flushed: each request by answer,
+// in an order of its own.
+type mirror struct {
+	answer func(request []byte) []byte
+	idle   func()
+	held   [][]byte
+	come   chan [][]byte
+	left   [][]byte
+}
+
+func (m *mirror) OnIdle(f func()) { m.idle = f }
+
+func (m *mirror) Recv() ([]byte, error) {
+	for len(m.left) == 0 {
+		m.idle()
+		left, ok := <-m.come
+		if !ok {
+			return nil, io.EOF
+		}
+		m.left = left
+	}
+	next := m.left[0]
+	m.left = m.left[1:]
+	return next, nil
+}
+
+func (m *mirror) Send(msg []byte) error { return errors.Join(m.SendBuffered(msg), m.Flush()) }
+
+func (m *mirror) SendBuffered(msg []byte) error {
+	if answer := m.answer(msg); answer != nil {
+		m.held = append(m.held, answer)
+	}
+	return nil
+}
+
+func (m *mirror) Flush() error {
+	if half := len(m.held) / 2; len(m.held) > 0 {
+		m.come <- slices.Concat(m.held[half:], m.held[:half])
+		m.held = nil
+	}
+	return nil
+}
+
+func (m *mirror) FlushNow() (bool, error) { return true, m.Flush() }
+
+func (m *mirror) Close() error { return nil }
+
+// laneCall keeps what comes of a call.
+type laneCall struct {
+	got   chan string
+	plain bool // its answer is taken as it is
+}
+
+func (c *laneCall) Answered(m *wire.Message) bool {
+	if c.plain {
+		c.got <- string(m.Body)
+	}
+	return c.plain
+}
+
+func (c *laneCall) Opened(st dialect.Stream) {
+	go func() {
+		m, err := st.Next(context.Background())
+		if err != nil {
+			c.got <- "failed: " + err.Error()
+			return
+		}
+		c.got <- "stream: " + string(m.Body)
+	}()
+}
+
+// TestLane: a call on the lane gets its answer, whatever the order; where that is not
+// plain, or the connection ends, it gets a stream.
+func TestLane(t *testing.T) {
+	m := &mirror{come: make(chan [][]byte, 8)}
+	m.answer = func(request []byte) []byte {
+		id := string(request[strings.Index(string(request), `"id":`)+5:])
+		id = id[:strings.IndexByte(id, ',')]
+		if strings.Contains(string(request), "silent") {
+			return nil
+		}
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s0}`, id, id)
+	}
+	p := peer.New(m, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+	defer p.Close()
+	l := p.Lane(4, func() {})
+	if l == nil || p.Lane(4, func() {}) != nil {
+		t.Fatal("there is one lane")
+	}
+	var calls []*laneCall
+	send := func(method string, plain bool) {
+		c := &laneCall{got: make(chan string, 2), plain: plain}
+		calls = append(calls, c)
+		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
+			t.Fatal("not sent")
+		}
+	}
+	send("a", true)
+	send("silent", true)
+	send("b", false)
+	send("silent", true)
+	for range 200 { // past the place of those that are not answered
+		send("a", true)
+	}
+	if n, _ := p.Pending(); n != 204 {
+		t.Errorf("%d are pending", n)
+	}
+	l.Flush()
+	for i, want := range map[int]string{0: "10", 2: "stream: 30", 4: "50", 203: "stream: 2040"} {
+		if got := <-calls[i].got; got != want {
+			t.Errorf("call %d: %s, not %s", i+1, got, want)
+		}
+	}
+	l.Take(calls[1])
+	m.come <- [][]byte{[]byte(`{"jsonrpc":"2.0","id":2,"result":"late"}`)}
+	if got := <-calls[1].got; got != `stream: "late"` {
+		t.Error(got)
+	}
+	close(m.come)
+	if got := <-calls[3].got; !strings.HasPrefix(got, "failed: ") {
+		t.Error(got)
+	}
+	if l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, calls[0]) {
+		t.Error("sent though the connection has ended")
+	}
+}
+
+// counted is a call that is answered, and no more.
+type counted struct{ n int }
+
+func (c *counted) Answered(*wire.Message) bool { c.n++; return true }
+func (c *counted) Opened(dialect.Stream)       {}
+
+// echo is a connection whose far side has answered whatever is flushed before it is read.
+type echo struct {
+	mirror
+	ids, last int
+	text      []byte
+	start     chan int // how many calls more are to be made
+	asleep    chan bool
+	target    int
+}
+
+func (e *echo) Recv() ([]byte, error) {
+	for {
+		if e.last < e.ids {
+			e.last++
+			text := append(e.text[:0], `{"jsonrpc":"2.0","result":[1],"id":`...)
+			e.text = append(strconv.AppendInt(text, int64(e.last), 10), '}')
+			return e.text, nil
+		}
+		if e.idle(); e.last < e.ids {
+			continue
+		}
+		e.asleep <- true
+		n, ok := <-e.start
+		if !ok {
+			return nil, io.EOF
+		}
+		e.target += n
+	}
+}
+
+func (e *echo) SendBuffered([]byte) error { e.ids++; return nil }
+
+func (e *echo) FlushNow() (bool, error) { return true, nil }
+
+// TestLaneAllocates: a call on the lane costs no memory, one at a time or many.
+func TestLaneAllocates(t *testing.T) {
+	const n = 20_000
+	for _, jobs := range []int{1, 64} {
+		e := &echo{start: make(chan int), asleep: make(chan bool, 1)}
+		p := peer.New(e, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+		<-e.asleep
+		done, asked := &counted{}, 0
+		op := dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte("[1]")}
+		var l dialect.Lane
+		l = p.Lane(jobs, func() {
+			for asked < e.target && asked-done.n < jobs {
+				l.Send(&op, done)
+				asked++
+			}
+			l.Flush()
+		})
+		var before, after runtime.MemStats
+		e.start <- n
+		<-e.asleep
+		runtime.ReadMemStats(&before)
+		e.start <- n
+		<-e.asleep
+		runtime.ReadMemStats(&after)
+		if done.n != 2*n {
+			t.Errorf("%d calls were answered, not %d", done.n, 2*n)
+		}
+		if got := after.Mallocs - before.Mallocs; got > n/100 {
+			t.Errorf("%d in flight: %d allocations for %d calls", jobs, got, n)
+		}
+		close(e.start)
+		p.Close()
+	}
+}

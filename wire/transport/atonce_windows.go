@@ -1,0 +1,7 @@
+package transport
+
+// atOnce is nothing here.
+type atOnce struct{}
+
+// writeAtOnce leaves everything to Flush.
+func (n *wsNet) writeAtOnce() {}
