@@ -67,6 +67,9 @@ func (c cell) cannot() string {
 			return why
 		}
 	}
+	if c.run.own {
+		return c.cannotCome()
+	}
 	switch {
 	case c.over.http && (c.run.peer == hosts || c.run.peer == evaluates):
 		return "the dialect needs both directions, which HTTP has not"
@@ -89,4 +92,22 @@ func (f *fault) asks() bool {
 // several says whether a peer says something before what a command waits for.
 func (c *command) several() bool {
 	return c.calls > 1 || c.peer != adds && c.peer != describes
+}
+
+// cannotCome says what no client can do.
+func (c cell) cannotCome() string {
+	f := c.fault
+	switch {
+	case f.kind == turned:
+		return "a client sends no statuses"
+	case f.kind == refused && f.at == atNobody:
+		return "it is the client that does not come"
+	case f.at == atDial && f.came == nil:
+		return "servers ask for no certificate here"
+	case f.name == "stopped-first", f.name == "stopped-last":
+		return "the parent is this program: see gone-*"
+	case f.name == "none" && c.over.events, c.over.events && (f.at == atAfter || f.at == atEach):
+		return "the stream of this client has no end"
+	}
+	return ""
 }

@@ -42,6 +42,7 @@ type fault struct {
 	loose  bool // stdout may have more or less than without it
 	strike func(p *peer, l *link, u unit) error
 	dial   func(p *peer, raw net.Conn) // with atDial
+	came   func(p *peer, raw net.Conn) // likewise, as a client; nil: a client cannot
 	only   func(t *transport) string   // why it cannot be there; "": it can
 }
 

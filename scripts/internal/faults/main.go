@@ -95,6 +95,8 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	must(err)
 	b.cacert = filepath.Join(dir, "ca.pem")
 	must(os.WriteFile(b.cacert, ours().pem, 0o600))
+	b.key = filepath.Join(dir, "key.pem")
+	must(os.WriteFile(b.key, ours().key, 0o600))
 	fmt.Printf("seed %d: %d cells, %d at once\n", b.seed, len(able), jobs)
 
 	begun := time.Now()

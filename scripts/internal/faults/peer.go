@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -41,8 +42,9 @@ type peer struct {
 	fault *fault
 	rng   *rand.Rand
 	calls int
-	asked int // requests so far that count
-	asks  int // questions so far
+	asked int  // requests so far that count
+	asks  int  // questions so far
+	masks bool // it is a client: its frames are masked
 	done  chan struct{}
 	note  func(phase) // is told where the fault has struck
 
@@ -94,6 +96,22 @@ func (p *peer) send(l *link, u unit) error {
 		err = l.write(held)
 	}
 	return err
+}
+
+// frame is a WebSocket frame of ours.
+func (p *peer) frame(first byte, payload []byte) []byte {
+	if p.masks {
+		return masked(first, payload)
+	}
+	return frame(first, payload)
+}
+
+// question is a message that nobody asked for; of a client, one more request.
+func (p *peer) question(n int) string {
+	if p.masks {
+		return fmt.Sprintf(adding, 1000+n)
+	}
+	return fmt.Sprintf(p.says.question, n)
 }
 
 // strikeNow tells that the fault has struck before any unit.

@@ -22,6 +22,7 @@ type bench struct {
 	self    string
 	dir     string
 	cacert  string
+	key     string
 	timeout time.Duration // of each command
 	slack   time.Duration // how much later it may end
 	seed    uint64

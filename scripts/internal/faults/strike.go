@@ -18,6 +18,9 @@ func honest(_ *peer, l *link, u unit) error { return l.write(u.bytes) }
 func cutting(_ *peer, l *link, _ unit) error { return l.cut() }
 
 func cuttingInside(p *peer, l *link, u unit) error {
+	if len(u.bytes) < 8 {
+		return l.cut()
+	}
 	l.write(u.bytes[:1+p.rng.IntN(len(u.bytes)-6)]) // without the end of what is said in it
 	return l.cut()
 }
@@ -90,7 +93,7 @@ func trickling(p *peer, l *link, u unit) error {
 		if bytes.Contains(b, []byte("\r\n")) {
 			b = chunk(" ")
 		} else if p.over.ws {
-			b = frame(opContinue, []byte(" "))
+			b = p.frame(opContinue, []byte(" "))
 		} else {
 			b = b[:1]
 		}
@@ -177,7 +180,7 @@ func ask(p *peer, l *link, u unit, n int) error {
 		default:
 		}
 		p.asks++
-		if err := l.write(u.wrap(fmt.Sprintf(p.says.question, p.asks))); err != nil {
+		if err := l.write(u.wrap(p.question(p.asks))); err != nil {
 			return err
 		}
 	}
@@ -185,13 +188,13 @@ func ask(p *peer, l *link, u unit, n int) error {
 }
 
 func announcing(p *peer, l *link, _ unit) error {
-	l.write([]byte{fin | opText, 127, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	l.write([]byte{fin | opText, p.frame(0, nil)[1] | 127, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
 	return l.hold(p)
 }
 
 func closing(code int) func(*peer, *link, unit) error {
 	return func(p *peer, l *link, _ unit) error {
-		l.write(frame(fin|opClose, append([]byte{byte(code >> 8), byte(code)}, "going"...)))
+		l.write(p.frame(fin|opClose, append([]byte{byte(code >> 8), byte(code)}, "going"...)))
 		return l.hold(p)
 	}
 }
@@ -223,7 +226,11 @@ var zeros = sync.OnceValue(func() []byte {
 
 // bomb is a body of 4 GiB of zeros, in 4 MB.
 func bomb(p *peer, l *link, _ unit) error {
-	l.write([]byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	head := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	if p.masks {
+		head = postHead
+	}
+	l.write([]byte(head + "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"))
 	for range 256 {
 		if err := l.write(chunk(string(zeros()))); err != nil {
 			return err

@@ -45,30 +45,38 @@ func tlsFaults() []*fault {
 		case <-gone:
 		}
 	}
+	garbage := func(p *peer, raw net.Conn) {
+		b := make([]byte, 64)
+		for i := range b {
+			b[i] = byte(p.rng.Uint32())
+		}
+		raw.Write(b)
+		wait(p, raw)
+	}
+	// A client says it in place of its hello.
+	instead := func(b ...byte) func(*peer, net.Conn) {
+		return func(p *peer, raw net.Conn) {
+			raw.Write(b)
+			wait(p, raw)
+		}
+	}
 	all := []*fault{
-		{name: "tls-alert", dial: after(func(p *peer, raw net.Conn) {
+		{name: "tls-alert", came: instead(21, 3, 3, 0, 2, 2, 40), dial: after(func(p *peer, raw net.Conn) {
 			raw.Write([]byte{21, 3, 3, 0, 2, 2, 40}) // handshake_failure
 			wait(p, raw)
 		})},
-		{name: "tls-cut", dial: after(func(*peer, net.Conn) {})},
-		{name: "tls-rst", dial: after(func(_ *peer, raw net.Conn) { raw.(*net.TCPConn).SetLinger(0) })},
-		{name: "tls-plain", dial: after(func(p *peer, raw net.Conn) {
+		{name: "tls-cut", came: func(_ *peer, raw net.Conn) { raw.Write([]byte{22, 3, 1, 0}) }, dial: after(func(*peer, net.Conn) {})},
+		{name: "tls-rst", came: func(_ *peer, raw net.Conn) { raw.(*net.TCPConn).SetLinger(0) }, dial: after(func(_ *peer, raw net.Conn) { raw.(*net.TCPConn).SetLinger(0) })},
+		{name: "tls-plain", came: instead([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")...), dial: after(func(p *peer, raw net.Conn) {
 			raw.Write([]byte("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"))
 			wait(p, raw)
 		})},
-		{name: "tls-garbage", dial: after(func(p *peer, raw net.Conn) {
-			b := make([]byte, 64)
-			for i := range b {
-				b[i] = byte(p.rng.Uint32())
-			}
-			raw.Write(b)
-			wait(p, raw)
-		})},
+		{name: "tls-garbage", came: garbage, dial: after(garbage)},
 		{name: "tls-stranger", dial: func(p *peer, raw net.Conn) {
 			tls.Server(raw, strangers().config).Handshake()
 			wait(p, raw)
 		}},
-		{name: "tls-never", dial: wait},
+		{name: "tls-never", came: wait, dial: wait},
 	}
 	for _, f := range all {
 		f.at, f.kind, f.only = atDial, refused, tlsOnly
@@ -80,6 +88,7 @@ func tlsFaults() []*fault {
 // An authority signs one certificate for 127.0.0.1.
 type authority struct {
 	pem    []byte // of its own certificate
+	key    []byte
 	config *tls.Config
 }
 
@@ -97,7 +106,10 @@ func newAuthority() authority {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	must(err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	must(err)
 	return authority{
+		key:    pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
 		pem:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		config: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
 	}
