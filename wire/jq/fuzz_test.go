@@ -44,6 +44,7 @@ var paths = []string{
 	`.a | {b}`, `.a | ., 1`, `.a as $x | $x.b`, `.a as [$x] | $x`, `.a // .b`, `.a = 1`, `.a |= 1`, `path(.a)`, `.a | path(.b)`, `try .a catch .`,
 	`[.a, .b]`, `.a, .b`, `-.a`, `.[-0]`, `.a | length`, `.[1e0]`, `..`, `.a | ..`, `.a.b | tostring`, `.a | label $x | .b, break $x`, `."a\(1)"`,
 	`def f: .b; .a | f`, `def f: .b; .a`, `.a | def f: .b; f`, `(def f: .a; f) | .b`, `def f: 1; (def g: .b; .a) | ., f`, `.a as $x | .b | $x`, `reduce .a as $x (0; 1)`,
+	`.a == 1, has("b")`, `if .a then .b else {c, d: .b.a} end`, `"\(.a) \(.[0]?)"`, `any(.a[]?; .)`, `try error(.a) catch .`, `.[0] == .[1]`, `[.a[.b]?]`,
 }
 
 // canonical is lines of JSON as gojq would write them: what a program only
@@ -63,6 +64,7 @@ func canonical(lines string) string {
 func FuzzPathEqualsGojq(f *testing.F) {
 	for _, in := range []string{
 		`{"a":{"b":{"c":1.50}}}`, `[{"a":1},{"a":[2]}]`, `{"a":[{"b":"x"},{"b":"y"},3]}`, `null`, `"text"`, `12e400`, ` { "\u0061" : {"b":"\u00e9\ud83d\ude00\ud800"} } `,
+		`{"a":1,"b":{"a":[2]},"c":null,"d":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}`, `[{"a":1},2,"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]`,
 		`{"a":1,"a":{"b":[],"b":null}}`, "{\"\xff\":1,\"a\":\"\x7f\xff\"}", `{"a":"\u007f","é":"é"}`, `{"a":}`, `[1,]`, `{"a":{"b":2}`, `{"a":1}x`, ``, `tru`,
 	} {
 		for i := range paths {

@@ -59,7 +59,8 @@ type Program struct {
 	root string     // the declared variable that path begins at; "": the input
 	code *gojq.Code // applied to what path leads to; nil: it is the output
 	vals []any      // values of Options.Vars, in the order in which gojq has them
-	vars []string   // the declared variables that are used; they follow those of vals
+	vars []declared // the declared variables that are used; they follow those of vals
+	need need       // what code looks at of its input
 	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
 	next *atomic.Int64
 
@@ -89,6 +90,7 @@ func Compile(src string, o Options) (*Program, error) {
 	p.full = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(query, opts...) })
 	switch {
 	case rest != nil:
+		p.need = neededOf(rest)
 		p.code, err = gojq.Compile(rest, opts...)
 	case len(query.FuncDefs) > 0: // unused, yet they may be wrong
 		_, err = p.full()
@@ -119,7 +121,9 @@ func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
 		names = append(names, "ARGS")
 		p.vals = append(p.vals, map[string]any{"named": named, "positional": []any{}})
 	}
-	names = append(names, p.vars...)
+	for _, v := range p.vars {
+		names = append(names, v.name)
+	}
 	opts := builtins(o.Stderr)
 	if o.Env {
 		opts = append(opts, gojq.WithEnvironLoader(os.Environ))
@@ -251,7 +255,11 @@ func (p *Program) Each(ctx context.Context, in any, yield func(out any) (bool, e
 
 // each calls yield for each output of code on in, which it decodes.
 func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage, r *applied, yield func(v any) (bool, error)) error {
-	v, err := r.decode(in)
+	needed := p.need
+	if code != p.code { // the whole program
+		needed = nil
+	}
+	v, err := r.decodePart(in, needed)
 	if err != nil {
 		return inputFault(err)
 	}
@@ -261,10 +269,10 @@ func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage,
 // run calls yield for each output of code on v, which was decoded with r.
 func (p *Program) run(ctx context.Context, code *gojq.Code, v any, r *applied, yield func(v any) (bool, error)) error {
 	vals := p.vals[:len(p.vals):len(p.vals)]
-	for _, name := range p.vars {
-		val, err := r.decode(r.value(name))
+	for _, of := range p.vars {
+		val, err := r.decodePart(r.value(of.name), of.need)
 		if err != nil {
-			return wire.NewFault(wire.Helper, "jq: the value of $"+name+": "+err.Error(), err)
+			return wire.NewFault(wire.Helper, "jq: the value of $"+of.name+": "+err.Error(), err)
 		}
 		vals = append(vals, val)
 	}

@@ -8,11 +8,17 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// used returns the names of those variables that src may use.
-func used(src string, names []string) (some []string) {
+// declared is a declared variable, and what a program looks at of its value.
+type declared struct {
+	name string
+	need need
+}
+
+// used returns those variables that src may use.
+func used(src string, names []string) (some []declared) {
 	for _, name := range names {
 		if strings.Contains(src, "$"+name) {
-			some = append(some, name)
+			some = append(some, declared{name, neededOfVariable(src, name)})
 		}
 	}
 	return some
@@ -30,7 +36,7 @@ func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, re
 		return "", nil, query
 	}
 	name, ok := strings.CutPrefix(first.Term.Func.Name, "$")
-	if !ok || !slices.Contains(p.vars, name) {
+	if !ok || !slices.ContainsFunc(p.vars, func(v declared) bool { return v.name == name }) {
 		return "", nil, query
 	}
 	term := *first.Term

@@ -37,7 +37,6 @@ func TestBounds(t *testing.T) {
 		`def f: [f]; f`:                          "it took longer than 100ms",
 		`until(false; .)`:                        "it took longer than 100ms",
 		`last(range(1e12))`:                      "it took longer than 100ms",
-		`reduce range(40) as $i ("x"; . + .)`:    "it took longer than 100ms",
 		`"a" * 20000 | [match("a"; "g")] | last`: "it took longer than 100ms",
 		`input`:                                  "input(s)/0 is not allowed",
 		`inputs`:                                 "input(s)/0 is not allowed",

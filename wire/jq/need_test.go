@@ -1,0 +1,112 @@
+package jq
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What is decoded of an input, and of the variable $v.
+func TestNeed(t *testing.T) {
+	all := "all"
+	for src, want := range map[string][2]string{
+		`.id == $v.id`:        {"id", "id"},
+		`.[0] == $v[1]`:       {"0", all},
+		`.a.b // .c | length`: {"a c", ""},
+		`.x + 1 | . + $v`:     {"x", all},
+		`if .fail then {code: 1, message: .why} else empty end`: {"fail why", ""},
+		`if .fail then . else empty end`:                        {all, ""},
+		`if .fail then 1 end`:                                   {all, ""},
+		`{a, b: .c, "d": 1, (.e): 2, $v}`:                       {"a c e", all},
+		`"\(.a) \($v.b)"`:                                       {"a", "b"},
+		`[.a[], .b[.c]]`:                                        {"a b c", ""},
+		`has("a") and .b`:                                       {"a b", ""},
+		`any(.list[]; . == "x")`:                                {"list", ""},
+		`.a as $x | $x + .b`:                                    {"a b", ""},
+		`.a as [$x] | $x`:                                       {all, ""},
+		`def f: .b; .a + f`:                                     {all, ""},
+		`.a = 1`:                                                {all, ""},
+		`[..]`:                                                  {all, ""},
+		`[.[]]`:                                                 {all, ""},
+		`keys`:                                                  {all, ""},
+		`-(.a)`:                                                 {"a", ""},
+		`@base64 "\(.a)"`:                                       {"a", ""},
+		`[.a, @json]`:                                           {all, ""},
+		`try error(.a) catch .`:                                 {all, ""},
+		`try (.a | error) catch .b`:                             {"a", ""},
+		`reduce .a[] as $x (0; . + $x)`:                         {all, ""},
+		`[$v | .a]`:                                             {"", all},
+		`[$value]`:                                              {"", ""},
+	} {
+		p, err := Compile(src, Options{Declared: []string{"v", "value"}})
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		got := [2]string{said(p.need), ""}
+		for _, v := range p.vars {
+			if v.name == "v" && strings.Contains(strings.ReplaceAll(src, "$value", ""), "$v") {
+				got[1] = said(v.need)
+			}
+		}
+		if p.code == nil || p.path != nil {
+			got[0] = ""
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+}
+
+func said(n need) string {
+	if n == nil {
+		return "all"
+	}
+	var keys []string
+	for _, s := range n {
+		if s.key != nil {
+			keys = append(keys, string(s.key))
+		} else {
+			keys = append(keys, fmt.Sprint(s.index))
+		}
+	}
+	return strings.Join(keys, " ")
+}
+
+// What is left out makes no difference.
+func TestNeedSameOutputs(t *testing.T) {
+	long := `"` + strings.Repeat("x", partFrom) + `"`
+	for _, in := range []string{
+		`{"id":1,"a":{"z":1,"b":[1,{"y":2,"c":3}]},"b":1.50,"c":0,"list":["x"],"fail":null,"":5,"pad":` + long + `}`,
+		`{"fail":{"k":[]},"a":[3,4],"why":"no","id":7,"id":1,"pad":` + long + `,"\u0061":9}`,
+		`[7,{"a":1},[2],` + long + `]`, `[]`, `null`, `7`, `{}`, long, `{"pad":` + long + `}`,
+	} {
+		for _, src := range []string{
+			`.id == $v.id`, `.[0] == $v.id`, `if .fail then {code: 1, message: .why, at: .fail} else .a end`, `{a, c: .c, x: .list}`, `[.a[]?, .b]`,
+			`has("a") and .b`, `any(.list[]?; . == "x")`, `.a as $x | [$x, .b]`, `[.a, .nosuch, ."id"]`, `"\(.a)"`, `[.[1], .[0]]`, `.[-1] + 1`, `[.a.b[1].c?]`,
+			`try .a.b catch "no"`, `[has(0)]`, `(.a // .b), $v.a`,
+		} {
+			p, err := Compile(src, Options{Declared: []string{"v"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := *p
+			whole.need, whole.vars = nil, []declared{{"v", nil}}
+			if len(p.vars) == 0 {
+				whole.vars = nil
+			}
+			if got, want := ran(t, p, in), ran(t, &whole, in); got != want {
+				t.Errorf("%s of %s: %s, want %s", src, in, got, want)
+			}
+		}
+	}
+}
+
+func ran(t *testing.T, p *Program, in string) (out string) {
+	vals := func(string) json.RawMessage { return json.RawMessage(in) }
+	err := p.RunWith(t.Context(), json.RawMessage(in), vals, func(v json.RawMessage) (bool, error) {
+		out += string(v) + " "
+		return true, nil
+	})
+	return fmt.Sprint(out, err)
+}
