@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+)
+
+// eventsOverTCP has rpcx print notifications that a server typed here sends as fast as they are read.
+func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	sent := make(chan error, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			sent <- err
+			return
+		}
+		defer c.Close()
+		out := bufio.NewWriterSize(c, 64<<10)
+		for i := range s.events {
+			line := append([]byte(`{"jsonrpc":"2.0","method":"tick","params":`), strconv.Itoa(i+1)...)
+			line = append(append(append(line, `,"more":"`...), padding...), "\"}\n"...)
+			if _, err := out.Write(line); err != nil {
+				sent <- err
+				return
+			}
+		}
+		if err := out.Flush(); err != nil {
+			sent <- err
+			return
+		}
+		_, err = io.Copy(io.Discard, c) // until it has gone
+		sent <- err
+	}()
+	did, err := s.counted(ctx, "subscribe, over TCP", "subscribe", "tcp://"+l.Addr().String(), "--method", "tick", "--count", strconv.Itoa(s.events))
+	if err != nil {
+		return "", err
+	}
+	<-sent // how it was left is not what counts
+	return did, nil
+}
+
+// padding makes an event about 200 bytes long.
+const padding = "................................................................................................................................"
+
+// eventsOfAHook has rpcx print the items of a stream that another rpcx makes of a hook's lines.
+func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
+	at, end, err := s.listen(ctx, "serve, a hook's lines", "serve", "ws://127.0.0.1:0/", "--on", fmt.Sprintf("ticks=lines:seq 1 %d", s.events))
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	return s.counted(ctx, "subscribe, of a hook", "subscribe", at, "ticks")
+}
+
+// counted runs rpcx with args, which has to print the numbers from 1 to s.events, a line each.
+func (s *soak) counted(ctx context.Context, what string, args ...string) (string, error) {
+	cmd := s.command(ctx, args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	w := s.watch(what, cmd.Process.Pid)
+	n, wrong := 0, ""
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		n++
+		if lines.Text() != strconv.Itoa(n) && wrong == "" {
+			wrong = fmt.Sprintf("the line %d is %q", n, lines.Text())
+		}
+	}
+	w.stop()
+	if err := cmd.Wait(); err != nil {
+		return "", fmt.Errorf("%s: %w, after %d lines", what, err, n)
+	}
+	if wrong != "" || n != s.events {
+		return "", fmt.Errorf("%d of %d events; %s", n, s.events, wrong)
+	}
+	return fmt.Sprintf("%d events, none lost", n), nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	cutEvery  = 3 * time.Second
+	callEvery = 250 * time.Millisecond
+	lost      = 7 // the exit status of a call whose connection was lost
+)
+
+// cutSession keeps a session to a server that hangs up every few seconds, and calls through it all the time. A call is
+// answered, or told to be lost; the session is there in the end, and has made its connection again each time.
+func cutSession(s *soak, ctx context.Context) (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	cuts := &cutter{}
+	go cuts.serve(l)
+	defer l.Close()
+	if out, err := s.command(ctx, "connect", "tcp://"+l.Addr().String(), "--session", "soak", "--reconnect", "--reconnect-for", "1m", "--subscribe", "ticks").Output(); err != nil {
+		return "", fmt.Errorf("connect: %w: %s", err, out)
+	}
+	status := func() (pid, reconnects int, err error) {
+		out, err := s.command(ctx, "session", "status", "soak").Output()
+		if err != nil {
+			return 0, 0, err
+		}
+		var said struct {
+			PID, Reconnects int
+		}
+		err = json.Unmarshal(out, &said)
+		return said.PID, said.Reconnects, err
+	}
+	pid, _, err := status()
+	if err != nil {
+		return "", err
+	}
+	w := s.watch("session", pid)
+	answered, told := 0, 0
+	for end := time.Now().Add(s.session); time.Now().Before(end) && err == nil && ctx.Err() == nil; {
+		next := time.Now().Add(callEvery)
+		a, b := strconv.Itoa(answered), strconv.Itoa(told)
+		out, cerr := s.quiet(ctx, "call", "@soak", "add", a, b)
+		var exit *exec.ExitError
+		switch {
+		case cerr == nil && strings.TrimSpace(out) == strconv.Itoa(answered+told):
+			answered++
+		case errors.As(cerr, &exit) && exit.ExitCode() == lost:
+			told++
+		default:
+			err = fmt.Errorf("call: %v: %q", cerr, out)
+		}
+		time.Sleep(time.Until(next)) // this is the pace of the calls, nothing is waited for
+	}
+	w.stop()
+	if err != nil {
+		return "", err
+	}
+	_, reconnects, err := status()
+	if err != nil {
+		return "", fmt.Errorf("the session is gone: %w", err)
+	}
+	if err := s.command(ctx, "session", "close", "soak").Run(); err != nil {
+		return "", err
+	}
+	made := cuts.count()
+	if reconnects < made-1 || reconnects > made {
+		return "", fmt.Errorf("%d cuts, %d connections made again", made, reconnects)
+	}
+	return fmt.Sprintf("%d calls answered, %d told to be lost, %d cuts, %d connections made again", answered, told, made, reconnects), ctx.Err()
+}
+
+// quiet runs rpcx without its stderr, on which a lost call is told.
+func (s *soak) quiet(ctx context.Context, args ...string) (string, error) {
+	cmd := s.command(ctx, args...)
+	cmd.Stderr = nil
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+// A cutter is a server that answers add, sends ticks, and hangs up every cutEvery.
+type cutter struct {
+	mu   sync.Mutex
+	cuts int
+}
+
+func (k *cutter) count() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.cuts
+}
+
+func (k *cutter) serve(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go k.converse(c)
+	}
+}
+
+func (k *cutter) converse(c net.Conn) {
+	cut := time.AfterFunc(cutEvery, func() {
+		k.mu.Lock()
+		k.cuts++
+		k.mu.Unlock()
+		_ = c.Close()
+	})
+	defer func() {
+		cut.Stop()
+		_ = c.Close()
+	}()
+	for lines := bufio.NewScanner(c); lines.Scan(); {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params []int
+		}
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			return
+		}
+		answer := `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":`
+		switch {
+		case m.Method == "ticks":
+			answer += `"s"}` + "\n" + `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s","result":1}}`
+		case m.Method == "add" && len(m.Params) == 2:
+			answer += strconv.Itoa(m.Params[0]+m.Params[1]) + "}"
+		default:
+			answer += "true}"
+		}
+		if _, err := c.Write([]byte(answer + "\n")); err != nil {
+			return
+		}
+	}
+}

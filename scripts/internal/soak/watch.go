@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// listening reads the line with which rpcx says where it listens.
+func listening(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	var said struct{ Listening string }
+	if err := json.Unmarshal([]byte(line), &said); err != nil || said.Listening == "" {
+		return "", fmt.Errorf("it says %q", line)
+	}
+	return said.Listening, nil
+}
+
+const (
+	lookEvery = 200 * time.Millisecond
+	growth    = 24 << 20 // bytes that the memory of the last third may be above that of the second
+	moreFiles = 16       // descriptors, likewise
+)
+
+// A watched is a process whose memory and descriptors are looked at.
+type watched struct {
+	name   string
+	done   chan struct{}
+	wg     sync.WaitGroup
+	rss    []int64
+	opened []int
+}
+
+// watch looks at the process pid until it is stopped or gone.
+func (s *soak) watch(name string, pid int) *watched {
+	w := &watched{name: name, done: make(chan struct{})}
+	s.mu.Lock()
+	s.looked = append(s.looked, w)
+	s.mu.Unlock()
+	w.wg.Go(func() {
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for w.look(pid) {
+			select {
+			case <-w.done:
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return w
+}
+
+func (w *watched) stop() {
+	close(w.done)
+	w.wg.Wait()
+}
+
+// look notes how much the process has now; false where it is gone.
+func (w *watched) look(pid int) bool {
+	at := "/proc/" + strconv.Itoa(pid)
+	status, err := os.ReadFile(at + "/status")
+	if err != nil {
+		return false
+	}
+	files, _ := os.ReadDir(at + "/fd")
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kilobytes, _ := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
+			w.rss = append(w.rss, kilobytes<<10)
+			w.opened = append(w.opened, len(files))
+			return true
+		}
+	}
+	return false // it has ended, and nobody has waited for it
+}
+
+// verdict is a line on the process, and an error where the last third of its time had more than the second.
+func (w *watched) verdict() (string, error) {
+	n := len(w.rss)
+	if n < 6 {
+		return fmt.Sprintf("ok     %-26s too short to be looked at", w.name), nil
+	}
+	most := func(from, to int) (int64, int) { return slices.Max(w.rss[from:to]), slices.Max(w.opened[from:to]) }
+	rss1, files1 := most(0, n/3)
+	rss2, files2 := most(n/3, 2*n/3)
+	rss3, files3 := most(2*n/3, n)
+	line := fmt.Sprintf("%-26s memory %d, %d, %d MB, descriptors %d, %d, %d (the most of each third; %d looks)", w.name,
+		rss1>>20, rss2>>20, rss3>>20, files1, files2, files3, n)
+	if rss3 > max(rss1, rss2)+growth || files3 > max(files1, files2)+moreFiles {
+		return "FAILED " + line, fmt.Errorf("it grows")
+	}
+	return "ok     " + line, nil
+}
