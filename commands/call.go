@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rpcx/commands/artifacts"
 	"rpcx/commands/batch"
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
@@ -39,6 +40,7 @@ type callOptions struct {
 	grace      cmdline.Duration
 	retry      request.Retries
 	method     []string
+	files      artifacts.Flags
 }
 
 func callCommand(run *env.Env) *cmdline.Command {
@@ -51,7 +53,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 		cmdline.Number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
-	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags())...)
+	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.InsideFlags())...)
 	return &cmdline.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
@@ -99,6 +101,9 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if err := o.exclude(run.Line, rest); err != nil {
 		return err
 	}
+	if err := o.files.CheckInside(run, e); err != nil {
+		return err
+	}
 	r, err := request.New(run, &o.Client, e, o.params, format.Options{})
 	if err != nil {
 		return err
@@ -123,7 +128,19 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 		}
 		return found, err
 	}
-	r.Consume = o.consume
+	var last *request.Consumer
+	r.Consume = func(c *request.Consumer, op dialect.Op) error {
+		if last = c; e.Spec().Files != nil {
+			c.KeepRaw = true
+		}
+		return o.consume(c, op)
+	}
+	r.Then = func(ctx context.Context) error {
+		if last == nil {
+			return nil
+		}
+		return o.files.SaveInside(ctx, run, e, last.Raw)
+	}
 	return r.Do(ctx)
 }
 
@@ -152,6 +169,8 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 		return l.Usage("--jobs and --unordered go with --batch")
 	case o.batch && (o.cache != (request.CacheFlags{}) || o.fields.Given()):
 		return l.Usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
+	case o.files.Dir != "" && (o.batch || o.notify || o.rawRequest != ""):
+		return l.Usage("--save goes with one call that has a method and an answer")
 	case len(o.method) > 0 && (o.batch || o.notify || o.rawRequest != ""):
 		return l.Usage("--method goes with one call that has a method and an answer")
 	case o.batch && o.retry != (request.Retries{}):

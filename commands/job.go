@@ -147,9 +147,15 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	var last *request.Consumer
 	r.Consume = func(c *request.Consumer, op dialect.Op) error {
 		last = c
+		c.KeepRaw = e.Spec().Files != nil
 		return o.consume(c, op, e.Spec().BareJobs)
 	}
-	r.Then = func(ctx context.Context) error { return o.files.Save(ctx, run, e, last.Last) }
+	r.Then = func(ctx context.Context) error {
+		if e.Spec().Files != nil {
+			return o.files.SaveInside(ctx, run, e, last.Raw)
+		}
+		return o.files.Save(ctx, run, e, last.Last)
+	}
 	return r.Do(ctx)
 }
 

@@ -55,12 +55,9 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return wire.NewFault(wire.IO, "--save: "+err.Error(), err)
-	}
-	dir, err := os.OpenRoot(s.Dir)
+	dir, err := s.folder()
 	if err != nil {
-		return wire.NewFault(wire.IO, "--save: "+err.Error(), err)
+		return err
 	}
 	defer dir.Close()
 	var all []error
@@ -70,6 +67,44 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// folder opens the folder that files are saved in.
+func (s *Saver) folder() (*os.Root, error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return nil, wire.NewFault(wire.IO, "--save: "+err.Error(), err)
+	}
+	dir, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return nil, wire.NewFault(wire.IO, "--save: "+err.Error(), err)
+	}
+	return dir, nil
+}
+
+// most is the greatest size of a file.
+func (s *Saver) most() int64 {
+	if s.MaxSize <= 0 {
+		return DefaultMaxSize
+	}
+	return s.MaxSize
+}
+
+// isFileName reports whether a peer may name a file so.
+func isFileName(name string) bool {
+	const longest = 200
+	return name != "" && !strings.ContainsAny(name, "/\\\x00") && name[0] != '.' && len(name) <= longest
+}
+
+// create makes a file that is not there yet.
+func create(dir *os.Root, name string) (*os.File, error) {
+	to, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, wire.NewFault(wire.Conflict, "the file is there already", err)
+	case err != nil:
+		return nil, wire.NewFault(wire.IO, err.Error(), err)
+	}
+	return to, nil
 }
 
 // read lists the announced artifacts.
@@ -90,12 +125,9 @@ func read(announced json.RawMessage) (refs []ref) {
 // save copies one artifact, checking it on the way, and removes the copy if it
 // is not what was announced.
 func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
-	most := s.MaxSize
-	if most <= 0 {
-		most = DefaultMaxSize
-	}
+	most := s.most()
 	switch {
-	case r.name == "" || strings.ContainsAny(r.name, "/\\\x00") || r.name[0] == '.' || len(r.name) > 200:
+	case !isFileName(r.name):
 		return refused("its name cannot be a file's")
 	case !r.finalized:
 		return unfit("it is not finalized: the host may still write to it")
@@ -109,12 +141,9 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 		return err
 	}
 	defer from.Close()
-	to, err := dir.OpenFile(r.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return wire.NewFault(wire.Conflict, "the file is there already", err)
-	case err != nil:
-		return wire.NewFault(wire.IO, err.Error(), err)
+	to, err := create(dir, r.name)
+	if err != nil {
+		return err
 	}
 	err = copyChecked(to, from, r)
 	if cerr := to.Close(); err == nil && cerr != nil {

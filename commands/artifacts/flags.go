@@ -3,7 +3,6 @@ package artifacts
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"strings"
 
@@ -80,7 +79,7 @@ func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, las
 	}
 	saver := &Saver{
 		Dir: s.Dir, Root: s.root, MaxSize: int64(s.most), Hosts: s.hosts,
-		Saved: func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) },
+		Saved: saidBy(run),
 	}
 	if at := peerOf(run, e).Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))

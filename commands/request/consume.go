@@ -89,6 +89,9 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	if c.KeepLast && ev.Kind == wire.Data {
 		c.Last = bytes.Clone(ev.Data)
 	}
+	if c.KeepRaw && ev.Kind == wire.Data {
+		c.Raw = bytes.Clone(m.Raw)
+	}
 	c.data = c.data || ev.Kind == wire.Data
 	if ev.Kind != wire.Failure {
 		c.Answers.Put(m)

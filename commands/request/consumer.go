@@ -23,6 +23,7 @@ type Reading struct {
 	Stream      bool             // a stream follows the answer
 	Many        bool             // there are several answers, and after a failed one the others are still read
 	KeepLast    bool             // set Last
+	KeepRaw     bool             // set Raw
 	CheckResult bool             // data must fit the schema in Catalog
 	Within      string           // the member of the data that the schema describes; "": all of it
 	Beside      *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none
@@ -36,6 +37,7 @@ type Reading struct {
 type Consumer struct {
 	Reading
 	Last json.RawMessage // the last data, if KeepLast is set
+	Raw  json.RawMessage // the message that it came in, if KeepRaw is set
 
 	env      *env.Env
 	conv     session.Conversation

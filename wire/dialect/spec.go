@@ -80,7 +80,9 @@ type Spec struct {
 	HandshakeMetadata bool // the greeting says who we are and which session to resume (--meta, --resume)
 	NoCancel          bool // a call that we give up runs on at the peer
 	LocalArtifacts    bool // artifacts are files of the peer's machine, named by path
-	OneClient         bool // the peer has one client: whoever connects evicts who is there
+	// Files returns the files that an answer holds, a whole message; nil: answers hold none.
+	Files     func(raw []byte) []wire.File
+	OneClient bool // the peer has one client: whoever connects evicts who is there
 	// Follows reports whether op is a Subscribe that sends nothing, as it shows what
 	// the peer sends by itself from then on; nil: none is.
 	Follows         func(op Op) bool

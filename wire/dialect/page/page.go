@@ -140,13 +140,8 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	if err != nil {
 		return dialect.Spec{}, err
 	}
-	jobs := dialect.NoJobs
-	if p.Flow == "mcp" {
-		jobs = dialect.OwnJobs
-	}
-	return dialect.Spec{
+	spec := dialect.Spec{
 		Name:          p.Name,
-		Jobs:          jobs,
 		BareJobs:      true,
 		NewCodec:      d.NewCodec,
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
@@ -169,7 +164,11 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		Answers:       answers(p),
 		Bridge:        d.Bridging(),
 		NoDescription: "its page has no [[describe]]",
-	}, nil
+	}
+	if d.HasTasks() {
+		spec.Jobs, spec.Files = dialect.OwnJobs, d.Files
+	}
+	return spec, nil
 }
 
 // extra returns the members beside, which users may give.

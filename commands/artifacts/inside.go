@@ -1,0 +1,142 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
+)
+
+// InsideFlags makes the flags of a command whose answer holds its files itself.
+func (s *Flags) InsideFlags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Text(groupFiles, "save", "", "save the files that the result holds (images and the like) below `DIR`", &s.Dir),
+		cmdline.Generic(groupFiles, "max-artifact", "a file has at most `SIZE` bytes (1G)", &s.most),
+	}
+}
+
+// CheckInside refuses to save files of a dialect whose answers hold none.
+func (s *Flags) CheckInside(run *env.Env, e endpoint.Endpoint) error {
+	if s.Dir == "" || e.Dialect == "" || e.Spec().Files != nil {
+		return nil
+	}
+	f := run.Line.Usage("--save: what is called in %s is answered by values, not by files", e.Dialect)
+	if e.Spec().LocalArtifacts {
+		f.Hint = "the files of a job are saved by rpcx job run"
+	}
+	return f
+}
+
+// SaveInside saves the files that the answer raw holds, a whole message, where that is
+// wanted.
+func (s *Flags) SaveInside(ctx context.Context, run *env.Env, e endpoint.Endpoint, raw json.RawMessage) error {
+	if e.Spec().Files == nil || raw == nil {
+		return nil
+	}
+	files := e.Spec().Files(raw)
+	switch {
+	case s.Dir == "" && len(files) > 0:
+		run.Console.Note("the result has files: --save DIR keeps them")
+		return nil
+	case s.Dir == "":
+		return nil
+	case len(files) == 0:
+		run.Console.Note("the result has no files: nothing was saved")
+		return nil
+	}
+	saver := &Saver{Dir: s.Dir, MaxSize: int64(s.most), Saved: saidBy(run)}
+	return env.Cause(ctx, saver.SaveFiles(files))
+}
+
+// saidBy returns what tells the user of each file that was saved.
+func saidBy(run *env.Env) func(path string, n int64) {
+	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
+}
+
+// SaveFiles saves files that a result holds. A name that the peer gives is taken only if it
+// can be a file's; else the file is named by what it is and its place. Nothing is
+// overwritten, and one bad file does not keep the others from being saved.
+func (s *Saver) SaveFiles(files []wire.File) error {
+	dir, err := s.folder()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	var all []error
+	taken := map[string]bool{}
+	for i, f := range files {
+		name := nameOf(f, i, taken)
+		if err := s.write(dir, name, f); err != nil {
+			all = append(all, about(name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// nameOf returns the name under which the file at place i is saved.
+func nameOf(f wire.File, i int, taken map[string]bool) string {
+	name := f.Name
+	if !isFileName(name) {
+		name = f.Kind + "-" + strconv.Itoa(i+1)
+	}
+	if filepath.Ext(name) == "" {
+		name += extensions[strings.TrimSpace(strings.Split(f.Type, ";")[0])]
+	}
+	for n, ext := 2, filepath.Ext(name); taken[name]; n++ { // of another file in this result
+		name = strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(n) + ext
+	}
+	taken[name] = true
+	return name
+}
+
+// extensions are the ends of the names of files whose peer tells their type alone.
+var extensions = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
+	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac",
+	"video/mp4": ".mp4", "application/pdf": ".pdf", "application/json": ".json", "application/zip": ".zip", "application/gzip": ".gz",
+	"text/plain": ".txt", "text/html": ".html", "text/markdown": ".md", "text/csv": ".csv",
+}
+
+// write writes one file.
+func (s *Saver) write(dir *os.Root, name string, f wire.File) error {
+	var content []byte
+	if text, ok := scan.Text(f.Text); ok && f.Base64 == nil {
+		content = []byte(text)
+	} else {
+		text, ok := scan.Text(f.Base64)
+		var err error
+		if content, err = base64.StdEncoding.DecodeString(text); err != nil || !ok {
+			return unfit("its content is no base64")
+		}
+	}
+	if n := int64(len(content)); n > s.most() {
+		return unfit(fmt.Sprintf("it has %d bytes, and --max-artifact takes %d", n, s.most()))
+	}
+	to, err := create(dir, name)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(content)
+	if cerr := to.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = dir.Remove(name)
+		return wire.NewFault(wire.IO, err.Error(), err)
+	}
+	if s.Saved != nil {
+		s.Saved(s.Dir+string(os.PathSeparator)+name, int64(len(content)))
+	}
+	return nil
+}
