@@ -128,6 +128,7 @@ func ended(said []answer) bool {
 // TestStatusZeroIsAnAnswer: whatever a peer says, and wherever it ends, status 0 says that
 // all that was asked for was on the wire, whole.
 func TestStatusZeroIsAnAnswer(t *testing.T) {
+	t.Parallel()
 	const seeds = 40
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {

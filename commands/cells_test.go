@@ -83,6 +83,7 @@ func linger(c net.Conn)    { _, _ = io.Copy(io.Discard, c) }
 // TestCells: whatever goes wrong, on whatever transport, every command that waits for an
 // answer ends with the status of that, and says so on one line at least.
 func TestCells(t *testing.T) {
+	t.Parallel()
 	for _, c := range cells {
 		t.Run(c.scheme+" "+c.fault, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +127,7 @@ func TestCells(t *testing.T) {
 // TestCellsOfSessions: the same of a session, whose connection fails when it is opened
 // or when a command uses it; its process goes when it is told to.
 func TestCellsOfSessions(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("sessions are on Unix sockets")
 	}

@@ -19,6 +19,7 @@ import (
 
 	"rpcx/commands/env"
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // The scripts in testdata/script run the real program as a user would. Beyond
@@ -38,8 +39,13 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 }
 
 func TestMain(m *testing.M) {
-	// Most of a script's time is spent waiting for its processes.
-	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.NumCPU())); err != nil {
+	// Most of a script's time is spent waiting for its processes; under the race
+	// detector they compute for longer.
+	each := 6
+	if testkit.Race {
+		each = 4
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(each*runtime.NumCPU())); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
@@ -89,6 +95,7 @@ func thenNothing(status int) int {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	hooks, err := filepath.Abs("../scripts/hooks")
 	if err != nil {
 		t.Fatal(err)
