@@ -175,7 +175,7 @@ func (c *connection) show() error {
 			return nil
 		}
 		c.deadline.Touch()
-		stop, err := c.print.Print(ctx, m, wire.Event{Kind: wire.Data, Data: m.Raw})
+		stop, err := c.print.Print(ctx, &m, &wire.Event{Kind: wire.Data, Data: m.Raw})
 		if err != nil || stop {
 			c.pipe.Stop()
 			return err

@@ -64,20 +64,20 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 // line that does not meet an expectation is not printed; err is then a Fault of
 // kind Expectation. If jq or a template fails, it is one of kind Helper; if the
 // writer fails, one of kind PipeClosed or IO, then and from every later call.
-func (p *Pipeline) Print(ctx context.Context, m wire.Message, ev wire.Event) (stop bool, err error) {
+func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (stop bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.out.err != nil || p.stopped {
 		return true, p.out.fault()
 	}
-	line := p.line(m, &ev)
+	line := p.line(m, ev)
 	if line == nil {
 		return false, nil
 	}
 	if ok, err := p.selects(ctx, m); err != nil || !ok {
 		return err != nil, err
 	}
-	stop, err = p.take(ctx, line, &ev)
+	stop, err = p.take(ctx, line, ev)
 	p.stopped = stop && err == nil
 	return stop || err != nil, err
 }
@@ -103,13 +103,13 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 
 // Selects reports whether --select accepts m. Print checks that too; it is for
 // commands that do more than print.
-func (p *Pipeline) Selects(ctx context.Context, m wire.Message) (bool, error) {
+func (p *Pipeline) Selects(ctx context.Context, m *wire.Message) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.selects(ctx, m)
 }
 
-func (p *Pipeline) selects(ctx context.Context, m wire.Message) (bool, error) {
+func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
 	if p.sel == nil {
 		return true, nil
 	}
@@ -124,7 +124,7 @@ var null = []byte("null")
 
 // line returns the line for an event, before jq and the template; nil if it has
 // none.
-func (p *Pipeline) line(m wire.Message, ev *wire.Event) []byte {
+func (p *Pipeline) line(m *wire.Message, ev *wire.Event) []byte {
 	switch {
 	case p.o.Raw:
 		return m.Raw

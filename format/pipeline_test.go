@@ -24,6 +24,11 @@ func data(payload string) in {
 	return in{`{"m":` + payload + `}`, wire.Event{Kind: wire.Data, Data: json.RawMessage(payload)}}
 }
 
+func event(payload string) *wire.Event {
+	ev := data(payload).ev
+	return &ev
+}
+
 func of(contentType, payload string) in {
 	i := data(payload)
 	i.ev.ContentType = contentType
@@ -49,7 +54,7 @@ func feed(t *testing.T, p *Pipeline, events []in) (printed int, err error) {
 		} else if e.ev.Kind == wire.Gap {
 			m.Event = &e.ev
 		}
-		stop, err := p.Print(t.Context(), m, e.ev)
+		stop, err := p.Print(t.Context(), &m, &e.ev)
 		printed++
 		if err != nil {
 			return printed, err
@@ -210,7 +215,7 @@ func TestStoppedStaysStopped(t *testing.T) {
 	var out bytes.Buffer
 	p, _ := New(&out, Options{Count: 1})
 	for range 3 {
-		if stop, err := p.Print(t.Context(), wire.Message{}, data("1").ev); !stop || err != nil {
+		if stop, err := p.Print(t.Context(), &wire.Message{}, event("1")); !stop || err != nil {
 			t.Errorf("stop %v, err %v", stop, err)
 		}
 	}
@@ -250,11 +255,11 @@ func TestWriteFailures(t *testing.T) {
 	}{{pipe, wire.PipeClosed, "stdout"}, {full, wire.IO, "stdout: no space left on device"}, {errors.New("odd"), wire.IO, "odd"}} {
 		w := &broken{err: test.err}
 		p, _ := New(w, Options{Expect: []string{"."}})
-		if stop, err := p.Print(t.Context(), wire.Message{}, data("1").ev); stop || err != nil {
+		if stop, err := p.Print(t.Context(), &wire.Message{}, event("1")); stop || err != nil {
 			t.Fatalf("stop %v, err %v before anything was written", stop, err)
 		}
 		p.Idle()
-		stop, err := p.Print(t.Context(), wire.Message{}, data("2").ev)
+		stop, err := p.Print(t.Context(), &wire.Message{}, event("2"))
 		if !stop {
 			t.Error("a broken pipe does not stop")
 		}
@@ -277,7 +282,7 @@ func TestFlush(t *testing.T) {
 	heralds := 0
 	p, _ := New(&out, Options{BeforeWrite: func() { heralds++ }})
 	print := func(payload string) {
-		if _, err := p.Print(t.Context(), wire.Message{}, data(payload).ev); err != nil {
+		if _, err := p.Print(t.Context(), &wire.Message{}, event(payload)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -308,7 +313,7 @@ func TestPipelineIsConcurrent(t *testing.T) {
 		}
 	})
 	for range 200 {
-		_, _ = p.Print(t.Context(), wire.Message{}, data("1").ev)
+		_, _ = p.Print(t.Context(), &wire.Message{}, event("1"))
 	}
 	wg.Wait()
 	if err := p.Finish(); err != nil || out.String() != strings.Repeat("1\n", 200) {
@@ -323,8 +328,8 @@ func TestPassThroughAllocatesNothing(t *testing.T) {
 	raw, _ := New(discard{}, Options{Raw: true, Null: true})
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(1000, func() {
-		_, _ = p.Print(ctx, m, e.ev)
-		_, _ = raw.Print(ctx, m, e.ev)
+		_, _ = p.Print(ctx, &m, &e.ev)
+		_, _ = raw.Print(ctx, &m, &e.ev)
 		p.Idle()
 	}); n != 0 {
 		t.Errorf("%v allocations a value", n)
@@ -343,7 +348,7 @@ func BenchmarkPassThrough(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(payload)))
 	for b.Loop() {
-		_, _ = p.Print(b.Context(), m, e.ev)
+		_, _ = p.Print(b.Context(), &m, &e.ev)
 	}
 }
 
@@ -354,6 +359,6 @@ func BenchmarkPretty(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(payload)))
 	for b.Loop() {
-		_, _ = p.Print(b.Context(), wire.Message{}, e.ev)
+		_, _ = p.Print(b.Context(), &wire.Message{}, &e.ev)
 	}
 }

@@ -33,6 +33,15 @@ type Idler interface {
 	OnIdle(f func())
 }
 
+// A Buffered is a Conn that reads more than one message at a time. The peer routes
+// what has come together in one go.
+type Buffered interface {
+	// Buffered returns the next message if all of it has been read already; it never
+	// waits. If ok is false, Recv knows more. The bytes are valid until the next Recv or
+	// Buffered, each of which ends those of the other.
+	Buffered() (msg []byte, ok bool)
+}
+
 // A Batcher is a Conn that can hold back what is sent until Flush, so that many
 // messages leave in one write. Send on such a Conn is SendBuffered and Flush.
 type Batcher interface {

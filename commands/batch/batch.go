@@ -175,7 +175,7 @@ func (b *batch) emit(j *job) {
 	if !j.hasOne || b.broken != nil {
 		return
 	}
-	_, err := b.print.Print(b.farewell, wire.Message{Raw: j.answer}, wire.Event{Kind: wire.Data, Data: j.answer})
+	_, err := b.print.Print(b.farewell, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
 	if err != nil {
 		b.broken = err
 		b.cancel(err)

@@ -59,7 +59,7 @@ func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(
 // printValues prints values, each on a line.
 func printValues(ctx context.Context, print *format.Pipeline, values ...json.RawMessage) error {
 	for _, v := range values {
-		stop, err := print.Print(ctx, wire.Message{Raw: v}, wire.Event{Kind: wire.Data, Data: v})
+		stop, err := print.Print(ctx, &wire.Message{Raw: v}, &wire.Event{Kind: wire.Data, Data: v})
 		if err != nil {
 			return errors.Join(err, print.Flush())
 		}

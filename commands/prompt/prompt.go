@@ -182,7 +182,7 @@ func (p *prompt) show() error {
 		if m.Raw == nil {
 			continue
 		}
-		if _, err := p.Print.Print(ctx, m, wire.Event{Kind: wire.Data, Data: m.Raw}); err != nil {
+		if _, err := p.Print.Print(ctx, &m, &wire.Event{Kind: wire.Data, Data: m.Raw}); err != nil {
 			p.failed(err)
 		}
 		if idle || m.Kind == wire.Request {

@@ -130,7 +130,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	m := got.Message()
 	ev, err := c.e.Spec().NewCodec(dialect.CodecOptions{}).Event(m)
 	if err == nil {
-		_, err = print.Print(ctx, m, ev)
+		_, err = print.Print(ctx, &m, &ev)
 	}
 	return true, err
 }

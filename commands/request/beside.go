@@ -56,7 +56,7 @@ func (b *bystander) print(m wire.Message) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.print.Print(c.deadline.Ctx, m, ev)
+	_, err = c.print.Print(c.deadline.Ctx, &m, &ev)
 	return err
 }
 

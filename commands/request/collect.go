@@ -67,7 +67,7 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 			guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
 		}
 		run.Console.Event(ev) // what is for people
-		job = startedJob(m, ev)
+		job = startedJob(&m, &ev)
 		switch {
 		case recovers(ev):
 		case m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream

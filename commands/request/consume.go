@@ -58,7 +58,8 @@ func (c *Consumer) cancel() {
 }
 
 // message handles one message; stop says that no more are wanted.
-func (c *Consumer) message(m wire.Message) (stop bool, err error) {
+func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
+	c.deadline.Touch()
 	ctx := c.deadline.Ctx
 	if c.Choose {
 		ok, err := c.print.Selects(ctx, m)
@@ -82,10 +83,10 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	if c.opening = ""; c.opens(m) {
 		c.opening = string(m.Body)
 	}
-	if err := c.promised(ctx, ev); err != nil {
+	if err := c.promised(ctx, &ev); err != nil {
 		return true, err
 	}
-	c.job = startedJob(m, ev)
+	c.job = startedJob(m, &ev)
 	if c.KeepLast && ev.Kind == wire.Data {
 		c.Last = bytes.Clone(ev.Data)
 	}
@@ -94,26 +95,27 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 	}
 	c.data = c.data || ev.Kind == wire.Data
 	if ev.Kind != wire.Failure {
-		c.Answers.Put(m)
+		c.Answers.Put(*m)
 	}
 	if ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil {
 		var shown wire.Event
-		c.advice, shown = dialects.NewAdvice(c.env.Line, c.Method, c.Catalog, &ev)
+		given := ev // so that other events stay off the heap
+		c.advice, shown = dialects.NewAdvice(c.env.Line, c.Method, c.Catalog, &given)
 		c.env.Console.Event(shown)
-	} else {
+	} else if ev.Kind != wire.Data {
 		c.env.Console.Event(ev)
 	}
 	if ev.Kind == wire.Failure && ev.Err != nil && ev.Err.Kind == "" && c.advice != nil {
 		ev.Err.Kind = c.advice.Kind
 	}
-	c.newType(ev)
+	c.newType(&ev)
 	if m.Final || ev.Final {
 		if err := c.besideFirst(); err != nil {
 			return true, err
 		}
 		ev.Result = c.Beside != nil
 	}
-	stop, err = c.print.Print(ctx, m, ev)
+	stop, err = c.print.Print(ctx, m, &ev)
 	if err != nil {
 		return true, err
 	}
@@ -130,7 +132,7 @@ func (c *Consumer) message(m wire.Message) (stop bool, err error) {
 
 // promised returns an error if data does not fit the schema that the peer has
 // given.
-func (c *Consumer) promised(ctx context.Context, ev wire.Event) error {
+func (c *Consumer) promised(ctx context.Context, ev *wire.Event) error {
 	if c.result == nil || ev.Kind != wire.Data {
 		return nil
 	}
@@ -150,21 +152,21 @@ func (c *Consumer) promised(ctx context.Context, ev wire.Event) error {
 }
 
 // opens reports whether m is only the answer that opens a stream.
-func (c *Consumer) opens(m wire.Message) bool {
+func (c *Consumer) opens(m *wire.Message) bool {
 	return (c.Stream || !c.Many) && !c.Watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
 // event returns what a user sees of m. A message that --select chose becomes
 // data, whatever it is, and keeps its event's name, number and time.
-func (c *Consumer) event(m wire.Message) (wire.Event, error) {
+func (c *Consumer) event(m *wire.Message) (wire.Event, error) {
 	if c.Choose && m.Raw != nil {
 		chosen := wire.Event{Kind: wire.Data, Data: m.Raw}
-		if of, err := c.conv.Event(m); err == nil {
+		if of, err := c.conv.Event(*m); err == nil {
 			chosen.Method, chosen.Seq, chosen.Time = of.Method, of.Seq, of.Time
 		}
 		return chosen, nil
 	}
-	return c.conv.Event(m)
+	return c.conv.Event(*m)
 }
 
 // failure handles an error event in answer to id: it meets an expectation, or
@@ -188,7 +190,7 @@ func (c *Consumer) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop
 
 // newType notes, once, a type of event that the dialect does not have. Such an
 // event is printed as data.
-func (c *Consumer) newType(ev wire.Event) {
+func (c *Consumer) newType(ev *wire.Event) {
 	const most = 20 // a peer can make up any number
 	if ev.Kind != wire.Data || ev.Topic == "" || c.types[ev.Topic] || len(c.types) == most {
 		return
@@ -220,7 +222,7 @@ func waitFor(job string) dialect.Op {
 
 // startedJob returns the job that an event says has begun with the call that it
 // answers; "" for none.
-func startedJob(m wire.Message, ev wire.Event) string {
+func startedJob(m *wire.Message, ev *wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""
 	}

@@ -115,10 +115,14 @@ func (c *Consumer) Suggest(err error) {
 // when none is.
 type Waiter interface{ Waiting() bool }
 
+// A queuer is a stream that hands over many messages at once.
+type queuer interface{ Queued() []wire.Message }
+
 // run reads to the end. It returns the outcome of the command, but for the
 // expectations that the pipeline checks at the end.
 func (c *Consumer) run() error {
 	waiting, _ := c.stream.(Waiter)
+	queue, _ := c.stream.(queuer)
 	for {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()
@@ -127,8 +131,13 @@ func (c *Consumer) run() error {
 		if err != nil {
 			return c.end(err)
 		}
-		c.deadline.Touch()
-		stop, err := c.message(m)
+		stop, err := c.message(&m)
+		if queue != nil && !stop && err == nil {
+			rest := queue.Queued()
+			for i := 0; i < len(rest) && !stop && err == nil; i++ {
+				stop, err = c.message(&rest[i])
+			}
+		}
 		if stop || err != nil {
 			c.cancel()
 			return env.Cause(c.deadline.Ctx, err)

@@ -86,7 +86,7 @@ func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.End
 
 // PrintJSON prints one value, and checks the expectations of the whole output.
 func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
-	_, err := print.Print(ctx, wire.Message{Raw: b}, wire.Event{Kind: wire.Data, Data: b})
+	_, err := print.Print(ctx, &wire.Message{Raw: b}, &wire.Event{Kind: wire.Data, Data: b})
 	return errors.Join(err, print.Finish())
 }
 

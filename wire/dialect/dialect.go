@@ -214,6 +214,14 @@ type Handler interface {
 	Close() error
 }
 
+// An Ignorer is a Handler that knows, without waiting and whoever holds a lock, that it
+// would answer notifications of a method with "method not found". They are not handed
+// over then.
+type Ignorer interface {
+	// Ignores is called by one goroutine at a time.
+	Ignores(method string) bool
+}
+
 // An Inbound is one request or notification from the peer.
 type Inbound struct {
 	Msg  wire.Message // cloned; it may be kept

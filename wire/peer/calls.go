@@ -36,6 +36,7 @@ type calls struct {
 	waiting      int                // calls without their first response
 	awaiting     int                // those among them whose response may open a stream
 	overfull     int                // streams that queue more than they should
+	behind       *stream            // queues so much that the reader may wait a moment; nil: none
 	unshaped     []*stream          // messages of the user's own, in order, whose answer no id need name
 	loose        int                // how many of them there have been that have no id
 	early        earlyItems

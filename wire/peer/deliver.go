@@ -1,7 +1,9 @@
 package peer
 
 import (
+	"context"
 	"io"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -46,6 +48,9 @@ func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 		p.forgetLocked(s, io.EOF)
 		return
 	}
+	if s.size > easeBytes && !s.stuck {
+		p.calls.behind = s
+	}
 	if s.size > p.o.StreamBuffer {
 		p.overflowLocked(s)
 	}
@@ -81,9 +86,84 @@ func (p *Peer) overflowLocked(s *stream) {
 
 // resumeReadingLocked lets the reader go on when s has room again.
 func (p *Peer) resumeReadingLocked(s *stream) {
+	s.stuck = false
+	if p.calls.behind == s && s.size <= easeBytes/2 {
+		p.calls.behind = nil
+		p.change.pass()
+	}
 	if s.size <= p.o.StreamBuffer && p.calls.setOverfull(s, false) {
 		p.change.pass()
 	}
+}
+
+// throttleLocked waits while reading on would only fill memory. It never waits while
+// somebody needs an answer that is still to be read. The mutex is released while it waits.
+func (p *Peer) throttleLocked(in *stream) {
+	if in == nil && p.calls.behind != nil {
+		p.easeLocked()
+	}
+	if !p.mustStopLocked(in) {
+		return
+	}
+	p.laneLocked()
+	if p.exchanger == nil {
+		stopped, reads := context.WithCancel(context.Background())
+		defer reads()
+		p.wg.Go(func() { p.watchFarEnd(stopped) })
+	}
+	_ = p.waitForLocked(context.Background(), &p.change, func() bool {
+		if !p.mustStopLocked(in) {
+			return true
+		}
+		p.wakeDirtyLocked()
+		return false
+	})
+}
+
+// The reader waits for a consumer that queues more than easeBytes, but no longer than
+// easeFor: what is queued stays little, and in the processor's caches. It waits for the
+// same consumer again only when that has taken something.
+const (
+	easeBytes = 512 << 10
+	easeFor   = 5 * time.Millisecond
+)
+
+// easeLocked lets the consumer that is behind catch up, if nobody needs an answer that
+// is still to be read. The mutex is released while it waits.
+func (p *Peer) easeLocked() {
+	s := p.calls.behind
+	p.wakeDirtyLocked()
+	p.laneLocked()
+	late := time.NewTimer(easeFor)
+	defer late.Stop()
+	for p.calls.behind == s && !s.ended && !p.o.Lossy && p.state < closing && p.calls.waiting == 0 && p.inflight.unanswered == 0 {
+		c := p.change.wait()
+		p.unlockAndTell()
+		select {
+		case <-c:
+		case <-late.C:
+			s.stuck = true
+		}
+		p.mu.Lock()
+		if s.stuck {
+			break
+		}
+	}
+	p.calls.behind = nil
+}
+
+func (p *Peer) mustStopLocked(in *stream) bool {
+	switch {
+	case p.state >= closing || p.abort != nil:
+		return false
+	case p.outbox.bytes > floodBytes: // answers that the far side does not read
+		return true
+	case in != nil: // an exchange is read on its own: nobody else waits for it
+		return in.overfull || p.crowdedLocked() && !in.answers
+	case p.calls.waiting == 0 && p.inflight.crowded(p.o.MaxInbound):
+		return true
+	}
+	return (p.calls.overfull > 0 || p.notifications.full()) && p.calls.waiting == 0 && p.inflight.unanswered == 0
 }
 
 // wakeLocked wakes the consumer of s, if it waits.

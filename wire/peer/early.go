@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // earlyItems keeps the items of streams that no response has named yet, in order,
@@ -138,4 +139,16 @@ func (p *Peer) releaseEarlyLocked() {
 			p.unclaimedLocked(&items[i])
 		}
 	}
+}
+
+// acknowledges reports whether the body of an answer says no more than that the
+// request was taken: null, true or {}.
+func acknowledges(body []byte) bool {
+	switch scan.Type(body) {
+	case 0, '0', 't':
+		return true
+	case 'o':
+		return len(bytes.TrimSpace(body[1:])) == 1
+	}
+	return false
 }

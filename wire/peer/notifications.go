@@ -16,6 +16,12 @@ const (
 	newsLimit = 128 << 20 // the same in bytes
 )
 
+// An answering is who handles what the far side asks of us, or tells.
+type answering struct {
+	handler dialect.Handler // nil: nobody
+	ignorer dialect.Ignorer // handler, if it knows what it does not handle; else nil
+}
+
 // notifications is the part of a Peer that holds the notifications which wait
 // for the handler.
 //
@@ -73,6 +79,10 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 		return
 	}
 	if p.state >= closing {
+		return
+	}
+	if p.ignorer != nil && !p.notifications.running && p.ignorer.Ignores(m.Method) {
+		p.unhandledLocked(m.Method)
 		return
 	}
 	if p.notifications.put(m) {

@@ -119,12 +119,12 @@ func (o Options) withDefaults() Options {
 // with the mutex held.
 type Peer struct {
 	link
+	answering
 	lifetime
 	codec       dialect.Codec
 	openEnded   bool // an answer does not say that nothing follows
 	unsolicited bool // the peer opens streams that no call of ours asked for
 	o           Options
-	handler     dialect.Handler
 	recvMu      sync.Mutex // exchanges are received concurrently; their messages are routed one exchange at a time
 
 	mu     sync.Mutex // guards all below; the codec is called under it
@@ -149,6 +149,7 @@ type link struct {
 	posts     chan struct{}  // its room is that for answers of ours that are exchanges under way
 	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
 	router    wire.Router    // conn, if it has several streams; else nil
+	buffered  wire.Buffered  // conn, if it knows what else it has read; else nil
 	idler     bool           // conn says when it is about to wait for more
 	oneShot   bool           // conn takes the answers to the first message, and no more
 }
@@ -203,6 +204,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	}
 	p.batcher, _ = conn.(wire.Batcher)
 	p.router, _ = conn.(wire.Router)
+	p.buffered, _ = conn.(wire.Buffered)
 	_, p.oneShot = conn.(wire.OneShot)
 	_, p.openEnded = codec.(dialect.OpenEnded)
 	_, p.unsolicited = codec.(dialect.UnsolicitedStreams)
@@ -212,6 +214,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	}
 	if o.Handler != nil {
 		p.handler = o.Handler(p)
+		p.ignorer, _ = p.handler.(dialect.Ignorer)
 	}
 	go p.read()
 	return p

@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"context"
 	"io"
 
 	"rpcx/wire"
@@ -18,10 +17,34 @@ func (p *Peer) receiveAll() error {
 		if p.o.Tap != nil {
 			p.o.Tap(wire.Recv, raw)
 		}
-		if err := p.receive(raw, nil); err != nil {
+		switch {
+		case p.buffered != nil && p.o.Tap == nil:
+			err = p.receiveRead(raw)
+		default:
+			err = p.receive(raw, nil)
+		}
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// togetherMost is how many messages are routed before others get the lock.
+const togetherMost = 256
+
+// receiveRead is receive for raw and the messages that were read together with it.
+func (p *Peer) receiveRead(raw []byte) (err error) {
+	p.mu.Lock()
+	for n, more := 1, true; more; n++ {
+		err = p.decodeLocked(raw, nil)
+		if err != nil || n == togetherMost || len(p.pendingNotes) > 0 || p.mustStopLocked(nil) {
+			break
+		}
+		raw, more = p.buffered.Buffered()
+	}
+	p.throttleLocked(nil)
+	p.unlockAndTell()
+	return err
 }
 
 // receive decodes and routes what came as one; in is the call whose exchange
@@ -32,6 +55,17 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 		p.recvMu.Lock()
 	}
 	p.mu.Lock()
+	err := p.decodeLocked(raw, in)
+	if p.exchanger != nil {
+		p.recvMu.Unlock()
+	}
+	p.throttleLocked(in)
+	p.unlockAndTell()
+	return err
+}
+
+// decodeLocked decodes and routes what came as one.
+func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	p.releaseEarlyLocked()
 	msgs, batch, err := p.codec.Decode(raw)
 	if batch && p.takenWholeLocked(msgs, raw, in) {
@@ -51,47 +85,7 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 			p.sendGroupLocked(g)
 		}
 	}
-	if p.exchanger != nil {
-		p.recvMu.Unlock()
-	}
-	p.throttleLocked(in)
-	p.unlockAndTell()
 	return err
-}
-
-// throttleLocked waits while reading on would only fill memory. It never waits while
-// somebody needs an answer that is still to be read. The mutex is released while it waits.
-func (p *Peer) throttleLocked(in *stream) {
-	if !p.mustStopLocked(in) {
-		return
-	}
-	p.laneLocked()
-	if p.exchanger == nil {
-		stopped, reads := context.WithCancel(context.Background())
-		defer reads()
-		p.wg.Go(func() { p.watchFarEnd(stopped) })
-	}
-	_ = p.waitForLocked(context.Background(), &p.change, func() bool {
-		if !p.mustStopLocked(in) {
-			return true
-		}
-		p.wakeDirtyLocked()
-		return false
-	})
-}
-
-func (p *Peer) mustStopLocked(in *stream) bool {
-	switch {
-	case p.state >= closing || p.abort != nil:
-		return false
-	case p.outbox.bytes > floodBytes: // answers that the far side does not read
-		return true
-	case in != nil: // an exchange is read on its own: nobody else waits for it
-		return in.overfull || p.crowdedLocked() && !in.answers
-	case p.calls.waiting == 0 && p.inflight.crowded(p.o.MaxInbound):
-		return true
-	}
-	return (p.calls.overfull > 0 || p.notifications.full()) && p.calls.waiting == 0 && p.inflight.unanswered == 0
 }
 
 // routeLocked gives one message to whom it belongs.

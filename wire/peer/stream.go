@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/scan"
 )
 
 // wakeBytes is how much may wait in a stream before its consumer is woken even
@@ -67,6 +65,7 @@ type exchanged struct {
 type fate struct {
 	lost     int64 // messages that were dropped, and the consumer was not told
 	overfull bool  // it queues more than it should
+	stuck    bool  // the reader has waited for its consumer in vain, who has taken nothing since
 	ended    bool  // nothing more is queued
 	err      error // io.EOF after the final message, else why it failed
 	cut      bool  // it ended because the connection did
@@ -85,6 +84,18 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 		return c.msgs[s.pos-1], nil
 	}
 	return s.refill(ctx)
+}
+
+// Queued returns messages that follow the one that Next returned, where there are any
+// that need no lock, and takes them. They are valid until the next Next.
+func (s *stream) Queued() []wire.Message {
+	c := s.current
+	if c == nil || s.dropped.Load() {
+		return nil
+	}
+	rest := c.msgs[s.pos:]
+	s.pos = len(c.msgs)
+	return rest
 }
 
 // Waiting reports whether a message, or the stream's own end, can be had at once.
@@ -164,18 +175,6 @@ func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 			p.deliverLocked(w, &item)
 		}
 	}
-}
-
-// acknowledges reports whether the body of an answer says no more than that the
-// request was taken: null, true or {}.
-func acknowledges(body []byte) bool {
-	switch scan.Type(body) {
-	case 0, '0', 't':
-		return true
-	case 'o':
-		return len(bytes.TrimSpace(body[1:])) == 1
-	}
-	return false
 }
 
 // Cancel tells the far side and forgets the stream. Messages that are queued

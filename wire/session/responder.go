@@ -136,6 +136,12 @@ type responderHandler struct {
 	caller    dialect.Caller
 }
 
+// Ignores implements dialect.Ignorer.
+func (h *responderHandler) Ignores(method string) bool {
+	i, ok := h.Handler.(dialect.Ignorer)
+	return ok && i.Ignores(method)
+}
+
 func (h *responderHandler) Close() error {
 	h.responder.takeOpening(h.caller)
 	defer h.responder.dropSocket(h.caller)

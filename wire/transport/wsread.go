@@ -47,6 +47,9 @@ func (w *wsConn) Recv() ([]byte, error) {
 	}
 }
 
+// Buffered implements wire.Buffered.
+func (w *wsConn) Buffered() ([]byte, bool) { return w.message(false) }
+
 // message returns the next message, if it can be had without the library; with wait
 // it may still have to come.
 func (w *wsConn) message(wait bool) (msg []byte, ok bool) {

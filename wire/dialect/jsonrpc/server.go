@@ -44,6 +44,11 @@ type handler struct {
 
 	mu      sync.Mutex
 	streams map[string]*subscription // by id token
+
+	asked struct { // the last method that Ignores was asked about
+		method string
+		undoes []string // see subscribeNames
+	}
 }
 
 // subscription is a stream that we write.
@@ -81,6 +86,23 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		return nil, h.stream(ctx, in)
 	}
 	return h.call(ctx, in)
+}
+
+// Ignores implements dialect.Ignorer.
+func (h *handler) Ignores(method string) bool {
+	if method == discover {
+		return false
+	}
+	if method != h.asked.method {
+		h.asked.method, h.asked.undoes = method, subscribeNames(method)
+	}
+	for _, name := range h.asked.undoes {
+		if _, ok := h.r.Kind(name); ok {
+			return false
+		}
+	}
+	_, ok := h.r.Kind(method)
+	return !ok
 }
 
 // unknown returns the answer to a method that we do not have. Its data names

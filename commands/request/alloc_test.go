@@ -1,0 +1,56 @@
+package request
+
+import (
+	"io"
+	"testing"
+
+	"rpcx/commands/env"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/session"
+	"rpcx/wire/testkit"
+)
+
+// codecConversation is a conversation of which only Event is asked.
+type codecConversation struct {
+	session.Conversation
+	dialect.Codec
+}
+
+func (c codecConversation) Event(m wire.Message) (wire.Event, error) { return c.Codec.Event(m) }
+
+// What a stream brings is printed without allocating: as it comes, and whole (--raw).
+func TestPrintingAStreamAllocatesNothing(t *testing.T) {
+	if testkit.Race {
+		t.Skip("the race detector allocates")
+	}
+	raw := []byte(`{"jsonrpc":"2.0","method":"tick","params":{"n":12345678901234567890,"deep":{"list":[1.50,"x"]},"text":"a\u00e9b"}}`)
+	for name, o := range map[string]format.Options{
+		"payload": {}, "raw": {Raw: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			print, err := format.New(io.Discard, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			codec := jsonrpc.NewCodec(jsonrpc.Options{})
+			c := NewConsumer(&env.Env{Console: format.NewConsole(io.Discard, format.ConsoleOptions{})},
+				codecConversation{Codec: codec}, print, env.NewDeadline(t.Context(), 0, 0))
+			c.Stream, c.Watch = true, true
+			once := func() {
+				msgs, _, err := codec.Decode(raw)
+				if err != nil || len(msgs) != 1 {
+					t.Fatal(msgs, err)
+				}
+				if stop, err := c.message(&msgs[0]); stop || err != nil {
+					t.Fatal(stop, err)
+				}
+			}
+			if got := testing.AllocsPerRun(1000, once); got > 0 {
+				t.Errorf("%v allocations a message", got)
+			}
+		})
+	}
+}
