@@ -1,0 +1,48 @@
+package help_test
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/help"
+)
+
+// TestAgentKnowsStatuses: the page for agents says what to do with each exit status that there is, and with no other, in
+// the order of the table.
+func TestAgentKnowsStatuses(t *testing.T) {
+	topic, ok := help.TopicNamed("agent")
+	if !ok {
+		t.Fatal("there is no such topic")
+	}
+	_, rows, _ := strings.Cut(topic.Text, "# ERRORS\n")
+	rows, _, _ = strings.Cut(rows, "\n# ")
+	var exist, told []int
+	for _, s := range cmdline.ExitStatuses() {
+		exist = append(exist, s.Code)
+	}
+	row := regexp.MustCompile(`(?m)^  (\d+)(?:(, |-)(\d+))?  +\S`)
+	for _, m := range row.FindAllStringSubmatch(rows, -1) {
+		from, _ := strconv.Atoi(m[1])
+		to := from
+		if m[3] != "" {
+			to, _ = strconv.Atoi(m[3])
+		}
+		for _, code := range exist {
+			if code == from || code == to || m[2] == "-" && from < code && code < to {
+				told = append(told, code)
+			}
+		}
+		for _, code := range []int{from, to} {
+			if !slices.Contains(exist, code) {
+				t.Errorf("it tells of %d, which is no status", code)
+			}
+		}
+	}
+	if !slices.Equal(told, exist) {
+		t.Errorf("it tells of %v, and there are %v", told, exist)
+	}
+}
