@@ -26,6 +26,7 @@ type inbound struct {
 	closed    bool   // Handle has returned: nothing more may be emitted
 	cancelled bool   // by the far side
 	stream    bool   // it has been answered, and more is to come
+	begun     bool   // its handler was let begin while the Budget was spent
 }
 
 // requestLocked dispatches a request.
@@ -147,7 +148,7 @@ func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 func (p *Peer) serve(in *inbound) {
 	defer wire.Guard()
 	ev := failure(wire.NewError(wire.CodeInternal, "internal error"))
-	defer func() { p.served(in, ev) }() // whatever becomes of the handler's goroutine
+	defer func() { p.served(in, &ev) }() // whatever becomes of the handler's goroutine
 	if err := (room{p, in}).Await(); err != nil {
 		ev = failure(wire.AsError(err))
 		return
@@ -155,15 +156,17 @@ func (p *Peer) serve(in *inbound) {
 	ev = p.run(in)
 }
 
-// served answers with the last event of in and gives up its place.
-func (p *Peer) served(in *inbound, ev wire.Event) {
+// served answers with the last event of in and gives up its place. Meanwhile it does not keep what the answer was made of:
+// where the far side does not read, the place may be kept for as long as the answer.
+func (p *Peer) served(in *inbound, ev *wire.Event) {
 	defer in.cancel()
 	p.mu.Lock()
 	defer p.unlockAndTell()
 	in.closed = true
 	if !in.Answered {
-		_ = p.replyLocked(in, ev)
+		_ = p.replyLocked(in, *ev)
 	}
+	*ev = wire.Event{}
 	p.owesNothingLocked(in)
 	// Its place is not free before the answer can leave.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
@@ -263,6 +266,7 @@ func (p *Peer) replyRawLocked(in *inbound, msg []byte) {
 		return
 	}
 	p.sendLocked(outgoing{msg: msg})
+	p.learnLocked(len(msg))
 }
 
 // owesNothingLocked notes that in gets no more answers.

@@ -131,9 +131,7 @@ type Peer struct {
 	change gate       // opens when something happened that the reader or a closer waits for
 	ending
 	pendingNotes []Note // to be told once the mutex is released
-	held         int    // bytes that wait to be sent, those of arrays that are not complete included
-	awaitsBudget bool   // somebody passes outbox.room when the budget has room
-	mostHeld     int    // the most that held has been
+	memory
 
 	regreet       regreeting
 	calls         calls

@@ -26,6 +26,35 @@ const heldBytes = 256 << 20
 // back to the system at once when the client goes.
 const muchHeld = 32 << 20
 
+// collectPercent is the garbage collector's percentage (GOGC) while answers of more than muchHeld wait to be read: what is
+// garbage beside them is then a fourth of them at most, in place of as much again.
+const collectPercent = 25
+
+var collecting struct {
+	mu    sync.Mutex
+	often int // servers that want it
+	usual int // the percentage without them
+}
+
+// collectOften begins or ends a time of that percentage, for one server.
+func collectOften(begin bool) {
+	collecting.mu.Lock()
+	defer collecting.mu.Unlock()
+	switch {
+	case begin && collecting.often == 0:
+		if collecting.usual = debug.SetGCPercent(collectPercent); collecting.usual < collectPercent {
+			debug.SetGCPercent(collecting.usual) // somebody has said otherwise
+		}
+	case !begin && collecting.often == 1:
+		debug.SetGCPercent(collecting.usual)
+	}
+	if begin {
+		collecting.often++
+	} else {
+		collecting.often--
+	}
+}
+
 // A Server is a bound listener, whose connections are answered by hooks and a
 // catalog.
 type Server struct {
@@ -52,7 +81,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if err := canListen(e); err != nil {
 		return nil, err
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes), exchanges: peer.NewExchanges(), alone: e.Turned == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).WhenMuch(muchHeld, collectOften), exchanges: peer.NewExchanges(), alone: e.Turned == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}

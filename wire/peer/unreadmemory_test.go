@@ -1,0 +1,65 @@
+//go:build !race
+
+package peer_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// TestUnreadAnswersAreHeldOnce: of answers that wait to be read nothing is kept but their messages, and while the Budget
+// is spent a further client has few made, however many it asks for at once.
+func TestUnreadAnswersAreHeldOnce(t *testing.T) {
+	const answer, asked, clients, bound = 1 << 20, 40, 8, 32 << 20
+	synctest.Test(t, func(t *testing.T) {
+		budget := peer.NewBudget(bound)
+		var made atomic.Int64
+		handler := with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
+			for !dialect.RoomOf(ctx).Free() {
+				if err := dialect.RoomOf(ctx).Await(); err != nil {
+					return nil, err
+				}
+			}
+			made.Add(1)
+			return json.RawMessage(`"` + strings.Repeat("x", answer) + `"`), nil
+		})
+		live := func() int {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return int(m.HeapAlloc)
+		}
+		before := live()
+		for range clients {
+			near, far := transport.Pair()
+			defer far.Close()
+			p := newPeer(t, near, peer.Options{Budget: budget, Handler: handler})
+			defer p.Close()
+			go func() {
+				for i := range asked {
+					if far.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"m"}`, i)) != nil {
+						return
+					}
+				}
+			}()
+			synctest.Wait()
+		}
+		// Each client has its small share beside what all of them may hold, and one answer in the making.
+		if n := made.Load(); n > bound/answer+clients*3+16 {
+			t.Errorf("%d answers were made", n)
+		}
+		if held, kept := int(made.Load())*answer, live()-before; kept > held*5/4 {
+			t.Errorf("%d MiB are kept of answers of %d MiB", kept>>20, held>>20)
+		}
+	})
+}
