@@ -323,6 +323,11 @@ func TestSubscriptions(t *testing.T) {
 		if frames := time.Since(begun) / (16 * time.Millisecond); frames != 21 {
 			t.Errorf("%d frames", frames)
 		}
+		begun = time.Now() // without intervalFrames it is every frame
+		g.play(`> {"type":"subscribe","id":"v","code":"1 + 1","limit":4}`, tick("v", "1", "2", "false"), tick("v", "2", "2", "false"), tick("v", "3", "2", "false"), tick("v", "4", "2", "true"))
+		if frames := time.Since(begun) / (16 * time.Millisecond); frames != 4 {
+			t.Errorf("%d frames for four values", frames)
+		}
 		g.play(
 			`> {"type":"reset","id":"r"}`, `< {"type":"reset_result","id":"r","success":true}`,
 			`> {"type":"subscribe","id":"c","code":"half","onChange":true,"limit":3.0}`, tick("c", "1", "0", "false"), tick("c", "2", "1", "false"), tick("c", "3", "2", "true"),
