@@ -140,8 +140,15 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	run.Opened = o
 	o.Transport.First = first
 	conv, err := session.Open(ctx, e, o)
-	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil {
+	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil && !(cause.Kind == wire.Timeout && judged(err)) {
 		return nil, cause
 	}
 	return conv, err
+}
+
+// judged reports whether err is what the peer said, or that it was nonsense: then the
+// greeting has failed, and only the goodbye lasted until the timeout.
+func judged(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.Kind == wire.Auth)
 }

@@ -67,6 +67,9 @@ func (c cell) cannot() string {
 			return why
 		}
 	}
+	if c.fault.at >= c.units() {
+		return "the conversation has no such message"
+	}
 	if c.run.own {
 		return c.cannotCome()
 	}
@@ -92,6 +95,19 @@ func (f *fault) asks() bool {
 // several says whether a peer says something before what a command waits for.
 func (c *command) several() bool {
 	return c.calls > 1 || c.peer != adds && c.peer != describes
+}
+
+// units is how many units a conversation without a fault has.
+func (c cell) units() int {
+	switch {
+	case c.over.ws:
+		return c.run.says + 1
+	case c.over.events:
+		return c.run.says + c.run.posts
+	case c.over.http && !c.run.own:
+		return c.run.posts
+	}
+	return c.run.says
 }
 
 // cannotCome says what no client can do.

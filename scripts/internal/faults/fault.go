@@ -62,7 +62,7 @@ func (f *fault) strikes(k int, at phase) bool {
 }
 
 // most is how many units a conversation has at most.
-const most = 9
+const most = 10
 
 // faults are all of them.
 var faults = sync.OnceValue(func() []*fault {

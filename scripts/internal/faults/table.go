@@ -82,7 +82,7 @@ func (b *bench) tell(v verdict) {
 	}
 	mark := "ok"
 	if len(v.faults) > 0 {
-		mark = "FAILED"
+		mark = "not ok"
 	}
 	fmt.Printf("%s %s", mark, v.cell.name())
 	if v.struck != never {
