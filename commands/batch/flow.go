@@ -113,6 +113,7 @@ func (b *batch) startQueued() {
 // start starts what is queued, as far as it may. The lock is held.
 func (b *batch) start() {
 	most, sent := b.jobs+1, false
+	var now time.Time
 	if b.o.Unordered {
 		most = b.jobs
 	}
@@ -128,7 +129,13 @@ func (b *batch) start() {
 		case j.bad != nil:
 			b.failure(j, j.bad)
 			b.end(j)
-		case b.byLane(j):
+		case b.lane != nil && j.op.Kind == dialect.Call:
+			if !sent {
+				now = time.Now()
+			}
+			if !b.send(j, now) {
+				go b.call(j)
+			}
 			sent = true
 		default:
 			go b.call(j)
@@ -142,12 +149,9 @@ func (b *batch) start() {
 	}
 }
 
-// byLane sends j on the lane, if it can.
-func (b *batch) byLane(j *job) bool {
-	if b.lane == nil || j.op.Kind != dialect.Call {
-		return false
-	}
-	j.sent = time.Now()
+// send sends j on the lane, if that takes it. The lock is held.
+func (b *batch) send(j *job, now time.Time) bool {
+	j.sent = now
 	if !b.lane.Send(&j.op, j) {
 		b.lane.Flush() // there may be room then
 		if !b.lane.Send(&j.op, j) {

@@ -190,6 +190,9 @@ func Splice(obj []byte, key string, val []byte) []byte {
 // that <, > and & stay as they are; bytes that are no UTF-8 become U+FFFD.
 func AppendQuoted(dst []byte, text string) []byte {
 	dst = append(dst, '"')
+	if isPlain(text) {
+		return append(append(dst, text...), '"')
+	}
 	from := 0
 	for i := 0; i < len(text); {
 		c, size := rune(text[i]), 1
@@ -206,6 +209,16 @@ func AppendQuoted(dst []byte, text string) []byte {
 	}
 	dst = append(dst, text[from:]...)
 	return append(dst, '"')
+}
+
+// isPlain reports whether text is ASCII, none of which is escaped.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func appendEscape(dst []byte, c rune) []byte {

@@ -37,6 +37,7 @@ type wsConn struct {
 	last  int            // the length of the message before
 
 	end       atomic.Pointer[error] // the first reason that was found for the end
+	sending   sync.Mutex            // held while a message is written: by the library, or by us
 	closing   sync.Once
 	ctx       context.Context // of the keep-alive alone
 	cancel    context.CancelFunc
@@ -68,14 +69,6 @@ func (w *wsConn) Send(msg []byte) error {
 		return err
 	}
 	return w.Flush()
-}
-
-// SendBuffered is Send without the last write to the system.
-func (w *wsConn) SendBuffered(msg []byte) error {
-	w.net.hold.Add(1)
-	err := w.ws.Write(context.Background(), websocket.MessageText, msg)
-	w.net.hold.Add(-1)
-	return w.sent(err)
 }
 
 // Flush writes what SendBuffered held back.

@@ -59,6 +59,10 @@ type frameReader struct {
 	head []byte // of the frame that Read is at, as far as it was taken
 	left uint64 // bytes of that frame's payload that are still to be taken
 	err  error  // why nothing more comes; what is in in counts first
+
+	writing sync.Mutex // held during a Write; what follows is guarded by it
+	out     []byte     // the frame that is written
+	goodbye bool       // the library has closed the WebSocket
 }
 
 // The first byte of a message that is one frame: the last of its message, with no

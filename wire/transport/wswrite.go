@@ -1,0 +1,79 @@
+package transport
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/coder/websocket"
+)
+
+// ownFrame is the longest message that a client puts into a frame by itself; the library
+// writes longer ones, in many pieces.
+const ownFrame = 16 << 10
+
+// SendBuffered is Send without the last write to the system.
+func (w *wsConn) SendBuffered(msg []byte) error {
+	w.net.hold.Add(1)
+	defer w.net.hold.Add(-1)
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	if w.frames != nil && len(msg) <= ownFrame && w.end.Load() == nil {
+		if ours, err := w.frames.writeText(msg); ours {
+			return w.sent(err)
+		}
+	}
+	return w.sent(w.ws.Write(context.Background(), websocket.MessageText, msg))
+}
+
+// writeText writes a text message as one frame; false: the library has said goodbye, after
+// which there are no messages, and says so.
+func (f *frameReader) writeText(msg []byte) (ours bool, err error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if f.goodbye {
+		return false, nil
+	}
+	f.out = appendMasked(f.out[:0], msg, rand.Uint32())
+	_, err = f.ReadWriteCloser.Write(f.out)
+	return true, err
+}
+
+// Write implements io.Writer, for the library: its control frames, each of which is one
+// Write, and its long messages.
+func (f *frameReader) Write(p []byte) (int, error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if len(p) > 0 && p[0] == wholeClose { // part of a message may begin so, too: then the library writes what follows
+		f.goodbye = true
+	}
+	return f.ReadWriteCloser.Write(p)
+}
+
+// wholeClose is the first byte of a frame that closes.
+const wholeClose = 0x88
+
+// appendMasked appends a text message of one frame, as a client sends it (RFC 6455,
+// sections 5.2 and 5.3).
+func appendMasked(b, msg []byte, key uint32) []byte {
+	const masked = 0x80
+	switch n := len(msg); {
+	case n < 126:
+		b = append(b, wholeText, masked|byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, wholeText, masked|126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, wholeText, masked|127), uint64(n))
+	}
+	b = binary.LittleEndian.AppendUint32(b, key)
+	start := len(b)
+	b = append(b, msg...)
+	rest, twice := b[start:], uint64(key)<<32|uint64(key)
+	for ; len(rest) >= 8; rest = rest[8:] {
+		binary.LittleEndian.PutUint64(rest, binary.LittleEndian.Uint64(rest)^twice)
+	}
+	for i := range rest {
+		rest[i] ^= byte(key >> (8 * (i & 3)))
+	}
+	return b
+}
