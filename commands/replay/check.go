@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ import (
 // A played is a tape that was played to a peer, with what came of it.
 type played struct {
 	file  string
-	found []player.Finding
+	found *player.Findings
 	err   error // why it could not be played to its end
 	took  time.Duration
 	done  chan struct{}
@@ -87,17 +88,20 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 	var worst error
 	differ, count := 0, 0
 	for _, p := range all {
+		defer p.found.Close()
 		c := report.Case{Name: p.file, Duration: p.took}
-		for _, f := range p.found {
-			c.Failures = append(c.Failures, report.Failure{Kind: string(f.Kind), Message: f.String()})
+		if o.report.Wanted() {
+			for f := range p.found.All() {
+				c.Failures = append(c.Failures, report.Failure{Kind: string(f.Kind), Message: f.String()})
+			}
 		}
 		if p.err != nil {
 			c.Error = p.err.Error()
 			worst = errors.Join(worst, p.err)
 		}
-		if len(p.found) > 0 {
+		if n := p.found.Len(); n > 0 {
 			differ++
-			count += len(p.found)
+			count += n
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
@@ -120,7 +124,7 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 // broken counts the tapes that could not be played and have no finding.
 func broken(all []*played) (n int) {
 	for _, p := range all {
-		if p.err != nil && len(p.found) == 0 {
+		if p.err != nil && p.found.Len() == 0 {
 			n++
 		}
 	}
@@ -128,7 +132,7 @@ func broken(all []*played) (n int) {
 }
 
 // one plays one tape, each of its connections on a new one.
-func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]player.Finding, error) {
+func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) (*player.Findings, error) {
 	t, err := open(run, file, rules)
 	if err != nil {
 		return nil, err
@@ -141,26 +145,31 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	if err != nil {
 		return nil, err
 	}
-	var found []player.Finding
-	var results []*player.Result
+	found := &player.Findings{}
+	var results []*player.Findings
+	defer func() {
+		for _, r := range results {
+			r.Close()
+		}
+	}()
 	for n := range t.Tracks {
 		r, err := connection(ctx, t, n, e, po, so)
 		if r != nil {
-			found = append(found, r.Findings...)
+			found.Join(r)
 			results = append(results, r)
 		}
 		if err != nil {
 			return found, err
 		}
 	}
-	if o.update && len(found) > 0 {
+	if o.update && found.Len() > 0 {
 		err = update(t, results)
 	}
-	return found, err
+	return found, cmp.Or(err, found.Err())
 }
 
 // connection plays one connection of a tape.
-func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) (*player.Result, error) {
+func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) (*player.Findings, error) {
 	conn, closeAll, err := session.DialMessages(ctx, e, so)
 	if err != nil {
 		return nil, err
@@ -170,7 +179,7 @@ func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint
 }
 
 // update rewrites the tape with the messages that came.
-func update(t *transcript.Transcript, results []*player.Result) error {
+func update(t *transcript.Transcript, results []*player.Findings) error {
 	if t.Name == "-" {
 		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)
 	}

@@ -120,8 +120,8 @@ type printed struct {
 }
 
 // print writes a line for each finding: JSON, on a terminal words.
-func print(run *env.Env, tape string, all []player.Finding) error {
-	for _, f := range all {
+func print(run *env.Env, tape string, all *player.Findings) error {
+	for f := range all.All() {
 		text := tape + ": " + f.String() + "\n"
 		if !run.Stdout.Terminal {
 			p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
@@ -138,7 +138,7 @@ func print(run *env.Env, tape string, all []player.Finding) error {
 			return err
 		}
 	}
-	return nil
+	return all.Err()
 }
 
 // compare compares a tape with another one.
@@ -157,8 +157,9 @@ func (o *replayOptions) compare(run *env.Env, file string, po player.Options, ru
 	if err != nil {
 		return err
 	}
-	if err := print(run, file, all); err != nil || len(all) == 0 {
+	defer all.Close()
+	if err := print(run, file, all); err != nil || all.Len() == 0 {
 		return err
 	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(len(all))), nil)
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(all.Len())), nil)
 }

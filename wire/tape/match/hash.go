@@ -21,10 +21,21 @@ func (r *Rules) Hash(method string, msg []byte) uint64 {
 // HashBytes is Hash for messages that are not JSON.
 func (r *Rules) HashBytes(b []byte) uint64 { return maphash.Bytes(r.seed, b) }
 
+// Loose is Hash without times, durations and what varies: messages whose numbers differ
+// are different, unless values are carried over, redacted or ignored.
+func (r *Rules) Loose(method string, msg []byte) uint64 {
+	h := hasher{rules: r, method: method, loose: true}
+	return h.value(scan.Trim(msg))
+}
+
+// Ignores reports whether the user names parts of messages that are not compared.
+func (r *Rules) Ignores() bool { return len(r.ignore) > 0 }
+
 type hasher struct {
 	rules  *Rules
 	method string
 	path   []string
+	loose  bool
 }
 
 func (h *hasher) value(val []byte) uint64 {
@@ -34,6 +45,9 @@ func (h *hasher) value(val []byte) uint64 {
 		m := scan.ReadObject(val, wire.DefaultMaxDepth+1)
 		for key, part, ok := m.Next(); ok; key, part, ok = m.Next() {
 			name := scan.Key(key)
+			if h.loose && at(h.rules.varies, h.method, append(h.path, name)) {
+				continue
+			}
 			sum += mix(maphash.String(h.rules.seed, name), h.inside(name, part))
 		}
 		return sum
@@ -62,6 +76,9 @@ func (h *hasher) inside(step string, val []byte) uint64 {
 	defer func() { h.path = h.path[:len(h.path)-1] }()
 	if at(h.rules.madeUp, h.method, h.path) || at(h.rules.varies, h.method, h.path) {
 		return 1
+	}
+	if h.loose && mayVary(step, val) {
+		return uint64(scan.Type(val))
 	}
 	return h.value(val)
 }

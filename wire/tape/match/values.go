@@ -27,6 +27,9 @@ func (v *Values) live(recorded []byte) (string, bool) {
 	return v.byText.Get(recorded)
 }
 
+// Any reports whether a value has become another one.
+func (v *Values) Any() bool { return v != nil && v.byText.Len() > 0 }
+
 // Err returns why a value could not be written to a temporary file or read from it,
 // or nil.
 func (v *Values) Err() error { return v.byText.Err() }

@@ -35,6 +35,20 @@ func varying(name string, want, got []byte) bool {
 	return (duration || namesTime(words)) && startsWithDigit(want) && startsWithDigit(got)
 }
 
+// mayVary reports whether there may be a value of that member for which varying is true of
+// the two.
+func mayVary(name string, val []byte) bool {
+	words := wordsOf(name)
+	named := namesDuration(words) || namesTime(words)
+	switch scan.Type(val) {
+	case 'n':
+		return named
+	case 's':
+		return named && startsWithDigit(val) || isTime(val)
+	}
+	return false
+}
+
 func namesTime(words []string) bool {
 	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
 		words = words[:n-1]

@@ -21,24 +21,10 @@ const (
 // names the line.
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
-// A Result is the outcome of one connection of the tape.
-type Result struct {
-	Findings []Finding
-	Live     map[int][]Finding // by entry, the differences of the message that came for it
-	Missing  []int             // the entries that did not come
-	Extras   []ExtraMessage    // messages that the tape does not have, in the order in which they came
-}
-
-// An ExtraMessage is a message that came but is not on the tape.
-type ExtraMessage struct {
-	After int // the entry after which it came; transcript.None: before all
-	Msg   []byte
-}
-
 // Client plays the client of one connection of the tape over c, compares what
-// comes with the tape, and closes c. The error says why it could not go on;
-// differences are in the Result, and are not errors.
-func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) (*Result, error) {
+// comes with the tape, and closes c. It returns the differences, which the caller has to
+// close. The error says why it could not go on.
+func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) (*Findings, error) {
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
 	}
@@ -61,8 +47,9 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	if cerr := c.Close(); err == nil && cerr != nil && ctx.Err() != nil {
 		err = cerr
 	}
-	defer p.close()
-	return k.result(), cmp.Or(err, p.err())
+	defer k.pairing.close()
+	found := k.result()
+	return found, cmp.Or(err, k.pairing.err(), found.Err())
 }
 
 // checking is the policy of a Client.
@@ -112,7 +99,7 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 		k.e.release()
 		return time.Nanosecond, false
 	}
-	k.missing[next] = true
+	k.missing.Set(int(next), 1)
 	k.p.see(next)
 	k.p.furthest = max(k.p.furthest, next)
 	k.e.start(k.p, next, k.e.current)

@@ -156,11 +156,11 @@ func TestDialects(t *testing.T) {
 			if _, ok := all.Find(dialect); !ok {
 				t.Skip("there is no dialect " + dialect)
 			}
-			var told []byte
+			var heard []byte
 			named := 0
 			for n, lines := range each {
 				whole := text(header, lines)
-				told = append(told, whole...)
+				heard = append(heard, whole...)
 				synctest.Test(t, func(t *testing.T) { playBoth(t, uint64(n), whole) })
 				for i := range lines {
 					scalars(lines[i].Msg, "", func(pointer string, val []byte) {
@@ -171,7 +171,7 @@ func TestDialects(t *testing.T) {
 				}
 			}
 			for _, part := range r.holds {
-				if !bytes.Contains(told, []byte(part)) {
+				if !bytes.Contains(heard, []byte(part)) {
 					t.Errorf("no line has %s", part)
 				}
 			}
@@ -192,10 +192,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, d wire.Direction, li
 		}
 		return tr
 	}
-	compared, err := Diff(load(whole), load(changed), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	compared := differences(t, load(whole), load(changed))
 	var played []Finding
 	synctest.Test(t, func(t *testing.T) { played = between(t, load(whole), load(changed), d) })
 	another := slices.Contains([]string{"/id", "/method", "/type"}, pointer)
@@ -213,6 +210,17 @@ func (r *taped) change(t *testing.T, whole, changed []byte, d wire.Direction, li
 		return 0
 	}
 	return 1
+}
+
+// differences are those of two tapes.
+func differences(t *testing.T, a, b *transcript.Transcript) []Finding {
+	t.Helper()
+	found, err := Diff(a, b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	return told(found)
 }
 
 // between plays the server of one tape and the client of another, and returns what is said
@@ -236,5 +244,5 @@ func between(t *testing.T, server, client *transcript.Transcript, d wire.Directi
 	if d == wire.Send {
 		return there
 	}
-	return r.Findings
+	return told(r)
 }

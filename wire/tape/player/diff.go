@@ -2,7 +2,6 @@ package player
 
 import (
 	"cmp"
-	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -13,9 +12,9 @@ import (
 
 // Diff compares the tape b with a, both sides of it, without a peer.
 // Connections are compared in their order. The findings are in the order of a's
-// lines.
-func Diff(a, b *transcript.Transcript, o Options) ([]Finding, error) {
-	var all []Finding
+// lines; the caller has to close them.
+func Diff(a, b *transcript.Transcript, o Options) (*Findings, error) {
+	all := &Findings{}
 	for n := range max(len(a.Tracks), len(b.Tracks)) {
 		var x, y *transcript.Track
 		if n < len(a.Tracks) {
@@ -30,11 +29,13 @@ func Diff(a, b *transcript.Transcript, o Options) ([]Finding, error) {
 		}
 		found, err := diffTracks(x, y, o)
 		if err != nil {
+			all.Close()
 			return nil, err
 		}
-		all = append(all, found...)
+		all.Join(found)
+		found.Close()
 	}
-	return all, nil
+	return all, all.Err()
 }
 
 // A differ compares two tracks.
@@ -44,7 +45,7 @@ type differ struct {
 	pairs *spill.Ints // by entry of b, its counterpart in a plus one; 0: none
 }
 
-func diffTracks(a, b *transcript.Track, o Options) ([]Finding, error) {
+func diffTracks(a, b *transcript.Track, o Options) (*Findings, error) {
 	d := newDiffer(a, b, o)
 	defer d.close()
 	if err := d.run(); err != nil {
@@ -78,15 +79,16 @@ func (d *differ) run() error {
 }
 
 // found returns the differences, in the order of a's lines.
-func (d *differ) found() []Finding {
-	found := append(d.sides[0].result().Findings, d.sides[1].result().Findings...)
-	slices.SortStableFunc(found, func(x, y Finding) int { return cmp.Compare(x.Line, y.Line) })
-	return found
+func (d *differ) found() *Findings {
+	one, two := d.sides[0].result(), d.sides[1].result()
+	defer one.Close()
+	defer two.Close()
+	return merged(one, two)
 }
 
 // err returns the error of the temporary files; nil if there was none.
 func (d *differ) err() error {
-	return cmp.Or(d.pairs.Err(), d.b.Of().Err(), d.sides[0].p.err(), d.sides[1].p.err())
+	return cmp.Or(d.pairs.Err(), d.b.Of().Err(), d.sides[0].err(), d.sides[1].err())
 }
 
 // close closes the temporary files.
@@ -94,7 +96,7 @@ func (d *differ) close() {
 	_ = d.pairs.Close()
 	for _, k := range d.sides {
 		k.p.index.close()
-		k.p.close()
+		k.close()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"rpcx/wire"
@@ -21,7 +22,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("memory is measured without the race detector, as scripts/check does")
 	}
 	const few, many = 70_000, 140_000
-	for name, use := range map[string]func(t *testing.T, messages int) int64{"server": serveLong, "client": playLong, "diff": diffLong} {
+	for name, use := range map[string]func(t *testing.T, messages int) int64{"server": serveLong, "client": playLong, "diff": diffLong, "differences": differLong} {
 		t.Run(name, func(t *testing.T) {
 			a, b := use(t, few), use(t, many)
 			if each := float64(b-a) / (many - few); each > 4 {
@@ -112,8 +113,8 @@ func playLong(t *testing.T, messages int) (used int64) {
 	done := make(chan error, 1)
 	go func() {
 		r, err := Client(t.Context(), tr, 0, here, Options{})
-		if err == nil && len(r.Findings) > 0 {
-			err = fmt.Errorf("%d differences, first %s", len(r.Findings), r.Findings[0])
+		if err == nil && r.Len() > 0 {
+			err = fmt.Errorf("%d differences, first %s", r.Len(), r.at(0))
 		}
 		done <- err
 	}()
@@ -142,8 +143,71 @@ func diffLong(t *testing.T, messages int) int64 {
 		t.Fatal(err)
 	}
 	used := heap() - before
-	if found := d.found(); len(found) > 0 {
-		t.Errorf("%d differences, first %s", len(found), found[0])
+	if found := d.found(); found.Len() > 0 {
+		t.Errorf("%d differences, first %s", found.Len(), found.at(0))
 	}
 	return used
+}
+
+// differLong plays a server whose every answer is another than recorded.
+func differLong(t *testing.T, messages int) int64 {
+	before := heap()
+	tr := long(t, messages, "a")
+	here, there := transport.Pair()
+	found := make(chan *Findings, 1)
+	go func() {
+		r, err := Client(t.Context(), tr, 0, here, Options{})
+		if err != nil {
+			t.Error(err)
+		}
+		found <- r
+	}()
+	for i := range messages / 2 {
+		if _, err := there.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		if err := there.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"other":"%d"}}`, i, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := <-found
+	defer all.Close()
+	used := heap() - before
+	if all.Len() != messages/2*2 || all.Err() != nil {
+		t.Errorf("%d differences, %v", all.Len(), all.Err())
+	}
+	return used
+}
+
+// Whoever asks what only the time tells apart is answered as quickly on a long tape.
+func TestOnlyTimesDiffer(t *testing.T) {
+	const calls = 20_000
+	var tape strings.Builder
+	tape.WriteString(`{"tape":1}` + "\n")
+	request := func(i, year int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"get","params":{"n":%d,"since":"%d-01-01T00:00:00Z"}}`, i, i, year)
+	}
+	answer := func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, i, 2*i) }
+	for i := range calls {
+		fmt.Fprintf(&tape, `{"dir":"send","msg":%s}`+"\n"+`{"dir":"recv","msg":%s}`+"\n", request(i, 2026), answer(i))
+	}
+	tr, err := transcript.Read(strings.NewReader(tape.String()), "x", shapes, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewServer(tr, Options{Found: func(f Finding) { t.Error(f) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	here, there := transport.Pair()
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(t.Context(), there) }()
+	for i := calls - 1; i >= 0; i-- {
+		hear(t, here, request(i, 2027), answer(i))
+	}
+	_ = here.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }

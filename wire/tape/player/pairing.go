@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -15,28 +17,36 @@ import (
 // the differences.
 type pairing struct {
 	p       *play
-	found   map[int32][]Finding // by entry, the differences of the message that came for it
-	inexact map[int32][]byte    // by entry, a message that was assigned as the nearest, not as an equal one
-	missing map[int32]bool      // entries that are not awaited any more
-	stand   map[int32]int32     // requests of ours that stand for another one: see trade
-	extras  []extra
+	found   *spill.Ints      // by entry, one more than the number in lists; 0: the message that came for it is as recorded
+	lists   spill.Blobs      // the differences of messages, those of each together
+	inexact map[int32][]byte // by entry, a message that was assigned as the nearest, not as an equal one
+	missing *spill.Ints      // by entry, 1: it is not awaited any more
+	stand   map[int32]int32  // requests of ours that stand for another one: see trade
+	extras  Findings
 	last    int32 // the last entry that came
 	first   int32 // no entry before this one is still awaited
-}
-
-// extra is a message that no entry was found for.
-type extra struct {
-	after  int32
-	method string
-	msg    []byte
 }
 
 func newPairing(p *play) pairing {
 	p.once = true
 	return pairing{
-		p: p, found: map[int32][]Finding{}, inexact: map[int32][]byte{}, missing: map[int32]bool{}, stand: map[int32]int32{},
+		p: p, found: spill.NewInts(), inexact: map[int32][]byte{}, missing: spill.NewInts(), stand: map[int32]int32{},
 		last: transcript.None,
 	}
+}
+
+// err returns the error of the temporary files; nil if there was none.
+func (k *pairing) err() error {
+	return cmp.Or(k.p.err(), k.found.Err(), k.lists.Err(), k.missing.Err(), k.extras.Err())
+}
+
+// close closes the temporary files.
+func (k *pairing) close() {
+	_ = k.found.Close()
+	_ = k.lists.Close()
+	_ = k.missing.Close()
+	k.extras.Close()
+	k.p.close()
 }
 
 // choose returns the entry of a message that is no answer to us: an equal one,
@@ -55,8 +65,7 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 		i = k.handAnswer(msg)
 	case json:
 		if i, _ = p.nearest(parsed.Method, msg, true); i != transcript.None {
-			k.inexact[i] = slices.Clone(msg)
-			k.keep(i, msg)
+			k.assign(i, msg)
 		}
 	}
 	if i == transcript.None {
@@ -68,7 +77,27 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 }
 
 func (k *pairing) extra(method string, msg []byte) {
-	k.extras = append(k.extras, extra{k.last, method, slices.Clone(msg)})
+	line := 0
+	if k.last != transcript.None {
+		line = int(k.p.track.Entry(k.last).Line)
+	}
+	k.extras.add(place{Finding{Kind: Extra, Line: line, Method: method, Got: jsonOf(msg)}, k.last, msg})
+}
+
+// inexactMost bounds the messages that may lose their entry to an equal one.
+const inexactMost = 1000
+
+// assign gives entry i to msg as the nearest.
+func (k *pairing) assign(i int32, msg []byte) {
+	if len(k.inexact) >= inexactMost {
+		oldest := i
+		for at := range k.inexact {
+			oldest = min(oldest, at)
+		}
+		delete(k.inexact, oldest)
+	}
+	k.inexact[i] = slices.Clone(msg)
+	k.keep(i, msg)
 }
 
 // steal takes an entry that msg equals from the message which it was given to as
@@ -83,7 +112,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 			continue
 		}
 		delete(k.inexact, i)
-		delete(k.found, i)
+		k.found.Set(int(i), 0)
 		near, _ := k.p.nearest(parsed.Method, loser, true)
 		k.p.unsee(i)
 		if near == transcript.None {
@@ -91,8 +120,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 			return i, near
 		}
 		k.p.see(near)
-		k.inexact[near] = loser
-		k.keep(near, loser)
+		k.assign(near, loser)
 		return i, near
 	}
 	return transcript.None, transcript.None
@@ -120,7 +148,7 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 				traded = k.trade(own, msg)
 			}
 			if traded == transcript.None {
-				k.found[i] = found
+				k.differs(i, found)
 			} else {
 				i = traded
 			}
@@ -163,8 +191,17 @@ func (p *play) unanswered(own int32) int32 {
 // called before values are learnt from msg.
 func (k *pairing) keep(i int32, msg []byte) {
 	if found := k.differences(i, msg); len(found) > 0 {
-		k.found[i] = found
+		k.differs(i, found)
 	}
+}
+
+// differs records the differences of the message that came for entry i.
+func (k *pairing) differs(i int32, found []Finding) {
+	var b []byte
+	for _, f := range found {
+		b = appendPlace(b, place{Finding: f, entry: i})
+	}
+	k.found.Set(int(i), uint32(k.lists.Add(b))+1)
 }
 
 // differences returns the differences of got, which came for entry i.
@@ -185,11 +222,7 @@ func (k *pairing) differences(i int32, got []byte) []Finding {
 	if hand != nil && hand.Vars {
 		want = substitute(nil, want, p.vars)
 	}
-	all := findings(line, method, p.compare(i, p.withID(want, got), got))
-	for n := range all {
-		all[n].Want, all[n].Got = slices.Clone(all[n].Want), slices.Clone(all[n].Got)
-	}
-	return all
+	return findings(line, method, p.compare(i, p.withID(want, got), got))
 }
 
 // awaited returns the first entry of the other side that has not come; None if
@@ -204,39 +237,35 @@ func (k *pairing) awaited() int32 {
 }
 
 // result returns the findings, in the tape's order.
-func (k *pairing) result() *Result {
-	r := &Result{Live: map[int][]Finding{}}
-	p := k.p
-	extras := k.extras
+func (k *pairing) result() *Findings {
+	all, told := &Findings{}, 0
 	tellExtras := func(before int32) {
-		for ; len(extras) > 0 && extras[0].after < before; extras = extras[1:] {
-			x, line := extras[0], 0
-			if x.after != transcript.None {
-				line = int(p.track.Entry(x.after).Line)
-			}
-			r.Findings = append(r.Findings, Finding{Kind: Extra, Line: line, Method: x.method, Got: jsonOf(x.msg)})
-			r.Extras = append(r.Extras, ExtraMessage{int(x.after), x.msg})
+		for ; told < k.extras.Len() && k.extras.at(told).entry < before; told++ {
+			all.list.Add(k.extras.list.Get(told))
 		}
 	}
+	p := k.p
 	for i := range int32(p.track.Len()) {
 		e := p.track.Entry(i)
 		if e.Dir == p.side {
 			continue
 		}
 		tellExtras(i)
-		if p.seen(i) == 0 || k.missing[i] {
+		if p.seen(i) == 0 || k.missing.Get(int(i)) > 0 {
 			want, _ := p.track.Message(int(i))
-			r.Findings = append(r.Findings, Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(int(i)), Want: jsonOf(want)})
-			r.Missing = append(r.Missing, int(i))
+			all.add(place{Finding: Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(int(i)), Want: jsonOf(want)}, entry: i})
 			continue
 		}
-		if found := k.found[i]; len(found) > 0 {
-			r.Findings = append(r.Findings, found...)
-			r.Live[int(i)] = found
+		if n := k.found.Get(int(i)); n > 0 {
+			for list := k.lists.Get(int(n - 1)); len(list) > 0; {
+				var f place
+				f, list = readPlace(list)
+				all.add(f)
+			}
 		}
 	}
 	tellExtras(int32(p.track.Len()))
-	return r
+	return all
 }
 
 // jsonOf returns msg as a JSON value.

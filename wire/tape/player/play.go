@@ -36,7 +36,7 @@ type play struct {
 	ended    map[string]bool            // streams that the client has ended earlier than recorded
 	streams  spill.Texts                // by the live stream that items belong to, the recorded one
 
-	usedOfHash, usedOfMethod *spill.Ints // see candidates
+	heads heads
 }
 
 // A request is a live request that waits for its answer.
@@ -50,7 +50,7 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]
 	p := &play{
 		track: t, rules: t.Of().Rules, side: side, values: &match.Values{IsStream: t.IsStream}, index: x,
 		vars: maps.Clone(set), owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
-		marks: spill.NewInts(), usedOfHash: spill.NewInts(), usedOfMethod: spill.NewInts(),
+		marks: spill.NewInts(), heads: newHeads(),
 	}
 	if p.vars == nil {
 		p.vars = map[string]json.RawMessage{}
@@ -60,14 +60,13 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]
 
 // err returns the error of the temporary files; nil if there was none.
 func (p *play) err() error {
-	return cmp.Or(p.track.Of().Err(), p.index.err(), p.marks.Err(), p.usedOfHash.Err(), p.usedOfMethod.Err(), p.values.Err(), p.streams.Err())
+	return cmp.Or(p.track.Of().Err(), p.index.err(), p.marks.Err(), p.heads.err(), p.values.Err(), p.streams.Err())
 }
 
 // close closes the temporary files.
 func (p *play) close() {
 	_ = p.marks.Close()
-	_ = p.usedOfHash.Close()
-	_ = p.usedOfMethod.Close()
+	p.heads.close()
 	_ = p.values.Close()
 	_ = p.streams.Close()
 }
@@ -108,7 +107,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 		first, last = p.handOf(msg, first, last)
 	}
 	if last == transcript.None && json { // it may differ only in times, redacted values or ignored parts
-		first, last = p.firstOf(p.named(parsed.Method), msg, json)
+		first, last = p.alike(parsed.Method, msg)
 	}
 	if first != transcript.None {
 		return first

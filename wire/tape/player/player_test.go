@@ -3,6 +3,7 @@ package player
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -104,7 +105,7 @@ func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []Fin
 }
 
 // client plays the client of a tape against talk.
-func client(t *testing.T, tape string, o Options, talk func(p peer)) (r *Result) {
+func client(t *testing.T, tape string, o Options, talk func(p peer)) (r *Findings) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, tape)
@@ -123,6 +124,9 @@ func client(t *testing.T, tape string, o Options, talk func(p peer)) (r *Result)
 	})
 	return r
 }
+
+// told are the findings of a list.
+func told(l *Findings) []Finding { return slices.Collect(l.All()) }
 
 func texts(found []Finding) string {
 	var b strings.Builder
@@ -355,8 +359,8 @@ func TestClient(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","method":"bye"}`)
 		p.say(`{"jsonrpc":"2.0","method":"bye"}`)
 	})
-	if len(r.Findings) > 0 {
-		t.Error(texts(r.Findings))
+	if r.Len() > 0 {
+		t.Error(texts(told(r)))
 	}
 }
 
@@ -374,8 +378,8 @@ func TestClientCarriesOver(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","id":2,"method":"eth_unsubscribe","params":["0xbb"]}`)
 		p.say(`{"jsonrpc":"2.0","id":2,"result":true}`)
 	})
-	if len(r.Findings) > 0 {
-		t.Error(texts(r.Findings))
+	if r.Len() > 0 {
+		t.Error(texts(told(r)))
 	}
 }
 
@@ -408,7 +412,7 @@ func TestClientDifferences(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := client(t, tape, Options{Patience: time.Second}, talk(tt.notes...))
-		got := texts(r.Findings)
+		got := texts(told(r))
 		if len(tt.notes) == 4 && tt.notes[3] == 3 && tt.notes[1] == 2 {
 			if !strings.Contains(got, "extra") {
 				t.Errorf("%v: %s", tt.notes, got)
@@ -427,13 +431,13 @@ func TestClientDifferences(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	a := read(t, approve)
-	if found, err := Diff(a, read(t, approve), Options{}); err != nil || len(found) > 0 {
-		t.Error(texts(found), err)
+	if found := differences(t, a, read(t, approve)); len(found) > 0 {
+		t.Error(texts(found))
 	}
 	b := read(t, strings.Replace(strings.ReplaceAll(approve, `"id":5`, `"id":"z"`), `"done"`, `"gone"`, 1))
-	found, err := Diff(a, b, Options{})
-	if want := "differs 8 /result \"done\" \"gone\" \n"; err != nil || texts(found) != want {
-		t.Error(texts(found), err)
+	found := differences(t, a, b)
+	if want := "differs 8 /result \"done\" \"gone\" \n"; texts(found) != want {
+		t.Error(texts(found))
 	}
 }
 
@@ -454,8 +458,8 @@ func TestEqualRequests(t *testing.T) {
 < {"jsonrpc":"2.0","id":7,"result":%d}
 < {"jsonrpc":"2.0","id":8,"result":%d}
 < {"jsonrpc":"2.0","id":9,"result":%d}`, order[0], order[1], order[2])
-		if found, err := Diff(read(t, tape), read(t, other), Options{}); err != nil || len(found) > 0 {
-			t.Errorf("%v: %v %s", order, err, texts(found))
+		if found := differences(t, read(t, tape), read(t, other)); len(found) > 0 {
+			t.Errorf("%v: %s", order, texts(found))
 		}
 		r := client(t, tape, Options{}, func(p peer) {
 			for id := range 3 {
@@ -465,13 +469,13 @@ func TestEqualRequests(t *testing.T) {
 				p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, n+1, result))
 			}
 		})
-		if len(r.Findings) > 0 {
-			t.Errorf("%v: %s", order, texts(r.Findings))
+		if r.Len() > 0 {
+			t.Errorf("%v: %s", order, texts(told(r)))
 		}
 	}
-	found, err := Diff(read(t, tape), read(t, strings.Replace(tape, "20", "21", 1)), Options{})
-	if want := "differs 6 /result 20 21 \n"; err != nil || texts(found) != want {
-		t.Error(texts(found), err)
+	found := differences(t, read(t, tape), read(t, strings.Replace(tape, "20", "21", 1)))
+	if want := "differs 6 /result 20 21 \n"; texts(found) != want {
+		t.Error(texts(found))
 	}
 }
 

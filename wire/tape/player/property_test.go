@@ -201,15 +201,14 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	if err == nil {
 		err = <-done
 	}
-	if err != nil || len(r.Findings) > 0 || len(found) > 0 {
-		t.Errorf("seed %d: %v\nclient: %s\nserver: %s\n%s", seed, err, texts(r.Findings), texts(found), text)
+	if err != nil || r.Len() > 0 || len(found) > 0 {
+		t.Errorf("seed %d: %v\nclient: %s\nserver: %s\n%s", seed, err, texts(told(r)), texts(found), text)
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	differ, err := Diff(load(text), load(b.Bytes()), Options{})
-	if err != nil || len(differ) > 0 {
-		t.Errorf("seed %d: %v\n%s\n%s\nbecame\n%s", seed, err, texts(differ), text, b.Bytes())
+	if differ := differences(t, load(text), load(b.Bytes())); len(differ) > 0 {
+		t.Errorf("seed %d:\n%s\n%s\nbecame\n%s", seed, texts(differ), text, b.Bytes())
 	}
 }
 
@@ -279,10 +278,10 @@ func playChanged(t *testing.T, seed uint64, text, other []byte, line int, pointe
 	if err == nil {
 		err = <-done
 	}
-	if err != nil || len(r.Findings) != 1 || r.Findings[0].Pointer != pointer || string(r.Findings[0].Want) != "77" {
-		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(r.Findings), other)
+	if err != nil || r.Len() != 1 || r.at(0).Pointer != pointer || string(r.at(0).Want) != "77" {
+		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(told(r)), other)
 	}
-	if found, err := Diff(load(other), load(text), Options{}); err != nil || !slices.ContainsFunc(found, func(f Finding) bool { return f.Pointer == pointer }) {
-		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(found), other)
+	if found := differences(t, load(other), load(text)); !slices.ContainsFunc(found, func(f Finding) bool { return f.Pointer == pointer }) {
+		t.Errorf("seed %d: line %d %s:\n%s\n%s", seed, line, pointer, texts(found), other)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // results are those of its connections, in their order. Lines that are
 // conditions, notes and everything that does not differ stay as they are; so do
 // ids and times.
-func Update(w io.Writer, t *transcript.Transcript, results []*Result) error {
+func Update(w io.Writer, t *transcript.Transcript, results []*Findings) error {
 	r, err := t.Reader()
 	if err != nil {
 		return err
@@ -44,31 +44,27 @@ func Update(w io.Writer, t *transcript.Transcript, results []*Result) error {
 type updater struct {
 	changed map[int][]match.Difference
 	missing map[int]bool
-	extra   map[int][]ExtraMessage // messages to add after a line
+	extra   map[int][][]byte // messages to add after a line
 }
 
-func (u *updater) add(track *transcript.Track, r *Result) {
+func (u *updater) add(track *transcript.Track, all *Findings) {
 	if u.changed == nil {
-		u.changed, u.missing, u.extra = map[int][]match.Difference{}, map[int]bool{}, map[int][]ExtraMessage{}
+		u.changed, u.missing, u.extra = map[int][]match.Difference{}, map[int]bool{}, map[int][][]byte{}
 	}
-	for i, found := range r.Live {
-		if e := track.Entry(int32(i)); !e.Hand && !e.Batched() {
-			for _, f := range found {
-				u.changed[int(e.Line)] = append(u.changed[int(e.Line)], match.Difference{Pointer: f.Pointer, Want: f.Want, Got: f.Got})
-			}
+	for i := range all.Len() {
+		f := all.at(i)
+		if f.Kind == Extra {
+			line := max(f.Line, 1)
+			u.extra[line] = append(u.extra[line], f.msg)
+			continue
 		}
-	}
-	for _, i := range r.Missing {
-		if e := track.Entry(int32(i)); !e.Batched() {
-			u.missing[int(e.Line)] = true
+		switch e := track.Entry(f.entry); {
+		case e.Batched():
+		case f.Kind == Missing:
+			u.missing[f.Line] = true
+		case !e.Hand:
+			u.changed[f.Line] = append(u.changed[f.Line], match.Difference{Pointer: f.Pointer, Want: f.Want, Got: f.Got})
 		}
-	}
-	for _, x := range r.Extras {
-		line := 1
-		if x.After != transcript.None {
-			line = int(track.Entry(int32(x.After)).Line)
-		}
-		u.extra[line] = append(u.extra[line], x)
 	}
 }
 
@@ -80,9 +76,9 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 		}
 		out = line.Append(out)
 	}
-	for _, x := range u.extra[number] {
+	for _, msg := range u.extra[number] {
 		more := tape.Line{Kind: tape.Message, Time: line.Time, Conn: line.Conn, Dir: wire.Recv}
-		more.SetPayload(x.Msg)
+		more.SetPayload(msg)
 		out = more.Append(out)
 	}
 	return out

@@ -1,11 +1,13 @@
 package spill
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -146,5 +148,28 @@ func TestTexts(t *testing.T) {
 	}
 	if got, ok := m.Get([]byte("none")); ok || m.Err() != nil || m.file == nil {
 		t.Error(got, m.Err())
+	}
+}
+
+// What was added is there, in the file or not yet.
+func TestBlobs(t *testing.T) {
+	var l Blobs
+	text := func(i int) string { return strings.Repeat(fmt.Sprint(i, " "), i%50) }
+	for i := range 20_000 {
+		if n := l.Add([]byte(text(i))); n != i {
+			t.Fatalf("%d is number %d", i, n)
+		}
+	}
+	l.Add(bytes.Repeat([]byte("x"), 1<<20))
+	for _, i := range []int{0, 1, 49, 50, 9_999, 19_999} {
+		if got := string(l.Get(i)); got != text(i) {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+	if l.Len() != 20_001 || len(l.Get(20_000)) != 1<<20 || l.Err() != nil {
+		t.Errorf("%d, %v", l.Len(), l.Err())
+	}
+	if err := l.Close(); err != nil || l.Len() != 0 {
+		t.Error(err, l.Len())
 	}
 }
