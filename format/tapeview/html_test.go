@@ -3,6 +3,7 @@ package tapeview
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -80,6 +81,25 @@ func TestHTMLScriptWritesTextOnly(t *testing.T) {
 		if strings.Contains(pageJS, bad) {
 			t.Errorf("the script has %s", bad)
 		}
+	}
+}
+
+// Whatever is on the tape, the page is small beside its data: that of 10,000 messages is as
+// large as that of none.
+func TestHTMLBesideTheData(t *testing.T) {
+	var tape strings.Builder
+	tape.WriteString(`{"tape":1}` + "\n")
+	for i := range 5000 {
+		fmt.Fprintf(&tape, `{"t":%d,"dir":"send","msg":{"jsonrpc":"2.0","id":%d,"method":"getOrder","params":{"id":"o_%d"}}}`+"\n", i, i, i)
+		fmt.Fprintf(&tape, `{"t":%d,"dir":"recv","msg":{"jsonrpc":"2.0","id":%d,"result":{"id":"o_%d","total":%d}}}`+"\n", i, i, i, i*i)
+	}
+	beside := func(lines string) int {
+		page := html(t, read(t, lines))
+		return len(page) - len(dataOf(t, page))
+	}
+	empty, full := beside(`{"tape":1}`+"\n"), beside(tape.String())
+	if full >= 300_000 || full != empty {
+		t.Errorf("%d bytes beside the data of 10,000 messages, %d beside none", full, empty)
 	}
 }
 
