@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/dialect/page"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/scan"
@@ -27,7 +29,8 @@ import (
 const (
 	peerCatalog = `{"catalog":1,"info":{"name":"calc","version":"1"},"methods":[
 		{"name":"calc_add","kind":"call","description":"the sum","params":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}},"result":{"type":"integer"}},
-		{"name":"calc_fail","kind":"call"},{"name":"calc_ask","kind":"call"},{"name":"calc_slow","kind":"call"}]}`
+		{"name":"calc_fail","kind":"call"},{"name":"calc_ask","kind":"call"},{"name":"calc_slow","kind":"call"},
+		{"name":"calc_count","kind":"stream","result":{"type":"integer"}},{"name":"calc_dig","kind":"job"}]}`
 	plain = `(if .params then .params else . end | if .kwargs then .kwargs else . end)`
 )
 
@@ -60,10 +63,12 @@ func serve(t *testing.T, at string, o session.Options) endpoint.Endpoint {
 }
 
 // call returns the data of a call, or its error. What streams is subscribed to.
-func call(ctx context.Context, conv session.Conversation, offered *catalog.Catalog, name, params string) (data []string, failed *wire.Error, err error) {
+func call(ctx context.Context, conv session.Conversation, offered *catalog.Catalog, name, params string, told ...func(wire.Event)) (data []string, failed *wire.Error, err error) {
 	op := dialect.Op{Kind: dialect.Call, Method: name, Params: json.RawMessage(params)}
 	if m := offered.Method(name); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
 		op.Kind = dialect.Subscribe
+	} else if m != nil && m.Kind == catalog.Job && all.Named(conv.Dialect()).LiveEval {
+		op.Kind, op.Extra = dialect.JobRun, json.RawMessage(`{"bare":true}`)
 	}
 	st, err := conv.Open(ctx, op)
 	for err == nil {
@@ -75,6 +80,9 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 			continue
 		}
 		ev, everr := conv.Event(m)
+		for _, tell := range told {
+			tell(ev)
+		}
 		switch {
 		case everr != nil:
 			return data, failed, everr
@@ -99,14 +107,24 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 
 // TestPairs has one conversation between each dialect and each other, across a bridge:
 // a call with a result, an error with its code and its data, a question of the peer to
-// the client, a call that is given up, and a method that a hook answers in the peer's
-// place.
+// the client, a stream, a job with its progress, a call that is given up, and a method that a
+// hook answers in the peer's place. Of pages there are those that have calls: to their like,
+// and with the two that most is made of.
 func TestPairs(t *testing.T) {
 	specs := append(all.Specs(), all.Named("mcp"))
 	for _, here := range specs {
 		for _, there := range specs {
 			t.Run(here.Name+" to "+there.Name, func(t *testing.T) { pair(t, here.Name, there.Name) })
 		}
+	}
+	for _, name := range page.Names() {
+		if name == "mcp" {
+			continue
+		}
+		t.Run(name+" to jsonrpc", func(t *testing.T) { pair(t, name, "jsonrpc") })
+		t.Run("jsonrpc to "+name, func(t *testing.T) { pair(t, "jsonrpc", name) })
+		t.Run(name+" to "+name, func(t *testing.T) { pair(t, name, name) })
+		t.Run("mcp to "+name, func(t *testing.T) { pair(t, "mcp", name) })
 	}
 }
 
@@ -117,10 +135,12 @@ func pair(t *testing.T, here, there string) {
 	peer := serve(t, prefix(there)+filepath.Join(dir, "peer"), session.Options{
 		Catalog: testkit.Catalog(t, peerCatalog),
 		Hooks: hooks(t, map[string]string{
-			"calc_add":  "jq:" + plain + "| .a + .b",
-			"calc_fail": `jq:fail(-32050; "out of ink"; {"colour":"red"})`,
-			"calc_ask":  `jq:rpc("question"; {"of":"all"})`,
-			"calc_slow": "trap 'touch " + filepath.Join(dir, "gave-up") + "; exit' TERM; touch " + filepath.Join(dir, "begun") + "; sleep 30 & wait",
+			"calc_add":   "jq:" + plain + "| .a + .b",
+			"calc_fail":  `jq:fail(-32050; "out of ink"; {"colour":"red"})`,
+			"calc_ask":   `jq:rpc("question"; {"of":"all"})`,
+			"calc_count": `lines:echo 1; echo 2; echo 3`,
+			"calc_dig":   `lines:echo '{"progress":"half","fraction":0.5}'; until [ -e ` + filepath.Join(dir, "seen") + ` ]; do sleep 0.05; done; echo '{"data":{"found":"7"}}'`,
+			"calc_slow":  "trap 'touch " + filepath.Join(dir, "gave-up") + "; exit' TERM; touch " + filepath.Join(dir, "begun") + "; sleep 30 & wait",
 		}),
 	})
 	at, err := endpoint.Parse(prefix(here)+filepath.Join(dir, "bridge"), "")
@@ -133,6 +153,9 @@ func pair(t *testing.T, here, there string) {
 	}
 	t.Cleanup(func() { _ = b.Close() })
 	offered := b.Catalog()
+	if offered.Method("calc_add") == nil && here != there && tellsOther(there) {
+		t.Skip("a peer of " + there + " tells of the methods of its protocol, of which these are none")
+	}
 	offered.Methods = append(offered.Methods, catalog.Method{Name: "here_first"})
 	serve(t, prefix(here)+filepath.Join(dir, "bridge"), session.Options{
 		Catalog: offered, Bridge: b.Wrap, Deny: []string{"calc_denied"},
@@ -148,7 +171,8 @@ func pair(t *testing.T, here, there string) {
 		t.Errorf("calc_add: %v, %v, %v", data, failed, err)
 	}
 	_, failed, err := call(ctx, conv, offered, "calc_fail", `{}`)
-	if err != nil || failed == nil || !strings.Contains(string(failed.JSON()), "-32050") && !all.Named(there).Bridge.TextCodes || !strings.Contains(string(failed.JSON()), `"red"`) || failed.Message != "out of ink" {
+	if err != nil || failed == nil || failed.Message != "out of ink" || saysData(here) && saysData(there) &&
+		(!strings.Contains(string(failed.JSON()), "-32050") && !all.Named(there).Bridge.TextCodes || !strings.Contains(string(failed.JSON()), `"red"`)) {
 		t.Errorf("calc_fail: %v, %v", failed, err)
 	}
 	if asks(here) && asks(there) {
@@ -162,16 +186,73 @@ func pair(t *testing.T, here, there string) {
 	if data, failed, err := call(ctx, conv, offered, "calc_nosuch", `{}`); err != nil || failed == nil {
 		t.Errorf("calc_nosuch: %v, %v, %v", data, failed, err)
 	}
+	if offered.Method("calc_count") != nil {
+		if data, failed, err := call(ctx, conv, offered, "calc_count", `{}`); err != nil || failed != nil || items(data) != counted(there) {
+			t.Errorf("calc_count: %v, %v, %v, want %s", data, failed, err, counted(there))
+		}
+	}
+	half := false
+	progress := func(ev wire.Event) {
+		if !half && strings.Contains(string(ev.AppendJSON(nil)), "half") {
+			half = os.WriteFile(filepath.Join(dir, "seen"), nil, 0o600) == nil
+		}
+	}
+	progresses := tellsProgress(here, there)
+	if !progresses {
+		_ = os.WriteFile(filepath.Join(dir, "seen"), nil, 0o600)
+	}
+	if data, failed, err := call(ctx, conv, offered, "calc_dig", `{}`, progress); err != nil || failed != nil || !strings.Contains(last(data), `"found":"7"`) {
+		t.Errorf("calc_dig: %v, %v, %v", data, failed, err)
+	}
+	if !half && progresses {
+		t.Error("calc_dig: no progress")
+	}
 	if cancels(here) && cancels(there) {
 		cancelled(ctx, t, conv, offered, dir)
 	}
 }
 
+// counted are the items that a peer of a dialect gives: what a dialect without streams has of
+// them is the last.
+func counted(there string) string {
+	if s := all.Named(there); s.Plugin || s.LiveEval || s.FunctionValues || there == "mcp" {
+		return "3"
+	}
+	return "1,2,3"
+}
+
+// items are the items of a stream in one form, whether they came one by one, as an array
+// or as a text.
+func items(data []string) string {
+	return strings.NewReplacer(`"`, "", "[", "", "]", "", " ", "").Replace(strings.Join(data, ","))
+}
+
 // asks reports whether servers of a dialect ask their clients something by name.
 func asks(name string) bool { s := all.Named(name); return !s.Plugin && !s.LiveEval }
 
+// tellsProgress reports whether the progress of a job crosses. A stream that HotRepl offers is a
+// command that is no job, and has none.
+func tellsProgress(here, there string) bool {
+	have := []string{"introspect", "hotrepl", "mcp"}
+	return slices.Contains(have, here) && slices.Contains(have, there) && (here != "hotrepl" || there != "introspect")
+}
+
+// saysData reports whether errors of a dialect have a code of their own and data.
+func saysData(name string) bool {
+	return !slices.Contains([]string{"bidi", "dap", "netrpc", "ovsdb", "qmp"}, name)
+}
+
+// tellsOther reports whether a description in a dialect has certain methods alone.
+func tellsOther(name string) bool {
+	return slices.Contains([]string{"cdp", "dap", "lsp", "ovsdb"}, name)
+}
+
 // cancels reports whether a call of a dialect can be given up.
-func cancels(name string) bool { s := all.Named(name); return !s.Plugin && !s.NoCancel }
+func cancels(name string) bool {
+	s := all.Named(name)
+	isPage := slices.Contains(page.Names(), name) && name != "mcp" && name != "lsp" // the others have none for any call
+	return !s.Plugin && !s.NoCancel && !isPage
+}
 
 // prefix is a dialect with the framing that has most of it.
 func prefix(name string) string {
@@ -184,7 +265,7 @@ func prefix(name string) string {
 // cancelled gives a call up that has begun, and waits for its hook to know.
 func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, dir string) {
 	op := dialect.Op{Kind: dialect.Call, Method: "calc_slow"}
-	if m := offered.Method("calc_slow"); m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
+	if m := offered.Method("calc_slow"); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
 		op.Kind = dialect.Subscribe
 	}
 	st, err := conv.Open(ctx, op)
