@@ -170,11 +170,21 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 
 // connection plays one connection of a tape.
 func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) (*player.Findings, error) {
+	var said *noise
+	if len(e.Address.Command) > 0 {
+		said = newNoise(t, n, so.Transport.Noise)
+	}
+	if said != nil {
+		so.Transport.Noise = said.line
+	}
 	conn, closeAll, err := session.DialMessages(ctx, e, so)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll()
+	if said != nil {
+		conn = said.over(conn)
+	}
 	return player.Client(ctx, t, n, conn, po)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
@@ -113,4 +114,17 @@ func (k *checking) lost(c *conn, err error) bool {
 		k.e.failure = err
 	}
 	return !errors.Is(err, io.EOF)
+}
+
+// Texts returns what the server said on a connection of t that was not JSON.
+func Texts(t *transcript.Transcript, track int) map[string]bool {
+	k, texts := t.Tracks[track], map[string]bool{}
+	for i := range int32(k.Len()) {
+		if e := k.Entry(i); e.Dir == wire.Recv && e.Kind == wire.Invalid && !e.Hand {
+			if msg, err := k.Message(int(i)); err == nil && scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+				texts[string(msg)] = true
+			}
+		}
+	}
+	return texts
 }

@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"bytes"
+	"net"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/tape/player"
+	"rpcx/wire/tape/transcript"
+)
+
+// A child may print lines that are no messages, which other commands show and skip. Where
+// the tape has such a line, it is a message of the conversation as any other.
+
+// noise is a connection with a child whose lines that are on the tape come as messages.
+type noise struct {
+	wire.Conn
+	texts map[string]bool   // what the tape has of them
+	skip  func(line []byte) // is told of the others
+	heard chan heard
+	done  chan struct{} // closed by Close
+	once  sync.Once
+}
+
+type heard struct {
+	msg []byte
+	err error
+}
+
+// newNoise returns the noise of a connection of t that is to be made; nil if the tape has
+// none.
+func newNoise(t *transcript.Transcript, track int, skip func(line []byte)) *noise {
+	texts := player.Texts(t, track)
+	if len(texts) == 0 {
+		return nil
+	}
+	return &noise{texts: texts, skip: skip, heard: make(chan heard), done: make(chan struct{})}
+}
+
+// line is told of each line that is no message; it is what wire.Options calls Noise.
+func (n *noise) line(line []byte) {
+	if n.texts[string(line)] {
+		n.hand(heard{msg: bytes.Clone(line)})
+	} else if n.skip != nil {
+		n.skip(line)
+	}
+}
+
+// over makes n the connection that c is.
+func (n *noise) over(c wire.Conn) *noise {
+	n.Conn = c
+	go func() {
+		defer wire.Guard()
+		for {
+			msg, err := c.Recv()
+			if !n.hand(heard{bytes.Clone(msg), err}) || err != nil {
+				return
+			}
+		}
+	}()
+	return n
+}
+
+func (n *noise) hand(h heard) bool {
+	select {
+	case n.heard <- h:
+		return true
+	case <-n.done:
+		return false
+	}
+}
+
+// Recv implements wire.Conn.
+func (n *noise) Recv() ([]byte, error) {
+	select {
+	case h := <-n.heard:
+		return h.msg, h.err
+	case <-n.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements wire.Conn.
+func (n *noise) Close() error {
+	n.once.Do(func() { close(n.done) })
+	return n.Conn.Close()
+}
