@@ -17,7 +17,7 @@ const (
 )
 
 // fillBlocks replaces what stands between "<!-- gen:NAME -->" and "<!-- end
-// -->". NAME is commands (a table), statuses (a table), examples (all of them),
+// -->". NAME is commands (a table), statuses, dialects or speed (tables), examples (all of them),
 // or example TITLE.
 func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) ([]byte, error) {
 	var out bytes.Buffer
@@ -68,6 +68,8 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 			}
 		}
 		return "", fmt.Errorf("README.md: no script has the example %q", title)
+	case name == "speed":
+		return speedTable()
 	case name == "examples":
 		for i, e := range examples {
 			if i > 0 {
