@@ -86,7 +86,7 @@ func overHTTP(p *peer, l *link) error {
 		} else {
 			err = p.send(l, unit{bytes: reply(out[0]), phase: phases[0], wrap: reply, endless: endlessReply})
 		}
-		if err != nil {
+		if err != nil && err != errTurned {
 			return err
 		}
 	}
@@ -115,9 +115,6 @@ func (p *peer) streams(l *link, out []string, phases []phase) error {
 		first = middle
 	}
 	err := p.send(l, unit{bytes: []byte(top), phase: first, wrap: func(t string) []byte { return append([]byte(top), event(t)...) }, endless: endlessReply})
-	if p.fault.kind == turned {
-		return err
-	}
 	for i, text := range out {
 		if err == nil {
 			err = p.send(l, unit{bytes: event(text), phase: phases[i], wrap: event, endless: func(i int) []byte {

@@ -65,7 +65,7 @@ func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 func overWS(p *peer, l *link) error {
 	r, err := http.ReadRequest(l.in)
 	for err == nil && p.fault.kind == turned { // it may come again elsewhere
-		if err = p.send(l, unit{phase: head}); err == nil {
+		if err = p.send(l, unit{phase: head}); err == errTurned {
 			r, err = http.ReadRequest(l.in)
 		}
 	}

@@ -22,7 +22,6 @@ type link struct {
 	ended chan struct{} // closed when nothing more comes
 	stop  atomic.Bool   // nothing more is read
 	out   sync.Mutex
-	head  []byte // what has been read of TLS
 }
 
 func newLink(conn io.ReadWriteCloser, raw net.Conn) *link {

@@ -34,6 +34,9 @@ type unit struct {
 // errOver ends a connection from the peer's side.
 var errOver = errors.New("the connection is over")
 
+// errTurned is that a request was answered by a status alone.
+var errTurned = errors.New("it was turned away")
+
 // A peer is the other end of a cell's connections, faulty proxy included: what
 // it says honestly passes through send, where the fault strikes.
 type peer struct {

@@ -211,7 +211,10 @@ func turning(code int) func(*peer, *link, unit) error {
 		case code == 401:
 			extra = "WWW-Authenticate: Bearer\r\n"
 		}
-		return l.write(fmt.Appendf(nil, "HTTP/1.1 %d Whatever\r\n%sContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno", code, extra))
+		if err := l.write(fmt.Appendf(nil, "HTTP/1.1 %d Whatever\r\n%sContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno", code, extra)); err != nil {
+			return err
+		}
+		return errTurned
 	}
 }
 
