@@ -37,7 +37,7 @@ var commands = []*command{
 	},
 	{name: "describe", says: 1, posts: 1, peer: describes, steps: [][]string{{"describe", "{E}", "-q", ".methods[].name", "{dial}", "{time}"}}, want: `"add"` + "\n"},
 	{name: "eval", says: 2, posts: 2, peer: evaluates, steps: [][]string{{"eval", "{E}", "1 + 2", "{dial}", "{time}"}}, want: "3\n"},
-	{name: "plugin", says: 5, posts: 5, peer: plugs, steps: [][]string{{"plugin", "call", "{E}", "greet", "Ada", "{dial}", "{time}"}}, want: `"Hello, Ada"` + "\n"},
+	{name: "plugin", says: 5, posts: 5, peer: plugs, steps: [][]string{{"plugin", "call", "{E}", "greet", "Ada", "--shutdown-timeout", "300ms", "{dial}", "{time}"}}, want: `"Hello, Ada"` + "\n"},
 	{name: "job", says: 5, posts: 5, peer: hosts, steps: [][]string{{"job", "run", "{E}", "archive.export", "-q", ".output", "{dial}", "{time}"}}, want: `{"n":3}` + "\n"},
 	{name: "ro-job", says: 3, posts: 1, peer: works, steps: [][]string{{"job", "run", "{E}", "archive:export", "-q", ".n", "{dial}", "{time}"}}, want: "3\n"},
 	{
