@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -122,6 +123,8 @@ func (c cell) ofRecord(at phase, one []int) []int {
 		return []int{0, 3, 5, 7, 124} // it hands on what is too large for its tape
 	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:
 		return one
+	case c.over.events && slices.Contains(one, 124):
+		return []int{3, 5, 7, 124}
 	case c.over.events:
 		return []int{3, 5, 7}
 	case c.over.http:

@@ -28,7 +28,8 @@ var kinds = map[int]string{
 var trace = regexp.MustCompile(`goroutine \d+ \[|^panic: |runtime error|fatal error: `)
 
 // patience is how long a connection may take to end in good order after what a
-// command was for: a child is asked, then forced; a recorder has two sides.
+// command was for: a child is asked, then forced; a recorder has two sides, and a
+// player's --idle begins when it is connected.
 const patience = 4 * time.Second
 
 // judge holds what came of a cell against what may come.
@@ -43,7 +44,7 @@ func (b *bench) judge(v *verdict) {
 			v.wrong("%sstatus %d, not %s", name, s.status, oneOf(want[i]))
 		}
 		limit := b.timeout + b.slack
-		if v.cell.run.name == "record" || slices.Contains(s.args, "close") {
+		if v.cell.run.name == "record" || v.cell.run.name == "replay" || slices.Contains(s.args, "close") {
 			limit += patience
 		}
 		if s.took > limit {

@@ -1,6 +1,8 @@
 package player
 
 import (
+	"time"
+
 	"rpcx/wire"
 	"rpcx/wire/tape/transcript"
 )
@@ -39,6 +41,7 @@ func (e *engine) retire(id wire.ID, i int32) {
 // answer handles the live answer to a request of ours.
 func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	p := at.p
+	e.lively = time.Now()
 	delete(p.asked, at.i)
 	i := e.policy.answered(p, at.i, msg)
 	if i == transcript.None || p.track.Entry(i).More == transcript.None {

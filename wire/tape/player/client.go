@@ -69,7 +69,9 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 		k.e.start(k.p, moved, c)
 	}
 	if i == transcript.None && parsed.Kind == wire.Request {
+		lively := k.e.lively // of which this is no sign
 		k.e.refuse(c, parsed.ID, errorMessage(k.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", Finding{}, nil))
+		k.e.lively = lively
 	}
 	return k.p, i
 }

@@ -39,7 +39,7 @@ type engine struct {
 	timer   *time.Timer // wakes run
 	batch   *batch      // the batch of the message that is being handled; nil: none
 	policy  policy
-	lively  time.Time // when a message last came or was sent
+	lively  time.Time // when a message last came (to play the client: one that the tape has) or was sent
 	failure error     // what ended the conversation, unless that was regular
 }
 
@@ -186,7 +186,9 @@ func (e *engine) take(a arrival) (over bool) {
 	if e.failure = e.spilled(); e.failure != nil {
 		return true
 	}
-	e.lively = time.Now()
+	if e.side == wire.Recv {
+		e.lively = time.Now()
+	}
 	a.conn.spoke = true
 	if scan.Valid(a.msg, wire.DefaultMaxDepth) != nil {
 		e.receive(a.conn, match.Parsed{}, a.msg, false, nil)
@@ -231,6 +233,7 @@ func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b 
 
 // match records that msg is entry i, and starts the block after it.
 func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byte, b *batch) {
+	e.lively = time.Now()
 	p.accept(i, msg)
 	if parsed.Kind == wire.Request {
 		r := request{parsed.ID.Clone(), c, b}

@@ -221,6 +221,9 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 		e.post(c, msg)
 		return
 	}
+	if e.side == wire.Send { // a server that reads nothing more is given up as one that says nothing
+		defer time.AfterFunc(e.o.Patience, func() { _ = c.Close() }).Stop()
+	}
 	if err := c.Send(msg); err != nil {
 		var closed *wire.CloseError
 		if !errors.As(err, &closed) && !c.oneShot {
