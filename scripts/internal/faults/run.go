@@ -174,7 +174,7 @@ func (b *bench) step(args []string, stdin, dir, id string) step {
 	if cmd.ProcessState != nil {
 		s.status = cmd.ProcessState.ExitCode()
 		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			s.rss = usage.Maxrss
+			s.rss = int64(usage.Maxrss) // of another width on other machines
 		}
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {

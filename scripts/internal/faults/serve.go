@@ -262,7 +262,7 @@ func (b *bench) ended(v *verdict, s *server, told bool) {
 	stop()
 	r := step{args: s.cmd.Args[1:], stderr: s.errs.String(), status: s.cmd.ProcessState.ExitCode(), took: time.Since(begun)}
 	if usage, ok := s.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.rss = usage.Maxrss
+		r.rss = int64(usage.Maxrss)
 	}
 	v.steps = append(v.steps, r)
 	signal := s.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal()
