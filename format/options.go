@@ -93,6 +93,9 @@ func compileJQ(flag, source string, o Options) (*jq.Program, error) {
 
 // named returns a failure of an expression with the flag in front.
 func named(flag string, err error) error {
+	if err == nil { // of every line, so that nothing is looked for in it
+		return nil
+	}
 	f := wire.AsFault(err)
 	if f == nil {
 		return err

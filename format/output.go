@@ -2,6 +2,7 @@ package format
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -93,4 +94,15 @@ func StdoutFault(err error) *wire.Fault {
 // Light reports whether Print takes no time: nobody's program is run.
 func (p *Pipeline) Light() bool {
 	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.judge.expectations) == 0
+}
+
+func small(b []byte) []byte {
+	if cap(b) > 1<<20 {
+		return nil
+	}
+	return b
+}
+
+func hasBreak(b []byte) bool {
+	return bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0
 }

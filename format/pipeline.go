@@ -147,6 +147,19 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 	if p.filter == nil {
 		return 1, p.write(ctx, line, contentType)
 	}
+	if out, ok := p.filter.Path(line); !ok {
+		lines, err = p.filtered(ctx, line, contentType)
+	} else if err = p.write(ctx, out, contentType); err == nil {
+		lines = 1
+	}
+	if p.out.err != nil {
+		return lines, p.out.fault()
+	}
+	return lines, named("--jq", err)
+}
+
+// filtered writes what jq makes of a line.
+func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
 	err = p.filter.Run(ctx, line, func(out json.RawMessage) (bool, error) {
 		if err := p.write(ctx, out, contentType); err != nil {
 			return false, err
@@ -154,10 +167,7 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 		lines++
 		return true, nil
 	})
-	if p.out.err != nil {
-		return lines, p.out.fault()
-	}
-	return lines, named("--jq", err)
+	return lines, err
 }
 
 // write writes one value as a line.
@@ -212,17 +222,6 @@ func (p *Pipeline) end() error {
 		return p.out.end(0)
 	}
 	return p.out.end('\n')
-}
-
-func small(b []byte) []byte {
-	if cap(b) > 1<<20 {
-		return nil
-	}
-	return b
-}
-
-func hasBreak(b []byte) bool {
-	return bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0
 }
 
 func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType string) error {

@@ -28,7 +28,7 @@ func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 	}
 	raw := []byte(`{"jsonrpc":"2.0","method":"tick","params":{"n":12345678901234567890,"deep":{"list":[1.50,"x"]},"text":"a\u00e9b"}}`)
 	for name, o := range map[string]format.Options{
-		"payload": {}, "raw": {Raw: true},
+		"payload": {}, "raw": {Raw: true}, "identity": {JQ: "."}, "path": {JQ: ".deep.list"}, "number": {JQ: ".n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			print, err := format.New(io.Discard, o)

@@ -19,7 +19,6 @@ import (
 	"github.com/itchyny/gojq"
 
 	"rpcx/wire"
-	"rpcx/wire/scan"
 )
 
 // Options say what a program can use beside its input. The zero value is
@@ -61,6 +60,7 @@ type Program struct {
 	vals []any      // values of Options.Vars, in the order in which gojq has them
 	vars []declared // the declared variables that are used; they follow those of vals
 	need need       // what code looks at of its input
+	asIs bool       // an output of code may be its input
 	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
 	next *atomic.Int64
 
@@ -90,7 +90,7 @@ func Compile(src string, o Options) (*Program, error) {
 	p.full = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(query, opts...) })
 	switch {
 	case rest != nil:
-		p.need = neededOf(rest)
+		p.need, p.asIs = neededOf(rest)
 		p.code, err = gojq.Compile(rest, opts...)
 	case len(query.FuncDefs) > 0: // unused, yet they may be wrong
 		_, err = p.full()
@@ -234,15 +234,6 @@ func (p *Program) start(in json.RawMessage, r *applied) (*gojq.Code, json.RawMes
 	return p.code, part, nil
 }
 
-// compact returns val without blanks between tokens; val itself if there are
-// none.
-func compact(val []byte) json.RawMessage {
-	if !slices.ContainsFunc(val, func(c byte) bool { return c <= ' ' }) {
-		return val
-	}
-	return scan.Squeeze(nil, val)
-}
-
 // Each is Run for a value that Decode returned, with outputs of such types.
 // Neither the program nor yield may change them.
 func (p *Program) Each(ctx context.Context, in any, yield func(out any) (bool, error)) error {
@@ -259,7 +250,7 @@ func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage,
 	if code != p.code { // the whole program
 		needed = nil
 	}
-	v, err := r.decodePart(in, needed)
+	v, err := r.decodePart(in, needed, p.asIs)
 	if err != nil {
 		return inputFault(err)
 	}
@@ -270,7 +261,7 @@ func (p *Program) each(ctx context.Context, code *gojq.Code, in json.RawMessage,
 func (p *Program) run(ctx context.Context, code *gojq.Code, v any, r *applied, yield func(v any) (bool, error)) error {
 	vals := p.vals[:len(p.vals):len(p.vals)]
 	for _, of := range p.vars {
-		val, err := r.decodePart(r.value(of.name), of.need)
+		val, err := r.decodePart(r.value(of.name), of.need, false)
 		if err != nil {
 			return wire.NewFault(wire.Helper, "jq: the value of $"+of.name+": "+err.Error(), err)
 		}

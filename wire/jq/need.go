@@ -5,25 +5,66 @@ import (
 	"slices"
 
 	"github.com/itchyny/gojq"
-
-	"rpcx/wire/scan"
 )
 
-// A need is what a program looks at of a value: the members of an object or the elements of an
-// array by which each of its uses begins. What it does not look at is not decoded. nil: all of
-// the value.
-type need []step
+// A need is what a program looks at of a value: the paths by which its uses begin, none of
+// which is empty. What it does not look at is not decoded. nil: all of the value.
+type need [][]step
 
-// neededOf returns what query looks at of its input.
-func neededOf(query *gojq.Query) need {
+// neededOf returns what query looks at of its input. passes says that an output may be the
+// input itself, which is then printed as it came.
+func neededOf(query *gojq.Query) (needed need, passes bool) {
 	n := need{}
-	if query == nil || !n.query(query) {
-		return nil
+	if query == nil || !n.output(query, &passes) {
+		return nil, false
 	}
-	return n
+	return n, passes
 }
 
-func (n *need) add(s step) { *n = append(*n, s) }
+func (n *need) add(path ...step) {
+	same := func(a, b step) bool {
+		return (a.key == nil) == (b.key == nil) && string(a.key) == string(b.key) && a.index == b.index
+	}
+	if !slices.ContainsFunc(*n, func(p []step) bool { return slices.EqualFunc(p, path, same) }) {
+		*n = append(*n, path)
+	}
+}
+
+// output is query for what makes the program's outputs.
+func (n *need) output(q *gojq.Query, passes *bool) bool {
+	switch {
+	case n.selects(q):
+		*passes = true
+		return true
+	case q.Op == gojq.OpPipe && n.plain(q) && n.selects(q.Left):
+		return n.output(q.Right, passes)
+	case q.Op == gojq.OpComma && n.plain(q):
+		return n.output(q.Left, passes) && n.output(q.Right, passes)
+	}
+	return n.query(q)
+}
+
+func (n *need) plain(q *gojq.Query) bool {
+	return q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
+}
+
+// selects reports whether all that q ever gives is its input, and adds what it looks at to
+// decide.
+func (n *need) selects(q *gojq.Query) bool {
+	switch {
+	case !n.plain(q):
+		return false
+	case q.Op == gojq.OpPipe:
+		return n.selects(q.Left) && n.selects(q.Right)
+	case q.Term == nil || len(q.Term.SuffixList) > 0:
+		return false
+	case q.Term.Type == gojq.TermTypeQuery:
+		return n.selects(q.Term.Query)
+	case q.Term.Type == gojq.TermTypeFunc && q.Term.Func.Name == "select" && len(q.Term.Func.Args) == 1:
+		return n.query(q.Term.Func.Args[0])
+	}
+	return q.Term.Type == gojq.TermTypeIdentity
+}
 
 // query adds what q looks at. It returns false if that is all of the input, or not known.
 func (n *need) query(q *gojq.Query) bool {
@@ -34,6 +75,8 @@ func (n *need) query(q *gojq.Query) bool {
 		return false
 	case q.Term != nil:
 		return n.term(q.Term)
+	case q.Op == gojq.OpPipe && len(q.Patterns) == 0 && n.selects(q.Left):
+		return n.query(q.Right)
 	case q.Op == gojq.OpPipe && len(q.Patterns) == 0:
 		return n.query(q.Left) // what is behind it has another input
 	case slices.ContainsFunc(q.Patterns, func(p *gojq.Pattern) bool { return p.Name == "" }):
@@ -48,20 +91,32 @@ func (n *need) all(queries ...*gojq.Query) bool {
 
 func (n *need) term(t *gojq.Term) bool {
 	suffixes := t.SuffixList
+	var path []step
 	switch t.Type {
 	case gojq.TermTypeIdentity:
-		if len(suffixes) == 0 || !n.index(suffixes[0].Index) {
-			return false
-		}
-		suffixes = suffixes[1:]
 	case gojq.TermTypeIndex:
-		if !n.index(t.Index) {
+		s, ok := constant(t.Index)
+		if !ok {
 			return false
 		}
+		path = append(path, s)
 	default:
 		if !n.made(t) {
 			return false
 		}
+	}
+	if t.Type == gojq.TermTypeIdentity || t.Type == gojq.TermTypeIndex {
+		for len(suffixes) > 0 {
+			s, ok := constant(suffixes[0].Index)
+			if !ok {
+				break
+			}
+			path, suffixes = append(path, s), suffixes[1:]
+		}
+		if len(path) == 0 {
+			return false
+		}
+		n.add(path...)
 	}
 	for _, s := range suffixes {
 		if s.Index != nil && !(n.all(s.Index.Start, s.Index.End) && n.text(s.Index.Str)) {
@@ -69,15 +124,6 @@ func (n *need) term(t *gojq.Term) bool {
 		}
 	}
 	return true
-}
-
-// index adds the first step of a path.
-func (n *need) index(x *gojq.Index) bool {
-	s, ok := constant(x)
-	if ok {
-		n.add(s)
-	}
-	return ok
 }
 
 func (n *need) text(s *gojq.String) bool { return s == nil || n.all(s.Queries...) }
@@ -154,64 +200,4 @@ func neededOfVariable(src, name string) need {
 		n.add(step{key: []byte(use[2])})
 	}
 	return n
-}
-
-// fits reports whether every step of n is one that values of raw's type have.
-func (n need) fits(raw []byte) bool {
-	kind := scan.Type(raw)
-	return (kind == 'o' || kind == 'a') && !slices.ContainsFunc(n, func(s step) bool { return (s.key != nil) != (kind == 'o') || s.index < 0 })
-}
-
-// decodePart decodes of raw what n names, and all of it where it is of another type.
-func (s *source) decodePart(raw []byte, n need) (any, error) {
-	if n == nil || len(raw) < partFrom || !n.fits(raw) {
-		return s.decode(raw)
-	}
-	if err := scan.Valid(raw, maxDepth); err != nil {
-		return nil, err
-	}
-	d := decoder{b: raw, src: s}
-	d.blanks()
-	v := d.part(n)
-	if d.huge {
-		return nil, errHuge
-	}
-	return v, nil
-}
-
-// partFrom is the least length for which it pays to leave something out.
-const partFrom = 64
-
-func (d *decoder) part(n need) any {
-	if d.b[d.i] == '[' {
-		a := []any{}
-		for d.more(']') {
-			i := len(a)
-			a = append(a, d.valueIf(slices.ContainsFunc(n, func(s step) bool { return s.index == i })))
-		}
-		return a
-	}
-	m := map[string]any{}
-	for d.more('}') {
-		d.blanks()
-		key := d.text()
-		d.blanks()
-		d.i++ // the colon
-		wanted := slices.ContainsFunc(n, func(s step) bool { return string(s.key) == key })
-		if val := d.valueIf(wanted); wanted {
-			m[key] = val
-		}
-	}
-	return m
-}
-
-// valueIf is value, or moves over a value, which is valid, and returns nil.
-func (d *decoder) valueIf(wanted bool) any {
-	if wanted {
-		return d.value()
-	}
-	if end, err := scan.Value(d.b, scan.Skip(d.b, d.i), maxDepth); err == nil {
-		d.i = end
-	}
-	return nil
 }

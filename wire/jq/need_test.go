@@ -11,10 +11,19 @@ import (
 func TestNeed(t *testing.T) {
 	all := "all"
 	for src, want := range map[string][2]string{
-		`.id == $v.id`:        {"id", "id"},
-		`.[0] == $v[1]`:       {"0", all},
-		`.a.b // .c | length`: {"a c", ""},
-		`.x + 1 | . + $v`:     {"x", all},
+		`.id == $v.id`:                       {"id", "id"},
+		`.[0] == $v[1]`:                      {"0", all},
+		`.a.b // .c | length`:                {"a.b c", ""},
+		`select(.a.b > 1) | {x: .c[0].d, e}`: {"a.b c.0.d e", ""},
+		`select(.a) | select(.b == .c)`:      {"a b c", ""},
+		`(select(.a), .) | .b`:               {all, ""},
+		`select(.a), .b, .`:                  {"a b", ""},
+		`[select(.a)]`:                       {all, ""},
+		`select(.a) == .b`:                   {all, ""},
+		`select(.a).b`:                       {all, ""},
+		`select(.a) as $x | $x`:              {all, ""},
+		`def select(f): 1; select(.a)`:       {all, ""},
+		`.x + 1 | . + $v`:                    {"x", all},
 		`if .fail then {code: 1, message: .why} else empty end`: {"fail why", ""},
 		`if .fail then . else empty end`:                        {all, ""},
 		`if .fail then 1 end`:                                   {all, ""},
@@ -63,12 +72,16 @@ func said(n need) string {
 		return "all"
 	}
 	var keys []string
-	for _, s := range n {
-		if s.key != nil {
-			keys = append(keys, string(s.key))
-		} else {
-			keys = append(keys, fmt.Sprint(s.index))
+	for _, path := range n {
+		var steps []string
+		for _, s := range path {
+			if s.key != nil {
+				steps = append(steps, string(s.key))
+			} else {
+				steps = append(steps, fmt.Sprint(s.index))
+			}
 		}
+		keys = append(keys, strings.Join(steps, "."))
 	}
 	return strings.Join(keys, " ")
 }
@@ -84,7 +97,8 @@ func TestNeedSameOutputs(t *testing.T) {
 		for _, src := range []string{
 			`.id == $v.id`, `.[0] == $v.id`, `if .fail then {code: 1, message: .why, at: .fail} else .a end`, `{a, c: .c, x: .list}`, `[.a[]?, .b]`,
 			`has("a") and .b`, `any(.list[]?; . == "x")`, `.a as $x | [$x, .b]`, `[.a, .nosuch, ."id"]`, `"\(.a)"`, `[.[1], .[0]]`, `.[-1] + 1`, `[.a.b[1].c?]`,
-			`try .a.b catch "no"`, `[has(0)]`, `(.a // .b), $v.a`,
+			`try .a.b catch "no"`, `select(.a)`, `select(.nosuch | not)`, `select(.b > 1) | ., .a`, `select(.id == 7) | select(.c | not)`, `select(.a.b[0] == 1) | {x: .a.b[1].c, b}`,
+			`[.a.z, .a.b[1].y, .b]`, `.a.z, .a`, `select(.a.z == 1) | .a.nosuch.deeper`, `.a.b.c`, `select(.a.z.y.x)`, `[.a.b[-1].c, .a.b[1]?]`, `.a[0].x`, `select(.[0] == 7)`, `select(.[0])`, `[has(0)]`, `(.a // .b), $v.a`,
 		} {
 			p, err := Compile(src, Options{Declared: []string{"v"}})
 			if err != nil {

@@ -2,6 +2,7 @@ package jq
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 
@@ -107,6 +108,29 @@ func constant(x *gojq.Index) (s step, ok bool) {
 
 func textStep(s *gojq.String) (step, bool) {
 	return step{key: append([]byte{}, s.Str...)}, s.Queries == nil && utf8.ValidString(s.Str)
+}
+
+// Path returns the one output of a program that only follows a path in its input; ok is
+// false for any other program, and where gojq has to say what is wrong. The output is a
+// part of in if that has no blanks between its tokens.
+func (p *Program) Path(in json.RawMessage) (out json.RawMessage, ok bool) {
+	if p.path == nil || p.code != nil || p.root != "" {
+		return nil, false
+	}
+	part, ok, err := follow(in, p.path)
+	if err != nil || !ok {
+		return nil, false
+	}
+	return compact(part), true
+}
+
+// compact returns val without blanks between tokens; val itself if there are
+// none.
+func compact(val []byte) json.RawMessage {
+	if scan.IsTight(val) {
+		return val
+	}
+	return scan.Squeeze(nil, val)
 }
 
 var null = []byte("null")

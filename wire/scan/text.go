@@ -138,24 +138,43 @@ func Compact(dst, val []byte) []byte {
 // Squeeze appends val to dst without the blanks and line breaks between its
 // tokens.
 func Squeeze(dst, val []byte) []byte {
+	from := 0 // what stands there is not copied yet
 	for i := 0; i < len(val); {
 		switch {
 		case class[val[i]]&isBlank != 0:
-			i++
-			continue
+			dst = append(dst, val[from:i]...)
+			i = Skip(val, i)
+			from = i
 		case val[i] != '"':
-			dst = append(dst, val[i])
 			i++
-			continue
+		default:
+			end, bad := str(val, i)
+			if bad != none { // not JSON: the rest stays as it came
+				return append(dst, val[from:]...)
+			}
+			i = end
 		}
-		end, bad := str(val, i)
-		if bad != none { // not JSON: the rest stays as it came
-			return append(dst, val[i:]...)
-		}
-		dst = append(dst, val[i:end]...)
-		i = end
 	}
-	return dst
+	return append(dst, val[from:]...)
+}
+
+// IsTight reports whether val is as Squeeze leaves it.
+func IsTight(val []byte) bool {
+	for i := 0; i < len(val); {
+		switch {
+		case class[val[i]]&isBlank != 0:
+			return false
+		case val[i] != '"':
+			i++
+		default:
+			end, bad := str(val, i)
+			if bad != none {
+				return true
+			}
+			i = end
+		}
+	}
+	return true
 }
 
 // Splice returns obj with the value of its member key replaced by val; of

@@ -1,0 +1,116 @@
+package jq
+
+import (
+	"slices"
+
+	"rpcx/wire/scan"
+)
+
+// fits reports whether every step of n is one that values of raw's type have.
+func (n need) fits(raw []byte) bool {
+	kind := scan.Type(raw)
+	return (kind == 'o' || kind == 'a') && !slices.ContainsFunc(n, func(p []step) bool { return (p[0].key != nil) != (kind == 'o') || p[0].index < 0 })
+}
+
+// decodePart decodes of raw what n names, and all of it where it is of another type. passes
+// says that what is decoded may be an output, as it stands in raw.
+func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
+	if n == nil || len(raw) < partFrom || !n.fits(raw) {
+		return s.decode(raw)
+	}
+	if err := scan.Valid(raw, maxDepth); err != nil {
+		return nil, err
+	}
+	d := decoder{b: raw, src: s}
+	d.blanks()
+	start := d.i
+	v := d.part(n)
+	if m, ok := v.(map[string]any); ok && passes {
+		m[unread] = nil // an empty one has no text of its own
+	}
+	if passes {
+		s.add(v, d.b[start:d.i])
+	}
+	if d.huge {
+		return nil, errHuge
+	}
+	return v, nil
+}
+
+// partFrom is the least length for which it pays to leave something out.
+const partFrom = 64
+
+// unread is a member that no program can name: it is no UTF-8.
+const unread = "\xff"
+
+func (d *decoder) part(n need) any {
+	if d.b[d.i] == '[' {
+		a := []any{}
+		for d.more(']') {
+			a = append(a, d.partOf(n, nil, len(a)))
+		}
+		return a
+	}
+	m := map[string]any{}
+	for d.more('}') {
+		d.blanks()
+		start, end := d.key()
+		key := d.b[start:end]
+		if odd(key) {
+			key = []byte(unescape(key))
+		}
+		d.blanks()
+		d.i++ // the colon
+		if n.has(key) {
+			m[string(key)] = d.partOf(n, key, -1)
+		} else {
+			d.pass()
+		}
+	}
+	return m
+}
+
+// key moves over a key, and returns where its text stands.
+func (d *decoder) key() (start, end int) {
+	start = d.i + 1
+	if i, err := scan.Value(d.b, d.i, 0); err == nil {
+		d.i = i
+	}
+	return start, d.i - 1
+}
+
+// pass moves over a value, which is valid.
+func (d *decoder) pass() {
+	if end, err := scan.Value(d.b, scan.Skip(d.b, d.i), maxDepth); err == nil {
+		d.i = end
+	}
+}
+
+func (n need) has(key []byte) bool {
+	return slices.ContainsFunc(n, func(p []step) bool { return p[0].key != nil && string(p[0].key) == string(key) })
+}
+
+// partOf decodes what n names of the member key, or without a key of the element at index,
+// that comes next.
+func (d *decoder) partOf(n need, key []byte, index int) any {
+	wanted, inner := false, need{}
+	for _, p := range n {
+		if (p[0].key == nil) != (key == nil) || string(p[0].key) != string(key) || key == nil && p[0].index != index {
+			continue
+		}
+		wanted = true
+		if len(p) == 1 {
+			return d.value()
+		}
+		inner = append(inner, p[1:])
+	}
+	d.blanks()
+	switch {
+	case !wanted:
+		d.pass()
+		return nil
+	case !inner.fits(d.b[d.i:]):
+		return d.value()
+	}
+	return d.part(inner)
+}
