@@ -20,6 +20,10 @@ import (
 // before it is probed.
 const findPatience = 5 * time.Second
 
+// listens is how long a peer whose dialect is not known may speak first, before it is asked
+// anything: a handshake or a greeting shows who it is.
+const listens = 300 * time.Millisecond
+
 // fetch asks the peer for its catalog. If the dialect is not named it is found
 // out, with four connections at most, of which two may start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
@@ -45,8 +49,11 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	if !run.Line.Has("idle") {
 		o.Time.Idle = cmdline.Duration(findPatience)
 	}
+	if !e.Address.IsHTTP() { // where nobody speaks first
+		o.Listen = listens
+	}
 	c, failed := plain(e)
-	o.Time.Idle = idle
+	o.Time.Idle, o.Listen = idle, 0
 	left := whole - time.Since(began)
 	if failed == nil && !o.Conn.NoCache { // what was found before was of another peer
 		cache.ForgetFinding(e)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
@@ -21,10 +22,34 @@ type Ear struct {
 
 	mu    sync.Mutex
 	first []byte
+	heard chan struct{} // gets a value when there are more; of its own size, so that Hear does not wait
 }
 
 // NewEar returns an Ear for a request to e that cl bounds.
-func NewEar(run *Env, e endpoint.Endpoint, cl *Deadline) *Ear { return &Ear{run: run, e: e, cl: cl} }
+func NewEar(run *Env, e endpoint.Endpoint, cl *Deadline) *Ear {
+	return &Ear{run: run, e: e, cl: cl, heard: make(chan struct{}, 1)}
+}
+
+// Listen waits, until over, for what the peer says unasked. If that shows that the peer
+// speaks another dialect it returns the fault that says so: nothing need be sent.
+func (h *Ear) Listen(over <-chan time.Time) error {
+	for {
+		h.mu.Lock()
+		sign, sure := h.e.Shown(h.first)
+		said := len(h.first) > 0
+		h.mu.Unlock()
+		if said && sign != nil && (sure || sign.Dialect != "") {
+			return h.shown(sign, wire.NewFault(wire.Protocol, "the peer has spoken first", nil))
+		}
+		select {
+		case <-h.heard:
+		case <-over:
+			return nil
+		case <-h.cl.Ctx.Done():
+			return nil // what is done next says why
+		}
+	}
+}
 
 // Hear looks at the first bytes. If they can only be another framing it ends
 // the request, which would wait in vain.
@@ -32,6 +57,10 @@ func (h *Ear) Hear(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.first = append(h.first, b[:min(len(b), firstHeard)]...)
+	select {
+	case h.heard <- struct{}{}:
+	default:
+	}
 	if h.e.Usual(h.first) {
 		return
 	}

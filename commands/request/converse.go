@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -53,6 +54,11 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	defer remember(run, e)
 	defer func() { err = errors.Join(err, closing(cl.Ctx, conv, &c.Hooks, err)) }()
 	cl.Touch()
+	if c.Listen > 0 {
+		if err := heard.Listen(time.After(c.Listen)); err != nil {
+			return err
+		}
+	}
 	return work(conv)
 }
 

@@ -1,0 +1,49 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire/endpoint"
+)
+
+// A peer that speaks first shows who it is, however its words are cut; one that says what
+// any peer may say is listened to until the time is over.
+func TestListen(t *testing.T) {
+	for _, tt := range []struct {
+		name, better string
+		pieces       []string
+	}{
+		{"a QMP greeting", "qmp+tcp://h:1", []string{`{"QMP": {"version": {}`, `, "capabilities": []}}` + "\n"}},
+		{"a HotRepl handshake", "hotrepl+tcp://h:1", []string{`{"type":"hand`, `shake","protocolVersion":2}` + "\n"}},
+		{"a notification", "", []string{`{"jsonrpc":"2.0","method":"hello"}` + "\n"}},
+		{"nothing", "", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := endpoint.Parse("tcp://h:1", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := &Env{Line: &cmdline.CommandLine{Args: []string{"tcp://h:1"}, Cmd: &cmdline.Command{Name: "describe"}}}
+			h := NewEar(run, e, NewDeadline(context.Background(), 0, 0))
+			over, listened := make(chan time.Time), make(chan error, 1)
+			go func() { listened <- h.Listen(over) }()
+			for _, piece := range tt.pieces {
+				h.Hear([]byte(piece))
+			}
+			if tt.better == "" {
+				over <- time.Time{}
+			}
+			var shown *Shown
+			switch err := <-listened; {
+			case tt.better == "" && err != nil:
+				t.Errorf("got %v", err)
+			case tt.better != "" && (!errors.As(err, &shown) || shown.Better != tt.better):
+				t.Errorf("got %v, want %s", err, tt.better)
+			}
+		})
+	}
+}
