@@ -29,7 +29,7 @@ func words(before string, list ...string) (a answer) {
 func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 	switch {
 	case f.Arg == "DIALECT":
-		return words(before, all.Names()...)
+		return words(before, append(all.Names(), all.OwnNames()...)...)
 	case f.Arg == "DIR":
 		return answer{files: before, kind: folder}
 	case strings.Contains(f.Arg, "FILE"), f.Arg == "TAPE", f.Arg == "CATALOG":

@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format/tapeview"
 	"rpcx/wire"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/jq"
 	"rpcx/wire/tape"
 )
@@ -95,7 +96,7 @@ func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 
 // options compiles the expressions that select messages.
 func (v *View) options(run *env.Env) (tapeview.Options, error) {
-	var o tapeview.Options
+	o := tapeview.Options{Own: ownShape}
 	if v.jq != "" {
 		program, err := jq.Compile(v.jq, jq.Options{Env: true})
 		if err != nil {
@@ -111,6 +112,15 @@ func (v *View) options(run *env.Env) (tapeview.Options, error) {
 		o.Grep = re
 	}
 	return o, nil
+}
+
+// ownShape returns what reads the messages of a dialect; nil if they are as those of JSON-RPC.
+func ownShape(dialect string) func(msg []byte) wire.Message {
+	s, err := all.ShapeOf(dialect)
+	if err != nil || s.Own == nil {
+		return nil
+	}
+	return s.Own.Read
 }
 
 // width returns the width of the terminal; without one, what COLUMNS says.

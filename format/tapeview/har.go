@@ -27,7 +27,7 @@ import (
 // memory, because the body of a response may come long after its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
 	h := &harBuilder{header: r.Header(), conns: map[int]*harConn{}}
-	if err := h.read(ctx, newReader(r), newChooser(o)); err != nil {
+	if err := h.read(ctx, newReader(r, o), newChooser(o)); err != nil {
 		return err
 	}
 	if len(h.entries) == 0 {

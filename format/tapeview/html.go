@@ -39,7 +39,7 @@ func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	before, after, _ := strings.Cut(page(), "{{data}}")
 	out := bufio.NewWriterSize(w, 64<<10)
 	_, _ = out.WriteString(before)
-	err := pageData(ctx, out, r, newChooser(o))
+	err := pageData(ctx, out, r, o)
 	_, _ = out.WriteString(after)
 	if werr := out.Flush(); werr != nil {
 		return format.StdoutFault(werr)
@@ -92,7 +92,7 @@ type pageRow struct {
 }
 
 // pageData writes the data: facts about the tape, then all rows.
-func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, choose *chooser) error {
+func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) error {
 	h := r.Header()
 	head := pageHead{Endpoint: h.Endpoint, Dialect: h.Dialect}
 	if !h.Started.IsZero() {
@@ -104,7 +104,7 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, choose *choo
 		_ = w.WriteByte(',')
 	}
 	_, _ = w.WriteString(`"rows":[`)
-	err := pageRows(ctx, w, newReader(r), choose)
+	err := pageRows(ctx, w, newReader(r, o), newChooser(o))
 	_ = w.WriteByte(']')
 	if line, cut := r.Cut(); cut && err == nil {
 		_, _ = w.WriteString(`,"cut":` + strconv.Itoa(line))

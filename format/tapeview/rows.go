@@ -20,10 +20,15 @@ type reader struct {
 	last    time.Duration
 	threads map[int]*thread // of each connection
 	waiting []Row           // rows of a batch that were not returned yet
+	own     func(msg []byte) wire.Message
 }
 
-func newReader(r *tape.Reader) *reader {
-	return &reader{header: r.Header(), next: r.Next, threads: map[int]*thread{}}
+func newReader(r *tape.Reader, o Options) *reader {
+	rows := &reader{header: r.Header(), next: r.Next, threads: map[int]*thread{}}
+	if o.Own != nil {
+		rows.own = o.Own(rows.header.Dialect)
+	}
+	return rows
 }
 
 // read returns the next row; io.EOF after the last. A line that only says what
@@ -102,7 +107,7 @@ func (r *reader) messages(rows []Row, row Row, l *tape.Line) []Row {
 }
 
 func (r *reader) message(row Row, msg []byte) Row {
-	s := shapeOf(r.header.Dialect, msg)
+	s := r.shapeOf(msg)
 	row.Kind, row.Name, row.ID, row.Body = s.kind, s.name, string(s.id), s.body
 	row.Failed, row.Final, row.Text = s.failed || s.kind == Broken, s.final, s.why
 	row.Raw, row.Valid = msg, true

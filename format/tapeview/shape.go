@@ -28,6 +28,34 @@ type shape struct {
 // has both.
 var wrappers = []string{"invoke", "command_call", "command_describe", "tools/call", "prompts/get"}
 
+// shapeOf returns the shape of a message of the tape's dialect.
+func (r *reader) shapeOf(msg []byte) shape {
+	if r.own != nil {
+		if s := ownShape(r.own(msg)); s.kind != Broken {
+			return s
+		}
+	}
+	return shapeOf(r.header.Dialect, msg)
+}
+
+// ownShape returns the shape of a message that its dialect itself has read.
+func ownShape(m wire.Message) shape {
+	s := shape{name: m.Method, id: m.ID, body: json.RawMessage(m.Body)}
+	switch m.Kind {
+	case wire.Request:
+		s.kind = Call
+	case wire.Notification:
+		s.kind = Notification
+	case wire.Response:
+		if s.kind = Answer; m.Err != nil {
+			s.failed, s.body = true, m.Err.JSON()
+		}
+	default:
+		s.kind = Broken
+	}
+	return s
+}
+
 // shapeOf returns the shape of a message of the named dialect.
 func shapeOf(dialect string, obj []byte) shape {
 	s := bareShape(dialect, obj)

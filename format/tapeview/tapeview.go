@@ -91,6 +91,10 @@ type Event struct {
 
 // Options say which rows are shown.
 type Options struct {
+	// Own returns what reads the messages of a dialect that spells them in its own way; nil for
+	// one that does not.
+	Own func(dialect string) func(msg []byte) wire.Message
+
 	// JQ selects the messages for which it is true. nil: all.
 	JQ *jq.Program
 	// Grep selects the messages in whose method or text it finds a match. nil:

@@ -105,7 +105,7 @@ func TestShowIsSafe(t *testing.T) {
 // number of the call, depth.
 func nested(t *testing.T, r *tape.Reader) string {
 	t.Helper()
-	rows := newReader(r)
+	rows := newReader(r, Options{})
 	var b strings.Builder
 	for {
 		row, err := rows.read()
@@ -256,7 +256,7 @@ func TestChoose(t *testing.T) {
 			o.JQ = p
 		}
 		var names []string
-		choose, rows := newChooser(o.Options), newReader(open(t, "orders.tape"))
+		choose, rows := newChooser(o.Options), newReader(open(t, "orders.tape"), Options{})
 		for {
 			row, err := rows.read()
 			if err != nil {

@@ -1,5 +1,10 @@
 package dialect
 
+import (
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
 // A Shape says, as data, how the messages of a dialect are told apart where no
 // conversation is at hand (on a tape), and which of their values one side made
 // up: those differ in every conversation, and are carried over from one to the
@@ -14,6 +19,10 @@ type Shape struct {
 	// Mute are the methods of a Typed dialect that are never answered, though they
 	// have an ID.
 	Mute []string
+
+	// Own reads and renumbers messages whose members have names of their own; nil: they have
+	// those above, and result and error.
+	Own OwnShape
 
 	// Error is an error that answers a request: a message in which $id, $code (an
 	// integer), $message (a string) and $data (an object) stand for values.
@@ -49,4 +58,29 @@ func Places(pointers ...string) []Place {
 		places[i].Pointer = p
 	}
 	return places
+}
+
+// An OwnShape tells the messages of a dialect apart that spells them in a way of its own.
+type OwnShape interface {
+	// Read returns what a message is: a Request, a Notification, a Response, or Invalid. Its parts
+	// are parts of msg.
+	Read(msg []byte) wire.Message
+	// SetID returns msg with another id.
+	SetID(msg []byte, id wire.ID) []byte
+}
+
+// IDOf returns the id of a message; nil if it has none.
+func (s *Shape) IDOf(msg []byte) wire.ID {
+	if s.Own != nil {
+		return s.Own.Read(msg).ID
+	}
+	return scan.Get(msg, s.ID)
+}
+
+// SetID returns msg with another id.
+func (s *Shape) SetID(msg []byte, id wire.ID) []byte {
+	if s.Own != nil {
+		return s.Own.SetID(msg, id)
+	}
+	return scan.Splice(msg, s.ID, id)
 }

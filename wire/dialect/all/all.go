@@ -54,6 +54,9 @@ func find(name string) (dialect.Spec, bool, error) {
 	return page.Find(name)
 }
 
+// OwnNames returns the names of the pages in the user's configuration folder.
+func OwnNames() []string { return page.OwnNames() }
+
 // Named returns the row of a name, and a Spec without any property for a name
 // that is not in the table, such as "".
 func Named(name string) dialect.Spec {

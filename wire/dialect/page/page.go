@@ -35,6 +35,22 @@ func Names() (names []string) {
 	return names
 }
 
+// OwnNames returns the names of the pages in the user's configuration folder, whether or not they
+// are correct.
+func OwnNames() (names []string) {
+	dir := xdg.Config()
+	if dir == "" {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(dir, "dialects"))
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".toml"); ok && load.IsName(name) && !slices.Contains(Names(), name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Exists reports whether there is a page of that name or path, whether or not
 // it is correct.
 func Exists(name string) bool {
@@ -145,7 +161,7 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		BareJobs:      true,
 		NewCodec:      d.NewCodec,
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
-		Shape:         func() dialect.Shape { return shape(p) },
+		Shape:         func() dialect.Shape { return shape(p, d) },
 		Rules:         rules(p),
 		Probes:        probes(p),
 		Framing:       p.Framing,
@@ -223,21 +239,26 @@ func answers(p *load.Page) (names []string) {
 }
 
 // shape returns how a tape reads the page's messages.
-func shape(p *load.Page) dialect.Shape {
+func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 	v := jsonrpc.V2
 	if p.Base != "jsonrpc" {
 		v = jsonrpc.V1
 	}
 	s := jsonrpc.Shape(v)
-	if p.Names == nil {
+	plan := d.Plan()
+	if plan == nil {
 		return s
 	}
-	if m := p.Names.Request.Method; m != "" {
-		s.Method = m
+	if p.Names != nil && p.Names.Request.Method != "" {
+		s.Method = p.Names.Request.Method
 	}
-	if id := p.Names.Request.ID; id != "" {
-		s.ID = id
-		s.MadeUp = append(s.MadeUp, dialect.Places("/"+id)...)
+	if p.Names != nil && p.Names.Request.ID != "" {
+		s.ID = p.Names.Request.ID
+	}
+	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
+	if own := plan.Shape(); own != nil {
+		s.Own = own
+		s.Error, s.Ended = plan.Templates()
 	}
 	return s
 }

@@ -25,6 +25,13 @@ type Parsed struct {
 // client sent it.
 func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
 	var p Parsed
+	if s.Own != nil {
+		m := s.Own.Read(msg)
+		if p.Kind, p.ID, p.Method = m.Kind, m.ID, m.Method; m.Err != nil {
+			p.Error = m.Err.JSON()
+		}
+		return p
+	}
 	var method, version []byte
 	result := false
 	m := scan.ReadObject(msg, wire.DefaultMaxDepth)

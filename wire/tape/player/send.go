@@ -143,7 +143,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	}
 	p.see(i)
 	if p.track.Entry(i).Kind == wire.Request {
-		id := scan.Get(msg, p.rules.Shape().ID)
+		id := p.rules.Shape().IDOf(msg)
 		e.asked[string(id)] = asked{p, i}
 		p.asked[i] = true
 	}
@@ -237,6 +237,9 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 func (e *engine) post(c *conn, msg []byte) {
 	shape := e.t.Rules.Shape()
 	waits := scan.Get(msg, shape.Method) == nil || scan.Get(msg, shape.ID) == nil
+	if shape.Own != nil {
+		waits = shape.Own.Read(msg).Kind != wire.Request
+	}
 	e.busy = e.busy || waits
 	go func() {
 		defer wire.Guard()

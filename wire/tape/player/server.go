@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
@@ -225,9 +224,9 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 // withID returns a recorded message with the id of a live one, as ids are not
 // compared.
 func (p *play) withID(want, got []byte) []byte {
-	member := p.rules.Shape().ID
-	if id := scan.Get(got, member); id != nil && scan.Get(want, member) != nil {
-		return scan.Splice(want, member, id)
+	shape := p.rules.Shape()
+	if id := shape.IDOf(got); id != nil && shape.IDOf(want) != nil {
+		return shape.SetID(want, id)
 	}
 	return want
 }

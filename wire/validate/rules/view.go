@@ -152,7 +152,7 @@ func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	if scan.Type(scan.Trim(raw)) != 'o' {
 		return parsed{kind: kindOther}
 	}
-	if s.Typed {
+	if s.Typed || s.Own != nil {
 		m := match.Parse(s, raw, fromClient)
 		names := map[wire.Kind]string{wire.Request: kindRequest, wire.Notification: kindNotification, wire.Response: kindResponse}
 		p := parsed{kind: names[m.Kind], id: m.ID.String(), method: m.Method}

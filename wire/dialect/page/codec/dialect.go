@@ -62,6 +62,9 @@ func New(p *load.Page) (*Dialect, error) {
 	return d, nil
 }
 
+// Plan returns how messages are spelt; nil: as those of the base.
+func (d *Dialect) Plan() *envelope.Plan { return d.plan }
+
 // messages returns the codec of the messages, without the flows of the page.
 func (d *Dialect) messages(o dialect.CodecOptions) dialect.Codec {
 	if d.plan != nil {

@@ -1,0 +1,107 @@
+package envelope
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// A shape reads the messages of a plan outside of any conversation.
+type shape struct {
+	plan   *Plan
+	codecs sync.Pool
+}
+
+// Shape returns how tapes read the messages of c; nil where only a conversation tells what
+// belongs together, as there are no ids.
+func (c *Plan) Shape() dialect.OwnShape {
+	if c.names.IDs == "none" {
+		return nil
+	}
+	s := &shape{plan: c}
+	s.codecs.New = func() any { return New(c, Options{}) }
+	return s
+}
+
+// Read tells what a message is.
+func (s *shape) Read(msg []byte) wire.Message {
+	c := s.codecs.Get().(*codec)
+	defer s.codecs.Put(c)
+	msgs, batch, err := c.Decode(msg)
+	if err != nil || batch || len(msgs) != 1 {
+		return wire.Message{}
+	}
+	m := msgs[0]
+	switch m.Kind {
+	case wire.Request, wire.Notification:
+		return m
+	case wire.Cancel:
+		m.Kind, m.ID = wire.Notification, nil
+		return m
+	case wire.Response, wire.Item:
+		if len(m.ID) > 0 {
+			m.Kind, m.Method = wire.Response, ""
+			return m
+		}
+	}
+	return wire.Message{}
+}
+
+// SetID returns msg with another id.
+func (s *shape) SetID(msg []byte, id wire.ID) []byte {
+	at := s.plan.request.id.path
+	if s.Read(msg).Kind == wire.Response {
+		at = s.plan.response.id.path
+	}
+	return spliced(msg, at, id)
+}
+
+// spliced returns msg with another value at a path.
+func spliced(msg []byte, path []string, val []byte) []byte {
+	switch {
+	case len(path) == 0 || scan.Type(msg) != 'o':
+		return msg
+	case len(path) > 1:
+		val = spliced(scan.Get(msg, path[0]), path[1:], val)
+	}
+	if val == nil {
+		return msg
+	}
+	return scan.Splice(msg, path[0], val)
+}
+
+// Templates return an error and an empty answer as a plan writes them, in which $id, $code,
+// $message and $data stand for values.
+func (c *Plan) Templates() (failed, ended string) {
+	write := func(ev wire.Event) string {
+		replies, err := New(c, Options{}).Reply(wire.Message{Kind: wire.Request, ID: wire.ID(`"$id"`)}, ev)
+		if err != nil || len(replies) != 1 {
+			return ""
+		}
+		msg := replies[0]
+		for _, name := range []string{"$id", "$code", "$message", "$data"} {
+			msg = bytes.ReplaceAll(msg, []byte(`"`+name+`"`), []byte(name))
+		}
+		return string(msg)
+	}
+	e := &wire.Error{Code: json.RawMessage(`"$code"`), Message: "$message", Data: json.RawMessage(`"$data"`)}
+	return write(wire.Event{Kind: wire.Failure, Final: true, Err: e}), write(wire.Event{Kind: wire.Data, Final: true, Data: json.RawMessage("true")})
+}
+
+// IDs returns the JSON pointers of the ids in requests and answers.
+func (c *Plan) IDs() (pointers []string) {
+	for _, at := range []place{c.request.id, c.response.id} {
+		pointer := ""
+		for _, step := range at.path {
+			pointer += "/" + scan.Escape(step)
+		}
+		if pointer != "" {
+			pointers = append(pointers, pointer)
+		}
+	}
+	return pointers
+}
