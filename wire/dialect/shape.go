@@ -1,9 +1,6 @@
 package dialect
 
-import (
-	"rpcx/wire"
-	"rpcx/wire/scan"
-)
+import "rpcx/wire"
 
 // A Shape says, as data, how the messages of a dialect are told apart where no
 // conversation is at hand (on a tape), and which of their values one side made
@@ -67,20 +64,4 @@ type OwnShape interface {
 	Read(msg []byte) wire.Message
 	// SetID returns msg with another id.
 	SetID(msg []byte, id wire.ID) []byte
-}
-
-// IDOf returns the id of a message; nil if it has none.
-func (s *Shape) IDOf(msg []byte) wire.ID {
-	if s.Own != nil {
-		return s.Own.Read(msg).ID
-	}
-	return scan.Get(msg, s.ID)
-}
-
-// SetID returns msg with another id.
-func (s *Shape) SetID(msg []byte, id wire.ID) []byte {
-	if s.Own != nil {
-		return s.Own.SetID(msg, id)
-	}
-	return scan.Splice(msg, s.ID, id)
 }

@@ -256,7 +256,7 @@ func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 		s.ID = p.Names.Request.ID
 	}
 	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
-	if own := plan.Shape(); own != nil && (p.Base == "none" || p.Names != nil && renamed(p)) { // else the base's rules hold
+	if own := plan.Shape(); own != nil && p.Base == "none" { // else it is read as the base's are, whose rules hold
 		s.Own = own
 		s.Error, s.Ended = plan.Templates()
 	}

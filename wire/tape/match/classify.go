@@ -75,6 +75,22 @@ func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
 	return p
 }
 
+// IDOf returns the id of a message; nil if it has none.
+func IDOf(s *dialect.Shape, msg []byte) wire.ID {
+	if s.Own != nil {
+		return s.Own.Read(msg).ID
+	}
+	return scan.Get(msg, s.ID)
+}
+
+// SetID returns msg with another id.
+func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
+	if s.Own != nil {
+		return s.Own.SetID(msg, id)
+	}
+	return scan.Splice(msg, s.ID, id)
+}
+
 // typed is Parse for dialects whose messages have a type.
 func (p Parsed) typed(s *dialect.Shape, named, client bool) Parsed {
 	switch {

@@ -235,7 +235,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 		delete(p.ended, string(scan.Get(msg, "result"))) // the stream is opened again
 	}
 	if live != nil && live.id != nil {
-		msg = p.rules.Shape().SetID(msg, live.id)
+		msg = match.SetID(p.rules.Shape(), msg, live.id)
 	}
 	if line != nil {
 		msg = p.versioned(msg)

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -143,7 +144,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	}
 	p.see(i)
 	if p.track.Entry(i).Kind == wire.Request {
-		id := p.rules.Shape().IDOf(msg)
+		id := match.IDOf(p.rules.Shape(), msg)
 		e.asked[string(id)] = asked{p, i}
 		p.asked[i] = true
 	}

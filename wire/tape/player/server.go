@@ -225,8 +225,8 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 // compared.
 func (p *play) withID(want, got []byte) []byte {
 	shape := p.rules.Shape()
-	if id := shape.IDOf(got); id != nil && shape.IDOf(want) != nil {
-		return shape.SetID(want, id)
+	if id := match.IDOf(shape, got); id != nil && match.IDOf(shape, want) != nil {
+		return match.SetID(shape, want, id)
 	}
 	return want
 }
