@@ -1,5 +1,5 @@
 // Command lazyschema changes a vendored jsonschema so that a binary compiles the
-// metaschemas of JSON Schema when it first makes a schema, and not at each start:
+// metaschemas of a draft of JSON Schema when it first checks a schema of that, and not at each start:
 // that takes five milliseconds, which is more than all else that a call does
 // before it connects, and most calls make no schema.
 //
@@ -13,8 +13,8 @@
 // -modfile. Both compile to the same packages; a binary that is given away is
 // made the first way, since the second leaves the name of FOLDER in it.
 //
-// Two places change: the library's init becomes a function that runs once, and
-// NewCompiler calls it. A file that is not the one that was looked at for this
+// The library's init compiles the metaschemas of five drafts. Each becomes a function that
+// runs once, when a schema of that draft is first checked. A file that is not the one that was looked at for this
 // is an error: then the change has to be thought through again for the new
 // version.
 package main
@@ -37,24 +37,42 @@ const module = "github.com/santhosh-tekuri/jsonschema/v6"
 type patch struct {
 	file   string
 	sha256 string // of the file that the change was made for
-	old    string // stands in it once
-	new    string
+	edits  []edit
 }
+
+// An edit replaces what stands in a file once.
+type edit struct{ old, new string }
 
 var patches = []patch{
 	{
 		file:   "draft.go",
 		sha256: "bb436dc7f6070066e621cb1bb4b0da0a7e1fdf09e8563443885713cda2cf7dd2",
-		old:    "func init() {\n\tc := NewCompiler()\n",
-		new: "var loadMetaschemas = sync.OnceFunc(compileMetaschemas)\n\n" +
-			"func compileMetaschemas() {\n\tc := newCompiler()\n",
+		edits: []edit{
+			{"import (\n", "import (\n\t\"sync\"\n"},
+			{"\tsch           *Schema\n", "\tload          func() (*Schema, map[string]*Schema) // those of url and of allVocabs; a copy of a Draft has them, too\n"},
+			{
+				"func init() {\n\tc := NewCompiler()\n\tc.AssertFormat()\n\tfor _, d := range []*Draft{Draft4, Draft6, Draft7, Draft2019, Draft2020} {\n\t\td.sch = c.MustCompile(d.url)\n",
+				"func init() {\n\tfor _, d := range []*Draft{Draft4, Draft6, Draft7, Draft2019, Draft2020} {\n\t\td.load = sync.OnceValues(d.compile)\n\t}\n}\n\n" +
+					"func (d *Draft) compile() (sch *Schema, vocabs map[string]*Schema) {\n\tc := NewCompiler()\n\tc.roots.loading = true\n\tc.AssertFormat()\n\t{\n\t\tsch, vocabs = c.MustCompile(d.url), map[string]*Schema{}\n",
+			},
+			{
+				"\t\t\td.allVocabs[name] = c.MustCompile(strings.TrimSuffix(d.url, \"schema\") + \"meta/\" + name)\n\t\t}\n\t}\n",
+				"\t\t\tvocabs[name] = c.MustCompile(strings.TrimSuffix(d.url, \"schema\") + \"meta/\" + name)\n\t\t}\n\t}\n\treturn sch, vocabs\n",
+			},
+			{"vocabularies map[string]*Vocabulary) *Schema {\n\tvocabs :=", "vocabularies map[string]*Vocabulary) *Schema {\n\tdraftSchema, vocabSchemas := d.draft.load()\n\tvocabs :="},
+			{"\t\treturn d.draft.sch\n", "\t\treturn draftSchema\n"},
+			{"sch := d.draft.allVocabs[vocab]", "sch := vocabSchemas[vocab]"},
+			{"sch := d.draft.allVocabs[\"core\"]", "sch := vocabSchemas[\"core\"]"},
+			{"\t\t\tsch = d.draft.sch\n", "\t\t\tsch = draftSchema\n"},
+		},
 	},
 	{
-		file:   "compiler.go",
-		sha256: "70866caca3a796301c74dfb2a963d53809c0b94c3dcbcc7f8ac5f8f480856b76",
-		old:    "func NewCompiler() *Compiler {\n",
-		new: "func NewCompiler() *Compiler {\n\tloadMetaschemas()\n\treturn newCompiler()\n}\n\n" +
-			"func newCompiler() *Compiler {\n",
+		file:   "roots.go",
+		sha256: "6e84cb61bbb143e334c5c587295064bac0eeadecec73c4e5685aaa67d461bdc2",
+		edits: []edit{
+			{"type roots struct {\n", "type roots struct {\n\tloading      bool // a metaschema, which is known to be right\n"},
+			{"ptr jsonPointer) error {\n\tdialect := r.resource(ptr).dialect\n", "ptr jsonPointer) error {\n\tif rr.loading {\n\t\treturn nil\n\t}\n\tdialect := r.resource(ptr).dialect\n"},
+		},
 	},
 }
 
@@ -159,9 +177,12 @@ func (p patch) apply(b []byte) (string, error) {
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != p.sha256 {
 		return "", fmt.Errorf("%s of %s is not the file that this change was made for: look at it again", p.file, module)
 	}
-	text := strings.Replace(string(b), p.old, p.new, 1)
-	if strings.Contains(p.new, "sync.") {
-		text = strings.Replace(text, "import (\n", "import (\n\t\"sync\"\n", 1)
+	text := string(b)
+	for _, e := range p.edits {
+		if strings.Count(text, e.old) != 1 {
+			return "", fmt.Errorf("%s of %s does not have once what is to be changed: %q", p.file, module, e.old)
+		}
+		text = strings.Replace(text, e.old, e.new, 1)
 	}
 	return text, nil
 }
