@@ -101,6 +101,7 @@ func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
 		var shown wire.Event
 		given := ev // so that other events stay off the heap
 		c.advice, shown = dialects.NewAdvice(c.env.Line, c.Method, c.Catalog, &given)
+		ev = given // with the command that would work
 		c.env.Console.Event(shown)
 	} else if ev.Kind != wire.Data {
 		c.env.Console.Event(ev)
