@@ -139,13 +139,15 @@ func (p *Peer) easeLocked() {
 	for p.calls.behind == s && !s.ended && !p.o.Lossy && p.state < closing && p.calls.waiting == 0 && p.inflight.unanswered == 0 {
 		c := p.change.wait()
 		p.unlockAndTell()
+		stuck := false
 		select {
 		case <-c:
 		case <-late.C:
-			s.stuck = true
+			stuck = true
 		}
 		p.mu.Lock()
-		if s.stuck {
+		if stuck {
+			s.stuck = true
 			break
 		}
 	}

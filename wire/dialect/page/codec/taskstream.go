@@ -98,11 +98,12 @@ func (t *taskStream) listen(ctx context.Context) (wire.Message, error) {
 	if a := t.asked; a != nil { // the result, when it comes, says all
 		until, cancel = context.WithCancel(ctx)
 		defer cancel()
+		over := until.Done()
 		go func() {
 			select {
 			case <-a.came:
 				cancel()
-			case <-until.Done():
+			case <-over:
 			}
 		}()
 	}
