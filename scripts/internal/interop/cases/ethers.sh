@@ -4,6 +4,7 @@
 needs_packages
 
 cat >heads.sh <<'SH'
+until [ -e listens ]; do sleep 0.02; done
 for n in 11 12 13; do echo '{"number":"0x'$n'","hash":"0x'$(printf %064d $n)'"}'; done
 echo $$ >>pids
 exec sleep 600
@@ -17,10 +18,12 @@ cat >node.json <<'JSON'
 JSON
 
 start '^\{"listening":' rpcx serve ws://127.0.0.1:0/ --hooks node.json
+touch listens # before it subscribes
 want 0 '["ethers",16]
 ["ethers",[17,18,19]]
 ["ethers","unsubscribed"]' node "$INTEROP/clients/heads.mjs" ethers "$(field listening)"
 ok "ethers: a call, three heads, unsubscribed"
+rm listens # it listens when it has been told the subscription, and would miss what comes with that
 want 0 '["web3",[17,18,19]]
 ["web3","unsubscribed"]' node "$INTEROP/clients/heads.mjs" web3 "$(field listening)"
 ok "web3: three heads, unsubscribed"

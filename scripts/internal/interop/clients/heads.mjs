@@ -1,5 +1,6 @@
 // A client of an Ethereum node against a server of ours: node heads.mjs ethers|web3 URL
 // Three new heads, then the end of the subscription.
+import { writeFileSync } from 'node:fs';
 import { WebSocketProvider } from 'ethers';
 import { Web3 } from 'web3';
 
@@ -23,7 +24,8 @@ if (who === 'ethers') {
   say(await node.getBlockNumber());
   await three((value) => node.on('block', value));
   await node.removeAllListeners();
-  await node.send('eth_chainId', []); // what was asked before it is answered, the unsubscribing too
+  // It unsubscribes a moment later, and fails if it is destroyed before that is answered.
+  for (let i = 0; i < 5; i++) await node.send('eth_chainId', []);
   say('unsubscribed');
   await node.destroy();
 } else {
@@ -32,6 +34,7 @@ if (who === 'ethers') {
   await three(async (value) => {
     heads = node.eth.subscribe('newHeads');
     (await heads).on('data', (head) => value(Number(head.number)));
+    writeFileSync('listens', '');
   });
   await (await heads).unsubscribe();
   say('unsubscribed');
