@@ -45,6 +45,7 @@ func Variables() []Variable {
 		{"event", "what a hook tells while it runs: kind, message, fraction, level, data"},
 		{"request", "the whole request that is answered"},
 		{"hooks", "the exact names of the hooks that answer here, an array"},
+		{"schema", "the schema of the hook's result"},
 		{"catalog", "the catalog that is offered here"},
 		{"kept", "the values that the greeting kept, an object"},
 		{"extra", "the members beside, an object"},
