@@ -275,4 +275,3 @@ func catalogText(c *catalog.Catalog) string {
 	}
 	return string(scan.JSON(c))
 }
-
