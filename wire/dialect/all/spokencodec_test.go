@@ -36,7 +36,10 @@ func (s *spoken) alone(verb, rest string) error {
 		if err != nil {
 			got = append(got, text(err))
 		} else {
-			got = append(got, described(nil, m), string(m.Raw))
+			got = append(got, described(nil, m))
+			if m.Raw != nil {
+				got = append(got, string(m.Raw))
+			}
 		}
 	case "reply":
 		raw, shown, _ := strings.Cut(rest, " {\"event\":")
