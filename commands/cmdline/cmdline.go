@@ -198,7 +198,7 @@ func (l *CommandLine) Lookup(name string) Flag {
 		flags = l.common
 	}
 	for _, f := range flags {
-		if slices.Contains(f.Names(), name) {
+		if called(f, name) {
 			return f
 		}
 	}

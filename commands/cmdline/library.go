@@ -3,6 +3,7 @@ package cmdline
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -58,6 +59,29 @@ func Execute(ctx context.Context, l *CommandLine) error {
 		}
 	}
 	return l.Cmd.Action(ctx, l.Cmd)
+}
+
+// Value is that of the command's flag of this name; nil where it has none.
+func (l *CommandLine) Value(name string) any {
+	for _, f := range l.Cmd.Flags {
+		if called(f, name) {
+			return f.Get()
+		}
+	}
+	return nil
+}
+
+// called reports whether name is one of f's names, which the library puts together anew for each question.
+func called(f Flag, name string) bool {
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		return f.Name == name || slices.Contains(f.Aliases, name)
+	case *cli.StringFlag:
+		return f.Name == name || slices.Contains(f.Aliases, name)
+	case *cli.GenericFlag:
+		return f.Name == name || slices.Contains(f.Aliases, name)
+	}
+	return slices.Contains(f.Names(), name)
 }
 
 // Print writes text to w, which is stdout. A failure is a Fault of kind IO or

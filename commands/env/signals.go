@@ -39,8 +39,8 @@ func Hurried(ctx context.Context) context.Context {
 // as its cause; the second ends the process at once. A write to a closed pipe
 // becomes an error in place of a signal, so that the far side can be told. restore
 // is called before the process ends at once. SIGHUP is such a signal, too, unless
-// hangup takes it.
-func Signals(parent context.Context, restore func(), hangup func() bool) (context.Context, func()) {
+// hangup takes it. Once stop was called the process is about to end, and any of them ends it at once.
+func Signals(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -63,14 +63,21 @@ func Signals(parent context.Context, restore func(), hangup func() bool) (contex
 				}
 				cancel(f)
 			case <-done:
-				return
+				dieOfNext(got)
 			}
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(got)
 		close(done)
 		cancel(nil)
+	}
+}
+
+// dieOfNext ends the process by the next signal, as if it were not received any more: to have the
+// runtime stop receiving them costs a fiftieth of a call.
+func dieOfNext(got <-chan os.Signal) {
+	for s := range got {
+		DieOf(signalFault(s))
 	}
 }
 

@@ -61,14 +61,14 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 
 // listens reports whether the endpoint of the command is one to listen on.
 func listens(l *cmdline.CommandLine) bool {
-	role, _ := l.Cmd.Value("role").(string)
+	role, _ := l.Value("role").(string)
 	return l.Cmd.Name == "serve" || role == "client"
 }
 
 // reach attaches to the session of e, which may be stopped or still connecting,
 // within --timeout.
 func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.Endpoint, error) {
-	limit, _ := run.Line.Cmd.Value("timeout").(time.Duration)
+	limit, _ := run.Line.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
 	defer cl.Stop()
 	far, err := relay.Reach(cl.Ctx, e)

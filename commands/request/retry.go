@@ -105,7 +105,7 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 
 // waitEnd returns the time at which --wait is over.
 func waitEnd(run *env.Env) time.Time {
-	limit, _ := run.Line.Cmd.Value("wait").(time.Duration)
+	limit, _ := run.Line.Value("wait").(time.Duration)
 	return run.Started.Add(limit)
 }
 
