@@ -88,6 +88,7 @@ func execute(run *env.Env, words []string) (err error) {
 		}
 	}()
 	wire.OnDefect(run.Defect)
+	signals := env.Hear()
 	log.SetFlags(0)
 	log.SetOutput(libraryLog{run})
 	root := tree(run, words...)
@@ -105,7 +106,7 @@ func execute(run *env.Env, words []string) (err error) {
 	if err := env.CheckEnvironment(); err != nil {
 		return err
 	}
-	ctx, stop := env.Signals(context.Background(), run.Out.Restore, run.HungUp)
+	ctx, stop := signals.Context(context.Background(), run.Out.Restore, run.HungUp)
 	defer stop()
 	defer run.BoundOutput(ctx)()
 	ctx, run.Fail = context.WithCancelCause(ctx)

@@ -84,7 +84,7 @@ func thenNothing(status int) int {
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
 		err = goleak.Find(
 			goleak.IgnoreAnyFunction("rpcx/commands/env.readAll"),
-			goleak.IgnoreAnyFunction("rpcx/commands/env.dieOfNext"),
+			goleak.IgnoreAnyFunction("rpcx/commands/env.(*Signals).hear"),
 			goleak.IgnoreAnyFunction("rpcx/commands/env.(*patient).Write.func1"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen.func1"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,50 +36,70 @@ func Hurried(ctx context.Context) context.Context {
 	return hurry
 }
 
-// Signals returns a context that the first SIGINT or SIGTERM ends, with a Fault
-// as its cause; the second ends the process at once. A write to a closed pipe
-// becomes an error in place of a signal, so that the far side can be told. restore
-// is called before the process ends at once. SIGHUP is such a signal, too, unless
-// hangup takes it. Once stop was called the process is about to end, and any of them ends it at once.
-func Signals(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
+// Signals are SIGINT, SIGTERM and SIGHUP, as the process receives them.
+type Signals struct {
+	ready chan struct{} // closed once they are received
+	run   atomic.Pointer[running]
+}
+
+// running is a run that is told of signals.
+type running struct {
+	cancel  context.CancelCauseFunc
+	restore func()
+	hangup  func() bool
+	told    bool
+}
+
+// Hear begins to receive signals, beside what its caller does meanwhile: the runtime needs
+// three threads for it. Each ends the process, as it would if it were not received. A write to a closed pipe
+// becomes an error in place of a signal, so that the far side can be told.
+func Hear() *Signals {
+	h := &Signals{ready: make(chan struct{})}
+	go h.hear()
+	return h
+}
+
+func (h *Signals) hear() {
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
-	done := make(chan struct{})
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case s := <-got:
-				if s == syscall.SIGHUP && hangup() {
-					n--
-					continue
-				}
-				f := signalFault(s)
-				if n > 0 {
-					restore()
-					DieOf(f)
-					os.Exit(cmdline.StatusOf(f.Kind).Code)
-				}
-				cancel(f)
-			case <-done:
-				dieOfNext(got)
-			}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	close(h.ready)
+	for s := range got {
+		if r := h.run.Load(); r == nil || !r.take(s) {
+			f := signalFault(s)
+			DieOf(f)
+			os.Exit(cmdline.StatusOf(f.Kind).Code)
 		}
-	}()
+	}
+}
+
+// Context returns a context that the first SIGINT or SIGTERM ends, with a Fault
+// as its cause; the second ends the process at once. restore
+// is called before the process ends at once. SIGHUP is such a signal, too, unless
+// hangup takes it. After stop each signal ends the process again: that they are received
+// no more would cost as much as connecting to a peer, and the process is about to end.
+func (h *Signals) Context(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	<-h.ready
+	h.run.Store(&running{cancel: cancel, restore: restore, hangup: hangup})
 	return ctx, func() {
-		close(done)
+		h.run.Store(nil)
 		cancel(nil)
 	}
 }
 
-// dieOfNext ends the process by the next signal, as if it were not received any more: to have the
-// runtime stop receiving them costs a fiftieth of a call.
-func dieOfNext(got <-chan os.Signal) {
-	for s := range got {
-		DieOf(signalFault(s))
+// take tells the run of a signal; false if the process is to end at once.
+func (r *running) take(s os.Signal) bool {
+	switch {
+	case s == syscall.SIGHUP && r.hangup():
+		return true
+	case r.told:
+		r.restore()
+		return false
 	}
+	r.told = true
+	r.cancel(signalFault(s))
+	return true
 }
 
 // HungUp calls Reload for a SIGHUP and reports whether that took it, as it does
