@@ -116,7 +116,7 @@ func (e *Endpoint) demo(name string) error {
 	if name == "" {
 		name = "orders"
 	}
-	c, ok := serve.Demo(name)
+	its, ok := serve.DemoDialect(name)
 	if !ok {
 		f := wire.Usagef("there is no demo named %q, only %s", name, strings.Join(serve.DemoNames(), ", "))
 		if near := catalog.Nearest(name, serve.DemoNames()); near != "" {
@@ -127,7 +127,6 @@ func (e *Endpoint) demo(name string) error {
 	if e.Framing != "" {
 		return wire.Usagef("demo: has no framing: leave %s+ out", e.Framing)
 	}
-	its := c.Dialect
 	if its == "" {
 		its = all.Default()
 	}

@@ -129,7 +129,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	case Inbox:
 		return b.t.o.Park(ctx, r)
 	case JQ:
-		return b.answerJQ(ctx, c, a.prog, r)
+		return b.answerJQ(ctx, c, a.prog(), r)
 	case Co:
 		return b.answerCo(ctx, c, a, r)
 	}

@@ -2,13 +2,16 @@ package hook
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/jq"
 	"rpcx/wire/trust"
 )
 
@@ -58,26 +61,46 @@ func (a Answer) beside(dir string) Answer {
 }
 
 // FromCatalog returns the hooks in the run members of c. Call it only for a catalog
-// that is ours: a file given as hooks, an embedded demo.
-func FromCatalog(c *catalog.Catalog) ([]Entry, error) {
+// that is ours: a file given as hooks.
+func FromCatalog(c *catalog.Catalog) ([]Entry, error) { return fromCatalog(c, ParseAnswer) }
+
+// FromDemo is FromCatalog for an embedded demo, whose jq expressions are known to be right: one is
+// compiled when it is first needed.
+func FromDemo(c *catalog.Catalog) ([]Entry, error) {
+	return fromCatalog(c, func(s string) (Answer, error) {
+		text, ok := strings.CutPrefix(s, "jq:")
+		if !ok {
+			return ParseAnswer(s)
+		}
+		return Answer{Kind: JQ, Text: text, prog: sync.OnceValue(func() *jq.Program {
+			a, err := ParseAnswer(s)
+			if err != nil {
+				panic(fmt.Sprintf("a demo: %v", err)) // a test has seen to it that this cannot be
+			}
+			return a.prog()
+		})}, nil
+	})
+}
+
+func fromCatalog(c *catalog.Catalog, parse func(string) (Answer, error)) ([]Entry, error) {
 	var entries []Entry
 	for _, m := range c.Methods {
 		if m.Run == "" {
 			continue
 		}
-		a, err := ParseAnswer(m.Run)
+		a, err := parse(m.Run)
 		if err != nil {
 			return nil, inside("method "+m.Name, err)
 		}
 		entries = append(entries, Entry{Pattern: m.Name, Answer: a})
 	}
-	return fromClasses(entries, c.Classes)
+	return fromClasses(entries, c.Classes, parse)
 }
 
 // fromClasses adds the hooks in the run members inside classes: Class.method for
 // methods and properties, Class.__init__ and Class.__del__ for the constructor and
 // the destructor.
-func fromClasses(entries []Entry, classes []json.RawMessage) ([]Entry, error) {
+func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) (Answer, error)) ([]Entry, error) {
 	type member struct {
 		Name string `json:"name"`
 		Run  string `json:"run"`
@@ -98,7 +121,7 @@ func fromClasses(entries []Entry, classes []json.RawMessage) ([]Entry, error) {
 			if m.Run == "" {
 				continue
 			}
-			a, err := ParseAnswer(m.Run)
+			a, err := parse(m.Run)
 			if err != nil {
 				return nil, inside("method "+class.Name+"."+m.Name, err)
 			}

@@ -43,8 +43,8 @@ var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
 // An Answer is the part of a hook behind its "=", checked.
 type Answer struct {
 	Kind Kind
-	Text string // the command, the jq expression, the constant, the refusal's text
-	prog *jq.Program
+	Text string             // the command, the jq expression, the constant, the refusal's text
+	prog func() *jq.Program // of a jq expression
 }
 
 // An Entry is one hook.
@@ -104,8 +104,8 @@ func ParseAnswer(s string) (Answer, error) {
 			return a, f
 		}
 	case JQ:
-		var err error
-		a.prog, err = jq.Compile(text, jq.Options{Funcs: functions})
+		prog, err := jq.Compile(text, jq.Options{Funcs: functions})
+		a.prog = func() *jq.Program { return prog }
 		return a, err
 	case JSON:
 		if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {

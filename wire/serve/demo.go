@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 )
 
 // demos are catalogs whose methods are answered by jq: their run members may be
@@ -30,6 +31,15 @@ func Demo(name string) (c *catalog.Catalog, ok bool) {
 		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test has seen to it that this cannot be
 	}
 	return c, true
+}
+
+// DemoDialect returns the dialect that an embedded demo names; "" if it names none.
+func DemoDialect(name string) (dialect string, ok bool) {
+	if !slices.Contains(DemoNames(), name) {
+		return "", false
+	}
+	b, err := demos.ReadFile("demo/" + name + ".json")
+	return scan.String(scan.Get(b, "dialect")), err == nil
 }
 
 // DemoNames lists the demos.

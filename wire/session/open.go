@@ -213,7 +213,7 @@ func head(h http.Header) ([]byte, error) {
 // startDemo runs the embedded server at the other end of a pair.
 func startDemo(e endpoint.Endpoint) (wire.Conn, []func() error, error) {
 	c, _ := serve.Demo(e.Demo)
-	entries, err := hook.FromCatalog(c)
+	entries, err := hook.FromDemo(c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the demo %s: %w", e.Demo, err)
 	}
