@@ -3,7 +3,8 @@ package scan
 // Shapes checks messages as Keys does, one after the other. Those of a conversation are
 // much alike: most have the members of an earlier one, in the same order and with the same
 // blanks, and differ in their strings, numbers, booleans and nulls alone. Only these are
-// then looked at. The zero value is usable; it is not safe for concurrent use.
+// then looked at, and of these only those that are not as they were in the last such
+// message. The zero value is usable; it is not safe for concurrent use.
 type Shapes struct {
 	all    [shapesMost]shape // the one that was met last comes first
 	missed int               // messages that had none of these shapes, since the last that had
@@ -14,6 +15,11 @@ type Shapes struct {
 type shape struct {
 	text []byte
 	ends []int // of the parts, in text; none: no message had this shape yet
+
+	last  []byte // a message of the shape
+	ascii bool   // last is ASCII without control characters
+	at    []int  // where in last each part ends
+	next  []int  // room for at
 }
 
 const (
@@ -28,60 +34,82 @@ const (
 // has to be the same in all calls. It shows the names of members, as they stand between
 // their quotes, to see, unless it has shown those of a message of the same shape. see
 // returns whether it may be so: if it does not for one name of a message, it is shown all
-// names of the next one like it, too.
-func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) bool {
+// names of the next one like it, too. ascii is true if b is known to be ASCII without
+// control characters.
+func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > longMost {
 		s.missed++
-		return Keys(b, depth, func(name []byte) { see(name) }) == nil
+		return Keys(b, depth, func(name []byte) { see(name) }) == nil, false
 	}
 	for n := range s.all {
-		if s.all[n].fits(b) {
+		if ok, ascii = s.all[n].fits(b); ok {
 			s.missed = 0
 			for ; n > 0; n-- {
 				s.all[n], s.all[n-1] = s.all[n-1], s.all[n]
 			}
-			return true
+			return true, ascii
 		}
 	}
 	s.missed++
 	again := true
 	if Keys(b, depth, func(name []byte) { again = see(name) && again }) != nil {
-		return false
+		return false, false
 	}
 	last := &s.all[shapesMost-1]
 	if again {
 		last.take(b)
 	}
-	return true
+	return true, false
 }
 
-// fits reports whether b is a message of the shape.
-func (s *shape) fits(b []byte) bool {
-	from, i := 0, 0
+// fits reports whether b is a message of the shape, and whether it is ASCII without
+// control characters.
+func (s *shape) fits(b []byte) (ok, ascii bool) {
+	if len(s.ends) == 0 {
+		return false, false
+	}
+	from, i, began, same, other := 0, 0, 0, true, false
+	s.next = s.next[:0]
 	for n, end := range s.ends {
-		if n > 0 {
+		known := s.last[began:s.at[n]] // a value, and the part behind it
+		if began = s.at[n]; len(b)-i >= len(known) && string(b[i:i+len(known)]) == string(known) {
+			i += len(known)
+		} else {
+			if n == 0 {
+				return false, false
+			}
+			same = false
 			var bad fault
 			if i < len(b) && b[i] == '"' {
-				i, bad = str(b, i)
+				var beyond bool
+				i, beyond, bad = asciiString(b, i)
+				other = other || beyond
 			} else {
 				i, bad = value(b, i, 0)
 			}
-			if bad != none {
-				return false
+			part := s.text[from:end]
+			if bad != none || len(b)-i < len(part) || string(b[i:i+len(part)]) != string(part) {
+				return false, false
 			}
+			i += len(part)
 		}
-		part := s.text[from:end]
-		if len(b)-i < len(part) || string(b[i:i+len(part)]) != string(part) {
-			return false
-		}
-		from, i = end, i+len(part)
+		from = end
+		s.next = append(s.next, i)
 	}
-	return len(s.ends) > 0 && i == len(b)
+	if i != len(b) {
+		return false, false
+	}
+	ascii = !other && (s.ascii || IsASCII(b))
+	if !same && (ascii || !s.ascii) {
+		s.last, s.ascii = append(s.last[:0], b...), ascii
+		s.at, s.next = s.next, s.at
+	}
+	return true, ascii
 }
 
 // take makes s the shape of b, which is JSON.
 func (s *shape) take(b []byte) {
-	s.text, s.ends = s.text[:0], s.ends[:0]
+	s.text, s.ends, s.at = s.text[:0], s.ends[:0], s.at[:0]
 	from := 0
 	for i := 0; i < len(b); {
 		switch Type(b[i:]) {
@@ -94,12 +122,18 @@ func (s *shape) take(b []byte) {
 			i = next
 			continue
 		}
-		if s.text, s.ends = append(s.text, b[from:i]...), append(s.ends, len(s.text)+i-from); len(s.ends) > partsMost {
+		if s.part(b, from, i); len(s.ends) > partsMost {
 			s.ends = s.ends[:0]
 			return
 		}
 		from, i = end, end
 	}
-	s.text = append(s.text, b[from:]...)
-	s.ends = append(s.ends, len(s.text))
+	s.part(b, from, len(b))
+	s.last, s.ascii = append(s.last[:0], b...), IsASCII(b)
+}
+
+// part adds the part b[from:to].
+func (s *shape) part(b []byte, from, to int) {
+	s.text = append(s.text, b[from:to]...)
+	s.ends, s.at = append(s.ends, len(s.text)), append(s.at, to)
 }

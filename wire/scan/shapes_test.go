@@ -11,7 +11,7 @@ import (
 // told are the names that s shows of a message, each but those in bad with the word that
 // the message may serve as an example.
 func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
-	ok = s.Valid([]byte(b), deepEnough, func(name []byte) bool {
+	ok, _ = s.Valid([]byte(b), deepEnough, func(name []byte) bool {
 		names = append(names, string(name))
 		return !slices.Contains(bad, string(name))
 	})
@@ -96,11 +96,14 @@ func TestShapesJudgeAsValidDoes(t *testing.T) {
 func judge(t *testing.T, s *Shapes, b []byte) {
 	t.Helper()
 	secret, names := false, []string{}
-	ok := s.Valid(b, deepEnough, func(name []byte) bool {
+	ok, ascii := s.Valid(b, deepEnough, func(name []byte) bool {
 		names = append(names, string(name))
 		secret = secret || string(name) == "secret"
 		return string(name) != "secret"
 	})
+	if ascii && !IsASCII(b) {
+		t.Fatalf("%q is called ASCII", b)
+	}
 	want, err := namesOf(b, deepEnough)
 	if ok != (err == nil) {
 		t.Fatalf("%q: %v, but %v", b, ok, err)

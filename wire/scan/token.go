@@ -57,6 +57,75 @@ func plain(b []byte, i int) int {
 	return i
 }
 
+// asciiString is str, and reports whether there is anything but ASCII in the string.
+func asciiString(b []byte, i int) (end int, other bool, bad fault) {
+	i++
+	for {
+		if i = asciiRun(b, i); i >= len(b) {
+			return i, false, cut
+		}
+		switch {
+		case b[i] == '"':
+			return i + 1, false, none
+		case b[i] == '\\':
+			if i, bad = escape(b, i); bad != none {
+				return i, false, bad
+			}
+		default: // a control character, or what is not ASCII
+			end, bad = str(b, i-1)
+			return end, true, bad
+		}
+	}
+}
+
+// asciiRun returns the first place at or after i where a run of plain ASCII in a
+// string ends.
+func asciiRun(b []byte, i int) int {
+	for i+32 <= len(b) {
+		c := b[i : i+32]
+		if notASCII(binary.LittleEndian.Uint64(c))|notASCII(binary.LittleEndian.Uint64(c[8:]))|
+			notASCII(binary.LittleEndian.Uint64(c[16:]))|notASCII(binary.LittleEndian.Uint64(c[24:])) != 0 {
+			break
+		}
+		i += 32
+	}
+	for i+8 <= len(b) {
+		if m := notASCII(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' && b[i] < 0x80 {
+		i++
+	}
+	return i
+}
+
+// notASCII is special, and marks bytes beyond ASCII, too.
+func notASCII(x uint64) uint64 {
+	quote := x ^ '"'*ones
+	slash := x ^ '\\'*ones
+	return (x | (x - ' '*ones) | (quote - ones) | (slash - ones)) & highs
+}
+
+// IsASCII reports whether b is ASCII without control characters but DEL. It looks at
+// many bytes at a time.
+func IsASCII(b []byte) bool {
+	for ; len(b) >= 32; b = b[32:] {
+		w, x := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		y, z := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
+		if (w|(w-' '*ones)|x|(x-' '*ones)|y|(y-' '*ones)|z|(z-' '*ones))&highs != 0 {
+			return false
+		}
+	}
+	for _, c := range b {
+		if c < ' ' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
 // escape checks the escape whose backslash is b[i].
 func escape(b []byte, i int) (int, fault) {
 	if i+1 >= len(b) {

@@ -189,7 +189,7 @@ func TestReaderAllocatesNothing(t *testing.T) {
 }
 
 func TestWriterAllocatesNothing(t *testing.T) {
-	o := Options{Redact: func(dst, msg []byte) ([]byte, bool) { return append(dst, msg...), true }}
+	o := Options{Redact: func(dst, msg []byte) ([]byte, Text) { return append(dst, msg...), JSON }}
 	w, err := NewWriter(io.Discard, Header{}, o)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package tape
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
 	"os"
 	"sync"
@@ -16,16 +15,26 @@ import (
 // Options configure a Writer beyond the tape's header. The zero value is usable.
 type Options struct {
 	// Redact appends msg to dst with every secret in it replaced, and returns
-	// dst and whether msg is JSON. It is called for each message before
-	// anything of it is written, must keep neither slice, and is never called
+	// dst and what is known of what it appended. It is called for each message
+	// before anything of it is written, must keep neither slice, and is never called
 	// concurrently. nil: nothing is secret.
-	Redact func(dst, msg []byte) (out []byte, isJSON bool)
+	Redact func(dst, msg []byte) (out []byte, is Text)
 	// Failed is called once, with the reason, when the tape cannot be written
 	// any more; recording then stops. It must not block. May be nil.
 	Failed func(err error)
 	// Now returns the current time; nil: time.Now.
 	Now func() time.Time
 }
+
+// A Text is what is known of a message.
+type Text uint8
+
+// What can be known.
+const (
+	Unknown Text = iota // it is not JSON
+	JSON
+	Printable // it is JSON, and ASCII without control characters
+)
 
 const (
 	flushBytes = 256 << 10            // so many bytes are written at once
@@ -94,37 +103,48 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records a message of connection conn (0: the only one). It does not
-// keep msg.
-func (t *Writer) Record(conn int, d wire.Direction, msg []byte) {
-	t.RecordAt(t.Elapsed(), conn, d, msg)
+// Record records messages of connection conn (0: the only one) that came together. It
+// keeps none of them.
+func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) {
+	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
 }
 
-// RecordAt is Record for a message that came at a time which Elapsed returned: the
+// RecordAt is Record for messages that came at a time which Elapsed returned: the
 // clock need not be asked for each of many that came together.
-func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte) {
+func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {
 		return
 	}
-	at = max(at, t.at)
-	t.at = at
-	f, isJSON := t.frame(conn, d), false
-	line := append(t.buf, f.before(at)...)
+	t.at = max(at, t.at)
+	f := t.frame(conn, d)
+	t.message(f, d, msg)
+	for _, msg := range more {
+		if len(t.buf) >= flushBytes {
+			t.added(t.at)
+		}
+		t.message(f, d, msg)
+	}
+	t.added(t.at)
+}
+
+// message adds the line of a message to buf.
+func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
+	is := Unknown
+	line := append(t.buf, f.before(t.at)...)
 	start := len(line)
 	if t.o.Redact != nil {
-		line, isJSON = t.o.Redact(line, msg)
-	} else {
-		line, isJSON = append(line, msg...), scan.Valid(msg, wire.DefaultMaxDepth) == nil
+		line, is = t.o.Redact(line, msg)
+	} else if line = append(line, msg...); scan.Valid(msg, wire.DefaultMaxDepth) == nil {
+		is = JSON
 	}
-	if written := line[start:]; isJSON && onOneLine(written) {
+	if written := line[start:]; is != Unknown && onOneLine(written, is == Printable) {
 		t.buf = append(line, f.line[f.msg:]...)
 	} else {
 		t.scratch = append(t.scratch[:0], written...)
-		t.buf = t.odd(line[:len(t.buf)], at, conn, d)
+		t.buf = t.odd(line[:len(t.buf)], t.at, f.conn, d)
 	}
-	t.added(at)
 }
 
 // frame returns the line of a message of conn without its time and the message.
@@ -151,34 +171,13 @@ func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	return f
 }
 
-// onOneLine reports whether the JSON text b can be part of a line as it is.
-func onOneLine(b []byte) bool {
+// onOneLine reports whether the JSON text b can be part of a line as it is. printable
+// says that it has no control characters, and nothing but ASCII.
+func onOneLine(b []byte, printable bool) bool {
 	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
 		return false
 	}
-	return printable(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
-}
-
-// printable reports whether b is ASCII without control characters. It looks at
-// many bytes at a time.
-func printable(b []byte) bool {
-	const (
-		blanks = 0x2020202020202020
-		highs  = 0x8080808080808080
-	)
-	for ; len(b) >= 32; b = b[32:] {
-		w, x := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-		y, z := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
-		if (w|(w-blanks)|x|(x-blanks)|y|(y-blanks)|z|(z-blanks))&highs != 0 {
-			return false
-		}
-	}
-	for _, c := range b {
-		if c < ' ' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return printable || scan.IsASCII(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
 // odd appends the line for the message in scratch, which is not plain JSON on

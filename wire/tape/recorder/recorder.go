@@ -150,19 +150,22 @@ type Conn struct {
 }
 
 // Message records a message; it is a wire.Tap.
-func (c *Conn) Message(d wire.Direction, msg []byte) {
-	if c.w != nil {
-		c.w.Record(c.number, c.seen(d), msg)
-	}
-	c.show(d, msg)
+func (c *Conn) Message(d wire.Direction, msg []byte) { c.MessageAt(c.Elapsed(), d, msg) }
+
+// Messages is Message for several that came together; it is a wire.Record.
+func (c *Conn) Messages(d wire.Direction, msg []byte, more ...[]byte) {
+	c.MessageAt(c.Elapsed(), d, msg, more...)
 }
 
-// MessageAt is Message for one that came when Elapsed returned at.
-func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte) {
+// MessageAt is Messages for what came when Elapsed returned at.
+func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
 	if c.w != nil {
-		c.w.RecordAt(at, c.number, c.seen(d), msg)
+		c.w.RecordAt(at, c.number, c.seen(d), msg, more...)
 	}
 	c.show(d, msg)
+	for _, msg := range more {
+		c.show(d, msg)
+	}
 }
 
 func (c *Conn) show(d wire.Direction, msg []byte) {

@@ -41,28 +41,32 @@ func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {
 	return r
 }
 
-// append appends msg to dst without its secrets and reports whether that is
-// JSON. It does not allocate if no member has the name of a secret and the user
-// has named none.
-func (r *redactor) append(dst, msg []byte) ([]byte, bool) {
-	found, isJSON := r.look(msg)
-	if found || !isJSON {
-		msg = redact.JSON(msg)
+// append appends msg to dst without its secrets and says what that is. It does not
+// allocate if no member has the name of a secret and the user has named none.
+func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
+	found, is := r.look(msg)
+	if found || is == tape.Unknown {
+		msg, is = redact.JSON(msg), min(is, tape.JSON)
 	}
-	if len(r.paths) > 0 && isJSON {
-		msg = r.chosen(msg)
+	if len(r.paths) > 0 && is != tape.Unknown {
+		msg, is = r.chosen(msg), tape.JSON
 	}
-	return append(dst, msg...), isJSON
+	return append(dst, msg...), is
 }
 
-// look scans msg once: found reports whether it may hold a secret, isJSON
-// whether it is one JSON value. Where a message without secrets had the same members,
-// their names are not looked at again.
-func (r *redactor) look(msg []byte) (found, isJSON bool) {
+// look scans msg once: found reports whether it may hold a secret. Where a message
+// without secrets had the same members, their names are not looked at again.
+func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B'))
 	r.last = &r.begin
-	isJSON = r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see)
-	return r.found, isJSON
+	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see)
+	switch {
+	case ascii:
+		is = tape.Printable
+	case ok:
+		is = tape.JSON
+	}
+	return r.found, is
 }
 
 // name checks the name of a member, and reports whether it is none of a secret.
