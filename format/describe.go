@@ -1,6 +1,7 @@
 package format
 
 import (
+	"io"
 	"strconv"
 	"strings"
 
@@ -16,9 +17,9 @@ type Listing struct {
 	Color       bool
 }
 
-// Methods returns a table of the methods: each with its kind, its parameters
+// Methods writes a table of the methods: each with its kind, its parameters
 // (optional ones in brackets) and its description.
-func (l Listing) Methods() string {
+func (l Listing) Methods(w io.Writer) error {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
@@ -41,7 +42,8 @@ func (l Listing) Methods() string {
 	} else {
 		writeTable(&b, "", rows, width, color)
 	}
-	return b.String()
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // heading is above the cells that name a method.
@@ -139,9 +141,9 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 	}
 }
 
-// Method returns what a method takes and returns, with an example of a call at
+// Method writes what a method takes and returns, with an example of a call at
 // endpoint.
-func (l Listing) Method(m *catalog.Method, endpoint string) string {
+func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
 	b.WriteString(strong(CleanLine(m.Name), color) + " (" + string(kindOf(m)) + ")\n")
@@ -177,7 +179,8 @@ func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	for _, line := range example {
 		b.WriteString("  " + line + "\n")
 	}
-	return b.String()
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // usage returns the words of a command line that calls m at endpoint.
@@ -203,9 +206,10 @@ type Module struct {
 	Methods                    []string
 }
 
-// Modules returns the table of a peer's modules, cut to width columns (0: not
+// Modules writes the table of a peer's modules, cut to width columns (0: not
 // cut).
-func Modules(modules []Module, width int, color bool) string {
+func Modules(w io.Writer, modules []Module, width int, color bool) error {
+	var b strings.Builder
 	rows := [][]string{{"MODULE", "VERSION", "METHODS", "DESCRIPTION"}}
 	for _, m := range modules {
 		methods := Cut(CleanLine(strings.Join(m.Methods, " ")), 40)
@@ -214,5 +218,7 @@ func Modules(modules []Module, width int, color bool) string {
 		}
 		rows = append(rows, []string{CleanLine(m.Name), CleanLine(m.Version), methods, CleanLine(m.Description)})
 	}
-	return Table(rows, width, color)
+	writeTable(&b, "", rows, width, color)
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -1,15 +1,16 @@
 package format
 
 import (
+	"io"
 	"strings"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
 
-// Plugin returns what a plugin offers: its functions, its classes with their
+// Plugin writes what a plugin offers: its functions, its classes with their
 // methods and properties, its constants.
-func Plugin(c *catalog.Catalog, width int, color bool) string {
+func Plugin(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
 		b.WriteString(strong(Cut(title, width), color) + "\n\n")
@@ -42,7 +43,8 @@ func Plugin(c *catalog.Catalog, width int, color bool) string {
 		b.WriteString("\n")
 		writeTable(&b, "", rows, width, color)
 	}
-	return b.String()
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // pluginClass writes a class as the plugin said it.

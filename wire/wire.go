@@ -37,8 +37,8 @@ type Idler interface {
 // what has come together in one go.
 type Buffered interface {
 	// Buffered returns the next message if all of it has been read already; it never
-	// waits. If ok is false, Recv knows more. The bytes are valid until the next Recv or
-	// Buffered, each of which ends those of the other.
+	// waits. If ok is false, Recv knows more. The bytes are valid until the next Recv, and
+	// so are those that Recv has returned.
 	Buffered() (msg []byte, ok bool)
 }
 
@@ -183,6 +183,10 @@ func (d Direction) String() string {
 // A Tap sees every message, byte for byte; a sent one before it is written. It
 // keeps no bytes. It is called from several goroutines.
 type Tap func(d Direction, msg []byte)
+
+// A Record sees every message as a Tap does, but many with one call: those that came
+// together, in order, before anything is done about any of them.
+type Record func(d Direction, first []byte, more ...[]byte)
 
 // A Binary says what a binary WebSocket message means to a dialect, whose own
 // messages are text.

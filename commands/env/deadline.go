@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -18,8 +17,6 @@ type Deadline struct {
 	Cancel context.CancelCauseFunc
 	whole  *time.Timer
 	every  time.Duration
-
-	still atomic.Bool // no idle time is counted, nor will be: Touch has nothing to do
 
 	mu      sync.Mutex // guards what follows
 	idle    *time.Timer
@@ -56,7 +53,6 @@ func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline
 func (c *Deadline) startIdle(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.still.Store(false)
 	c.idle = time.AfterFunc(d, func() { c.idled(d) })
 }
 
@@ -64,9 +60,6 @@ func (c *Deadline) startIdle(d time.Duration) {
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.still.Load() { // it came at the last moment
-		return
-	}
 	if c.working > 0 { // the peer waits for us; the time starts again when it has its answer
 		c.idle.Reset(d)
 		return
@@ -103,19 +96,15 @@ func (c *Deadline) UntilFirst(d time.Duration) *Deadline {
 
 // Touch restarts the idle timer because a message came.
 func (c *Deadline) Touch() {
-	if c.still.Load() {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.idle != nil && c.every > 0 {
+	switch {
+	case c.idle == nil:
+	case c.every > 0:
 		c.idle.Reset(c.every)
-		return
-	}
-	if c.idle != nil {
+	default:
 		c.idle.Stop()
 	}
-	c.still.Store(true)
 }
 
 // Pause stops the idle timer until the next Touch.

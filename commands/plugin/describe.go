@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -57,7 +58,11 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		return err
 	}
 	if !o.json && o.Out.ForPeople(run) && !o.catalog {
-		return cmdline.Print(os.Stdout, format.Plugin(c, run.Stdout.Width, run.Stdout.Color))
+		var b bytes.Buffer
+		if err := format.Plugin(&b, c, run.Stdout.Width, run.Stdout.Color); err != nil {
+			return err
+		}
+		return cmdline.Print(os.Stdout, b.String())
 	}
 	b, err := c.Marshal()
 	if !o.catalog {

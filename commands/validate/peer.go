@@ -231,7 +231,8 @@ func (j *judge) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), e
 		done()
 		return nil, nil, err
 	}
-	heard := got().Listen()
+	heard := make(chan struct{})
+	go func() { got().Listen(); close(heard) }()
 	return got(), func() {
 		_ = conn.Close()
 		closeAll()

@@ -33,7 +33,7 @@ import (
 	"rpcx/wire"
 )
 
-// The framings. Each Conn is a wire.Idler and a wire.Batcher, and a
+// The framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher, and a
 // wire.HalfCloser if rwc has a method CloseWrite() error. Close closes rwc,
 // which has to unblock its Read and Write; what SendBuffered holds back then is
 // lost. A read that ends with neither io.EOF nor a *wire.CloseError or
@@ -98,6 +98,12 @@ type source interface {
 	next() ([]byte, error)
 }
 
+// A bufferedSource is a source that can tell whether a message has come already.
+type bufferedSource interface {
+	// buffered is wire.Buffered. What is no plain message it leaves to next.
+	buffered() (msg []byte, ok bool)
+}
+
 // conn is every framing's Conn: a source and an output over the same bytes.
 type conn struct {
 	output
@@ -154,6 +160,14 @@ func (c *conn) Recv() ([]byte, error) {
 	msg, err := c.src.next()
 	c.failed = err
 	return msg, err
+}
+
+// Buffered implements wire.Buffered.
+func (c *conn) Buffered() ([]byte, bool) {
+	if src, ok := c.src.(bufferedSource); ok && c.failed == nil && !c.in.closed.Load() {
+		return src.buffered()
+	}
+	return nil, false
 }
 
 // OnIdle implements wire.Idler.

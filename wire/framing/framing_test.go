@@ -42,7 +42,11 @@ type outcome struct {
 	err         error
 }
 
-func (s scenario) run(t *testing.T, r io.Reader) outcome {
+func (s scenario) run(t *testing.T, r io.Reader) outcome { return s.read(t, r, false) }
+
+// read reads everything; together says that what Recv has read beside its message is
+// had by Buffered, and looked at when that has no more.
+func (s scenario) read(t *testing.T, r io.Reader, together bool) outcome {
 	t.Helper()
 	framing, ok := ByName(s.framing)
 	if !ok {
@@ -62,7 +66,15 @@ func (s scenario) run(t *testing.T, r io.Reader) outcome {
 			}
 			return got
 		}
-		got.msgs = append(got.msgs, string(msg))
+		read := [][]byte{msg}
+		for ok := together; ok; {
+			if msg, ok = c.(wire.Buffered).Buffered(); ok {
+				read = append(read, msg)
+			}
+		}
+		for _, msg := range read {
+			got.msgs = append(got.msgs, string(msg))
+		}
 	}
 	t.Fatal("more messages than bytes")
 	return got
@@ -93,6 +105,7 @@ func TestScenarios(t *testing.T) {
 			if t.Failed() {
 				return
 			}
+			s.check(t, s.read(t, whole(), true), "together")
 			s.check(t, s.run(t, iotest.OneByteReader(whole())), "byte by byte")
 			s.check(t, s.run(t, iotest.HalfReader(whole())), "by halves")
 			s.check(t, s.run(t, iotest.DataErrReader(whole())), "end with the data")

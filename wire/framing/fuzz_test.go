@@ -35,8 +35,10 @@ func fuzz(f *testing.F, name string, seeds []scenario) {
 		for _, r := range []io.Reader{
 			iotest.OneByteReader(bytes.NewReader(in)),
 			&pieces{bytes.NewReader(in), int(cut%16) + 1},
+			bytes.NewReader(in),
 		} {
-			got := s.run(t, r)
+			_, together := r.(*bytes.Reader)
+			got := s.read(t, r, together)
 			if !slices.Equal(whole.msgs, got.msgs) || !slices.Equal(whole.noise, got.noise) || (whole.err == io.EOF) != (got.err == io.EOF) {
 				t.Fatalf("%q: at once %+v, in pieces %+v", in, whole, got)
 			}

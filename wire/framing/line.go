@@ -60,6 +60,21 @@ func (s *lineSource) next() ([]byte, error) {
 	}
 }
 
+// buffered implements bufferedSource.
+func (s *lineSource) buffered() ([]byte, bool) {
+	win := s.in.window()
+	end := bytes.IndexByte(win, '\n')
+	if end < 0 || end > s.max || s.sentinel {
+		return nil, false
+	}
+	msg := scan.Trim(win[:end])
+	if !opens(msg) || s.tolerated() && !plausible(msg) {
+		return nil, false
+	}
+	s.in.drop(end + 1)
+	return msg, true
+}
+
 // oneLine returns msg without line breaks.
 func oneLine(msg []byte) ([]byte, error) {
 	if bytes.IndexByte(msg, '\n') < 0 {

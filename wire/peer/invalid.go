@@ -15,6 +15,24 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	}
 }
 
+// unclaimedLocked takes a message that belongs to no call of ours.
+func (p *Peer) unclaimedLocked(m *wire.Message) {
+	switch {
+	case m.Kind == wire.Item && m.Beside: // of no call; Incoming sees the message itself
+		if ev, err := p.codec.Event(*m); err == nil && p.o.Incoming == nil {
+			p.noteLocked(noteOf(ev))
+		}
+		return
+	case m.Kind == wire.Item:
+		m.Kind, m.Body, m.Final, m.Err = wire.Notification, m.Params, false, nil
+		p.notificationLocked(m)
+		return
+	}
+	if !p.elsewhereLocked(m) && !p.incomingLocked(m) {
+		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
+	}
+}
+
 // invalidLocked takes a message that is malformed. A malformed answer fails its
 // call. A client's message gets an error response; a server's only if it has a
 // method and an id, and so waits for one: a malformed error has neither, and errors

@@ -255,8 +255,11 @@ func (p *Peer) writeFailed(err error) error {
 	return closedFault(err, "", "")
 }
 
-// tap shows a message to the Options' Tap, if there is one.
+// tap shows a message to the Options' Record and Tap, as far as there are any.
 func (p *Peer) tap(d wire.Direction, msg []byte) {
+	if p.o.Record != nil {
+		p.o.Record(d, msg)
+	}
 	if p.o.Tap != nil {
 		p.o.Tap(d, msg)
 	}

@@ -79,6 +79,9 @@ type Options struct {
 	Name string
 	// Tap sees every message. May be nil.
 	Tap wire.Tap
+	// Record sees every message, before Tap does. It costs less, as it is called once for
+	// what was read at once. May be nil.
+	Record wire.Record
 	// Note is told what a user may want to know though no call failed with it.
 	// It is called without any lock, from several goroutines. May be nil.
 	Note func(Note)
@@ -148,6 +151,7 @@ type link struct {
 	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
 	router    wire.Router    // conn, if it has several streams; else nil
 	buffered  wire.Buffered  // conn, if it knows what else it has read; else nil
+	together  [][]byte       // the reader's: what was read at once
 	idler     bool           // conn says when it is about to wait for more
 	oneShot   bool           // conn takes the answers to the first message, and no more
 }

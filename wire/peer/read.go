@@ -14,13 +14,10 @@ func (p *Peer) receiveAll() error {
 		if err != nil {
 			return err
 		}
-		if p.o.Tap != nil {
-			p.o.Tap(wire.Recv, raw)
-		}
-		switch {
-		case p.buffered != nil && p.o.Tap == nil:
+		if p.buffered != nil && p.o.Tap == nil {
 			err = p.receiveRead(raw)
-		default:
+		} else {
+			p.tap(wire.Recv, raw)
 			err = p.receive(raw, nil)
 		}
 		if err != nil {
@@ -32,18 +29,31 @@ func (p *Peer) receiveAll() error {
 // togetherMost is how many messages are routed before others get the lock.
 const togetherMost = 256
 
-// receiveRead is receive for raw and the messages that were read together with it.
+// receiveRead is receive for raw and the messages that were read together with it. They
+// are recorded first, without the lock.
 func (p *Peer) receiveRead(raw []byte) (err error) {
-	p.mu.Lock()
-	for n, more := 1, true; more; n++ {
-		err = p.decodeLocked(raw, nil)
-		if err != nil || n == togetherMost || len(p.pendingNotes) > 0 || p.mustStopLocked(nil) {
+	p.together = append(p.together[:0], raw)
+	for len(p.together) < togetherMost {
+		next, ok := p.buffered.Buffered()
+		if !ok {
 			break
 		}
-		raw, more = p.buffered.Buffered()
+		p.together = append(p.together, next)
 	}
-	p.throttleLocked(nil)
-	p.unlockAndTell()
+	if p.o.Record != nil {
+		p.o.Record(wire.Recv, p.together[0], p.together[1:]...)
+	}
+	for rest := p.together; len(rest) > 0 && err == nil; {
+		p.mu.Lock()
+		for {
+			err = p.decodeLocked(rest[0], nil)
+			if rest = rest[1:]; len(rest) == 0 || err != nil || len(p.pendingNotes) > 0 || p.mustStopLocked(nil) {
+				break
+			}
+		}
+		p.throttleLocked(nil)
+		p.unlockAndTell()
+	}
 	return err
 }
 
@@ -270,24 +280,6 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 		}
 	default:
 		p.unclaimedLocked(m)
-	}
-}
-
-// unclaimedLocked takes a message that belongs to no call of ours.
-func (p *Peer) unclaimedLocked(m *wire.Message) {
-	switch {
-	case m.Kind == wire.Item && m.Beside: // of no call; Incoming sees the message itself
-		if ev, err := p.codec.Event(*m); err == nil && p.o.Incoming == nil {
-			p.noteLocked(noteOf(ev))
-		}
-		return
-	case m.Kind == wire.Item:
-		m.Kind, m.Body, m.Final, m.Err = wire.Notification, m.Params, false, nil
-		p.notificationLocked(m)
-		return
-	}
-	if !p.elsewhereLocked(m) && !p.incomingLocked(m) {
-		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
 	}
 }
 

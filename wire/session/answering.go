@@ -31,6 +31,14 @@ func (a *answering) message(d wire.Direction, msg []byte) {
 	a.to.Message(d, msg)
 }
 
+// messages is message for several; it is a wire.Record.
+func (a *answering) messages(d wire.Direction, msg []byte, more ...[]byte) {
+	a.message(d, msg)
+	for _, msg := range more {
+		a.message(d, msg)
+	}
+}
+
 // exchange records the exchange.
 func (a *answering) exchange(x transport.Exchange) {
 	a.exchanged()(x)

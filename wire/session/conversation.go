@@ -71,6 +71,7 @@ type Options struct {
 	Greeting  time.Duration
 	Cache     cache.Use // of what discovery found
 	Tap       wire.Tap
+	Messages  wire.Record                 // sees every message of a conversation, as Tap does; may be nil
 	Wrap      func(c wire.Conn) wire.Conn // what uses a connection in its place; nil: it is used as it is
 	Record    *recorder.Recorder          // what each connection is recorded by; nil: nothing is
 	Note      func(peer.Note)             // things a user may want to know; may be nil

@@ -52,7 +52,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		codec: d.newCodec(), ends: ends, recording: rec, watch: d.o.Transport.Watch,
 		ready: make(chan struct{}), born: time.Now(),
 	}
-	po := peer.Options{Client: true, Tap: d.o.Tap, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
+	po := peer.Options{Client: true, Tap: d.o.Tap, Record: d.o.Messages, Note: d.o.Note, Drain: d.o.Drain, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
 		d.preopen(ctx, l, c)
 		return d.responder.Accept(c)
@@ -61,9 +61,9 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}
 	if d.o.Reconnect != nil {
-		po.Tap = l.noteReceived(po.Tap)
+		po.Record = inTurn(l.noteReceived, po.Record)
 	}
-	po.Tap = rec.tap(po.Tap)
+	po.Record = inTurn(rec.messages(), po.Record)
 	l.p = peer.New(conn, l.codec, po)
 	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
@@ -82,15 +82,10 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// noteReceived returns a tap that notes that the far side says something.
-func (l *link) noteReceived(next wire.Tap) wire.Tap {
-	return func(dir wire.Direction, msg []byte) {
-		if dir == wire.Recv {
-			l.received.Store(true)
-		}
-		if next != nil {
-			next(dir, msg)
-		}
+// noteReceived notes that the far side says something; it is a wire.Record.
+func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
+	if dir == wire.Recv {
+		l.received.Store(true)
 	}
 }
 

@@ -153,7 +153,7 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	if _, rec.brief = conn.(wire.OneShot); !rec.brief {
 		s.options.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: "a client", Who: client})
 	}
-	o.Tap = rec.tap(o.Tap)
+	o.Record = rec.messages()
 	_, session := conn.(wire.Router)
 	if s.options.Wrap != nil {
 		conn = s.options.Wrap(conn)

@@ -50,6 +50,17 @@ func (r recording) tap(next wire.Tap) wire.Tap {
 	return both(r.to.Message, next)
 }
 
+// messages returns what records the messages of a peer; nil: nothing does.
+func (r recording) messages() wire.Record {
+	switch {
+	case r.to == nil:
+		return nil
+	case r.post != nil:
+		return r.post.messages
+	}
+	return r.to.Messages
+}
+
 // failed notes that there is no connection.
 func (r recording) failed(err error) {
 	if r.to != nil {
@@ -112,6 +123,20 @@ func both(first, second wire.Tap) wire.Tap {
 	return func(d wire.Direction, msg []byte) {
 		first(d, msg)
 		second(d, msg)
+	}
+}
+
+// inTurn returns a Record that calls first and then second, each of which may be nil.
+func inTurn(first, second wire.Record) wire.Record {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(d wire.Direction, msg []byte, more ...[]byte) {
+		first(d, msg, more...)
+		second(d, msg, more...)
 	}
 }
 

@@ -74,12 +74,13 @@ const (
 
 // Message returns the next message if that is one frame, of text (or binary, if
 // that is taken as well), which fits the buffer and is no longer than most. If wait is
-// false it returns only what was read already. The bytes are valid until the next call.
+// false it returns only what was read already. The bytes are valid until the next call
+// that waits.
 // If ok is false the library must read what comes next.
 func (f *frameReader) Message(binary bool, most int, wait bool) (msg []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.lent = false
+	f.lent = f.lent && !wait
 	if f.left > 0 || len(f.head) > 0 {
 		return nil, false
 	}

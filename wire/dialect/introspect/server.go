@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"strconv"
 	"sync"
 
 	"rpcx/wire"
@@ -206,7 +205,8 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	out := h.streams[string(id)]
 	switch {
 	case out != nil && (method == unsubscribeMethod || jsonrpc.Ends(method, out.method)):
-		return strconv.AppendBool(nil, out.end()), true
+		out.end()
+		return json.RawMessage("true"), true
 	case method == unsubscribeMethod:
 		return json.RawMessage("false"), true
 	}

@@ -139,15 +139,12 @@ func (w *streamWriter) done() error {
 	return err
 }
 
-// end stops the stream without telling the far side, which did not want the rest. It is
-// false where the stream had ended before.
-func (w *streamWriter) end() (was bool) {
+// end stops the stream without telling the far side, which did not want the rest.
+func (w *streamWriter) end() {
 	w.mu.Lock()
-	was = !w.ended
 	w.ended = true
 	w.mu.Unlock()
 	w.cancel()
-	return was
 }
 
 // failed reports whether the stream takes no more events: an unrecoverable error

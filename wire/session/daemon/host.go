@@ -124,7 +124,7 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 	}
 	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, Functions: h.sock.Functions}
 	o.Hook.Session, o.Hook.Park, o.Hook.Working = h.options.Name, h.inbox.park, h.sock.Working
-	o.Tap = h.counted(o.Tap)
+	o.Messages = h.count
 	failure := o.Hook.OnFailure
 	o.Hook.OnFailure = func(method string, err error) {
 		h.noteError(err)

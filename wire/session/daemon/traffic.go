@@ -12,20 +12,18 @@ type traffic struct{ sent, received way }
 // way is one direction.
 type way struct{ messages, bytes atomic.Int64 }
 
-// counted returns a tap that counts each message and then calls next, which may
-// be nil.
-func (t *traffic) counted(next wire.Tap) wire.Tap {
-	return func(d wire.Direction, msg []byte) {
-		w := &t.sent
-		if d == wire.Recv {
-			w = &t.received
-		}
-		w.messages.Add(1)
-		w.bytes.Add(int64(len(msg)))
-		if next != nil {
-			next(d, msg)
-		}
+// count counts messages; it is a wire.Record.
+func (t *traffic) count(d wire.Direction, msg []byte, more ...[]byte) {
+	w := &t.sent
+	if d == wire.Recv {
+		w = &t.received
 	}
+	size := len(msg)
+	for _, msg := range more {
+		size += len(msg)
+	}
+	w.messages.Add(1 + int64(len(more)))
+	w.bytes.Add(int64(size))
 }
 
 func (w *way) status() wayStatus { return wayStatus{w.messages.Load(), w.bytes.Load()} }

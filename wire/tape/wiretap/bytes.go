@@ -62,10 +62,11 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
 	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.came, d, line) }}
 	messages := framing(s, o)
+	var read together
 	for {
 		msg, err := messages.Recv()
 		if err == nil {
-			p.rec.MessageAt(s.came, d, msg)
+			p.rec.MessageAt(s.came, d, msg, read.with(messages)...)
 			continue
 		}
 		if s.ended != nil {

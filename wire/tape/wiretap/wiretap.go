@@ -134,17 +134,42 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 			i.OnIdle(func() { _ = b.Flush() })
 		}
 	}
+	var read together
 	for {
 		msg, err := from.Recv()
 		if err != nil {
 			_ = flush()
 			return err
 		}
-		p.rec.Message(d, msg)
-		if err := send(msg); err != nil {
+		more := read.with(from)
+		p.rec.Messages(d, msg, more...)
+		err = send(msg)
+		for i := 0; i < len(more) && err == nil; i++ {
+			err = send(more[i])
+		}
+		if err != nil {
 			return sendError(err)
 		}
 	}
+}
+
+// together are messages that were read at once.
+type together [][]byte
+
+// togetherMost bounds them.
+const togetherMost = 256
+
+// with returns what conn has read beside the message that its Recv returned.
+func (t *together) with(conn wire.Conn) [][]byte {
+	*t = (*t)[:0]
+	c, ok := conn.(wire.Buffered)
+	for ok && len(*t) < togetherMost {
+		var msg []byte
+		if msg, ok = c.Buffered(); ok {
+			*t = append(*t, msg)
+		}
+	}
+	return *t
 }
 
 // sendError returns the reason why the other side accepts nothing more.

@@ -1,0 +1,123 @@
+package peer_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+)
+
+// A readahead is a connection on which all messages have been read when the first is
+// received.
+type readahead struct {
+	msgs   [][]byte
+	answer func(n int) // is told how many answers were sent
+	closed chan struct{}
+
+	mu   sync.Mutex
+	sent int
+}
+
+func (r *readahead) Recv() ([]byte, error) {
+	if msg, ok := r.Buffered(); ok {
+		return msg, nil
+	}
+	<-r.closed
+	return nil, io.EOF
+}
+
+func (r *readahead) Buffered() (msg []byte, ok bool) {
+	if len(r.msgs) > 0 {
+		msg, r.msgs, ok = r.msgs[0], r.msgs[1:], true
+	}
+	return msg, ok
+}
+
+func (r *readahead) Send([]byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent++
+	r.answer(r.sent)
+	return nil
+}
+
+func (r *readahead) Close() error { return nil }
+
+// What was read at once is recorded at once and in order, however much it is, and before
+// what it gives rise to; a Tap sees each message when it is dealt with.
+func TestWhatWasReadAtOnceIsRecordedFirst(t *testing.T) {
+	const n = 700 // more than are routed at once
+	for _, tapped := range []bool{false, true} {
+		t.Run(fmt.Sprintf("tapped %v", tapped), func(t *testing.T) {
+			var msgs [][]byte
+			for i := range n {
+				msgs = append(msgs, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"m"}`, i))
+			}
+			all := make(chan struct{})
+			conn := &readahead{msgs: slices.Clone(msgs), closed: make(chan struct{})}
+			conn.answer = func(sent int) {
+				if sent == n {
+					close(all)
+				}
+			}
+			var mu sync.Mutex
+			var recorded, seen []string
+			came, most := 0, 0
+			o := peer.Options{Handler: func(dialect.Caller) dialect.Handler { return nuller{} }}
+			o.Record = func(d wire.Direction, msg []byte, more ...[]byte) {
+				mu.Lock()
+				defer mu.Unlock()
+				if d == wire.Send {
+					var m struct{ ID int }
+					if err := json.Unmarshal(msg, &m); err != nil || m.ID >= came {
+						t.Errorf("%s is recorded after %d requests, %v", msg, came, err)
+					}
+					return
+				}
+				came, most = came+1+len(more), max(most, 1+len(more))
+				recorded = append(recorded, string(msg))
+				for _, msg := range more {
+					recorded = append(recorded, string(msg))
+				}
+			}
+			if tapped {
+				o.Tap = func(d wire.Direction, msg []byte) {
+					mu.Lock()
+					defer mu.Unlock()
+					if d == wire.Recv {
+						seen = append(seen, string(msg))
+					}
+				}
+			}
+			p := peer.New(conn, jsonrpc.NewCodec(jsonrpc.Options{}), o)
+			<-all
+			close(conn.closed)
+			p.Close()
+			for i, msg := range msgs {
+				if i >= len(recorded) || recorded[i] != string(msg) || tapped && (i >= len(seen) || seen[i] != string(msg)) {
+					t.Fatalf("message %d is not in its place", i)
+				}
+			}
+			if len(recorded) != n || (most > 1) == tapped {
+				t.Errorf("%d messages, %d at once", len(recorded), most)
+			}
+		})
+	}
+}
+
+// A nuller answers requests with null.
+type nuller struct{}
+
+func (nuller) Handle(context.Context, *dialect.Inbound) (json.RawMessage, error) {
+	return json.RawMessage("null"), nil
+}
+
+func (nuller) Close() error { return nil }
