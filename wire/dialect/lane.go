@@ -29,6 +29,7 @@ type LaneCall interface {
 // answer: for a Call, Opened returns nil and true, whatever is answered.
 type CallAppender interface {
 	// AppendCall appends the message that Encode returns for op, a Call, and returns the
-	// number that is its id. Where Encode would fail ok is false, and nothing happened.
+	// number that is its id. Where Encode would fail, or does more than write the message,
+	// ok is false, and nothing happened.
 	AppendCall(b []byte, op *Op) (msg []byte, id int64, ok bool)
 }

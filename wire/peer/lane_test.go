@@ -14,6 +14,8 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/peer"
 )
 
@@ -184,12 +186,40 @@ func (e *echo) SendBuffered([]byte) error { e.ids++; return nil }
 
 func (e *echo) FlushNow() (bool, error) { return true, nil }
 
-// TestLaneAllocates: a call on the lane costs no memory, one at a time or many.
+// pageOfNames spells JSON-RPC as a page that builds on nothing.
+const pageOfNames = `
+name = "names"
+base = "none"
+[names]
+request = { method = "method", params = "params", id = "id", const = { jsonrpc = "2.0" } }
+response = { id = "id", result = "result", error = "error" }
+`
+
+// spoken is a codec of a page.
+func spoken(tb testing.TB, text string) dialect.Codec {
+	tb.Helper()
+	p, err := load.Parse("page.toml", []byte(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	d, err := codec.New(p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d.NewCodec(dialect.CodecOptions{})
+}
+
+// TestLaneAllocates: a call on the lane costs no memory, one at a time or many, in
+// JSON-RPC and in a page of names.
 func TestLaneAllocates(t *testing.T) {
 	const n = 20_000
-	for _, jobs := range []int{1, 64} {
+	for _, jobs := range []int{1, 64, -64} {
+		c := jsonrpc.NewCodec(jsonrpc.Options{})
+		if jobs < 0 {
+			c, jobs = spoken(t, pageOfNames), -jobs
+		}
 		e := &echo{start: make(chan int), asleep: make(chan bool, 1)}
-		p := peer.New(e, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+		p := peer.New(e, c, peer.Options{})
 		<-e.asleep
 		done, asked := &counted{}, 0
 		op := dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte("[1]")}

@@ -73,6 +73,21 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("item", read(stream, `{"jsonrpc":"2.0","method":"changed","params":{"id":7,"value":{"text":"`+padding+`"}}}`))
 }
 
+// A call is appended to others.
+func BenchmarkAppend(b *testing.B) {
+	op := &dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte(`{"message":"hi"}`)}
+	for name, c := range map[string]dialect.Codec{"jsonrpc": jsonrpc.NewCodec(jsonrpc.Options{}), "names": speaks(b, names).appender()} {
+		b.Run(name, func(b *testing.B) {
+			calls := c.(dialect.CallAppender)
+			var to []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				to, _, _ = calls.AppendCall(to[:0], op)
+			}
+		})
+	}
+}
+
 // A wrapped call is written and its answer of 200 bytes is read: both by programs.
 func BenchmarkWrapped(b *testing.B) {
 	c := speaks(b, programs)

@@ -1,6 +1,11 @@
 package codec
 
-import "rpcx/wire/dialect"
+import (
+	"slices"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+)
 
 // Of returns the page's codec behind c; nil if c does not speak a page.
 func Of(c dialect.Codec) *Codec {
@@ -8,6 +13,8 @@ func Of(c dialect.Codec) *Codec {
 	case *Codec:
 		return c
 	case sendsCancel:
+		return c.Codec
+	case appends:
 		return c.Codec
 	}
 	return nil
@@ -25,5 +32,38 @@ func (d *Dialect) NewCodec(o dialect.CodecOptions) dialect.Codec {
 	if d.Page.Cancel != nil && d.Page.Cancel.HTTP == "send" {
 		return sendsCancel{c}
 	}
+	return c.appender()
+}
+
+// appends is a Codec that is a dialect.CallAppender, too.
+type appends struct {
+	*Codec
+	calls dialect.CallAppender // the codec of the messages
+}
+
+// appender returns c as a CallAppender where the page's calls are each one message and one
+// answer, of which nothing has to be remembered meanwhile; else c.
+func (c *Codec) appender() dialect.Codec {
+	p := c.d.Page
+	calls, ok := c.Codec.(dialect.CallAppender)
+	switch {
+	case !ok, c.d.plan != nil && !c.d.plan.Appends():
+	case p.Call != nil, p.Cancel != nil, p.During != load.During{}, c.d.HasTasks(), c.o.Serving:
+	default:
+		return appends{c, calls}
+	}
 	return c
+}
+
+// AppendCall appends a call, unless it stands for a step of the greeting or the goodbye.
+func (c appends) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
+	if c.own.step.Load() != nil || len(c.d.Page.Leave) > 0 && c.leavesBy(op.Method) || op.Method == dialect.FreshID {
+		return b, 0, false
+	}
+	return c.calls.AppendCall(b, op)
+}
+
+// leavesBy reports whether a step of the goodbye says a method.
+func (c *Codec) leavesBy(method string) bool {
+	return slices.ContainsFunc(c.d.Page.Leave, func(s load.Step) bool { return s.Call == method || s.Notify == method })
 }

@@ -24,6 +24,8 @@ type codec struct {
 	msgs   []wire.Message
 	heads  heads
 	parts  []part            // of the message that is being written; reused
+	method []byte            // of that message, quoted; reused
+	id     []byte            // of a call that is appended; reused
 	names  map[string]string // method names that came, so that each is allocated once
 	ours   order             // our requests, where messages have no ids
 	theirs order             // the peer's, likewise

@@ -16,15 +16,25 @@ type part struct {
 }
 
 // message writes parts in their order; those below one top-level member stand
-// where the first of them does. The members of the object extra follow.
-func message(parts []part, extra []byte) []byte {
+// where the first of them does. The members of the objects beside follow.
+func message(parts []part, beside ...[]byte) []byte {
 	size := 32
 	for i := range parts {
 		size += len(parts[i].val) + 16
 	}
-	o := scan.AppendObject(make([]byte, 0, size+len(extra)))
+	for _, more := range beside {
+		size += len(more)
+	}
+	return appended(make([]byte, 0, size), parts, beside...)
+}
+
+// appended is message behind what b holds.
+func appended(b []byte, parts []part, beside ...[]byte) []byte {
+	o := scan.AppendObject(b)
 	add(&o, parts)
-	o.Inside(extra)
+	for _, more := range beside {
+		o.Inside(more)
+	}
 	return o.End()
 }
 
@@ -74,10 +84,21 @@ func (c *codec) call(id wire.ID, method string, params, extra json.RawMessage) (
 		scope := &program.Scope{Method: method, Params: params, ID: json.RawMessage(id), Extra: extra}
 		return c.whole(prog, scope)
 	}
-	params, flat, err := c.styled(method, params)
+	flat, err := c.lay(f, consts, id, method, params)
 	if err != nil {
 		return nil, err
 	}
+	return message(c.parts, flat, extra), nil
+}
+
+// lay makes c.parts those of a request, or without id of a notification; the members of
+// flat follow them.
+func (c *codec) lay(f *form, consts []constant, id wire.ID, method string, params json.RawMessage) (flat json.RawMessage, err error) {
+	params, flat, err = c.styled(method, params)
+	if err != nil {
+		return nil, err
+	}
+	p := c.plan
 	c.parts = c.parts[:0]
 	for _, k := range consts {
 		c.parts = append(c.parts, part{k.path, k.value})
@@ -92,16 +113,13 @@ func (c *codec) call(id wire.ID, method string, params, extra json.RawMessage) (
 		}
 	}
 	if p.names.Params != "prefixed" {
-		c.parts = append(c.parts, part{f.method.path, scan.AppendQuoted(nil, method)})
+		c.method = scan.AppendQuoted(c.method[:0], method)
+		c.parts = append(c.parts, part{f.method.path, c.method})
 	}
 	if flat == nil {
 		c.parts = append(c.parts, part{f.params.path, params})
-		return message(c.parts, extra), nil
 	}
-	var o scan.Object
-	o.Inside(flat)
-	o.Inside(extra)
-	return message(c.parts, o.EndOrNil()), nil
+	return flat, nil
 }
 
 // numbered returns the id that a notification gets as well, if the page numbers

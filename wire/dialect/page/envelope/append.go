@@ -1,0 +1,28 @@
+package envelope
+
+import (
+	"strconv"
+
+	"rpcx/wire/dialect"
+)
+
+// Appends reports whether codecs of the plan are dialect.CallAppenders: no program writes
+// their calls, ids are whole numbers, and an answer is the only one.
+func (c *Plan) Appends() bool {
+	counted := c.names.IDs == "" || c.names.IDs == "integer"
+	return c.page.Write.Request == nil && counted && c.request.id.head >= 0 && c.response.more.head < 0
+}
+
+// AppendCall appends a call, where the plan Appends. See dialect.CallAppender.
+func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
+	if op.Kind != dialect.Call || len(op.Funcs) > 0 || !c.plan.Appends() {
+		return b, 0, false
+	}
+	c.id = strconv.AppendInt(c.id[:0], c.last+1, 10)
+	flat, err := c.lay(&c.plan.request, c.plan.requests, c.id, op.Method, op.Params)
+	if err != nil {
+		return b, 0, false
+	}
+	c.last++
+	return appended(b, c.parts, flat, op.Extra), c.last, true
+}
