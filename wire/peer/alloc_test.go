@@ -64,9 +64,9 @@ func (f *faucet) Close() error { return nil }
 var item = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0xcd0c3e8af590364c09d0fa6a1210faf5","result":{"number":"0x1b4","hash":"` + strings.Repeat("8f", 32) + `","size":"0x220","gasUsed":"0x5208","ok":true}}}`
 
 // open starts a stream over a faucet.
-func openFaucet(tb testing.TB, op dialect.Op) (*faucet, *peer.Peer, dialect.Stream) {
+func openFaucet(tb testing.TB, c dialect.Codec, op dialect.Op) (*faucet, *peer.Peer, dialect.Stream) {
 	f := newFaucet(item, `{"jsonrpc":"2.0","id":1,"result":"0xcd0c3e8af590364c09d0fa6a1210faf5"}`)
-	p := peer.New(f, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+	p := peer.New(f, c, peer.Options{})
 	s, err := p.Open(tb.Context(), op)
 	if err != nil {
 		tb.Fatal(err)
@@ -95,12 +95,23 @@ func TestStreamAllocatesNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
-	for name, op := range map[string]dialect.Op{
-		"subscribe": {Kind: dialect.Subscribe, Method: "eth_subscribe"},
-		"watch":     {Kind: dialect.Watch, Method: "eth_subscription"},
+	subscribe, watch := dialect.Op{Kind: dialect.Subscribe, Method: "eth_subscribe"}, dialect.Op{Kind: dialect.Watch, Method: "eth_subscription"}
+	for name, c := range map[string]struct {
+		page string // "": JSON-RPC
+		op   dialect.Op
+		most float64
+	}{
+		"subscribe":                {op: subscribe},
+		"watch":                    {op: watch},
+		"watch in a page of names": {page: pageOfNames, op: watch},
+		"subscribe by a page":      {page: pageOfNames + "[subscribe.eth_subscribe]\nitem = { method = 'eth_subscription' }\n", op: subscribe, most: 1}, // the stream's name, which is in no message
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, p, s := openFaucet(t, op)
+			codec := jsonrpc.NewCodec(jsonrpc.Options{})
+			if c.page != "" {
+				codec = spoken(t, c.page)
+			}
+			f, p, s := openFaucet(t, codec, c.op)
 			const n = 1000
 			once := func() {
 				f.more <- n
@@ -109,7 +120,7 @@ func TestStreamAllocatesNothing(t *testing.T) {
 			for range 20 {
 				once()
 			}
-			if got := testing.AllocsPerRun(50, once) / n; got > 0.01 {
+			if got := testing.AllocsPerRun(50, once) / n; got > c.most+0.01 {
 				t.Errorf("%.3f allocations a message", got)
 			}
 		})
@@ -117,7 +128,7 @@ func TestStreamAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkStream(b *testing.B) {
-	f, p, s := openFaucet(b, dialect.Op{Kind: dialect.Subscribe, Method: "eth_subscribe"})
+	f, p, s := openFaucet(b, jsonrpc.NewCodec(jsonrpc.Options{}), dialect.Op{Kind: dialect.Subscribe, Method: "eth_subscribe"})
 	b.SetBytes(int64(len(item)))
 	b.ReportAllocs()
 	b.ResetTimer()

@@ -152,24 +152,6 @@ func (c *Codec) notification(m *wire.Message) error {
 	return c.during(m)
 }
 
-// cancelled turns a notification that cancels a request into a message of kind
-// Cancel.
-func (c *Codec) cancelled(m *wire.Message) {
-	target := c.d.target().of(m.Params)
-	if t := scan.Type(target); t != 's' && t != 'n' {
-		return
-	}
-	m.Kind, m.Target = wire.Cancel, target
-	if c.d.Page.Cancel.Answer == nil {
-		return
-	}
-	const most = 1024 // cancels may name requests that were answered, and nobody would remove those
-	if c.dropped == nil || len(c.dropped) >= most {
-		c.dropped = map[string]bool{}
-	}
-	c.dropped[string(target)] = true
-}
-
 // shares reports whether a notification can belong to a call: it has the members beside
 // that the call was sent with.
 func (c *Codec) shares(s *call, m *wire.Message) bool {
@@ -188,9 +170,13 @@ func (c *Codec) items(m *wire.Message) (found bool, err error) {
 		if !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
 			continue
 		}
-		sc := c.scope(s)
-		sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
-		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
+		var vals func(name string) json.RawMessage
+		if rule.When != nil || rule.Event != nil || s.rule.Until != nil {
+			sc := c.scope(s)
+			sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
+			vals = sc.Value
+		}
+		if ok, err := rule.When.Holds(m.Params, vals); err != nil || !ok {
 			if err != nil {
 				return false, err
 			}
@@ -199,7 +185,7 @@ func (c *Codec) items(m *wire.Message) (found bool, err error) {
 		item := *m
 		item.Kind, item.Stream = wire.Item, s.stream
 		if rule.Event != nil {
-			if item.Body, err = rule.Event.First(m.Params, sc.Value); err != nil {
+			if item.Body, err = rule.Event.First(m.Params, vals); err != nil {
 				return false, err
 			}
 		}
@@ -207,11 +193,13 @@ func (c *Codec) items(m *wire.Message) (found bool, err error) {
 			item.Body = null
 		}
 		if s.rule.Until != nil {
-			if item.Final, err = s.rule.Until.Holds(m.Params, sc.Value); err != nil {
+			if item.Final, err = s.rule.Until.Holds(m.Params, vals); err != nil {
 				return false, err
 			}
 		}
-		c.trace("%s is an item of %s: %s", m.Method, s.method, item.Body)
+		if c.o.Trace != nil {
+			c.trace("%s is an item of %s: %s", m.Method, s.method, item.Body)
+		}
 		c.out, found = append(c.out, item), true
 		if item.Final {
 			defer c.forget(s)

@@ -85,6 +85,24 @@ func (c *Codec) forget(s *call) {
 	}
 }
 
+// cancelled turns a notification that cancels a request into a message of kind
+// Cancel.
+func (c *Codec) cancelled(m *wire.Message) {
+	target := c.d.target().of(m.Params)
+	if t := scan.Type(target); t != 's' && t != 'n' {
+		return
+	}
+	m.Kind, m.Target = wire.Cancel, target
+	if c.d.Page.Cancel.Answer == nil {
+		return
+	}
+	const most = 1024 // cancels may name requests that were answered, and nobody would remove those
+	if c.dropped == nil || len(c.dropped) >= most {
+		c.dropped = map[string]bool{}
+	}
+	c.dropped[string(target)] = true
+}
+
 // A place is where the params of a cancel hold the id of the request: a member of an
 // object, or an element of an array.
 type place struct {

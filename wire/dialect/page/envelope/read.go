@@ -68,7 +68,7 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 // element reads the message at raw[i], one of a batch or the only one, into
 // c.msgs.
 func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
-	c.heads = heads{}
+	clear(c.heads[:len(c.plan.heads)])
 	if i < len(raw) && raw[i] == '{' {
 		o := scan.ReadObjectAt(raw, i, depth)
 		for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {

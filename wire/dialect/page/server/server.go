@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
@@ -178,10 +179,14 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // exact reports whether a hook has exactly that name, not a pattern.
 func (h *handler) exact(method string) bool {
-	if conn := h.scope().Conn; conn != nil {
-		return slices.Contains(conn.Hooks, method)
+	switch {
+	case h.codec == nil:
+		return false
+	case h.serving:
+		_, names := h.told()
+		return slices.Contains(names, method)
 	}
-	return false
+	return slices.Contains(h.codec.Scope().Conn.Hooks, method)
 }
 
 // unknown returns the error for a method that nothing answers; its data
@@ -248,6 +253,15 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 		return nil
 	}
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
+}
+
+// Ignores implements dialect.Ignorer. A server looks at all that its client tells.
+func (h *handler) Ignores(method string) bool {
+	if h.serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {
+		return false
+	}
+	_, hooked := h.r.Kind(method)
+	return !hooked
 }
 
 // keep stores the values that the page wants to keep from the params of a call.

@@ -93,33 +93,36 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 
 // respondAs is respond for a call that has become a task; nil is none.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, t *task) (json.RawMessage, error) {
-	var last json.RawMessage
-	var failed error
+	var came struct {
+		last   json.RawMessage
+		failed error
+	}
 	told := h.teller(ctx, m)
 	told.task = t
 	defer told.end()
 	if kind, _ := h.r.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
 		r.Stream = true
 	}
+	items := r.Stream
 	r.Emit = func(ev wire.Event) error {
 		switch {
-		case ev.Kind == wire.Data && !r.Stream:
-			last = ev.Data
+		case ev.Kind == wire.Data && !items:
+			came.last = ev.Data
 			return nil
 		case ev.Kind == wire.Failure && ev.Err != nil:
-			failed = ev.Err
+			came.failed = ev.Err
 			return nil
 		}
 		return told.event(ev)
 	}
 	result, err := h.r.Respond(ctx, r)
 	if err == nil {
-		err = failed
+		err = came.failed
 	}
 	if result == nil {
-		result = last
+		result = came.last
 	}
-	if err == nil && !r.Stream && result != nil {
+	if err == nil && !items && result != nil {
 		err = told.event(wire.Event{Kind: wire.Data, Data: result})
 	}
 	return result, err
