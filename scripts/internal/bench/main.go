@@ -52,7 +52,7 @@ func run(f flags) error {
 	}
 	chosen := slices.DeleteFunc(rows(), func(r row) bool {
 		named := slices.ContainsFunc(f.rows, func(name string) bool { return strings.HasPrefix(r.name, name) })
-		return len(f.rows) > 0 && !named || f.publish != "" && r.goal.ratio == 0
+		return len(f.rows) > 0 && !named || f.publish != "" && r.goal.ratio == 0 && r.most == 0
 	})
 	switch {
 	case len(chosen) == 0:

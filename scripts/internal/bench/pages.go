@@ -1,33 +1,49 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 )
 
 // namesPage spells JSON-RPC as a page that builds on nothing; programsPage takes each item
-// by programs: one that decides whose it is, and one that is a path.
+// by programs, one that decides whose it is and one that is a path; wrapsPage has each call
+// carried by another, and its result taken out of what comes back, by four programs.
 const (
 	namesPage = `
 name = "names"
 base = "none"
 [names]
 request = { method = "method", params = "params", id = "id", const = { jsonrpc = "2.0" } }
-response = { id = "id", result = "result", error = "error" }
+response = { id = "id", result = "result", error = "error", const = { jsonrpc = "2.0" } }
 `
 	programsPage = `
 name = "programs"
 [subscribe.ticks]
 item = { method = "ticks", when = ".subscription == $result", event = ".result" }
 `
+	wrapsPage = `
+name = "wraps"
+[call]
+method = '"echo"'
+params = '{name: $method, arguments: $params}'
+result = 'if .structured then .structured else .arguments.text end'
+error = 'if .isError then {code: 1, message: "no"} else empty end'
+`
 )
+
+// programsMost is what a message of 200 bytes may take where programs look at it, in µs:
+// 50,000 a second.
+const programsMost = 20
 
 // pageRows compare dialects that are pages with the one that they spell.
 func pageRows() []row {
+	asNames := goal{ratio: 1.3, of: isPlain}
 	return []row{
 		{
-			name: "page-names", what: "a page of names: `call --batch`, 64 in flight, over a Unix socket", unit: cpuPerCall, n: size{50_000, 10_000}, runs: size{9, 3},
+			name: "page-names", what: "a page of names: `call --batch`, 64 in flight, over a Unix socket", unit: cpuPerCall, goal: asNames, n: size{50_000, 10_000}, runs: size{9, 3},
 			clients: func(l *lab, n int) ([]client, error) {
 				requests, err := l.requests(n)
 				if err != nil {
@@ -39,18 +55,58 @@ func pageRows() []row {
 			},
 		},
 		{
-			name: "page-programs", what: "a page whose programs take each item of a stream", unit: cpuPerEvent, n: size{300_000, 50_000}, runs: size{9, 3},
+			name: "page-stream", what: "a page of names: `subscribe --method`, 240 B", unit: cpuPerEvent, goal: asNames, n: size{300_000, 50_000}, runs: size{9, 3},
+			clients: func(l *lab, n int) ([]client, error) {
+				return l.withPage("names", namesPage, l.rpcx("subscribe", l.unix, "ticks", fmt.Sprintf("[%d,240]", n), "--method", "ticks", "--count", fmt.Sprint(n)))
+			},
+		},
+		{
+			name: "page-serve", what: "a page of names: `serve stdio:`, all calls at once", unit: cpuPerCall, goal: asNames, n: size{50_000, 10_000}, runs: size{9, 3},
+			clients: func(l *lab, n int) ([]client, error) {
+				var calls bytes.Buffer
+				for i := range n {
+					fmt.Fprintf(&calls, `{"jsonrpc":"2.0","id":%d,"method":"echo","params":[%d]}`+"\n", i+1, i+1)
+				}
+				serve := l.rpcx("serve", "stdio:", "--on", "echo=json:1")
+				serve.stdin = l.at("calls")
+				if err := os.WriteFile(serve.stdin, calls.Bytes(), 0o600); err != nil {
+					return nil, err
+				}
+				return l.withPage("names", namesPage, serve)
+			},
+		},
+		{
+			name: "page-programs", what: "a page whose programs take each item of a stream, 240 B", unit: cpuPerEvent, most: programsMost, n: size{300_000, 50_000}, runs: size{9, 3},
 			clients: func(l *lab, n int) ([]client, error) {
 				return l.withPage("programs", programsPage, l.rpcx("subscribe", l.unix, "ticks", fmt.Sprintf("[%d,240]", n), "--count", fmt.Sprint(n)))
 			},
 		},
+		{
+			name: "page-wraps", what: "a page whose programs wrap each call and its answer, 200 B both", unit: cpuPerCall, most: 2 * programsMost, n: size{50_000, 10_000}, runs: size{9, 3},
+			clients: func(l *lab, n int) ([]client, error) {
+				text := strings.Repeat("x", 110)
+				var lines bytes.Buffer
+				for range n {
+					fmt.Fprintf(&lines, `{"method":"say","params":{"text":"%s"}}`+"\n", text)
+				}
+				batch := l.rpcx("call", l.unix, "--batch", "--jobs", "64")
+				batch.stdin = l.at("says")
+				if err := os.WriteFile(batch.stdin, lines.Bytes(), 0o600); err != nil {
+					return nil, err
+				}
+				return l.withPage("wraps", wrapsPage, batch)
+			},
+		},
 	}
 }
+
+// isPlain is the dialect that pages are compared with.
+const isPlain = "jsonrpc"
 
 // withPage is a job in the dialect of a page, and as it is.
 func (l *lab) withPage(name, text string, plain job) ([]client, error) {
 	file := l.at(name + ".toml")
 	paged := plain
 	paged.args = append(slices.Clone(plain.args), "--dialect", file)
-	return []client{{"rpcx", paged}, {"jsonrpc", plain}}, os.WriteFile(file, []byte(text), 0o600)
+	return []client{{"rpcx", paged}, {isPlain, plain}}, os.WriteFile(file, []byte(text), 0o600)
 }

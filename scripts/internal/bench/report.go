@@ -26,6 +26,7 @@ type result struct {
 	Of      string   `json:"of"`      // the client that rpcx is compared with
 	Ratio   spread   `json:"ratio"`   // of runs that were neighbours
 	Goal    float64  `json:"goal,omitempty"`
+	Most    float64  `json:"most,omitempty"` // the goal in the unit, where it is no ratio
 }
 
 // A figure is what one client took.
@@ -50,7 +51,7 @@ func spreadOf(all []float64) spread {
 // newResult compares rpcx with the client of the goal, else with the second one. The
 // ratio is that of the medians, its spread that of runs that were neighbours.
 func newResult(r row, n int, clients []client, all [][]sample) result {
-	out := result{Row: r.name, What: r.what, Unit: r.unit.Of, Goal: r.goal.ratio}
+	out := result{Row: r.name, What: r.what, Unit: r.unit.Of, Goal: r.goal.ratio, Most: r.most}
 	base := 1
 	took := make([][]float64, len(clients))
 	for i, c := range clients {
@@ -81,8 +82,11 @@ func (r result) line() string {
 		others = append(others, fmt.Sprintf("%s %s", c.Who, number(c.Took.Median)))
 	}
 	goal := "–"
-	if r.Goal > 0 {
+	switch {
+	case r.Goal > 0:
 		goal = fmt.Sprintf("≤ %s (%s)", number(r.Goal), number(r.Goal*r.base().Took.Median))
+	case r.Most > 0:
+		goal = "≤ " + number(r.Most) + " " + r.Unit
 	}
 	rpcx := r.Clients[0].Took
 	return fmt.Sprintf("| %s | %s | %s (%s–%s) | %s | **%.2f** (%.2f–%.2f) of %s | %s |", r.What, r.Unit,

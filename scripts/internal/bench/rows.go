@@ -11,7 +11,8 @@ type row struct {
 	what string
 	unit unit
 	goal goal
-	n    size // how much is done in one run
+	most float64 // the goal in the unit, where it is no ratio; 0: none
+	n    size    // how much is done in one run
 	runs size
 	// clients are those who do it, rpcx first. What they need is made in l.
 	clients func(l *lab, n int) ([]client, error)
