@@ -226,7 +226,9 @@ func (b *batch) turn() {
 		b.start()
 	}
 	b.start()
-	b.roomy.Broadcast()
+	if b.held == 0 || b.stopped {
+		b.roomy.Broadcast()
+	}
 	b.mu.Unlock()
 	if any { // a user who waits for an answer before the next line must get it
 		b.print.Idle()
