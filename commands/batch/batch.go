@@ -156,7 +156,7 @@ func (b *batch) feedGreeting() error {
 	})
 }
 
-// take queues a line as a job.
+// take makes a job of a line.
 func (b *batch) take(n int64, line []byte) error {
 	j := b.newJob()
 	if j == nil {
@@ -166,7 +166,9 @@ func (b *batch) take(n int64, line []byte) error {
 	if b.lane != nil {
 		j.read(b.ctx)
 	}
-	b.queue(j)
+	if !b.took(j) {
+		return env.Cause(b.ctx, b.ctx.Err())
+	}
 	return nil
 }
 

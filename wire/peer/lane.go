@@ -29,14 +29,10 @@ type lane struct {
 	ring  []laneCall
 	open  int // calls in ring
 	out   []byte
-	sent  []laneSent // the messages in out
+	ends  []int   // of the messages in out
+	ids   []int64 // theirs
 	now   nowFlusher
-}
-
-// laneSent is a message in out: where it ends, and its id.
-type laneSent struct {
-	end int
-	id  int64
+	runs  runSender // nil: messages are sent one by one
 }
 
 // laneCall is a place in the ring; call is nil where it is free.
@@ -48,6 +44,11 @@ type laneCall struct {
 
 // A nowFlusher is a wire.Batcher that can flush as far as that goes without waiting.
 type nowFlusher interface{ FlushNow() (done bool, err error) }
+
+// A runSender is a wire.Batcher that takes many messages at once, as far as it can.
+type runSender interface {
+	SendRun(all []byte, start int, ends []int) (taken int, err error)
+}
 
 // laneBytes bounds what is written by whoever flushes: a connection's buffer takes it.
 const laneBytes = 32 << 10
@@ -66,6 +67,9 @@ func (p *Peer) Lane(most int, ready func()) dialect.Lane {
 	}
 	l := &lane{p: p, codec: codec, ready: ready, ring: make([]laneCall, size)}
 	l.now, _ = p.conn.(nowFlusher)
+	if p.o.Tap == nil {
+		l.runs, _ = p.conn.(runSender)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls.lane != nil {
@@ -105,7 +109,7 @@ func (l *lane) Send(op *dialect.Op, c dialect.LaneCall) bool {
 			p.change.pass() // the reader must not stop now
 		}
 	}
-	l.sent = append(l.sent, laneSent{len(out), id})
+	l.ends, l.ids = append(l.ends, len(out)), append(l.ids, id)
 	p.holdLocked(len(out) - start)
 	return true
 }
@@ -114,7 +118,7 @@ func (l *lane) Send(op *dialect.Op, c dialect.LaneCall) bool {
 func (l *lane) Flush() {
 	p := l.p
 	p.mu.Lock()
-	if p.outbox.running || l.now == nil || len(l.sent) == 0 {
+	if p.outbox.running || l.now == nil || len(l.ends) == 0 {
 		l.queueLocked()
 		p.mu.Unlock()
 		return
@@ -137,20 +141,30 @@ func (l *lane) Flush() {
 
 // write writes what is in out, as far as that goes without waiting.
 func (l *lane) write() (done bool, err error) {
-	start := 0
-	for _, m := range l.sent {
-		err = l.p.writeOne(&outgoing{msg: l.out[start:m.end]})
-		start = m.end
+	defer l.clear()
+	for i, start := 0, 0; i < len(l.ends); i++ {
+		if l.runs != nil {
+			n, err := l.runs.SendRun(l.out, start, l.ends[i:])
+			if err != nil {
+				return false, err
+			}
+			if i += n; i == len(l.ends) {
+				break
+			}
+			if n > 0 {
+				start = l.ends[i-1]
+			}
+		}
+		err := l.p.writeOne(&outgoing{msg: l.out[start:l.ends[i]]})
+		start = l.ends[i]
 		switch {
 		case err == nil:
 		case !l.p.onlyThis(err):
-			l.clear()
 			return false, err
 		default:
-			l.fail(m.id, err)
+			l.fail(l.ids[i], err)
 		}
 	}
-	l.clear()
 	return l.now.FlushNow()
 }
 
@@ -166,7 +180,8 @@ func (l *lane) fail(id int64, err error) {
 
 // clear forgets what was in out, of which little memory is kept.
 func (l *lane) clear() {
-	if l.out, l.sent = l.out[:0], l.sent[:0]; cap(l.out) > 2*laneBytes {
+	l.ends, l.ids = l.ends[:0], l.ids[:0]
+	if l.out = l.out[:0]; cap(l.out) > 2*laneBytes {
 		l.out = nil
 	}
 }
@@ -175,12 +190,12 @@ func (l *lane) clear() {
 func (l *lane) queueLocked() {
 	p, start := l.p, 0
 	all := bytes.Clone(l.out)
-	for _, m := range l.sent {
-		o := outgoing{msg: all[start:m.end:m.end], call: p.calls.byID[strconv.FormatInt(m.id, 10)]}
+	for i, end := range l.ends {
+		o := outgoing{msg: all[start:end:end], call: p.calls.byID[strconv.FormatInt(l.ids[i], 10)]}
 		if p.outbox.put(o) {
 			p.wg.Go(p.write)
 		}
-		start = m.end
+		start = end
 	}
 	l.clear()
 }

@@ -26,6 +26,40 @@ func (w *wsConn) SendBuffered(msg []byte) error {
 	return w.sent(w.ws.Write(context.Background(), websocket.MessageText, msg))
 }
 
+// SendRun is SendBuffered for messages that lie one after the other in all, the first from
+// start, and end at ends. It returns how many it took: one that is long, and all when a
+// goodbye was said, are left to SendBuffered.
+func (w *wsConn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
+	if w.frames == nil || w.end.Load() != nil {
+		return 0, nil
+	}
+	w.net.hold.Add(1)
+	defer w.net.hold.Add(-1)
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	taken, err = w.frames.writeTexts(all, start, ends)
+	return taken, w.sent(err)
+}
+
+// writeTexts writes text messages as a frame each, up to one that is long.
+func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if f.goodbye {
+		return 0, nil
+	}
+	f.out = f.out[:0]
+	for ; n < len(ends) && ends[n]-start <= ownFrame; n++ {
+		f.out = appendMasked(f.out, all[start:ends[n]], rand.Uint32())
+		start = ends[n]
+	}
+	_, err = f.ReadWriteCloser.Write(f.out)
+	if cap(f.out) > wsBuffer {
+		f.out = nil
+	}
+	return n, err
+}
+
 // writeText writes a text message as one frame; false: the library has said goodbye, after
 // which there are no messages, and says so.
 func (f *frameReader) writeText(msg []byte) (ours bool, err error) {
