@@ -93,7 +93,30 @@ func (c *laneCall) Opened(st dialect.Stream) {
 // TestLane: a call on the lane gets its answer, whatever the order; where that is not
 // plain, or the connection ends, it gets a stream.
 func TestLane(t *testing.T) {
-	m := &mirror{come: make(chan [][]byte, 8)}
+	for name, conn := range map[string]func(m *mirror) wire.Conn{
+		"one by one": func(m *mirror) wire.Conn { return m },
+		"many":       func(m *mirror) wire.Conn { return &runs{m} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &mirror{come: make(chan [][]byte, 8)}
+			useLane(t, m, conn(m))
+		})
+	}
+}
+
+// runs is a mirror that takes messages together, but for those that are long, and no more
+// than three.
+type runs struct{ *mirror }
+
+func (r *runs) SendRun(all []byte, start int, ends []int) (taken int, err error) {
+	for ; taken < min(3, len(ends)) && ends[taken]-start < 45; taken++ {
+		_ = r.SendBuffered(all[start:ends[taken]])
+		start = ends[taken]
+	}
+	return taken, nil
+}
+
+func useLane(t *testing.T, m *mirror, conn wire.Conn) {
 	m.answer = func(request []byte) []byte {
 		id := string(request[strings.Index(string(request), `"id":`)+5:])
 		id = id[:strings.IndexByte(id, ',')]
@@ -102,7 +125,7 @@ func TestLane(t *testing.T) {
 		}
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s0}`, id, id)
 	}
-	p := peer.New(m, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+	p := peer.New(conn, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
 	defer p.Close()
 	l := p.Lane(4, func() {})
 	if l == nil || p.Lane(4, func() {}) != nil {

@@ -5,11 +5,51 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"rpcx/wire"
 )
 
 // What a client sends is one masked frame a message, of whatever length: its own, and the
-// library's.
+// library's, each by itself or many together.
 func TestWSSendsFramesOfAnyLength(t *testing.T) {
+	for name, send := range map[string]func(c wire.Conn, messages []string) error{
+		"by itself": func(c wire.Conn, messages []string) error {
+			for _, m := range messages {
+				if err := c.Send([]byte(m)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"together": func(c wire.Conn, messages []string) error {
+			all, ends, start, w := []byte(nil), []int(nil), 0, c.(*wsConn)
+			for _, m := range messages {
+				all = append(all, m...)
+				ends = append(ends, len(all))
+			}
+			for len(ends) > 0 {
+				n, err := w.SendRun(all, start, ends)
+				if err != nil {
+					return err
+				}
+				if n > 0 {
+					start, ends = ends[n-1], ends[n:]
+				}
+				if len(ends) > 0 {
+					if err := w.SendBuffered(all[start:ends[0]]); err != nil {
+						return err
+					}
+					start, ends = ends[0], ends[1:]
+				}
+			}
+			return w.Flush()
+		},
+	} {
+		t.Run(name, func(t *testing.T) { sendsFrames(t, send) })
+	}
+}
+
+func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) {
 	noLeaks(t)
 	sizes := []int{0, 1, 7, 8, 9, 125, 126, 127, 1000, ownFrame, ownFrame + 1, 1<<16 - 1, 1 << 16, 200_000}
 	got := make(chan string, len(sizes)+1)
@@ -31,10 +71,12 @@ func TestWSSendsFramesOfAnyLength(t *testing.T) {
 		got <- string(rune(code))
 	})
 	c := mustDial(t, url, Config{})
+	var messages []string
 	for i, n := range sizes {
-		if err := c.Send([]byte(strings.Repeat(string(rune('a'+i)), n))); err != nil {
-			t.Fatal(err)
-		}
+		messages = append(messages, strings.Repeat(string(rune('a'+i)), n))
+	}
+	if err := send(c, messages); err != nil {
+		t.Fatal(err)
 	}
 	for i, n := range sizes {
 		if msg := <-got; msg != strings.Repeat(string(rune('a'+i)), n) {
@@ -45,7 +87,7 @@ func TestWSSendsFramesOfAnyLength(t *testing.T) {
 	if code := <-got; code != string(rune(wholeClose)) {
 		t.Errorf("then came %q", code)
 	}
-	if err := c.Send([]byte("late")); err == nil {
+	if err := send(c, []string{"late"}); err == nil {
 		t.Error("a message was sent after the goodbye")
 	}
 }
