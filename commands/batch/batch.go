@@ -4,7 +4,6 @@ package batch
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -131,45 +129,6 @@ func (b *batch) turns(over <-chan struct{}) {
 			return
 		}
 	}
-}
-
-// feed makes a job of each line of stdin, until ctx ends.
-func (b *batch) feed() error {
-	if b.lines != nil {
-		return b.feedGreeting()
-	}
-	return env.EachLineAhead(b.ctx, b.startQueued, b.take)
-}
-
-// feedGreeting is feed where the first lines may be the dialect's greeting: what follows
-// it comes after it.
-func (b *batch) feedGreeting() error {
-	greets := true // the lines so far are of the greeting
-	return b.lines.Each(func(n int64, line []byte) error {
-		greets = greets && slices.Contains(b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
-		err := b.take(n, line)
-		b.startQueued()
-		if greets {
-			b.finish()
-		}
-		return err
-	})
-}
-
-// take makes a job of a line.
-func (b *batch) take(n int64, line []byte) error {
-	j := b.newJob()
-	if j == nil {
-		return env.Cause(b.ctx, b.ctx.Err())
-	}
-	j.set(n, line)
-	if b.lane != nil {
-		j.read(b.ctx)
-	}
-	if !b.took(j) {
-		return env.Cause(b.ctx, b.ctx.Err())
-	}
-	return nil
 }
 
 // emit prints the answer of j, if it has one. If that fails, the batch ends.
