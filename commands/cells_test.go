@@ -21,7 +21,8 @@ import (
 
 // A cell is what goes wrong on a connection, typed by hand, and the status that every
 // command ends with. In say, "…" ends what is said before the request has been read, so
-// that "" says nothing; what stands behind it is said after.
+// that "" says nothing; what stands behind it is said after. An HTTP answer that is whole
+// says that its connection ends, so that the next request is not lost with it.
 var cells = []struct {
 	scheme, fault string
 	status        int
@@ -51,13 +52,13 @@ var cells = []struct {
 	{"http", "no body", 5, "…HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n", nil},
 	{"http", "a page", 5, "…HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>", nil},
 	{"http", "a body that is too large", 5, "…HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 4036\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"" + large + "\"}", nil},
-	{"http", "401", 6, "…HTTP/1.1 401 Unauthorized\r\nContent-Length: 4\r\n\r\nwho?", nil},
-	{"http", "403", 6, "…HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", nil},
-	{"http", "404", 3, "…HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", nil},
-	{"http", "500", 1, "…HTTP/1.1 500 Internal Server Error\r\nContent-Length: 4\r\n\r\noops", nil},
+	{"http", "401", 6, "…HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 4\r\n\r\nwho?", nil},
+	{"http", "403", 6, "…HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", nil},
+	{"http", "404", 3, "…HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", nil},
+	{"http", "500", 1, "…HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nContent-Length: 4\r\n\r\noops", nil},
 	{"http", "500 whose body does not end", 1, "…HTTP/1.1 500 Internal Server Error\r\nContent-Length: 500\r\n\r\noops", linger},
-	{"http", "503", 3, "…HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", nil},
-	{"http", "a redirect", 3, "…HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n", nil},
+	{"http", "503", 3, "…HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy", nil},
+	{"http", "a redirect", 3, "…HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", nil},
 	{"http", "no HTTP", 5, "…220 smtp ready\r\n", nil},
 
 	{"ws", "it goes in the handshake", 3, "", nil},

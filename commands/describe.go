@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -128,15 +127,10 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 		c = part
 	}
 	if o.forPeople(run) {
-		var b bytes.Buffer
-		table := func() error { return request.Listing(run, c).Methods(&b) }
 		if modules := dialects.ModulesOf(c); modules != nil && part == nil {
-			table = func() error { return format.Modules(&b, modules, run.Stdout.Width, run.Stdout.Color) }
+			return cmdline.Print(os.Stdout, format.Modules(modules, run.Stdout.Width, run.Stdout.Color))
 		}
-		if err := table(); err != nil {
-			return err
-		}
-		return cmdline.Print(os.Stdout, b.String())
+		return cmdline.Print(os.Stdout, request.Listing(run, c).Methods())
 	}
 	b, err := describeAs(o.form, c, nil)
 	if err != nil {
@@ -161,11 +155,7 @@ func (o *describeOptions) showMethod(ctx context.Context, run *env.Env, print *f
 		return f
 	}
 	if o.forPeople(run) {
-		var b bytes.Buffer
-		if err := request.Listing(run, c).Method(&b, m, run.Line.Args[0]); err != nil {
-			return err
-		}
-		return cmdline.Print(os.Stdout, b.String())
+		return cmdline.Print(os.Stdout, request.Listing(run, c).Method(m, run.Line.Args[0]))
 	}
 	b, err := describeAs(o.form, c, m)
 	if err != nil {

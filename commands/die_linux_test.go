@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 )
@@ -11,6 +12,9 @@ import (
 // Whoever starts rpcx sees the signal that ended it, so that a shell's loop ends, too;
 // where that signal was ignored when it started, the status.
 func TestDiesOfTheSignal(t *testing.T) {
+	caught := make(chan os.Signal, 1) // a signal that the tests were started to ignore would be ignored by what they start
+	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for _, c := range []struct {
 		signal  syscall.Signal
 		ignored bool

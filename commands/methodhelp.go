@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"os"
 
@@ -44,14 +43,9 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 	if m == nil {
 		return request.NoMethod(run, c, rest[0])
 	}
-	var b bytes.Buffer
 	listing := request.Listing(run, c)
 	if listing.Width <= 0 || listing.Width > help.Width {
 		listing.Width = help.Width
 	}
-	if err := listing.Method(&b, m, run.Line.Args[0]); err != nil {
-		return err
-	}
-	b.WriteString("\nrpcx " + run.Line.Cmd.Name + " --help tells of the flags.\n")
-	return cmdline.Print(os.Stdout, b.String())
+	return cmdline.Print(os.Stdout, listing.Method(m, run.Line.Args[0])+"\nrpcx "+run.Line.Cmd.Name+" --help tells of the flags.\n")
 }

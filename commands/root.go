@@ -111,7 +111,7 @@ func execute(run *env.Env, words []string) (err error) {
 	defer run.BoundOutput(ctx)()
 	ctx, run.Fail = context.WithCancelCause(ctx)
 	run.Signal = ctx
-	err = cmdline.Execute(ctx, root, run.Line)
+	err = cmdline.Execute(ctx, run.Line)
 	for _, end := range run.AtEnd {
 		err = errors.Join(err, end())
 	}
@@ -179,7 +179,6 @@ func tree(run *env.Env, words ...string) *cmdline.Command {
 	if !alone {
 		root.Commands = append(root.Commands, help.NewCommand(run, Tree))
 	}
-	cmdline.Harden(root)
 	return root
 }
 

@@ -28,6 +28,8 @@ import (
 //	status N PROGRAM ARGS…   runs it and demands exit status N
 //	runfix N PROGRAM ARGS…   likewise; then runs the command that it proposes, which must
 //	                         succeed (fixes_test.go)
+//	transcript FILE          types what FILE has, and demands all that FILE says comes of
+//	                         it (transcript_test.go)
 //	await FILE [TEXT]        waits until FILE exists (and holds TEXT)
 //	absent PATTERN           demands that no process below the script's folder has it
 //	                         in its command line
@@ -36,6 +38,7 @@ import (
 //	proxy …                  a proxy typed by hand (proxy_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,
+	"transcript": transcript,
 }
 
 func TestMain(m *testing.M) {

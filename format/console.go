@@ -207,9 +207,6 @@ func (c *Console) line(color, label, text string) {
 	defer c.mu.Unlock()
 	c.clear()
 	label = CleanLine(label)
-	if label != "" && !strings.HasSuffix(label, " ") {
-		label += " "
-	}
 	if c.o.Color && color != "" {
 		label = color + label + colorOff
 	}

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"io"
 	"strconv"
 	"strings"
 
@@ -17,9 +16,9 @@ type Listing struct {
 	Color       bool
 }
 
-// Methods writes a table of the methods: each with its kind, its parameters
+// Methods returns a table of the methods: each with its kind, its parameters
 // (optional ones in brackets) and its description.
-func (l Listing) Methods(w io.Writer) error {
+func (l Listing) Methods() string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
@@ -42,8 +41,7 @@ func (l Listing) Methods(w io.Writer) error {
 	} else {
 		writeTable(&b, "", rows, width, color)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // heading is above the cells that name a method.
@@ -141,9 +139,9 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 	}
 }
 
-// Method writes what a method takes and returns, with an example of a call at
+// Method returns what a method takes and returns, with an example of a call at
 // endpoint.
-func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
+func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
 	b.WriteString(strong(CleanLine(m.Name), color) + " (" + string(kindOf(m)) + ")\n")
@@ -179,8 +177,7 @@ func (l Listing) Method(w io.Writer, m *catalog.Method, endpoint string) error {
 	for _, line := range example {
 		b.WriteString("  " + line + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // usage returns the words of a command line that calls m at endpoint.
@@ -206,10 +203,9 @@ type Module struct {
 	Methods                    []string
 }
 
-// Modules writes the table of a peer's modules, cut to width columns (0: not
+// Modules returns the table of a peer's modules, cut to width columns (0: not
 // cut).
-func Modules(w io.Writer, modules []Module, width int, color bool) error {
-	var b strings.Builder
+func Modules(modules []Module, width int, color bool) string {
 	rows := [][]string{{"MODULE", "VERSION", "METHODS", "DESCRIPTION"}}
 	for _, m := range modules {
 		methods := Cut(CleanLine(strings.Join(m.Methods, " ")), 40)
@@ -218,7 +214,5 @@ func Modules(w io.Writer, modules []Module, width int, color bool) error {
 		}
 		rows = append(rows, []string{CleanLine(m.Name), CleanLine(m.Version), methods, CleanLine(m.Description)})
 	}
-	writeTable(&b, "", rows, width, color)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return Table(rows, width, color)
 }

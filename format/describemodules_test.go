@@ -1,24 +1,29 @@
 package format
 
 import (
-	"bytes"
+	"strings"
 	"testing"
 )
 
 func TestModules(t *testing.T) {
-	var out bytes.Buffer
-	err := Modules(&out, []Module{
+	got := Modules([]Module{
 		{Name: "storage", Version: "1.0.0", Description: "Trees\nand nodes", Methods: []string{"tree_create", "tree_get"}},
 		{Name: "big", Version: "2.0.0", Methods: make([]string, 9)},
+		{Name: "letters", Methods: strings.Fields("a b c d e f g h")},
+		{Name: "fits", Methods: []string{strings.Repeat("x", 40)}},
+		{Name: "long", Methods: []string{strings.Repeat("x", 41)}},
 		{Name: "bad\x1b[2J"},
 	}, 0, false)
-	want := `MODULE        VERSION  METHODS               DESCRIPTION
-storage       1.0.0    tree_create tree_get  Trees and nodes
+	want := `MODULE        VERSION  METHODS                                   DESCRIPTION
+storage       1.0.0    tree_create tree_get                      Trees and nodes
 big           2.0.0    9
+letters                a b c d e f g h
+fits                   xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+long                   xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
 bad\u001b[2J
 `
-	if err != nil || out.String() != want {
-		t.Errorf("%v, got\n%swant\n%s", err, out.String(), want)
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -36,25 +35,17 @@ func TestListingsFit(t *testing.T) {
 	for _, width := range []int{40, 80, 132} {
 		for _, color := range []bool{false, true} {
 			l := Listing{Catalog: c, Width: width, Color: color}
-			var method, table, modules bytes.Buffer
-			if err := l.Method(&method, &c.Methods[0], "ws://host.example/path"); err != nil {
-				t.Fatal(err)
-			}
-			if err := l.Methods(&table); err != nil {
-				t.Fatal(err)
-			}
-			if err := Modules(&modules, []Module{{Name: "paint", Description: c.Info.Description}}, width, color); err != nil {
-				t.Fatal(err)
-			}
-			for line := range strings.Lines(method.String() + table.String() + modules.String()) {
+			method := l.Method(&c.Methods[0], "ws://host.example/path")
+			modules := Modules([]Module{{Name: "paint", Description: c.Info.Description}}, width, color)
+			for line := range strings.Lines(method + l.Methods() + modules) {
 				line = strings.NewReplacer(colorTitle, "", colorOff, "", "\n", "").Replace(line)
 				if Width(line) > width && !strings.Contains(line, "rpcx call") && !strings.Contains(line, "shape:=") {
 					t.Errorf("%d columns where %d fit: %s", Width(line), width, line)
 				}
 			}
 			for _, words := range []string{"far/far/", "one of red, green, blue", "costs a lot", "required"} {
-				if !strings.Contains(strings.Join(strings.Fields(method.String()), " "), words) {
-					t.Errorf("at %d columns %q is missing:\n%s", width, words, method.String())
+				if !strings.Contains(strings.Join(strings.Fields(method), " "), words) {
+					t.Errorf("at %d columns %q is missing:\n%s", width, words, method)
 				}
 			}
 		}

@@ -1,16 +1,15 @@
 package format
 
 import (
-	"io"
 	"strings"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
 
-// Plugin writes what a plugin offers: its functions, its classes with their
+// Plugin returns what a plugin offers: its functions, its classes with their
 // methods and properties, its constants.
-func Plugin(w io.Writer, c *catalog.Catalog, width int, color bool) error {
+func Plugin(c *catalog.Catalog, width int, color bool) string {
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
 		b.WriteString(strong(Cut(title, width), color) + "\n\n")
@@ -43,8 +42,7 @@ func Plugin(w io.Writer, c *catalog.Catalog, width int, color bool) error {
 		b.WriteString("\n")
 		writeTable(&b, "", rows, width, color)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // pluginClass writes a class as the plugin said it.

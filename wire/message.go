@@ -62,10 +62,17 @@ func (m Message) Clone() Message {
 // CopyTo appends m.Raw to buf and returns m with its slices moved into the
 // copy, and buf. Slices of m that are no part of Raw are cloned.
 func (m Message) CopyTo(buf []byte) (Message, []byte) {
+	var c Message
+	buf = c.CopyOf(&m, buf)
+	return c, buf
+}
+
+// CopyOf makes c the copy of m that CopyTo returns, in place, and returns buf.
+func (c *Message) CopyOf(m *Message, buf []byte) []byte {
 	start := len(buf)
 	buf = append(buf, m.Raw...)
 	raw := buf[start:len(buf):len(buf)]
-	c := m
+	*c = *m
 	c.Raw = raw
 	c.ID = moved(m.ID, m.Raw, raw)
 	c.Stream = moved(m.Stream, m.Raw, raw)
@@ -75,7 +82,7 @@ func (m Message) CopyTo(buf []byte) (Message, []byte) {
 	if m.Err != nil {
 		c.Err = m.Err.Clone()
 	}
-	return c, buf
+	return buf
 }
 
 // moved returns the place in dst that part has in src. Plain slicing keeps the

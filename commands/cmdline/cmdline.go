@@ -17,8 +17,8 @@ import (
 
 // A CommandLine is a parsed command line. The library's own parser stops at an
 // argument such as -1, takes ' -x' for a flag and prints help for the argument
-// `help`. So flags and arguments are told apart here, by the same table of
-// flags, and the library gets both in an order that it cannot mistake.
+// `help`. So flags and arguments are told apart here, by the library's table of
+// flags.
 type CommandLine struct {
 	Cmd          *Command
 	Words        []string // all words as they were typed
@@ -41,13 +41,6 @@ func (l *CommandLine) TakeBeside() {
 	if l.Dash >= 0 && l.Dash <= len(l.Args) {
 		l.Args, l.Beside, l.Dash = l.Args[:l.Dash:l.Dash], l.Args[l.Dash:], -1
 	}
-}
-
-// argv returns the line for the library. Arguments follow "--", so that its
-// parser does not interpret them.
-func (l *CommandLine) argv() []string {
-	argv := append([]string{"rpcx"}, l.Path...)
-	return append(append(append(argv, l.Flags...), "--"), l.Args...)
 }
 
 // multiValue are flags that take more than one word, as in jq: --arg NAME

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"rpcx/format"
-	"rpcx/wire"
 )
 
 // Command and Flag are the library's types, for packages that do not import it.
@@ -40,39 +39,26 @@ func loneValue(f Flag) (string, bool) {
 	return v.LoneValue(), true
 }
 
-// Execute runs the command that l names.
-func Execute(ctx context.Context, root *Command, l *CommandLine) error {
-	cli.FlagStringer = shortest
-	return root.Run(ctx, l.argv())
-}
-
-// shortest replaces the form of a flag in the library's own help, which is
-// never shown: making the usual form takes longer than a call.
-func shortest(f Flag) string { return f.Names()[0] }
-
-// Harden keeps the library from printing to stdout, from exiting, and from
-// splitting values at commas.
-func Harden(root *Command) {
-	root.ExitErrHandler = func(context.Context, *Command, error) {}
-	_ = root.Walk(func(c *Command) error {
-		c.HideHelp, c.HideHelpCommand, c.HideVersion = true, true, true
-		c.DisableSliceFlagSeparator = true
-		c.OnUsageError = func(_ context.Context, cmd *Command, err error, _ bool) error {
-			f := wire.NewFault(wire.Usage, flagError(err), err)
-			f.Hint = "see " + strings.TrimSpace(cmd.FullName()) + " --help"
-			return f
+// Execute runs the command that l names. The library's own Run would do it, too, after it has
+// made ready for help and completions of its own, which are never shown: that takes as long as
+// connecting to a peer does.
+func Execute(ctx context.Context, l *CommandLine) error {
+	l.Cmd.DisableSliceFlagSeparator = true // values have commas
+	for _, f := range l.Cmd.Flags {
+		if err := f.PreParse(); err != nil {
+			return err
 		}
-		return nil
-	})
-}
-
-// flagError rewords the library's error about a flag's value, `invalid value
-// "x" for flag -name: …`.
-func flagError(err error) string {
-	if _, said, ok := strings.Cut(err.Error(), " for flag -"); ok {
-		return "--" + said
 	}
-	return err.Error()
+	for _, word := range l.Flags {
+		name, value, given := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if !given {
+			value = "true"
+		}
+		if err := l.Cmd.Set(name, value); err != nil {
+			return l.Usage("--%s: %v", name, err)
+		}
+	}
+	return l.Cmd.Action(ctx, l.Cmd)
 }
 
 // Value is that of the command's flag of this name; nil where it has none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -17,6 +18,8 @@ type Deadline struct {
 	Cancel context.CancelCauseFunc
 	whole  *time.Timer
 	every  time.Duration
+
+	still atomic.Bool // no idle time is counted, nor will be: Touch has nothing to do
 
 	mu      sync.Mutex // guards what follows
 	idle    *time.Timer
@@ -53,6 +56,7 @@ func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline
 func (c *Deadline) startIdle(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.still.Store(false)
 	c.idle = time.AfterFunc(d, func() { c.idled(d) })
 }
 
@@ -60,6 +64,9 @@ func (c *Deadline) startIdle(d time.Duration) {
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.still.Load() { // it came at the last moment
+		return
+	}
 	if c.working > 0 { // the peer waits for us; the time starts again when it has its answer
 		c.idle.Reset(d)
 		return
@@ -96,15 +103,19 @@ func (c *Deadline) UntilFirst(d time.Duration) *Deadline {
 
 // Touch restarts the idle timer because a message came.
 func (c *Deadline) Touch() {
+	if c.still.Load() {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.idle == nil:
-	case c.every > 0:
+	if c.idle != nil && c.every > 0 {
 		c.idle.Reset(c.every)
-	default:
+		return
+	}
+	if c.idle != nil {
 		c.idle.Stop()
 	}
+	c.still.Store(true)
 }
 
 // Pause stops the idle timer until the next Touch.

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -58,11 +57,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		return err
 	}
 	if !o.json && o.Out.ForPeople(run) && !o.catalog {
-		var b bytes.Buffer
-		if err := format.Plugin(&b, c, run.Stdout.Width, run.Stdout.Color); err != nil {
-			return err
-		}
-		return cmdline.Print(os.Stdout, b.String())
+		return cmdline.Print(os.Stdout, format.Plugin(c, run.Stdout.Width, run.Stdout.Color))
 	}
 	b, err := c.Marshal()
 	if !o.catalog {

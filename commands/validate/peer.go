@@ -231,8 +231,7 @@ func (j *judge) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), e
 		done()
 		return nil, nil, err
 	}
-	heard := make(chan struct{})
-	go func() { got().Listen(); close(heard) }()
+	heard := got().Listen()
 	return got(), func() {
 		_ = conn.Close()
 		closeAll()

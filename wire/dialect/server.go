@@ -144,6 +144,9 @@ type Request struct {
 	// Begin is called when policy and schemas have let the request pass, before
 	// anything runs; its error is the answer. May be nil.
 	Begin func() error
+	// Checked returns what of a result is held against the catalog, nil for
+	// nothing of it. Without it all of it is.
+	Checked func(result json.RawMessage) json.RawMessage
 }
 
 // ByPolicy is the Kind of an error with which a Responder refuses what its

@@ -30,16 +30,16 @@ type queue struct {
 	one         [1]wire.Message
 }
 
-// push copies m to the end. The first message gets exactly the room it needs:
-// most calls have one answer.
+// push copies m to the end, with one copy, since a Message is large. The first gets
+// exactly the room it needs: most calls have one answer.
 func (q *queue) push(m *wire.Message) {
 	c := q.last
-	if c == nil || c != &q.single && len(c.msgs) == chunkCount || cap(c.buf)-len(c.buf) < len(m.Raw) {
+	if c == nil || len(c.msgs) == cap(c.msgs) || cap(c.buf)-len(c.buf) < len(m.Raw) {
 		c = q.grow(len(m.Raw))
 	}
-	var kept wire.Message
-	kept, c.buf = m.CopyTo(c.buf)
-	c.msgs = append(c.msgs, kept)
+	at := len(c.msgs) // which has room: grow sees to it
+	c.msgs = c.msgs[:at+1]
+	c.buf = c.msgs[at].CopyOf(m, c.buf)
 	n := len(m.Raw) + overhead
 	c.size += n
 	q.size += n

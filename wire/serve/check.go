@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 )
@@ -107,15 +108,25 @@ func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMes
 }
 
 // output checks a result.
-func (m *method) output(ctx context.Context, result json.RawMessage) error {
+func (m *method) output(ctx context.Context, r *dialect.Request, result json.RawMessage) error {
+	return m.result(ctx, r, "the result", result)
+}
+
+// result checks what of a result is held against the catalog.
+func (m *method) result(ctx context.Context, r *dialect.Request, what string, result json.RawMessage) error {
 	if m.entry.Result == nil {
 		return nil
 	}
-	return m.fits(ctx, "/result", "the result", result)
+	if r.Checked != nil {
+		if result = r.Checked(scan.OrNull(result)); result == nil {
+			return nil
+		}
+	}
+	return m.fits(ctx, "/result", what, result)
 }
 
 // event checks one event of a stream: by its content type, else as a result.
-func (m *method) event(ctx context.Context, ev wire.Event) error {
+func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) error {
 	if ev.Kind != wire.Data {
 		return nil
 	}
@@ -123,10 +134,10 @@ func (m *method) event(ctx context.Context, ev wire.Event) error {
 		place := "/events/" + scan.Escape(ev.ContentType)
 		return m.fits(ctx, place, "an event", ev.Data)
 	}
-	if ev.ContentType != "" || m.entry.Result == nil {
+	if ev.ContentType != "" {
 		return nil
 	}
-	return m.fits(ctx, "/result", "an event", ev.Data)
+	return m.result(ctx, r, "an event", ev.Data)
 }
 
 // An unfitError means that the output of a hook does not fit the catalog's schema.

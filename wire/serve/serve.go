@@ -176,7 +176,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	}
 	if emit := req.Emit; emit != nil {
 		req.Emit = func(ev wire.Event) error {
-			if err := m.event(ctx, ev); err != nil {
+			if err := m.event(ctx, &req, ev); err != nil {
 				return r.told(err)
 			}
 			return emit(ev)
@@ -186,7 +186,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	if err != nil || req.Stream || req.Notification {
 		return result, err
 	}
-	return result, r.told(m.output(ctx, result))
+	return result, r.told(m.output(ctx, &req, result))
 }
 
 // told warns of what a hook has said and the catalog does not allow. The far side

@@ -179,8 +179,8 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 // Event reads m by the codec of the current link. A message of an earlier link
 // carries its event already (withEvent).
 func (d *Direct) Event(m wire.Message) (wire.Event, error) {
-	if d.o.Reconnect == nil {
-		return relay.PeerBackend{Codec: d.codec}.Event(m)
+	if d.o.Reconnect == nil && m.Event == nil {
+		return d.codec.Event(m) // at once: both are large, and there is one for each item of a stream
 	}
 	d.mu.Lock()
 	codec := d.codec

@@ -102,7 +102,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	default:
 		s = c.carrier(s)
 	}
-	for s.full() {
+	for s.full(c.in.share.Load()) {
 		wait := s.room()
 		c.mu.Unlock()
 		select {

@@ -3,9 +3,11 @@ package transport
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -15,6 +17,7 @@ import (
 const (
 	sessionsMost = 1000             // of one listener; beyond them 503
 	sessionIdle  = 30 * time.Minute // without an exchange, and a session is over
+	sessionsKeep = 256 << 20        // bytes of events that all of them keep
 )
 
 // The sessions of an HTTP listener: each is a connection of several exchanges (POSTs, and
@@ -23,6 +26,8 @@ type sessions struct {
 	rules *wire.HTTPSessions
 	c     Config
 	idle  time.Duration
+	keeps int          // bytes of events, in all sessions
+	share atomic.Int64 // of them for each session
 
 	mu   sync.Mutex
 	byID map[string]*sessionConn
@@ -32,7 +37,22 @@ func newSessions(c Config) *sessions {
 	if c.Sessions == nil {
 		return nil
 	}
-	return &sessions{rules: c.Sessions, c: c, idle: sessionIdle, byID: map[string]*sessionConn{}}
+	s := &sessions{rules: c.Sessions, c: c, idle: sessionIdle, keeps: sessionsKeep, byID: map[string]*sessionConn{}}
+	s.share.Store(keptBytes)
+	return s
+}
+
+// divideLocked says how much each session may keep, and returns those that may now keep less.
+// Shares are halves of halves, so that they seldom change.
+func (s *sessions) divideLocked() (less []*sessionConn) {
+	share := int64(keptBytes)
+	for share*int64(len(s.byID)) > int64(s.keeps) {
+		share /= 2
+	}
+	if s.share.Swap(share) > share {
+		less = slices.Collect(maps.Values(s.byID))
+	}
+	return less
 }
 
 // serveSession answers a request that belongs to a session, or begins one, and reports whether
@@ -91,7 +111,11 @@ func (l *httpListener) begin(w http.ResponseWriter, r *http.Request, msg []byte,
 	if !full {
 		s.byID[c.id] = c
 	}
+	less := s.divideLocked()
 	s.mu.Unlock()
+	for _, other := range less {
+		other.keepLess()
+	}
 	if full {
 		w.Header().Set("Retry-After", "60")
 		refuse(w, http.StatusServiceUnavailable, "there are %d sessions already", sessionsMost)
@@ -112,6 +136,7 @@ func (s *sessions) forget(c *sessionConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.byID, c.id)
+	s.divideLocked()
 }
 
 // requestsOf returns the ids of the requests in a message, or an array of messages. ok is

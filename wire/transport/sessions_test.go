@@ -11,8 +11,17 @@ import (
 	"rpcx/wire"
 )
 
+// A client makes a request in its session.
+type client func(method, body string) *http.Response
+
 // sessionOf begins a session with a listener whose client has little time for a body.
-func sessionOf(t *testing.T) (conn wire.Conn, client func(method, body string) *http.Response) {
+func sessionOf(t *testing.T) (conn wire.Conn, in client) {
+	t.Helper()
+	listener := sessionListener(t)
+	return sessionWith(t, listener)
+}
+
+func sessionListener(t *testing.T) *httpListener {
 	t.Helper()
 	a, err := Parse("http://127.0.0.1:0/")
 	if err != nil {
@@ -25,9 +34,15 @@ func sessionOf(t *testing.T) (conn wire.Conn, client func(method, body string) *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	listener.(*httpListener).patience = 20 * time.Millisecond
+	l := listener.(*httpListener)
+	l.patience = 20 * time.Millisecond
+	return l
+}
+
+func sessionWith(t *testing.T, listener *httpListener) (conn wire.Conn, in client) {
+	t.Helper()
 	session := ""
-	client = func(method, body string) *http.Response {
+	in = func(method, body string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), method, listener.Endpoint(), strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -43,8 +58,9 @@ func sessionOf(t *testing.T) (conn wire.Conn, client func(method, body string) *
 		return resp
 	}
 	begun := make(chan *http.Response, 1)
-	go func() { begun <- client(http.MethodPost, `{"id":1,"method":"begin"}`) }()
-	if conn, err = listener.Accept(); err != nil {
+	go func() { begun <- in(http.MethodPost, `{"id":1,"method":"begin"}`) }()
+	conn, err := listener.Accept()
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
@@ -55,7 +71,7 @@ func sessionOf(t *testing.T) (conn wire.Conn, client func(method, body string) *
 		t.Fatal(err)
 	}
 	session = (<-begun).Header.Get("X-Session")
-	return conn, client
+	return conn, in
 }
 
 // The standing stream of a session lasts longer than a body may take.
@@ -95,5 +111,66 @@ func TestSessionKeepsSome(t *testing.T) {
 	}
 	if n < 6 || n > 4*3 {
 		t.Errorf("%d lines were kept", n)
+	}
+}
+
+// All sessions together keep no more than a bound, however many there are and whenever they
+// have said it.
+func TestSessionsKeepNoMoreInAll(t *testing.T) {
+	listener := sessionListener(t)
+	listener.sessions.keeps = 2 * keptBytes
+	var clients []client
+	news := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/16) + `"}`
+	for range 8 {
+		conn, in := sessionWith(t, listener)
+		clients = append(clients, in)
+		for range 20 {
+			if err := conn.Send([]byte(news)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conn.Send([]byte(`{"method":"last"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	for i, in := range clients {
+		events, own := bufio.NewReader(in(http.MethodGet, "").Body), 0
+		for line := ""; line != "data: {\"method\":\"last\"}\n"; own += len(line) {
+			var err error
+			if line, err = events.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if own < keptBytes/16 {
+			t.Errorf("of session %d only %d bytes are kept", i, own)
+		}
+		kept += own
+	}
+	if kept > 2*keptBytes+8*1024 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+}
+
+// A session in which nothing comes ends: its connection is told why, and its client finds
+// none. One whose stream is read goes on.
+func TestSessionIdles(t *testing.T) {
+	listener := sessionListener(t)
+	listener.sessions.idle = time.Second
+	reads, readsIn := sessionWith(t, listener)
+	standing := readsIn(http.MethodGet, "")
+	rests, restsIn := sessionWith(t, listener)
+	if _, err := rests.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
+		t.Errorf("a session in which nothing comes: %v", err)
+	}
+	if got := restsIn(http.MethodPost, `{"id":2,"method":"x"}`).StatusCode; got != http.StatusNotFound {
+		t.Errorf("its client gets %d", got)
+	}
+	if err := reads.Send([]byte(`{"method":"news"}`)); err != nil {
+		t.Errorf("the session of the client that reads: %v", err)
+	}
+	standing.Body.Close()
+	if _, err := reads.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
+		t.Errorf("a session whose client has gone: %v", err)
 	}
 }

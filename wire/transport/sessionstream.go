@@ -2,14 +2,17 @@ package transport
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"time"
 )
 
 const (
-	keptBytes   = 1 << 20                // of events of a session that its client may ask for again, or has not asked for yet
+	// keptBytes is how many bytes of events a session keeps that its client may ask for
+	// again, or has not asked for yet, where there are few sessions; see sessions.share.
+	// Where a reader has more to catch up with, who sends waits.
+	keptBytes   = 1 << 20
 	keptEvents  = 1024                   // likewise
-	unreadBytes = 1 << 20                // that wait for a client to read them, before who sends waits
 	plainWithin = 100 * time.Millisecond // in which an answer may come as plain JSON, before an event stream begins
 )
 
@@ -52,8 +55,8 @@ func (s *eventLog) changed() {
 // done reports whether nothing more will be said.
 func (s *eventLog) done() bool { return s.number > 0 && len(s.owes) == 0 }
 
-// full reports whether a reader has much to catch up with.
-func (s *eventLog) full() bool { return s.reader != nil && s.unsent > unreadBytes }
+// full reports whether a reader has more than so many bytes to catch up with.
+func (s *eventLog) full(most int64) bool { return s.reader != nil && int64(s.unsent) > most }
 
 // room is closed when full may not hold any more.
 func (s *eventLog) room() <-chan struct{} { return s.change }
@@ -95,7 +98,7 @@ func (s *eventLog) wrote(number int) {
 // trim drops the oldest events beyond what is kept, but for those that a reader is still
 // to get, and the streams that have nothing left to say. The session's lock is held.
 func (c *sessionConn) trim() {
-	size, count := 0, 0
+	size, count, most := 0, 0, int(c.in.share.Load())
 	for _, s := range c.streams {
 		for _, ev := range s.events {
 			size += len(ev.msg)
@@ -103,7 +106,7 @@ func (c *sessionConn) trim() {
 		count += len(s.events)
 	}
 	for _, s := range c.streams {
-		for (size > keptBytes || count > keptEvents) && len(s.events) > 0 && (s.reader == nil || s.events[0].number <= s.sent) {
+		for (size > most || count > keptEvents) && len(s.events) > 0 && (s.reader == nil || s.events[0].number <= s.sent) {
 			ev := s.events[0]
 			if ev.number > s.sent {
 				s.unsent -= len(ev.msg)
@@ -120,6 +123,16 @@ func (c *sessionConn) trim() {
 	}
 	clear(c.streams[len(kept):])
 	c.streams = kept
+}
+
+// keepLess drops what is more than may be kept now.
+func (c *sessionConn) keepLess() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.trim()
+	for _, s := range c.streams {
+		s.events = slices.Clone(s.events) // what was dropped is not held by them any more
+	}
 }
 
 // event is the id of an event of the stream.

@@ -21,7 +21,7 @@ type row struct {
 // rows are all rows, in the order of the report. To add some, write a function like
 // those that are named here.
 func rows() []row {
-	return slices.Concat(streamRows(), batchRows(), callRows(), startRows(), sessionRows(), pluginRows(), tapeRows(), pageRows())
+	return slices.Concat(streamRows(), latencyRows(), batchRows(), callRows(), startRows(), sessionRows(), pluginRows(), tapeRows(), pageRows())
 }
 
 // A size is that of the whole benchmark, and of --quick.
@@ -60,6 +60,8 @@ type unit struct {
 	Of  string `json:"of"` // the clock, and what it is divided by
 	cpu bool   // the time of the processor, user and system, of the whole process; else what passes
 	per bool   // divided by n, in µs; else of a run, in ms
+
+	late float64 // how late that part of the lines comes, at most, in µs; 0: what the run takes
 }
 
 var (
@@ -71,6 +73,9 @@ var (
 
 // in is what a run of n took in the unit.
 func (u unit) in(s sample, n int) float64 {
+	if u.late > 0 {
+		return float64(quantile(s.late, u.late)) / float64(time.Microsecond)
+	}
 	t := s.wall
 	if u.cpu {
 		t = s.cpu

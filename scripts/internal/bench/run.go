@@ -16,6 +16,7 @@ type job struct {
 	args  []string
 	stdin string   // a file; "": none
 	read  bool     // its output is read
+	times bool     // its output is read, and tells when the server wrote it
 	calls int      // in place of stdin: as many requests, one after the other, each answered before the next; 0: none
 	env   []string // variables beside our own
 }
@@ -24,6 +25,7 @@ type job struct {
 type sample struct {
 	cpu, wall time.Duration
 	rss       int64 // the peak, in bytes; 0 where it is not known
+	late      []time.Duration
 }
 
 func (j job) run() (sample, error) {
@@ -45,8 +47,12 @@ func (j job) run() (sample, error) {
 	}
 	defer null.Close()
 	cmd.Stdout = null
-	if j.read {
+	var late lateness
+	switch {
+	case j.read:
 		cmd.Stdout = reader{}
+	case j.times:
+		cmd.Stdout = &late
 	}
 	run := cmd.Run
 	if j.calls > 0 {
@@ -57,10 +63,14 @@ func (j job) run() (sample, error) {
 	if err := run(); err != nil {
 		return sample{}, fmt.Errorf("%s: %w: %s", strings.Join(j.args, " "), err, complaint.String())
 	}
+	if j.times && len(late.found) == 0 {
+		return sample{}, fmt.Errorf("%s printed no event", strings.Join(j.args, " "))
+	}
 	return sample{
 		cpu:  cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(),
 		wall: time.Since(begun),
 		rss:  maxRSS(cmd.ProcessState),
+		late: late.found,
 	}, nil
 }
 

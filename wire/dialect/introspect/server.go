@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"strconv"
 	"sync"
 
 	"rpcx/wire"
@@ -205,8 +206,7 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	out := h.streams[string(id)]
 	switch {
 	case out != nil && (method == unsubscribeMethod || jsonrpc.Ends(method, out.method)):
-		out.end()
-		return json.RawMessage("true"), true
+		return strconv.AppendBool(nil, out.end()), true
 	case method == unsubscribeMethod:
 		return json.RawMessage("false"), true
 	}

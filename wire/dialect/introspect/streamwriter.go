@@ -139,12 +139,15 @@ func (w *streamWriter) done() error {
 	return err
 }
 
-// end stops the stream without telling the far side, which did not want the rest.
-func (w *streamWriter) end() {
+// end stops the stream without telling the far side, which did not want the rest. It is
+// false where the stream had ended before.
+func (w *streamWriter) end() (was bool) {
 	w.mu.Lock()
+	was = !w.ended
 	w.ended = true
 	w.mu.Unlock()
 	w.cancel()
+	return was
 }
 
 // failed reports whether the stream takes no more events: an unrecoverable error

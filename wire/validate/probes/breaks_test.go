@@ -241,6 +241,6 @@ func (s *subject) dial(t *testing.T, greeted bool, program string) (*probes.Conn
 	if err != nil {
 		return nil, nil, err
 	}
-	go c.Listen()
+	c.Listen()
 	return c, func() { _ = conn.Close(); closeAll() }, nil
 }

@@ -106,18 +106,26 @@ func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg
 	})
 }
 
-// Listen reads a connection that only probes use, until it ends.
-func (c *Conn) Listen() {
-	for {
-		msg, err := c.inner.Recv()
-		if err != nil {
-			c.ended(err)
-			return
+// Listen begins to read a connection that only probes use. What comes is kept for the
+// first probe, even if that has not begun. The channel is closed when the connection has
+// ended.
+func (c *Conn) Listen() <-chan struct{} {
+	c.begin()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			msg, err := c.inner.Recv()
+			if err != nil {
+				c.ended(err)
+				return
+			}
+			if !c.take(msg) {
+				c.refuse(msg)
+			}
 		}
-		if !c.take(msg) {
-			c.refuse(msg)
-		}
-	}
+	}()
+	return ended
 }
 
 // refuse answers a request of the peer with an error, on a connection that only
@@ -209,7 +217,7 @@ func (c *Conn) Spoke() bool {
 func (c *Conn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.probing, c.queue, c.held = true, nil, 0
+	c.probing = true
 }
 
 // finish ends the probe and waits for its exchanges, which have been cancelled.

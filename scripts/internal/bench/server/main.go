@@ -7,7 +7,8 @@
 // It prints its port, which takes requests by POST as well. Its methods: echo answers its
 // params; ticks [N,SIZE] is a subscription with N items, each a message of SIZE bytes,
 // many to a write; each [N,SIZE] is the same with a write for every item, on the socket;
-// whatever else is answered with true.
+// bursts [N,BURST] is one with N items that tell when they were written, BURST of them
+// every BURST milliseconds; whatever else is answered with true.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -69,6 +71,7 @@ type answer struct {
 	items    int    // how many follow it
 	item     []byte // each of them
 	apart    bool   // each in a write of its own
+	burst    int    // as many at a time, and as many milliseconds apart; 0: as fast as they go
 }
 
 func answerTo(raw []byte) (a answer, err error) {
@@ -80,6 +83,12 @@ func answerTo(raw []byte) (a answer, err error) {
 	switch m.Method {
 	case "echo":
 		result = string(m.Params)
+	case "bursts":
+		var n []int
+		if err := json.Unmarshal(m.Params, &n); err != nil || len(n) != 2 || n[1] < 1 {
+			return a, fmt.Errorf("bursts wants [N,BURST], not %s", m.Params)
+		}
+		result, a.items, a.burst = `"s1"`, n[0], n[1]
 	case "ticks", "each":
 		var n []int
 		if err := json.Unmarshal(m.Params, &n); err != nil || len(n) != 2 {
@@ -188,6 +197,9 @@ func serve(out *bufio.Writer, msg []byte) error {
 	if _, err := out.Write(appendFrame(nil, 1, a.response)); err != nil {
 		return nil
 	}
+	if a.burst > 0 {
+		return bursts(out, a.items, a.burst)
+	}
 	frame := appendFrame(nil, 1, a.item)
 	for range a.items {
 		if _, err := out.Write(frame); err != nil {
@@ -196,6 +208,30 @@ func serve(out *bufio.Writer, msg []byte) error {
 	}
 	return nil
 }
+
+// bursts writes n items, as many at once and as many milliseconds apart as burst says. Each
+// tells the time of its burst, in nanoseconds, by the clock of the machine.
+func bursts(out *bufio.Writer, n, burst int) error {
+	due := time.NewTicker(time.Duration(burst) * time.Millisecond)
+	defer due.Stop()
+	for sent := 0; sent < n; sent += burst {
+		if err := out.Flush(); err != nil {
+			return nil
+		}
+		<-due.C
+		item := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":{"at":%d,"text":"%s"}}}`,
+			time.Now().UnixNano(), filling)
+		for range min(burst, n-sent) {
+			if _, err := out.Write(appendFrame(nil, 1, item)); err != nil {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// filling makes an item of bursts about as long as one of 216 bytes.
+var filling = strings.Repeat("x", 100)
 
 // appendFrame appends a frame as a server writes it.
 func appendFrame(b []byte, code byte, payload []byte) []byte {

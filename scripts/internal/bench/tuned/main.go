@@ -4,6 +4,7 @@
 //
 //	tuned bulk ws://HOST/ N JOBS      N requests, JOBS in flight
 //	tuned stream ws://HOST/ N SIZE    one subscription of N messages
+//	tuned print ws://HOST/ N BURST    one of N messages in bursts, each of which is printed
 package main
 
 import (
@@ -48,9 +49,11 @@ func run(what, url, count, second string) error {
 	case "bulk":
 		return bulk(c, n, m)
 	case "stream":
-		return stream(c, n, m)
+		return stream(c, "ticks", n, m, io.Discard)
+	case "print":
+		return stream(c, "bursts", n, m, os.Stdout)
 	}
-	return errors.New("bulk or stream")
+	return errors.New("bulk, stream or print")
 }
 
 // A late is a connection whose writes leave together, before the next read.
@@ -158,15 +161,20 @@ func bulk(c *websocket.Conn, n, jobs int) error {
 	return nil
 }
 
-// stream subscribes and counts.
-func stream(c *websocket.Conn, n, size int) error {
-	subscribe := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"ticks","params":[%d,%d]}`, n, size)
+// stream subscribes, counts, and writes each item on a line.
+func stream(c *websocket.Conn, method string, n, m int, to io.Writer) error {
+	subscribe := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"%s","params":[%d,%d]}`, method, n, m)
 	if err := c.Write(context.Background(), websocket.MessageText, []byte(subscribe)); err != nil {
 		return err
 	}
 	buf := make([]byte, buffer)
 	for range n + 1 { // the answer, and the items
-		if _, err := next(c, buf); err != nil {
+		read, err := next(c, buf[:len(buf)-1])
+		if err != nil {
+			return err
+		}
+		buf[read] = '\n'
+		if _, err := to.Write(buf[:read+1]); err != nil {
 			return err
 		}
 	}

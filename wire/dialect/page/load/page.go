@@ -257,7 +257,8 @@ type Early struct {
 type Wrapped struct {
 	Method  Prog   `toml:"method" says:"the name of the hook, of the params"`
 	Params  Prog   `toml:"params" says:"the params of the hook, of the params"`
-	Result  Prog   `toml:"result" says:"the result, made of the hook's (the input)"`
+	Result  Prog   `toml:"result" says:"the result, made of the hook's (the input) and of $schema"`
+	Checked Prog   `toml:"checked" says:"what of the hook's result has to fit its schema in the catalog (all of it); no output: nothing"`
 	Error   Prog   `toml:"error" says:"the result that says that the hook failed, made of $error"`
 	Unknown *Early `toml:"unknown" says:"the error where no hook has that name"`
 }

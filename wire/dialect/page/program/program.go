@@ -27,6 +27,9 @@ const outputMost = wire.DefaultMaxMessage
 // Limit bounds the time that a program may take for one message.
 const Limit = 100 * time.Millisecond
 
+// tries is how often a program is run that took longer than Limit.
+const tries = 4
+
 // outputsMost bounds the outputs that All reads.
 const outputsMost = 100_000
 
@@ -45,6 +48,7 @@ func Variables() []Variable {
 		{"event", "what a hook tells while it runs: kind, message, fraction, level, data"},
 		{"request", "the whole request that is answered"},
 		{"hooks", "the exact names of the hooks that answer here, an array"},
+		{"schema", "the schema of the hook's result"},
 		{"catalog", "the catalog that is offered here"},
 		{"kept", "the values that the greeting kept, an object"},
 		{"extra", "the members beside, an object"},
@@ -166,7 +170,7 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 }
 
 // within calls run to run the program, for at most Limit. If that was not
-// enough it tries once more, in case this process had to wait for a processor.
+// enough it tries again, in case this process had to wait for a processor.
 // A program that is only a path runs without a limit: it takes no longer than
 // its input is long.
 func (p *Program) within(in json.RawMessage, vals jq.Values, run runs) (got result, err error) {
@@ -183,7 +187,7 @@ func (p *Program) within(in json.RawMessage, vals jq.Values, run runs) (got resu
 		got, err = apart(prog, in, vals, run)
 		return got, p.failed(err, Limit)
 	}
-	for range 2 {
+	for range tries {
 		d := takeDeadline()
 		got, err = run(d, prog, in, vals)
 		d.giveBack()
@@ -210,6 +214,7 @@ func (p *Program) failed(err error, limit time.Duration) error {
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "it took longer than " + limit.String()
+		err = errors.New(what) // whoever asks is not to believe that the peer was slow
 	}
 	const most = 120
 	text := p.text

@@ -14,6 +14,7 @@ type Scope struct {
 	Method, Name                                  string
 	Params, ID, Token, Code                       json.RawMessage
 	Result, Error, Event, Request, Catalog, Extra json.RawMessage
+	Schema                                        json.RawMessage
 	Conn                                          *Conn // of the whole connection; may be nil
 }
 
@@ -50,6 +51,8 @@ func (s *Scope) Value(name string) json.RawMessage {
 		return s.Event
 	case "request":
 		return s.Request
+	case "schema":
+		return s.Schema
 	case "catalog":
 		return s.Catalog
 	case "extra":

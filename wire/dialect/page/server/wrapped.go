@@ -66,8 +66,22 @@ type wrappedCall struct {
 // outcome returns what a wrapped call comes to, as the page has it.
 func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
 	sc, r := c.scope, c.run
-	result, err := h.respondAs(ctx, &in.Msg, dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}, c.task)
+	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
+	var unchecked error
+	if rule.Checked != nil {
+		req.Checked = func(result json.RawMessage) (checked json.RawMessage) {
+			checked, unchecked = rule.Checked.First(result, sc.Value)
+			return checked
+		}
+	}
+	result, err := h.respondAs(ctx, &in.Msg, req, c.task)
+	if err == nil {
+		err = unchecked
+	}
 	sc.Method, sc.Result = c.name, result
+	if m := h.b.Catalog().Method(c.name); m != nil {
+		sc.Schema = m.Result
+	}
 	switch {
 	case r.stopped.Load():
 		return h.d.Page.Serve.Stop.Result.First(result, sc.Value)

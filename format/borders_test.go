@@ -1,0 +1,323 @@
+package format
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// TestWidths: how many columns characters take, at both ends of the ranges of those that are wide.
+func TestWidths(t *testing.T) {
+	for first, last := range map[rune]rune{
+		0x1100: 0x115f, 0x2e80: 0xa4cf, 0xac00: 0xd7a3, 0xf900: 0xfaff, 0xff00: 0xff60, 0xffe0: 0xffe6,
+		0x1f300: 0x1faff, 0x20000: 0x3fffd,
+	} {
+		if got := Width(string([]rune{first - 1, first, last, last + 1})); got != 6 {
+			t.Errorf("%x to %x: %d columns, want 6", first, last, got)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "é": 1, "e\u0301": 1, "\ufdff": 1, "\ufe00\ufe0f": 0, "\ufe10": 1, "\ufe30\ufe6f\ufe70": 5, "a\u200db": 2, "広い": 4} {
+		if got := Width(text); got != want {
+			t.Errorf("%q: %d columns, want %d", text, got, want)
+		}
+	}
+}
+
+func TestCutAtBorders(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"abcd", 4, "abcd"},
+		{"abcde", 4, "abc…"},
+		{"abcde", 0, "abcde"},
+		{"abcde", -1, "abcde"},
+		{"ab", 1, "…"},
+		{"広い広", 6, "広い広"},
+		{"広い広", 5, "広い…"},
+		{"広い広", 4, "広…"},
+		{"éééé", 4, "éééé"},
+	} {
+		if got := Cut(tt.text, tt.width); got != tt.want {
+			t.Errorf("%q in %d columns is %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	for _, tt := range []struct {
+		line  string
+		width int
+		want  string
+	}{
+		{"rpcx call a b", 13, "rpcx call a b"},
+		{"rpcx call a b", 12, `rpcx call \|    a b`},
+		{"rpcx call a b", 11, `rpcx call \|    a b`},
+		{"rpcx call a b", 10, `rpcx \|    call \|    a b`},
+		{"rpcx 'a b c d e f g h' x", 12, `rpcx \|    'a b c d e f g h' \|    x`},
+		{`rpcx "a b c d e f' g h" x`, 12, `rpcx \|    "a b c d e f' g h" \|    x`},
+		{`rpcx a\ b\ c\ d\ e\ f x`, 12, `rpcx \|    a\ b\ c\ d\ e\ f \|    x`},
+		{`rpcx 'a\' b c d e f g`, 12, `rpcx 'a\' \|    b c d \|    e f g`},
+		{"abcdefghijklmnop", 5, "abcdefghijklmnop"},
+		{" abcdefghijklmnop", 5, " abcdefghijklmnop"},
+	} {
+		if got := strings.Join(Fold(tt.line, tt.width), "|"); got != tt.want {
+			t.Errorf("%q in %d columns is\n     %s\nwant %s", tt.line, tt.width, got, tt.want)
+		}
+	}
+}
+
+const garden = `{"catalog":1,"info":{"name":"garden","extra":{"motto":"grow","beds":[1, 2]}},"host":{"os":"linux"},"limits":{"rate":3},"methods":[
+{"name":"plant","params":{"type":"object","properties":{
+  "kind":{"enum":["rose","fern"],"description":"what it is"},
+  "depth":{"type":"integer","minimum":1.0,"exclusiveMaximum":9},
+  "height":{"type":"number","exclusiveMinimum":0,"maximum":2.5},
+  "colours":{"examples":[1,2,3,4,5,6,7,8]},
+  "words":{"examples":["1","2","3","4","5","6","7","8","9"]},
+  "with":{"type":"object","properties":{"pot":{"type":"object","properties":{"rim":{"type":"object","properties":{"gold":{"type":"boolean"}}}}}}}},
+  "required":["kind"]}},
+{"name":"rest","params":{"type":"object"}},
+{"name":"aMethodWithManyParameters","params":{"type":"object","properties":{"first":{},"second":{},"third":{},"fourth":{},"fifth":{}},"required":["first"]}}]}`
+
+// TestListingOfAll: each fact that a schema can tell has its place, and the peer's words about itself are above the table.
+func TestListingOfAll(t *testing.T) {
+	c, err := catalog.Parse([]byte(garden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Listing{Catalog: c}
+	for name, want := range map[string]string{
+		"": `garden
+motto: grow
+beds: [1, 2]
+host: {"os":"linux"}
+limits: {"rate":3}
+
+NAME                       KIND  PARAMS                                    DESCRIPTION
+plant                      call  kind [depth] [height] [colours] [words]…
+rest                       call
+aMethodWithManyParameters  call  first [second] [third] [fourth] [fifth]
+`,
+		"plant": `plant (call)
+
+Parameters:
+  kind          string   required  what it is; one of rose, fern
+  depth         integer            at least 1; less than 9
+  height        number             more than 0; at most 2.5
+  colours       any                such as 1, 2, 3, 4, 5, 6, 7, 8
+  words         any                such as 1, 2, 3, 4, 5, 6, 7, 8, …
+  with          object
+  with.pot      object
+  with.pot.rim  object
+
+Example:
+  rpcx call ws://h/ plant kind=rose
+`,
+		"rest": `rest (call)
+
+Parameters: none
+
+Example:
+  rpcx call ws://h/ rest
+`,
+	} {
+		got := l.Methods()
+		if name != "" {
+			got = l.Method(c.Method(name), "ws://h/")
+		}
+		if got != want {
+			t.Errorf("%q: got\n%s\nwant\n%s", name, got, want)
+		}
+	}
+	l.Width = 44
+	want := `plant (call)
+
+Parameters:
+  kind          string   required  what it
+      is; one of rose, fern
+  depth         integer            at least
+      1; less than 9
+  height        number             more than
+      0; at most 2.5
+  colours       any                such as
+      1, 2, 3, 4, 5, 6, 7, 8
+  words         any                such as
+      1, 2, 3, 4, 5, 6, 7, 8, …
+  with          object
+  with.pot      object
+  with.pot.rim  object
+
+Example:
+  rpcx call wss://a.host.example/path \
+      plant kind=rose
+`
+	if got := l.Method(c.Method("plant"), "wss://a.host.example/path"); got != want {
+		t.Errorf("in 44 columns: got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A writer that fails.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// TestPipelineThatFails: whichever way a value is written, what the writer says becomes of it is the command's failure.
+func TestPipelineThatFails(t *testing.T) {
+	_, folder := templates(t)
+	huge := json.RawMessage(`"` + strings.Repeat("A", 2*bufferSize) + `"`)
+	for name, o := range map[string]Options{
+		"plain": {}, "nul": {Null: true}, "jq": {JQ: "."}, "jq of several": {JQ: ".,."}, "text": {Strings: AsText},
+		"pretty": {Pretty: true}, "decoded": {Strings: FromBase64}, "template": {Template: folder},
+	} {
+		p, err := New(full{}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			stop, err := p.Print(t.Context(), &wire.Message{Raw: huge}, event(string(huge)))
+			if f := wire.AsFault(err); !stop || f == nil || f.Kind != wire.IO || f.Message != "stdout: disk full" {
+				t.Errorf("%s: %v, %v", name, stop, err)
+			}
+		}
+		if f := wire.AsFault(p.Finish()); f == nil || f.Message != "stdout: disk full" {
+			t.Errorf("%s at the end: %v", name, f)
+		}
+	}
+	p, _ := New(full{}, Options{ExpectError: "any"})
+	_, _ = p.Print(t.Context(), &wire.Message{}, event(string(huge)))
+	if met, err := p.Error(t.Context(), refused); met || wire.AsFault(err) == nil || wire.AsFault(err).Message != "stdout: disk full" {
+		t.Errorf("an error: %v, %v", met, err)
+	}
+}
+
+// TestDecode: base64 in either alphabet, with blanks and padding or without, is bytes; nothing else is.
+func TestDecode(t *testing.T) {
+	for text, want := range map[string]string{
+		`"aGVsbG8="`: "hello", `"aGVs\nbG8"`: "hello", `"-_-_"`: "\xfb\xff\xbf", `"+/+/"`: "\xfb\xff\xbf", `""`: "",
+		`1`:     `--decode base64: a value is no string: 1`,
+		`"a-+"`: "--decode base64: a value is no base64: illegal base64 data at input byte 2",
+	} {
+		var out strings.Builder
+		p, err := New(&out, Options{Strings: FromBase64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Print(t.Context(), &wire.Message{}, event(text))
+		if err == nil {
+			err = p.Finish()
+		}
+		got := out.String()
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.Expectation {
+			got = f.Message
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestSelects: --select sees whole messages; a gap is none, and passes, as what it tells concerns all.
+func TestSelects(t *testing.T) {
+	p, err := New(io.Discard, Options{Select: ".a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		m    wire.Message
+		want bool
+	}{{wire.Message{Raw: []byte(`{"a":1}`)}, true}, {wire.Message{Raw: []byte(`{}`)}, false}, {wire.Message{}, false}, {wire.Message{Event: &gap.ev}, true}} {
+		if got, err := p.Selects(t.Context(), &tt.m); got != tt.want || err != nil {
+			t.Errorf("%s: %v, %v", tt.m.Raw, got, err)
+		}
+	}
+	if _, err := p.Selects(t.Context(), &wire.Message{Raw: []byte(`[]`)}); err == nil || !strings.HasPrefix(err.Error(), "--select: ") {
+		t.Errorf("of a list: %v", err)
+	}
+}
+
+// TestLight: nothing of the user's runs while a value is printed.
+func TestLight(t *testing.T) {
+	_, folder := templates(t)
+	for _, tt := range []struct {
+		o    Options
+		want bool
+	}{
+		{Options{}, true},
+		{Options{Pretty: true, Count: 3, ExpectError: "any"}, true},
+		{Options{Select: "."}, false},
+		{Options{Until: "."}, false},
+		{Options{JQ: "."}, false},
+		{Options{Template: folder}, false},
+		{Options{Expect: []string{"."}}, false},
+	} {
+		p, err := New(io.Discard, tt.o)
+		if err != nil || p.Light() != tt.want {
+			t.Errorf("%+v: %v, %v", tt.o, !tt.want, err)
+		}
+	}
+}
+
+// TestExpectations: what an expectation that is not met says, to the last character.
+func TestExpectations(t *testing.T) {
+	none := int64(0)
+	long := strings.Repeat("x", shown)
+	for _, tt := range []struct {
+		name, want string
+		o          Options
+		values     []string
+		err        *wire.Error
+	}{
+		{"a line", "--expect '. > 1' is not met: the value is 1", Options{Expect: []string{". > 1"}}, []string{"2", "1"}, nil},
+		{"no line", "--expect . is not met: no value came", Options{Expect: []string{"."}}, nil, nil},
+		{"no line was wanted", "", Options{Expect: []string{"."}, ExpectCount: &none}, nil, nil},
+		{"the count", "--expect-count 0 is not met: the count is 2", Options{ExpectCount: &none}, []string{"1", "2"}, nil},
+		{"none", "--expect-none .a is not met: the value is {\"a\":1}", Options{ExpectNone: []string{".a"}}, []string{"{}", `{"a":1}`}, nil},
+		{"any of one", "--expect-any '. > 1' is not met: the value is 1", Options{ExpectAny: []string{". > 1"}}, []string{"1"}, nil},
+		{"any of two", "--expect-any '. > 2' is not met: the last of 2 values is 2", Options{ExpectAny: []string{". > 2"}}, []string{"1", "2"}, nil},
+		{"any of none", "--expect-any . is not met: no value came", Options{ExpectAny: []string{"."}}, nil, nil},
+		{"any, once", "", Options{ExpectAny: []string{". > 1"}}, []string{"2", "1", "[]"}, nil},
+		{"an error that did not come", "--expect-error any is not met: the value is 1", Options{ExpectError: "any"}, []string{"1"}, nil},
+		{"another error", "--expect-error 5 is not met: the error is {\"code\":-32001, \"message\":\"refused\"}", Options{ExpectError: "5"}, nil, refused},
+		{"the error by its code", "", Options{ExpectError: "-32001"}, nil, refused},
+		{"the error by its kind", "", Options{ExpectError: "denied"}, nil, refused},
+		{"any error, and no value for --expect", "", Options{ExpectError: "any", Expect: []string{"."}}, nil, refused},
+		{"a program that fails", "--expect: expected an object but got: number (1)", Options{Expect: []string{".a"}}, []string{"1"}, nil},
+		{"as much as is shown", "--expect false is not met: the value is \"" + long[2:] + "\"", Options{Expect: []string{"false"}}, []string{`"` + long[2:] + `"`}, nil},
+		{"more than is shown", "--expect false is not met: the value is \"" + long[1:] + "…", Options{Expect: []string{"false"}}, []string{`"` + long[1:] + `"`}, nil},
+	} {
+		p, err := New(io.Discard, tt.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(ctx context.Context) error {
+			for _, val := range tt.values {
+				if _, err := p.Print(ctx, &wire.Message{}, event(val)); err != nil {
+					return err
+				}
+			}
+			if tt.err != nil {
+				if met, err := p.Error(ctx, tt.err); err != nil || !met {
+					return err
+				}
+			}
+			return p.Finish()
+		}
+		got := ""
+		if f := wire.AsFault(run(t.Context())); f != nil {
+			got = f.Message
+			if (f.RPC == nil) != (tt.name != "another error") {
+				t.Errorf("%s has the peer's error %v", tt.name, f.RPC)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: got  %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}

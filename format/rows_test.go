@@ -1,0 +1,194 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+)
+
+// With --errors json everything on stderr is an object with one member, which says what the line is.
+func TestRowsAreJSON(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{JSON: true})
+	c.Event(wire.Event{Kind: wire.Log, Level: "WARN", Message: "disk\x1b[31m full", Extra: json.RawMessage(`{"free":3}`)})
+	c.Event(wire.Event{Kind: wire.Log, Level: "stdout", Message: "a line\nand another\n"})
+	c.Event(wire.Event{Kind: wire.Guidance, Topic: "invalid_params", Action: "retry", Message: "id is wrong", Fix: []string{"rpcx", "call", "a b"}})
+	c.Event(wire.Event{Kind: wire.Gap, Missed: 3})
+	c.Warn(`look "out"`)
+	c.Note("serving")
+	c.Child(FromHook, []byte("\x1b[31mred"))
+	want := `{"log":{"level":"WARN","message":"disk\u001b[31m full","extra":{"free":3}}}
+{"stderr":{"from":"peer","text":"a line"}}
+{"stderr":{"from":"peer","text":"and another"}}
+{"guidance":{"kind":"invalid_params","action":"retry","fix":["rpcx","call","a b"],"message":"id is wrong"}}
+{"warning":"3 items were missed"}
+{"warning":"look \"out\""}
+{"note":"serving"}
+{"stderr":{"from":"hook","text":"\u001b[31mred"}}
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// Every level of a log line has its colour, and what else the line has follows as key=value.
+func TestLogLines(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Color: true}})
+	for _, level := range []string{"error", "fatal", "critical", "panic", "emergency", "alert", "Warn", "warning", "debug", "trace", "info", "notice", ""} {
+		c.Log(wire.Event{Level: level, Message: "m"})
+	}
+	c.Log(wire.Event{Level: "info", Message: "m", Extra: json.RawMessage(`{"a":"plain","b":"two words","c":"x=y","d":"\"","e":"","f":[1, 2],"g":null}`)})
+	want := `RED error: OFF m
+RED fatal: OFF m
+RED critical: OFF m
+RED panic: OFF m
+RED emergency: OFF m
+RED alert: OFF m
+YELLOW warn: OFF m
+YELLOW warning: OFF m
+FAINT debug: OFF m
+FAINT trace: OFF m
+info: m
+notice: m
+log: m
+info: m a=plain b="two words" c="x=y" d="\"" e="" f=[1, 2] g=null
+`
+	want = strings.NewReplacer("RED ", colorError, "YELLOW ", colorWarn, "FAINT ", colorFaint, " OFF ", " "+colorOff).Replace(want)
+	if got := out.String(); got != want {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+// A level hides those below it, and nothing that is unknown.
+func TestLogLevel(t *testing.T) {
+	for level, want := range map[string]string{
+		"": "info warn error fatal odd", "trace": "trace debug info warn error fatal odd", "warn": "warn error fatal odd", "fatal": "fatal odd",
+	} {
+		var out bytes.Buffer
+		c := NewConsole(&out, ConsoleOptions{})
+		c.LogLevel(level)
+		for _, l := range []string{"trace", "debug", "info", "warn", "error", "fatal", "odd"} {
+			c.Event(wire.Event{Kind: wire.Log, Level: l, Message: "."})
+		}
+		if got := strings.TrimSpace(strings.ReplaceAll(out.String(), ": .\n", " ")); got != want {
+			t.Errorf("level %q shows %s, want %s", level, got, want)
+		}
+	}
+	var out bytes.Buffer
+	NewConsole(&out, ConsoleOptions{}).Log(wire.Event{Level: "trace", Message: "before a level is set"})
+	if out.String() != "trace: before a level is set\n" {
+		t.Errorf("got %q", &out)
+	}
+}
+
+// What is hidden is nowhere in what the program itself says, neither as it is nor as JSON has it.
+func TestHide(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{})
+	c.Hide(nil)
+	c.Warn("open")
+	c.Hide([]string{`hunter"2`, "tok"})
+	c.Warn(`a hunter"2 and {"x":"hunter\"2"} and tok`)
+	c.Child(FromPeer, []byte("tok"))
+	if got, want := out.String(), "rpcx: warning: open\nrpcx: warning: a … and {\"x\":\"…\"} and …\ntok\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A bar makes room for every other line, is as wide as the terminal, and is drawn twenty times a second at most.
+func TestBar(t *testing.T) {
+	const gone = "\r\x1b[K"
+	long := strings.Repeat("x", 100)
+	for _, tt := range []struct {
+		name  string
+		width int
+		rows  bool
+		do    func(c *Console, step func(fraction, message string))
+		want  string
+	}{
+		{"unknown width", 0, false, func(_ *Console, step func(_, _ string)) { step("", long) }, gone + long[:78] + "…"},
+		{"narrow", 30, false, func(_ *Console, step func(_, _ string)) { step("", long) }, gone + long[:28] + "…"},
+		{"a negative fraction is none", 30, false, func(_ *Console, step func(_, _ string)) { step("-0.5", "m") }, gone + "m"},
+		{"a child's line", 30, false, func(c *Console, step func(_, _ string)) { step("", "m"); c.Child(FromPeer, []byte("x")) }, gone + "m" + gone + "x\n"},
+		{"a failure", 30, false, func(c *Console, step func(_, _ string)) {
+			step("", "m")
+			c.Error(&wire.Fault{Message: "no"}, 1)
+		}, gone + "m" + gone + "rpcx: no\n"},
+		{"a trace", 30, false, func(c *Console, step func(_, _ string)) {
+			step("", "m")
+			c.Trace(wire.Send, []byte("1"), 0)
+		}, gone + "m" + gone + "> 0.000s 1\n"},
+		{"drawn again", 30, false, func(_ *Console, step func(_, _ string)) {
+			step("0", "m")
+			time.Sleep(49 * time.Millisecond)
+			step("0.5", "m")
+			time.Sleep(time.Millisecond)
+			step("0.5", "m")
+		}, gone + "[....................]   0% m" + gone + "[##########..........]  50% m"},
+		{"lines of a prompt", 30, true, func(_ *Console, step func(_, _ string)) {
+			step("0", "m")
+			time.Sleep(time.Second - time.Millisecond)
+			step("0.25", "m")
+			time.Sleep(time.Millisecond)
+			step("0.5", "m")
+		}, "[....................]   0% m\n[##########..........]  50% m\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true, Width: tt.width}})
+				c.rows = tt.rows
+				tt.do(c, func(fraction, message string) {
+					c.Progress(wire.Event{Kind: wire.Progress, Fraction: json.RawMessage(fraction), Message: message})
+				})
+				if got := out.String(); got != tt.want {
+					t.Errorf("\n got %q\nwant %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// Above a prompt there is no bar left, and what comes is written there until that is undone; in a pipe nothing changes.
+func TestAbove(t *testing.T) {
+	var out bytes.Buffer
+	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
+	c.Progress(wire.Event{Message: "m"})
+	undo := c.Above(&Prompt{})
+	if got, want := out.String(), "\r\x1b[Km\r\x1b[K"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	undo()
+	out.Reset()
+	c.Warn("x")
+	if got, want := out.String(), "rpcx: warning: x\n"; got != want {
+		t.Errorf("afterwards %q, want %q", got, want)
+	}
+	pipe := NewConsole(&out, ConsoleOptions{})
+	out.Reset()
+	pipe.Above(&Prompt{})()
+	pipe.Warn("y")
+	if got, want := out.String(), "rpcx: warning: y\n"; got != want {
+		t.Errorf("in a pipe %q, want %q", got, want)
+	}
+}
+
+// A stack trace is below a failure on a terminal, and behind it elsewhere.
+func TestTraceOfAFault(t *testing.T) {
+	f := wire.Fault{Kind: wire.RPCError, Method: "m", Message: "it broke", Trace: []string{"at a", "  at b\x1b"}}
+	for terminal, want := range map[bool]string{
+		true: "rpcx: m: it broke\n    at a\n    at b\\u001b\n", false: "rpcx: m: it broke: at a;   at b\\u001b\n",
+	} {
+		var out bytes.Buffer
+		NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: terminal}}).Error(&f, 1)
+		if got := out.String(); got != want {
+			t.Errorf("terminal %v: got %q, want %q", terminal, got, want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// latencyRows are how long an event takes from the server's write to the end of a pipe.
+func latencyRows() []row {
+	var all []row
+	for _, what := range []struct {
+		name, said string
+		burst      int
+	}{
+		{"steady", "1,000 events a second", 1},
+		{"bursts", "bursts of 50 events", 50},
+	} {
+		for _, part := range []struct {
+			name string
+			of   float64
+		}{{"p50", 0.5}, {"p99", 0.99}} {
+			all = append(all, row{
+				name: "latency-" + what.name + "-" + part.name,
+				what: fmt.Sprintf("`subscribe --method`, %s, %s", what.said, part.name),
+				unit: unit{Of: "µs from write to pipe", late: part.of}, n: size{3000, 300}, runs: size{7, 3},
+				clients: func(l *lab, n int) ([]client, error) {
+					rpcx := l.rpcx("subscribe", l.ws, "bursts", fmt.Sprintf("[%d,%d]", n, what.burst), "--method", "ticks", "--count", fmt.Sprint(n))
+					tuned := job{args: []string{l.at("tuned"), "print", l.ws, fmt.Sprint(n), fmt.Sprint(what.burst)}}
+					rpcx.times, tuned.times = true, true
+					return []client{{"rpcx", rpcx}, {isTuned, tuned}}, nil
+				},
+			})
+		}
+	}
+	return all
+}
+
+// lateness takes lines that tell when the server wrote them, and finds how late they come.
+type lateness struct {
+	found []time.Duration
+	line  []byte // the beginning of one that has not come whole
+}
+
+// Write implements io.Writer.
+func (l *lateness) Write(b []byte) (int, error) {
+	now := time.Now().UnixNano()
+	l.line = append(l.line, b...)
+	for {
+		line, rest, whole := bytes.Cut(l.line, []byte("\n"))
+		if !whole {
+			return len(b), nil
+		}
+		if _, after, ok := bytes.Cut(line, []byte(`"at":`)); ok {
+			digits, _, _ := bytes.Cut(after, []byte(","))
+			at, err := strconv.ParseInt(string(digits), 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			l.found = append(l.found, time.Duration(now-at))
+		}
+		l.line = append(l.line[:0], rest...)
+	}
+}
+
+// quantile returns the least of all that no more than a part of them exceeds.
+func quantile(all []time.Duration, part float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]
+}

@@ -1,0 +1,291 @@
+package all_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/dialect/page"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/hook"
+	"rpcx/wire/peer"
+	"rpcx/wire/serve"
+	"rpcx/wire/transport"
+)
+
+var update = flag.Bool("update", false, "write what is said into testdata/spoken, to be read before it is believed")
+
+// TestSpoken plays testdata/spoken/*.txt: conversations whose other end is typed by hand from the dialect's page. "== TITLE"
+// begins one. First it says who we are:
+//
+//	client|server DIALECT   a page's lines may follow, from "page" to "end"
+//	codec ROLE DIALECT      only the codec, without a connection
+//	hook SPEC, deny|allow PATTERN, catalog JSON, offers JSON, metadata JSON, resume ID, depth N
+//
+// Each further line is a step:
+//
+//	< TEXT             the other end sends this
+//	> TEXT             the other end gets this, in which … is anything
+//	>& TEXT            the other end gets this, among others that follow or came before
+//	greet N            the greeting, in the background, as is what follows but call, sub, raw, watch and internal
+//	call|sub|raw|watch|internal|eval N METHOD PARAMS
+//	run|start|status|wait|stop|list N METHOD|JOB PARAMS   what is done with jobs
+//	op N JSON          any operation, by the names of its members
+//	notify METHOD PARAMS
+//	describe N, typing N METHOD
+//	cancel N           leaves it, in the background
+//	await N            begins to read the next of N, which = N then shows
+//	= N TEXT           the next of N: an event, "end", or the fault
+//	take NAME REGEXP   NAME stands for that group of what was just compared, from here on
+//	mask REGEXP        what matches it is compared as *
+//	note TEXT          the next note
+//	hangup, close      the other end closes, we do
+//	over TEXT          the connection has ended, with this error
+//	decode TEXT        of a codec: the messages are the lines ": TEXT" that follow
+//	encode JSON        of a codec: the message for an operation, likewise
+//	reply TEXT JSON    of a codec: what answers that message with the event
+func TestSpoken(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	files, err := filepath.Glob("testdata/spoken/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("nothing is spoken", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := strings.Split("\n"+string(text), "\n== ")
+		for i, part := range parts[1:] {
+			title, steps, _ := strings.Cut(part, "\n")
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) {
+				s := &spoken{t: t, lines: strings.Split(steps, "\n"), ops: map[string]*opened{}, came: make(chan string, 1000), notes: make(chan string, 1000), taken: map[string]string{}}
+				s.play()
+				parts[i+1] = title + "\n" + strings.Join(s.lines, "\n")
+			})
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(strings.Join(parts, "\n== ")[1:]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A spoken is a conversation that is played.
+type spoken struct {
+	t     *testing.T
+	lines []string
+	at    int // of the next line
+
+	spec    dialect.Spec
+	serving bool
+	hooks   []hook.Entry
+	serve   serve.Options
+	codec   dialect.CodecOptions
+	mine    dialect.Codec
+	p       *peer.Peer
+	far     wire.Conn
+	came    chan string // what the other end got
+	notes   chan string
+	ops     map[string]*opened
+
+	last  string            // that was compared
+	early []string          // came before what ">&" looked for
+	taken map[string]string // what stands for parts of messages
+	masks []*regexp.Regexp
+}
+
+// patience is far longer than anything takes that works.
+const patience = 30 * time.Second
+
+func (s *spoken) play() {
+	for s.at < len(s.lines) {
+		line := strings.TrimSpace(s.lines[s.at])
+		s.at++
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		verb, rest, _ := strings.Cut(line, " ")
+		at := s.at
+		if err := s.step(verb, strings.TrimSpace(rest)); err != nil {
+			s.t.Errorf("line %d, %s\n%v", at, line, err)
+			if !*update {
+				break
+			}
+		}
+	}
+	if s.p == nil {
+		return
+	}
+	if err := s.far.Close(); err != nil {
+		s.t.Error(err)
+	}
+	if err := s.p.Close(); err != nil && !*update {
+		s.t.Log("closing: ", err)
+	}
+	for more := range s.came {
+		s.t.Errorf("nobody waited for %s", more)
+	}
+}
+
+// want demands what the line before holds, or writes it there.
+func (s *spoken) want(at int, prefix, got, want string) error {
+	s.last = got
+	got = s.masked(got)
+	if like(got, want) {
+		return nil
+	}
+	if *update && !strings.Contains(want, "…") {
+		s.lines[at] = strings.TrimSpace(prefix + got)
+		return nil
+	}
+	return fmt.Errorf("got  %s\nwant %s", got, want)
+}
+
+// masked returns a text with names in place of what was taken and masked.
+func (s *spoken) masked(text string) string {
+	for name, value := range s.taken {
+		text = strings.ReplaceAll(text, value, name)
+	}
+	for _, mask := range s.masks {
+		text = mask.ReplaceAllString(text, "*")
+	}
+	return text
+}
+
+// like reports whether text is pattern, in which … stands for anything.
+func like(text, pattern string) bool {
+	parts := strings.Split(pattern, "…")
+	if len(parts) == 1 {
+		return text == pattern
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return ok && strings.HasSuffix(text, parts[len(parts)-1])
+}
+
+// step takes a step of a conversation, or of what comes before it.
+func (s *spoken) step(verb, rest string) error {
+	switch verb {
+	case "client", "server", "codec":
+		if verb == "codec" {
+			verb, rest, _ = strings.Cut(rest, " ")
+		}
+		s.serving = verb == "server"
+		return s.speak(rest)
+	case "hook":
+		e, err := hook.Parse(rest)
+		s.hooks = append(s.hooks, e)
+		return err
+	case "deny":
+		s.serve.Deny = append(s.serve.Deny, rest)
+	case "allow":
+		s.serve.Allow = append(s.serve.Allow, rest)
+	case "catalog":
+		c, err := catalog.Parse([]byte(rest))
+		s.serve.Catalog, s.serve.Check, s.serve.Tell = c, true, true
+		return err
+	case "offers":
+		c, err := catalog.Parse([]byte(rest))
+		s.codec.Handshake.Offers = c
+		return err
+	case "metadata":
+		s.codec.Handshake.Metadata = json.RawMessage(rest)
+	case "resume":
+		s.codec.Handshake.Resume = rest
+	case "depth":
+		_, err := fmt.Sscan(rest, &s.codec.MaxDepth)
+		return err
+	case "decode", "encode", "reply":
+		return s.alone(verb, rest)
+	default:
+		if s.p == nil {
+			if err := s.connect(); err != nil {
+				return err
+			}
+		}
+		return s.take(verb, rest)
+	}
+	return nil
+}
+
+// speak finds the dialect, whose page may follow.
+func (s *spoken) speak(name string) error {
+	spec, err := all.Lookup(name)
+	if name == "page" {
+		var text []string
+		for ; s.lines[s.at] != "end"; s.at++ {
+			text = append(text, s.lines[s.at])
+		}
+		s.at++
+		var p *load.Page
+		if p, err = load.Parse("own.toml", []byte(strings.Join(text, "\n"))); err == nil {
+			spec, err = page.Spec(p)
+		}
+	}
+	s.spec = spec
+	s.codec.Serving = s.serving
+	s.codec.Handshake.Info = catalog.Info{Name: "mine", Version: "1.0"}
+	return err
+}
+
+// connect begins the conversation.
+func (s *spoken) connect() error {
+	table, err := hook.NewTable(hook.Options{}, s.hooks...)
+	if err != nil {
+		return err
+	}
+	s.serve.Hooks, s.serve.Name = table, s.spec.HookName
+	s.serve.Allow, s.serve.Deny = s.spec.ForPolicy(s.serve.Allow), s.spec.ForPolicy(s.serve.Deny)
+	if s.serving && s.spec.Evals && !s.spec.NoRuntime {
+		if s.serve.Runtime, err = serve.NewRuntime("jq", serve.RuntimeOptions{}); err != nil {
+			return err
+		}
+	}
+	server := s.spec.NewServer(serve.New(s.serve))
+	here, there := transport.Pair()
+	s.far, s.mine = there, s.spec.NewCodec(s.codec)
+	s.p = peer.New(here, s.mine, peer.Options{Client: !s.serving, Handler: server.Accept, CloseTimeout: time.Second, Note: func(n peer.Note) { s.notes <- n.Text }})
+	s.t.Cleanup(func() {
+		if err := errors.Join(server.Close(), table.Close()); err != nil {
+			s.t.Error(err)
+		}
+	})
+	go func() {
+		defer close(s.came)
+		for {
+			msg, err := there.Recv()
+			if err != nil {
+				return
+			}
+			s.came <- string(msg)
+		}
+	}()
+	return nil
+}
+
+func (s *spoken) context() (context.Context, context.CancelFunc) {
+	if *update {
+		return context.WithTimeout(s.t.Context(), time.Second)
+	}
+	return context.WithTimeout(s.t.Context(), patience)
+}

@@ -1,0 +1,47 @@
+package probes_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/validate/probes"
+)
+
+// early is a connection whose peer speaks at once and then no more.
+type early struct {
+	first []byte
+	idle  chan struct{} // closed when all has been read
+	ended chan struct{}
+}
+
+func (e *early) Recv() ([]byte, error) {
+	if msg := e.first; msg != nil {
+		e.first = nil
+		return msg, nil
+	}
+	close(e.idle)
+	<-e.ended
+	return nil, io.EOF
+}
+
+func (e *early) Send([]byte) error { return nil }
+func (e *early) Close() error      { close(e.ended); return nil }
+
+// TestSpokenBeforeTheProbe: what the peer says as soon as it is connected is the probe's,
+// however late that begins.
+func TestSpokenBeforeTheProbe(t *testing.T) {
+	inner := &early{first: []byte(`{"type":"handshake"}`), idle: make(chan struct{}), ended: make(chan struct{})}
+	target := &probes.Target{Patience: 5 * time.Second, Dial: func(context.Context, bool) (*probes.Conn, func(), error) {
+		c := probes.NewConn(inner, dialect.Shape{}, nil)
+		ended := c.Listen()
+		<-inner.idle
+		return c, func() { _ = c.Close(); <-ended }, nil
+	}}
+	p := &probes.Probe{Name: "first", Bare: true, Steps: []probes.Step{{Await: `.type == "handshake"`}}}
+	if res := target.Run(t.Context(), p, nil); res.Error != nil || res.Broken != "" {
+		t.Errorf("%s, %v", res.Broken, res.Error)
+	}
+}
