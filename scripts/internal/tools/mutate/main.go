@@ -1,6 +1,7 @@
 // Mutate makes small careless changes to the program, one at a time, and says which of them no test notices:
 //
 //	mutate [-n 200] [-seed 1] [-in REGEXP] [-jobs 2] [-list]
+//	mutate -again FILE    the changes of an earlier run, whose output FILE is
 //
 // All changes are compiled in at once, each behind a switch, so that nothing is built again between them. A first run
 // of the tests with all switches off records which test comes by which switch; a change is then tried with only the
@@ -14,7 +15,6 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
-	"sort"
 	"syscall"
 	"time"
 )
@@ -24,6 +24,7 @@ func main() {
 	flag.IntVar(&o.count, "n", 200, "how many changes to try")
 	flag.Uint64Var(&o.seed, "seed", 1, "which ones are drawn")
 	flag.StringVar(&o.in, "in", "", "draw from the changes whose line of -list this regular expression matches")
+	flag.StringVar(&o.again, "again", "", "try the changes that `FILE`, the output of an earlier run, names: where lines have moved, the nearest like it")
 	flag.IntVar(&o.jobs, "jobs", 2, "how many are tried at once")
 	flag.BoolVar(&o.list, "list", false, "print what would be tried, and try nothing")
 	flag.Float64Var(&o.least, "least", 0, "exit with 1 where a smaller part than this is noticed, as 0.95")
@@ -41,7 +42,7 @@ func main() {
 type options struct {
 	count, jobs int
 	seed        uint64
-	in          string
+	in, again   string
 	list        bool
 	least       float64
 }
@@ -56,6 +57,11 @@ func run(o options) error {
 		return err
 	}
 	chosen := draw(packages, pattern, o)
+	if o.again != "" {
+		if chosen, err = drawAgain(packages, o.again); err != nil {
+			return err
+		}
+	}
 	if o.list || len(chosen) == 0 {
 		for _, m := range chosen {
 			fmt.Println(m)
@@ -107,24 +113,11 @@ func draw(packages []*source, pattern *regexp.Regexp, o options) []*mutant {
 		if len(chosen) == o.count {
 			break
 		}
-		free := true
-		for _, c := range chosen {
-			free = free && (c.file != all[i].file || c.end <= all[i].start || all[i].end <= c.start)
-		}
-		if free {
+		if isFree(chosen, all[i]) {
 			chosen = append(chosen, all[i])
 		}
 	}
-	sort.Slice(chosen, func(i, j int) bool {
-		if chosen[i].file != chosen[j].file {
-			return chosen[i].file < chosen[j].file
-		}
-		return chosen[i].start < chosen[j].start
-	})
-	for i, m := range chosen {
-		m.id = i + 1
-	}
-	return chosen
+	return numbered(chosen)
 }
 
 // say tells how far it has come, apart from the findings on stdout.
