@@ -250,7 +250,7 @@ func tellsOther(name string) bool {
 // cancels reports whether a call of a dialect can be given up.
 func cancels(name string) bool {
 	s := all.Named(name)
-	isPage := slices.Contains(page.Names(), name) && name != "mcp" && name != "lsp" // the others have none for any call
+	isPage := slices.Contains(page.Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // the others have none for any call
 	return !s.Plugin && !s.NoCancel && !isPage
 }
 

@@ -169,6 +169,9 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 		return nil, c.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: r.Method, Params: r.Params})
 	}
 	result, err := c.caller.Call(ctx, r.Method, r.Params)
+	if ctx.Err() != nil { // the peer has taken the question back
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, plainError(err)
 	}
