@@ -1,0 +1,311 @@
+package codec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
+)
+
+// dialectOf returns the dialect of a page, whose name is x.
+func dialectOf(t *testing.T, page string) *Dialect {
+	t.Helper()
+	p, err := load.Parse("x.toml", []byte("name = 'x'\n"+page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A listener begins a session with the call that must be the first, and with nothing else.
+func TestSessionsBegin(t *testing.T) {
+	for _, page := range []string{"", "[serve]\nfirst = 'hi'", "[http]\nsession = 'X-Session'"} {
+		if s := dialectOf(t, page).Sessions(); s != nil {
+			t.Errorf("%q has sessions", page)
+		}
+	}
+	s := dialectOf(t, "[serve]\nfirst = 'hi'\n[http]\nsession = 'X-Session'\nvalues = { X-Version = ['1'] }\nprime = '.p'").Sessions()
+	if s.Header != "X-Session" || fmt.Sprint(s.Values) != "map[X-Version:[1]]" {
+		t.Errorf("%+v", s)
+	}
+	for _, c := range []struct{ msg, want string }{
+		{`{"id":1,"method":"hi"}`, "true false"},
+		{`{"id":1,"method":"hi","params":{"p":true}}`, "true true"},
+		{`{"id":1,"method":"hi","params":{"p":false}}`, "true false"},
+		{`{"id":1,"method":"hi","params":7}`, "true false"},
+		{`{"method":"hi","params":{"p":true}}`, "false false"},
+		{`{"id":1,"method":"ho","params":{"p":true}}`, "false false"},
+		{`{"id":1,"params":{"p":true}}`, "false false"},
+		{`[{"id":1,"method":"hi","params":{"p":true}}]`, "false false"},
+		{`7`, "false false"},
+	} {
+		begins, primes := s.Begins([]byte(c.msg))
+		if got := fmt.Sprint(begins, primes); got != c.want {
+			t.Errorf("%s: %s, want %s", c.msg, got, c.want)
+		}
+	}
+	if begins, primes := dialectOf(t, "[serve]\nfirst = 'hi'\n[http]\nsession = 'X'").Sessions().Begins([]byte(`{"id":1,"method":"hi"}`)); !begins || primes {
+		t.Error("without a condition nothing primes", begins, primes)
+	}
+}
+
+// The WebSocket of an HTTP server is what the first path that tells of one says, of which only the path counts.
+func TestResolve(t *testing.T) {
+	if Resolve(&load.Page{}) != nil {
+		t.Error("a page that does not say how is resolved")
+	}
+	find := Resolve(dialectOf(t, "[http]\nresolve = { get = ['/a', '/b'], url = '.url' }").Page)
+	for _, c := range []struct{ a, b, want string }{
+		{`{"url":"ws://elsewhere:1/x?y=1"}`, `{}`, "/x?y=1"},
+		{`{"url":null}`, `{"url":"/z"}`, "/z"},
+		{`{}`, `{"url":"ws://h/z"}`, "/z"},
+		{`{}`, `{}`, "unreachable: the server names no WebSocket to converse on"},
+		{`{"url":"ws://h"}`, `{}`, "protocol: the answer to GET /a names no WebSocket"},
+		{`{"url":"%zz"}`, `{}`, "protocol: the answer to GET /a names no WebSocket"},
+		{`{"url":7}`, `{"url":"ws://h/z"}`, "/z"},
+		{`{`, `{}`, "protocol: the answer to GET /a is no JSON: unexpected end of JSON at byte 1"},
+		{`{}`, ``, "failed: GET /b"},
+		{`7`, `{}`, "helper: the dialect's program x.toml: http.resolve.url (.url): jq: expected an object but got: number (7)"},
+	} {
+		path, err := find(func(path string) ([]byte, error) {
+			if path == "/b" && c.b == "" {
+				return nil, errors.New("GET /b")
+			}
+			return []byte(map[string]string{"/a": c.a, "/b": c.b}[path]), nil
+		})
+		if f := wire.AsFault(err); f != nil {
+			path += string(f.Kind) + ": " + f.Message
+		} else if err != nil {
+			path += "failed: " + err.Error()
+		}
+		if path != c.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", c.a, c.b, path, c.want)
+		}
+	}
+}
+
+// The files of an answer of the Model Context Protocol.
+func TestFiles(t *testing.T) {
+	d := dialectOf(t, "flow = 'mcp'")
+	for _, c := range []struct{ result, want string }{
+		{`{}`, ""},
+		{`{"content":[{"type":"text","text":"x"}]}`, ""},
+		{`{"content":[{"type":"image","data":"AA==","mimeType":"image/png"},{"type":"audio","data":"BB==","mimeType":"audio/wav"}]}`, `image  image/png "AA==" ; audio  audio/wav "BB==" `},
+		{`{"content":[{"type":"resource","resource":{"uri":"file:///a/b.txt?q=/1#/f","mimeType":"text/plain","text":"words"}}]}`, `resource b.txt text/plain  "words"`},
+		{`{"content":[{"type":"resource","resource":{"uri":"b.bin","blob":"CC=="}}]}`, `resource b.bin  "CC==" `},
+		{`{"content":[{"type":"resource","resource":{"uri":"x:/"}}]}`, ""},
+		{`{"content":[{"type":"resource_link","uri":"x:/a"}]}`, ""},
+		{`{"messages":[{"role":"user","content":{"type":"image","data":"DD==","mimeType":"i/p"}},{"role":"user","content":{"type":"text","text":"x"}}]}`, `image  i/p "DD==" `},
+		{`{"contents":[{"uri":"x:/a","text":"t"},{"uri":"x:/b"},{"uri":"x:/c","blob":"EE=="}]}`, `resource a   "t"; resource c  "EE==" `},
+	} {
+		var got []string
+		for _, f := range d.Files([]byte(`{"id":1,"result":` + c.result + `}`)) {
+			got = append(got, fmt.Sprintf("%s %s %s %s %s", f.Kind, f.Name, f.Type, f.Base64, f.Text))
+		}
+		if s := strings.Join(got, "; "); s != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", c.result, s, c.want)
+		}
+	}
+}
+
+// How methods of another dialect are offered.
+func TestBridging(t *testing.T) {
+	b := dialectOf(t, "").Bridging()
+	if b.Name != nil || b.Objects || b.NoStreams || b.Greets || b.Own != nil {
+		t.Errorf("%+v", b)
+	}
+	b = dialectOf(t, `
+[[greet]]
+await = '.a'
+[[greet]]
+call = 'hi'
+[[greet]]
+notify = 'there'
+[bridge]
+objects = true
+whole = true
+name = 'if . == "none" then empty elif . == "number" then 7 elif . == "bad" then error("x") elif . == "empty" then "" else . + "!" end'
+[serve]
+first = 'hi'
+`).Bridging()
+	if !b.Objects || !b.NoStreams || !b.Greets || !slices.Equal(b.Own, []string{"hi", "there"}) {
+		t.Errorf("%+v", b)
+	}
+	for name, want := range map[string]string{"a": "a!", "none": "none", "number": "number", "bad": "bad", "empty": "empty"} {
+		if got := b.Name(name); got != want {
+			t.Errorf("%s is offered as %s, want %s", name, got, want)
+		}
+	}
+}
+
+// What a page's own notifications are, for which no hook is needed; and which streams a method opens.
+func TestWhatAPageHandles(t *testing.T) {
+	d := dialectOf(t, "[during]\nprogress = { method = 'p.*' }\nlog = { method = 'l' }\nitems = { method = 'i' }\n[subscribe.'a.*']\nitem = { method = 'x' }\n[subscribe.'a.b']\nitem = { method = 'y' }\n[subscribe.'*']\nitem = { method = 'z' }")
+	for method, want := range map[string]bool{"p.a": true, "l": true, "i": true, "p": false, "x": false, taskStatus: false} {
+		if d.Notifies(method) != want {
+			t.Errorf("%s: %v", method, !want)
+		}
+	}
+	if !dialectOf(t, "flow = 'mcp'").Notifies(taskStatus) {
+		t.Error("the status of a task needs a hook")
+	}
+	for method, want := range map[string]string{"a.b": "a.b y", "a.c": "* z", "b": "* z"} {
+		name, rule := d.Subscription(method)
+		if got := name + " " + rule.Item.Method; got != want {
+			t.Errorf("%s: %s, want %s", method, got, want)
+		}
+	}
+	if name, rule := dialectOf(t, "").Subscription("a"); name != "" || rule != nil {
+		t.Errorf("%s, %v", name, rule)
+	}
+}
+
+// Where the params of a cancel hold the id, as the page writes it.
+func TestCancelTarget(t *testing.T) {
+	for _, c := range []struct{ page, params, want string }{
+		{"", `{"id":7}`, ""},
+		{"[cancel]\nnotify = 'c'", `{"id":7}`, ""},
+		{"[cancel]\nnotify = 'c'\nparams = '{requestId: $id}'", `{"requestId":7}`, "7"},
+		{"[cancel]\nnotify = 'c'\nparams = '{a: 1, requestId: $id}'", `{"a":7}`, ""},
+		{"[cancel]\nnotify = 'c'\nparams = '[$id]'", `["x"]`, `"x"`},
+		{"[cancel]\nnotify = 'c'\nparams = '[1, $id]'", `["x",8]`, "8"},
+		{"[cancel]\nnotify = 'c'\nparams = '[1, $id]'", `["x"]`, ""},
+		{"[cancel]\nnotify = 'c'\nparams = '{a: [$id]}'", `{"a":[7]}`, ""},
+		{"[cancel]\nnotify = 'c'\nparams = 'error(\"x\")'", `[7]`, ""},
+	} {
+		if got := string(dialectOf(t, c.page).target().of([]byte(c.params))); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.page, c.params, got, c.want)
+		}
+	}
+}
+
+// What comes during a greeting is kept for the steps that await it, up to a number and a size.
+func TestHeardIsBounded(t *testing.T) {
+	d := dialectOf(t, "[[greet]]\nawait = '.method == \"last\"'")
+	add := func(c *Codec, msg string) { _, _, _ = c.Decode([]byte(msg)) }
+	is := program.New(`.method == "last"`)
+	for _, some := range []struct {
+		n, size int
+		found   bool
+	}{{heardMost - 1, 1, true}, {heardMost, 1, false}, {1, heardBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`), true}, {1, heardBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`) + 1, false}} {
+		c := d.newCodec(dialect.CodecOptions{})
+		for range some.n {
+			add(c, `{"method":"m","params":["`+strings.Repeat("x", some.size)+`"]}`)
+		}
+		add(c, `{"method":"last"}`)
+		got, err := c.find(is)
+		if err != nil || got != nil != some.found {
+			t.Errorf("behind %d of %d bytes: %s, %v", some.n, some.size, got, err)
+		}
+		if again, err := c.find(is); again != nil || err != nil {
+			t.Errorf("it is found twice: %s, %v", again, err)
+		}
+	}
+	c := d.newCodec(dialect.CodecOptions{Serving: true})
+	if add(c, `{"method":"last"}`); len(c.heard.messages) > 0 {
+		t.Error("a server keeps what it hears")
+	}
+	c = d.newCodec(dialect.CodecOptions{})
+	c.endHearing()
+	if add(c, `{"method":"last"}`); len(c.heard.messages) > 0 {
+		t.Error("what comes after the greeting is kept")
+	}
+	if add(d.newCodec(dialect.CodecOptions{}), `{"id":1,"result":1}`); len(c.heard.messages) > 0 {
+		t.Error("an answer is kept")
+	}
+}
+
+// The values of one object go into another, however deep; what is no object is replaced.
+func TestMerged(t *testing.T) {
+	for _, c := range []struct{ obj, more, want string }{
+		{``, `{"a":1}`, `{"a":1}`},
+		{`7`, `{"a":1}`, `{"a":1}`},
+		{`{"a":1}`, `{}`, `{"a":1}`},
+		{`{"a":1,"b":2}`, `{"c":3,"a":4}`, `{"a":4,"b":2,"c":3}`},
+		{`{"a":{"x":1}}`, `{"a":{"y":2}}`, `{"a":{"x":1,"y":2}}`},
+		{`{"a":{"x":1}}`, `{"a":5}`, `{"a":5}`},
+		{`{"a":5}`, `{"a":{"x":1}}`, `{"a":{"x":1}}`},
+		{`{"a":[1]}`, `{"a":null}`, `{"a":null}`},
+	} {
+		if got := string(merged([]byte(c.obj), []byte(c.more))); got != c.want {
+			t.Errorf("%s with %s: %s, want %s", c.obj, c.more, got, c.want)
+		}
+	}
+}
+
+// What -v shows of a value is its beginning.
+func TestShown(t *testing.T) {
+	if got := shown([]byte(strings.Repeat("x", 500))); got != strings.Repeat("x", 500) {
+		t.Error(got)
+	}
+	if got := shown([]byte(strings.Repeat("x", 501))); got != strings.Repeat("x", 500)+"…" {
+		t.Error(got)
+	}
+	var lines []string
+	c := dialectOf(t, "[call]\nmethod = '\"do\"'\nparams = '[$method]'\nresult = '.r'").newCodec(dialect.CodecOptions{Trace: func(s string) { lines = append(lines, s) }})
+	m, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"r":5}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(lines, "; "); got != `x: m is sent as do ["m"]; x: the answer to m is 5` {
+		t.Error(got)
+	}
+}
+
+// The value of a header is a short text of printable ASCII.
+func TestSayable(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "x": true, " ~": true, "\x1f": false, "\x7f": false, "é": false, strings.Repeat("x", 256): true, strings.Repeat("x", 257): false,
+	} {
+		if sayable(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// A request that its client has cancelled gets no answer, or the page's code; a new one of that id gets its own.
+func TestDropped(t *testing.T) {
+	none := dialectOf(t, "[cancel]\nnotify = 'c'\nparams = '[$id]'\nanswer = 'none'")
+	coded := dialectOf(t, "[cancel]\nnotify = 'c'\nparams = '[$id]'\nanswer = -5")
+	for _, c := range []struct {
+		d    *Dialect
+		ev   wire.Event
+		want string
+	}{
+		{none, wire.Event{Kind: wire.Data, Data: json.RawMessage("1")}, ""},
+		{none, wire.Event{Kind: wire.Failure, Err: wire.NewError(-32800, "cancelled")}, ""},
+		{coded, wire.Event{Kind: wire.Failure, Err: wire.NewError(-32800, "cancelled")}, `{"jsonrpc":"2.0","id":1,"error":{"code":-5,"message":"cancelled"}}`},
+		{coded, wire.Event{Kind: wire.Failure, Err: wire.NewError(3, "three")}, `{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":"three"}}`},
+		{coded, wire.Event{Kind: wire.Data, Data: json.RawMessage("1")}, `{"jsonrpc":"2.0","id":1,"result":1}`},
+	} {
+		codec := c.d.newCodec(dialect.CodecOptions{Serving: true})
+		msgs, _, _ := codec.Decode([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`))
+		req := msgs[0].Clone()
+		msgs, _, _ = codec.Decode([]byte(`{"jsonrpc":"2.0","method":"c","params":[1]}`))
+		if len(msgs) != 1 || msgs[0].Kind != wire.Cancel || string(msgs[0].Target) != "1" {
+			t.Errorf("%+v", msgs)
+		}
+		got, err := codec.Reply(req, c.ev)
+		if s := string(slices.Concat(got...)); err != nil || s != c.want {
+			t.Errorf("got %s, want %s, %v", s, c.want, err)
+		}
+		_, _, _ = codec.Decode([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`))
+		if got, _ := codec.Reply(req, wire.Event{Kind: wire.Data, Data: json.RawMessage("2")}); len(got) != 1 {
+			t.Error("a new request of that id is not answered")
+		}
+	}
+}
