@@ -7,6 +7,9 @@ const (
 	b = `{"b":[2,"}"]}`
 )
 
+// noisy is a line of that many bytes that is no JSON.
+func noisy(n int) string { return strings.Repeat("x", n) }
+
 var lineScenarios = []scenario{
 	{name: "nothing", framing: "line"},
 	{name: "lines", framing: "line", in: a + "\n" + b + "\n", want: []string{a, b}},
@@ -33,6 +36,8 @@ var lineScenarios = []scenario{
 	{name: "too long", framing: "line", max: 8, in: a + " \n" + b + "\n", want: []string{a}, fault: "limit of 8 bytes"},
 	{name: "noise too long", framing: "line", max: 50, limit: 3, in: "x" + strings.Repeat("0", 60) + "\n", fault: "limit of 50 bytes"},
 	{name: "just not too long", framing: "line", max: len(b), in: b + "\r\n", want: []string{b}},
+	{name: "noise just not too long", framing: "line", max: 50, limit: 3, in: noisy(50) + "\n" + a, want: []string{a}, noise: []string{noisy(50)}},
+	{name: "noise just too long", framing: "line", max: 50, limit: 3, in: noisy(51) + "\n" + a, fault: "limit of 50 bytes"},
 }
 
 var headerScenarios = []scenario{
@@ -52,6 +57,7 @@ var headerScenarios = []scenario{
 	{name: "no length", framing: "header", in: "Content-Type: x\r\n\r\n" + a, fault: "without Content-Length"},
 	{name: "huge", framing: "header", in: "Content-Length: 99999999999999999999999\r\n\r\n" + a, fault: "limit of 67108864 bytes (--max-message)"},
 	{name: "over the limit", framing: "header", max: 6, in: "Content-Length: 7\r\n\r\n" + a, fault: "limit of 6 bytes (--max-message)"},
+	{name: "just not over the limit", framing: "header", max: 7, in: "Content-Length: 7\r\n\r\n" + a, want: []string{a}},
 	{name: "cut off", framing: "header", in: "Content-Length: 8\r\n\r\n" + a, fault: "ended inside a message: 7 of 8 bytes"},
 	{name: "cut off in headers", framing: "header", in: "Content-Length: 8\r\nConte", fault: "its headers are not whole"},
 	{name: "noise on a listener", framing: "header", in: a + "\n", fault: "not JSON"},
@@ -77,6 +83,8 @@ var nulScenarios = []scenario{
 	{name: "noise at the end", framing: "nul", limit: 5, in: a + "\x00[x\n{y", want: []string{a}, noise: []string{"[x", "{y"}},
 	{name: "too much noise", framing: "nul", limit: 1, in: "one\ntwo\n" + a + "\x00", noise: []string{"one"}, fault: `"two"`},
 	{name: "noise too long", framing: "nul", max: 50, limit: 3, in: "[\n" + strings.Repeat("0", 60) + "\x00", fault: "limit of 50 bytes"},
+	{name: "noise just not too long", framing: "nul", max: 50, limit: 3, in: noisy(50) + "\n" + a + "\x00", want: []string{a}, noise: []string{noisy(50)}},
+	{name: "noise just too long", framing: "nul", max: 50, limit: 3, in: noisy(51) + "\n" + a + "\x00", fault: "limit of 50 bytes"},
 	{name: "too long", framing: "nul", max: 7, in: a + "\x00" + b + "\x00", want: []string{a}, fault: "limit of 7 bytes"},
 }
 
@@ -94,6 +102,8 @@ var seqScenarios = []scenario{
 	{name: "noise on a listener", framing: "seq", in: a + "\n\x1e" + a + "\n", fault: `"{\"a\":1}"`},
 	{name: "noise", framing: "seq", limit: 4, in: "hello\nx\x1e" + a + " y\nz\n\x1e" + b + "\n", want: []string{a, b}, noise: []string{"hello", "x", "y", "z"}},
 	{name: "text too long", framing: "seq", max: 50, in: "\x1e" + strings.Repeat("0", 60) + "\n", fault: "limit of 50 bytes"},
+	{name: "text just not too long", framing: "seq", max: 50, in: "\x1e" + strings.Repeat("1", 50) + "\n", want: []string{strings.Repeat("1", 50)}},
+	{name: "text just too long", framing: "seq", max: 50, in: "\x1e" + strings.Repeat("1", 51) + "\n", fault: "limit of 50 bytes"},
 	{name: "too long", framing: "seq", max: 7, in: "\x1e" + a + "\n\x1e" + b + "\n", want: []string{a}, fault: "limit of 7 bytes"},
 }
 
@@ -102,6 +112,12 @@ var concatScenarios = []scenario{
 	{name: "lines", framing: "concat", in: a + "\n" + b + "\r\n", want: []string{a, b}},
 	{name: "one after the other", framing: "concat", in: a + b + " " + a, want: []string{a, b, a}},
 	{name: "pretty", framing: "concat", in: "{\r\n  \"a\": [\r\n    1\r\n  ]\r\n}\r\n" + b, want: []string{"{\r\n  \"a\": [\r\n    1\r\n  ]\r\n}", b}},
+	{name: "just not too long", framing: "concat", max: 7, in: a + a, want: []string{a, a}},
+	{name: "just too long", framing: "concat", max: 6, in: a + a, fault: "limit of 6 bytes"},
+	{name: "noise just not too long", framing: "concat", max: 50, limit: 3, in: noisy(50) + "\n" + a, want: []string{a}, noise: []string{noisy(50)}},
+	{name: "noise just too long", framing: "concat", max: 50, limit: 3, in: noisy(51) + "\n" + a, fault: "limit of 50 bytes"},
+	{name: "broken where the limit is", framing: "concat", max: 8, limit: 3, in: "{\"a\":11x\n" + a, want: []string{a}, noise: []string{"{\"a\":11x"}},
+	{name: "broken behind the limit", framing: "concat", max: 7, limit: 3, in: "{\"a\":11x\n" + a, fault: "limit of 7 bytes"},
 	{name: "noise on a listener", framing: "concat", in: "hello\n" + a, fault: `"hello"`},
 	{name: "scalars are no messages", framing: "concat", in: "42\n", fault: `"42"`},
 	{name: "broken is noise", framing: "concat", in: "{x}\n" + a, fault: `"{x}"`},

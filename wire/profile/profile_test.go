@@ -87,6 +87,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// The names that variables can have, at the ends of their ranges.
+func TestVariables(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "z": true, "A": true, "Z": true, "_": true, "a0": true, "a9": true, "_1a": true,
+		"": false, "0": false, "9a": false, "a/": false, "a:": false, "@": false, "[": false, "`": false, "{": false, "é": false, "a b": false,
+	} {
+		if isVariable(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
 func TestMistakesAreNothingToOthers(t *testing.T) {
 	config(t, `
 profiles = 1

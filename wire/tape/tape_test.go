@@ -130,6 +130,15 @@ func TestBadTapes(t *testing.T) {
 		{header + `{"note":"x","re":"a"}`, `line 2: "bind", "vars", "name" and "re" belong to a message`},
 		{header + `{"dir":"recv","match":".","vars":true}`, `line 2: "vars" is for lines with a "msg"`},
 		{header + `{"dir":"recv","match":".","bind":{"a b":"."}}`, `line 2: "bind": "a b" is no name`},
+		{header + `{"dir":"recv","match":".","bind":{"":"."}}`, `line 2: "bind": "" is no name`},
+		{header + `{"dir":"recv","match":".","bind":{"1a":"."}}`, `line 2: "bind": "1a" is no name`},
+		{header + `{"dir":"recv","match":".","bind":{"a/":"."}}`, `line 2: "bind": "a/" is no name`},
+		{header + `{"dir":"recv","match":".","bind":{"a:":"."}}`, `line 2: "bind": "a:" is no name`},
+		{header + `{"dir":"recv","match":".","bind":{"@":"."}}`, "line 2: \"bind\": \"@\" is no name"},
+		{header + `{"dir":"recv","match":".","bind":{"[":"."}}`, `line 2: "bind": "[" is no name`},
+		{header + "{\"dir\":\"recv\",\"match\":\".\",\"bind\":{\"`\":\".\"}}", "line 2: \"bind\": \"`\" is no name"},
+		{header + `{"dir":"recv","match":".","bind":{"a":".","é":"."}}`, `line 2: "bind": "é" is no name`},
+		{header + `{"dir":"recv","match":".","bind":[]}`, `line 2: "bind" is no object`},
 		{header + `{"dir":"recv","match":".","bind":{"a":1}}`, `line 2: "bind": the program of "a" is no text`},
 	}
 	for _, tt := range tests {
@@ -138,6 +147,14 @@ func TestBadTapes(t *testing.T) {
 		if f == nil || f.Kind != wire.Usage || !strings.HasPrefix(f.Message, "the tape x.tape, "+tt.want) {
 			t.Errorf("%s:\n got %v\nwant %s", tt.tape, err, tt.want)
 		}
+	}
+}
+
+// The names that a bind can have, at the ends of their ranges.
+func TestNames(t *testing.T) {
+	lines, err := readAll(t, header+`{"dir":"recv","match":".","bind":{"a":".","z":".","A":".","Z":".","_":".","a0":".","a9":".","_1a":"."}}`)
+	if err != nil || len(lines) != 1 || len(lines[0].Bind) != 8 {
+		t.Errorf("%+v, %v", lines, err)
 	}
 }
 

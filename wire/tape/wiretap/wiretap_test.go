@@ -153,3 +153,14 @@ func TestMessages(t *testing.T) {
 		t.Errorf("got\n%s", tape)
 	}
 }
+
+// The close codes that may be sent.
+func TestSendable(t *testing.T) {
+	for code, want := range map[int]bool{
+		-1: false, 0: false, 999: false, 1000: true, 1003: true, 1004: false, 1005: false, 1006: false, 1007: true, 1014: true, 1015: false, 1016: true, 4999: true, 5000: false,
+	} {
+		if sendable(code) != want {
+			t.Errorf("%d: %v", code, !want)
+		}
+	}
+}
