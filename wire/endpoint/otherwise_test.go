@@ -1,0 +1,171 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// Every endpoint that is refused, and the words.
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	t.Chdir(dir)
+	for name, text := range map[string]string{
+		"plain.tape": `{"tape":1}` + "\n", "qmp.tape": `{"tape":1,"dialect":"qmp"}` + "\n", "odd.tape": `{"tape":1,"dialect":"odd"}` + "\n", "bad.tape": "garbage\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", "usage: the endpoint is empty; ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND"},
+		{"host:80", `usage: "host:80" has no transport in front; tcp://host:80, ws://host:80/ or http://host:80/`},
+		{"jsonrpc+@name", "usage: a name has its dialect and framing with it: leave jsonrpc+ before @name out"},
+		{"header+ws://h/", "usage: ws: has its own framing: leave header+ out"},
+		{"lps+exec:x", `usage: "lps" is no dialect, framing or transport; did you mean lsp+exec:x?`},
+		{"zzzzz+exec:x", `usage: "zzzzz" is no dialect, framing or transport; before a transport stands one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
+		{"wss+exec:x", `usage: unknown transport "wss+exec"; ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc and stdio are known`},
+		{"tcq://h:1", `usage: unknown transport "tcq"; did you mean tcp?`},
+		{"zzzzz://h:1", `usage: unknown transport "zzzzz"; ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc and stdio are known`},
+		{"demo:nosuch", `usage: there is no demo named "nosuch", only hotrepl, introspect, orders, ro, scomp, scriptling`},
+		{"demo:order", `usage: there is no demo named "order", only hotrepl, introspect, orders, ro, scomp, scriptling; did you mean demo:orders?`},
+		{"demo:", "demo:orders (jsonrpc     )"},
+		{"header+demo:orders", "usage: demo: has no framing: leave header+ out"},
+		{"jsonrpc1+demo:orders", "usage: demo:orders speaks jsonrpc, not jsonrpc1"},
+		{"demo:scomp", "demo:scomp (scomp     )"},
+		{"jsonrpc+conversation:/x", "usage: conversation: takes no dialect and no framing"},
+		{"line+conversation:/x", "usage: conversation: takes no dialect and no framing"},
+		{"conversation:", "usage: conversation: needs the path of a socket"},
+		{"conversation:#h1", "usage: conversation: needs the path of a socket"},
+		{"conversation:/a#b/c", "conversation:/a#b/c (    /a#b/c )"},
+		{"conversation:/a#b/c#h1", "conversation:/a#b/c (    /a#b/c h1)"},
+		{"line+line+tcp://h:1", `usage: "line" is no dialect, framing or transport; before a transport stands one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
+		{"jsonrpc+jsonrpc1+ws://h/", `usage: "jsonrpc1" is no dialect, framing or transport; before a transport stands one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
+		{"accept+exec:x", "usage: accept+ goes before tcp, tls, unix, ws, wss, ws+unix, not before exec:"},
+		{"dial+demo:", "usage: dial+ goes before tcp, tls, unix, ws, wss, ws+unix, not before demo:"},
+		{"accept+tcp://h:1", "accept+tcp://h:1 (jsonrpc  accept   )"},
+		{"dial+unix:/a", "dial+unix:/a (jsonrpc  dial   )"},
+		{"accept+header+tcp://h:1", `usage: "header" is no dialect, framing or transport; before a transport stands one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
+		{"tape:", "usage: tape: names no file"},
+		{"tape:none.tape", "usage: the tape none.tape cannot be read: no such file or directory"},
+		{"tape:bad.tape", `usage: the tape bad.tape, line 1: no header: a tape begins with a line such as {"tape":1,"dialect":"jsonrpc"}`},
+		{"tape:odd.tape", `usage: the tape odd.tape, line 1: unknown dialect "odd"`},
+		{"tape:plain.tape", "tape:plain.tape (jsonrpc   plain.tape  )"},
+		{"tape:qmp.tape", "tape:qmp.tape (qmp   qmp.tape  )"},
+		{"qmp+tape:qmp.tape", "tape:qmp.tape (qmp   qmp.tape  )"},
+		{"jsonrpc+tape:qmp.tape", "usage: the tape qmp.tape is in qmp, not jsonrpc"},
+		{"header+tape:qmp.tape", "usage: tape: has no framing: leave header+ out"},
+		{"ro+lsp+exec:x", "ro+header+exec:x (ro header    )"},
+		{"lsp+lsp+exec:x", "lsp+header+exec:x (lsp header    )"},
+	} {
+		e, err := Parse(c.text, "")
+		got := fmt.Sprintf("%s (%s %s %s %s %s %s)", e, e.Dialect, e.Framing, e.Turned, e.Tape, e.Socket, e.Hook)
+		if f := wire.AsFault(err); f != nil {
+			got = string(f.Kind) + ": " + f.Message
+			if f.Hint != "" {
+				got += "; " + f.Hint
+			}
+		}
+		got = strings.ReplaceAll(got, dir, "DIR")
+		if i := strings.Index(got, "one of "); i > 0 && len(got) > i+60 {
+			got = got[:i+60] + " …"
+		}
+		if got != c.want {
+			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
+// What may be meant where a peer refuses, by what it says.
+func TestOtherwise(t *testing.T) {
+	http := func(status int, body string) *wire.Fault {
+		return &wire.Fault{Kind: wire.Unreachable, HTTP: &wire.HTTP{Status: status, Body: body}}
+	}
+	no := func(message string) *wire.Fault { return wire.NewFault(wire.Unreachable, message, nil) }
+	refused := &wire.Fault{Kind: wire.Protocol, RPC: &wire.Error{Code: json.RawMessage("-32601")}}
+	for _, c := range []struct {
+		typed string
+		f     *wire.Fault
+		want  string
+	}{
+		{"wss://h/", no("x: it does not speak TLS"), "ws: there is the same without TLS"},
+		{"tls://h:1", no("x: it does not speak TLS"), "tcp: there is the same without TLS"},
+		{"ws://h/", no("x: it does not speak TLS"), ""},
+		{"tls://h:1", no("x hung up without an answer"), "tcp: a peer that does not speak TLS does that"},
+		{"https://h/", no("x hung up without an answer"), ""},
+		{"tls://h:1", wire.NewFault(wire.Closed, "x hung up without an answer", nil), ""},
+		{"tls://h:1", no("x hung up"), ""},
+		{"http://h/", http(400, "Client sent an HTTP request to an HTTPS server."), "https: it wants TLS"},
+		{"ws://h/", http(400, "please use https"), "wss: it wants TLS"},
+		{"http://h/", http(401, "https"), ""},
+		{"http://h/", http(426, ""), "ws: it wants a WebSocket"},
+		{"https://h/", http(426, ""), "wss: it wants a WebSocket"},
+		{"http://h/", http(400, "Can \"Upgrade\" only to \"WebSocket\"."), "ws: it wants a WebSocket"},
+		{"http://h/", http(405, "websocket only"), "ws: it wants a WebSocket"},
+		{"http://h/", http(405, ""), "ws: a server of WebSockets refuses a POST"},
+		{"http://h/", http(400, ""), ""},
+		{"http://h/", http(406, "upgrade"), ""},
+		{"ws://h/", http(400, ""), "http: a server that takes a POST refuses an upgrade"},
+		{"wss://h/", http(405, ""), "https: a server that takes a POST refuses an upgrade"},
+		{"ws://h/", http(406, ""), "http: a server that takes a POST refuses an upgrade"},
+		{"ws://h/", http(415, ""), "http: a server that takes a POST refuses an upgrade"},
+		{"ws://h/", http(404, ""), ""},
+		{"ws://h/", no("x"), ""},
+		{"scomp+ws://h/", refused, "jsonrpc as dialect: it knows no such greeting"},
+		{"ws://h/", refused, ""},
+		{"scomp+ws://h/", &wire.Fault{Kind: wire.Protocol, RPC: &wire.Error{Code: json.RawMessage("-32602")}}, ""},
+		{"scomp+ws://h/", &wire.Fault{Kind: wire.RPCError, RPC: refused.RPC}, ""},
+		{"scomp+ws://h/", &wire.Fault{Kind: wire.Protocol}, ""},
+	} {
+		e, err := Parse(c.typed, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sign, why := e.Otherwise(c.f)
+		got := ""
+		if sign != nil {
+			if got = sign.Scheme; got == "" {
+				got = sign.Dialect + " as dialect"
+			}
+			got += ": " + why
+		} else if why != "" {
+			got = "nothing, but " + why
+		}
+		if got != c.want {
+			t.Errorf("%s, %+v: %q, want %q", c.typed, c.f, got, c.want)
+		}
+	}
+}
+
+// What may be amiss with a peer of which nothing comes.
+func TestSilence(t *testing.T) {
+	for typed, want := range map[string]string{
+		"http://h/":        "no answer came to the request: ws:// reaches a server of WebSockets, -vv shows what is sent",
+		"https://h/":       "no answer came to the request: wss:// reaches a server of WebSockets, -vv shows what is sent",
+		"ws://h/":          "not one message came: -vv shows the frames",
+		"wss://h/":         "not one message came: -vv shows the frames",
+		"ws+unix:/a:/":     "not one message came: -vv shows the frames",
+		"tcp://h:1":        "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes",
+		"line+tcp://h:1":   "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+		"lsp+exec:x":       "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+		"demo:orders":      "",
+		"conversation:/a":  "",
+		"jsonrpc+unix:/a":  "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes",
+		"header+exec:x y":  "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+		"ovsdb+tcp://h:66": "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+	} {
+		e, err := Parse(typed, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Silence(); got != want {
+			t.Errorf("%s: %q", typed, got)
+		}
+	}
+}
