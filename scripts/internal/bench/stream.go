@@ -2,31 +2,52 @@ package main
 
 import "fmt"
 
-// streamRows are one subscription whose events are printed as they come.
+// streamSizes are the sizes of the messages of a stream, with the goal of a command that
+// passes them on.
+var streamSizes = []struct {
+	size int
+	goal float64
+	n    size
+}{
+	{216, 1.6, size{1_000_000, 300_000}},
+	{2 << 10, 4.5, size{300_000, 50_000}},
+	{20 << 10, 6.4, size{50_000, 5_000}},
+}
+
+// chosen is a program that selects and builds, as users write them.
+const chosen = "select(.result.number > 100) | {n: .result.number, price: .result.price}"
+
+// streamRows are one subscription whose events are printed as they come, or filtered.
 func streamRows() []row {
 	var all []row
-	for _, s := range []struct {
-		size int
-		goal float64
-		n    size
-	}{
-		{216, 1.6, size{1_000_000, 300_000}},
-		{2 << 10, 4.5, size{300_000, 50_000}},
-		{20 << 10, 6.4, size{50_000, 5_000}},
-	} {
-		all = append(all, row{
-			name: fmt.Sprintf("stream-%d", s.size),
-			what: fmt.Sprintf("`subscribe --method`, %d B", s.size),
-			unit: cpuPerEvent, goal: goal{s.goal, isTuned}, n: s.n, runs: size{9, 5},
-			clients: func(l *lab, n int) ([]client, error) {
-				items := []string{l.ws, fmt.Sprint(n), fmt.Sprint(s.size)}
-				return []client{
-					{"rpcx", l.rpcx("subscribe", l.ws, "ticks", fmt.Sprintf("[%d,%d]", n, s.size), "--method", "ticks", "--count", fmt.Sprint(n))},
-					{isRaw, job{args: append([]string{l.at("raw"), "stream"}, items...)}},
-					{isTuned, job{args: append([]string{l.at("tuned"), "stream"}, items...)}},
-				}, nil
-			},
-		})
+	for _, s := range streamSizes {
+		all = append(all, streamRow("stream", "", s.size, s.n, s.goal))
 	}
-	return all
+	for _, s := range streamSizes {
+		all = append(all, streamRow("path", " -q .result", s.size, s.n, s.goal, "-q", ".result"))
+	}
+	for _, s := range streamSizes {
+		all = append(all, streamRow("raw", " --raw", s.size, s.n, s.goal, "--raw"))
+	}
+	return append(all,
+		streamRow("select", " -q 'select(…) | {…}'", 216, streamSizes[0].n, 5.3, "-q", chosen),
+		streamRow("select", " -q 'select(…) | {…}'", 2<<10, streamSizes[1].n, 6.5, "-q", chosen))
+}
+
+// streamRow is a subscription with messages of so many bytes, and flags beside it.
+func streamRow(name, what string, bytes int, n size, ratio float64, flags ...string) row {
+	return row{
+		name: fmt.Sprintf("%s-%d", name, bytes),
+		what: fmt.Sprintf("`subscribe --method%s`, %d B", what, bytes),
+		unit: cpuPerEvent, goal: goal{ratio, isTuned}, n: n, runs: size{9, 5},
+		clients: func(l *lab, n int) ([]client, error) {
+			items := []string{l.ws, fmt.Sprint(n), fmt.Sprint(bytes)}
+			args := []string{"subscribe", l.ws, "ticks", fmt.Sprintf("[%d,%d]", n, bytes), "--method", "ticks", "--count", fmt.Sprint(n)}
+			return []client{
+				{"rpcx", l.rpcx(append(args, flags...)...)},
+				{isRaw, job{args: append([]string{l.at("raw"), "stream"}, items...)}},
+				{isTuned, job{args: append([]string{l.at("tuned"), "stream"}, items...)}},
+			}, nil
+		},
+	}
 }
