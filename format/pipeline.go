@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"io"
 	"strings"
 	"sync"
@@ -33,6 +32,7 @@ type Pipeline struct {
 	filter  *jq.Program
 	render  *render.Set
 	judge   judge
+	quick   jq.Scratch
 	scratch []byte // reused for lines that have to be built
 	text    []byte // reused for the text of a line
 	stats   Stats
@@ -139,35 +139,6 @@ func (p *Pipeline) line(m *wire.Message, ev *wire.Event) []byte {
 		return null
 	}
 	return ev.Data
-}
-
-// emit writes what jq and the template make of a line, and returns how many
-// lines that are.
-func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
-	if p.filter == nil {
-		return 1, p.write(ctx, line, contentType)
-	}
-	if out, ok := p.filter.Path(line); !ok {
-		lines, err = p.filtered(ctx, line, contentType)
-	} else if err = p.write(ctx, out, contentType); err == nil {
-		lines = 1
-	}
-	if p.out.err != nil {
-		return lines, p.out.fault()
-	}
-	return lines, named("--jq", err)
-}
-
-// filtered writes what jq makes of a line.
-func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
-	err = p.filter.Run(ctx, line, func(out json.RawMessage) (bool, error) {
-		if err := p.write(ctx, out, contentType); err != nil {
-			return false, err
-		}
-		lines++
-		return true, nil
-	})
-	return lines, err
 }
 
 // write writes one value as a line.

@@ -352,6 +352,24 @@ func BenchmarkPassThrough(b *testing.B) {
 	}
 }
 
+func BenchmarkFilter(b *testing.B) {
+	payload := `{"subscription":"s1","result":{"number":12345,"price":1.50,"text":"` + strings.Repeat("x", 100) + `"}}`
+	e := data(payload)
+	m := wire.Message{Raw: []byte(e.raw)}
+	for _, src := range []string{"", ".result", "select(.result.number > 100) | {n: .result.number, price: .result.price}", ".result.number + 1"} {
+		b.Run(src, func(b *testing.B) {
+			p, err := New(discard{}, Options{JQ: src})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = p.Print(b.Context(), &m, &e.ev)
+			}
+		})
+	}
+}
+
 func BenchmarkPretty(b *testing.B) {
 	payload := `{"number":12,"hash":"0xabc","list":[1,2,3,{"a":null,"b":true}],"text":"` + strings.Repeat("x", 150) + `"}`
 	e := data(payload)

@@ -4,7 +4,9 @@
 // Numbers that a program does not compute with keep their digits, and objects
 // that it only selects keep the order of their keys; objects that it creates
 // have sorted keys. A leading path such as .params.result is followed in the
-// bytes, so that only the value that it leads to is decoded.
+// bytes, so that only the value that it leads to is decoded. A program that only
+// follows paths, compares, selects and builds is not run at all: a plan does what
+// it does on the text of its input.
 package jq
 
 import (
@@ -55,12 +57,14 @@ type Func struct {
 // A Program is a compiled jq program. It is safe for concurrent use.
 type Program struct {
 	path []step     // followed in the bytes before anything is decoded
+	way  *place     // path as places; nil: it is followed step by step
 	root string     // the declared variable that path begins at; "": the input
 	code *gojq.Code // applied to what path leads to; nil: it is the output
 	vals []any      // values of Options.Vars, in the order in which gojq has them
 	vars []declared // the declared variables that are used; they follow those of vals
 	need need       // what code looks at of its input
 	asIs bool       // an output of code may be its input
+	plan *plan      // what the program does, without code; nil: there is none
 	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
 	next *atomic.Int64
 
@@ -86,7 +90,10 @@ func Compile(src string, o Options) (*Program, error) {
 	if path == nil {
 		p.root, path, rest = p.splitVariable(query)
 	}
-	p.path = path
+	p.path, p.way = path, wayOf(path)
+	if len(p.vars) == 0 {
+		p.plan = planOf(query, o.Vars)
+	}
 	p.full = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(query, opts...) })
 	switch {
 	case rest != nil:
@@ -153,6 +160,15 @@ func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out js
 
 // RunWith is Run with the values of the declared variables. nil: all are null.
 func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, yield func(out json.RawMessage) (bool, error)) error {
+	var s Scratch
+	if outs, ok := p.Quick(ctx, in, &s); ok {
+		for _, out := range outs {
+			if more, err := yield(out); !more || err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	r := applied{vals: vals}
 	code, part, err := p.start(in, &r)
 	if err != nil {
@@ -171,48 +187,6 @@ func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, 
 	})
 }
 
-// Truth reports whether any output is neither null nor false; without an output
-// it is false.
-func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
-	return p.TruthWith(ctx, in, nil)
-}
-
-// TruthWith is Truth with the values of the declared variables. nil: all are null.
-func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
-	r := applied{vals: vals}
-	code, part, err := p.start(in, &r)
-	if err != nil {
-		return false, err
-	}
-	if code == nil {
-		return part[0] != 'n' && part[0] != 'f', nil
-	}
-	truth := false
-	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
-		truth = v != nil && v != false
-		return !truth, nil
-	})
-	return truth, err
-}
-
-// Holds reports whether there is an output and none is null or false.
-func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
-	r := applied{}
-	code, part, err := p.start(in, &r)
-	if err != nil {
-		return false, err
-	}
-	if code == nil {
-		return part[0] != 'n' && part[0] != 'f', nil
-	}
-	some, all := false, true
-	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
-		some, all = true, v != nil && v != false
-		return all, nil
-	})
-	return some && all, err
-}
-
 // start returns the code to run and the part of in to run it on; a nil code
 // means that this part is the output.
 func (p *Program) start(in json.RawMessage, r *applied) (*gojq.Code, json.RawMessage, error) {
@@ -223,7 +197,7 @@ func (p *Program) start(in json.RawMessage, r *applied) (*gojq.Code, json.RawMes
 	if p.root != "" {
 		from = r.value(p.root)
 	}
-	part, ok, err := follow(from, p.path)
+	part, ok, err := p.follow(from)
 	switch {
 	case err != nil:
 		return nil, nil, inputFault(err)

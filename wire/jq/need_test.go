@@ -105,7 +105,7 @@ func TestNeedSameOutputs(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole := *p
-			whole.need, whole.vars = nil, []declared{{"v", nil}}
+			whole.need, whole.plan, whole.vars = nil, nil, []declared{{"v", nil}}
 			if len(p.vars) == 0 {
 				whole.vars = nil
 			}

@@ -117,11 +117,47 @@ func (p *Program) Path(in json.RawMessage) (out json.RawMessage, ok bool) {
 	if p.path == nil || p.code != nil || p.root != "" {
 		return nil, false
 	}
-	part, ok, err := follow(in, p.path)
+	part, ok, err := p.follow(in)
 	if err != nil || !ok {
 		return nil, false
 	}
 	return compact(part), true
+}
+
+// wayMost is the length of paths that are followed in one pass.
+const wayMost = 8
+
+// wayOf returns the places of a path; nil where it is too long for one pass, or counts from
+// an end.
+func wayOf(path []step) *place {
+	if len(path) >= wayMost {
+		return nil
+	}
+	way := &place{}
+	for n, last := 0, way; n < len(path); n++ {
+		if path[n].key == nil && path[n].index < 0 {
+			return nil
+		}
+		next := &place{step: path[n], slot: n + 1}
+		last.parts, last = []*place{next}, next
+	}
+	return way
+}
+
+// follow is the function follow with the path of p.
+func (p *Program) follow(in []byte) (val []byte, ok bool, err error) {
+	if p.way == nil {
+		return follow(in, p.path)
+	}
+	var slots [wayMost]slot
+	if !p.way.read(in, slots[:]) {
+		return nil, false, scan.Valid(in, maxDepth)
+	}
+	end := slots[len(p.path)]
+	if end.text == nil {
+		return null, !end.wrong, nil
+	}
+	return end.text, true, nil
 }
 
 // compact returns val without blanks between tokens; val itself if there are

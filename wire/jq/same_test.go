@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -8,34 +9,65 @@ import (
 )
 
 // A program that only selects, compares and builds says the same of a value, byte for byte,
-// whether all of that is decoded or only what the program looks at.
+// whether all of that is decoded, or only what the program looks at, or nothing.
 func TestRandomProgramsSayTheSame(t *testing.T) {
-	parts := 0
-	for seed := range uint64(3000) {
+	parts, plans, planned := 0, 0, 0
+	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		src := randomProgram(r, 3)
-		p, err := Compile(src, Options{})
+		p, err := Compile(src, Options{Vars: map[string]json.RawMessage{"v": json.RawMessage(randomValue(r, 1))}})
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)
 		}
+		some, whole := *p, *p
+		some.plan = nil
+		whole.need, whole.asIs, whole.plan = nil, false, nil
 		if p.need != nil {
 			parts++
 		}
-		whole := *p
-		whole.need, whole.asIs = nil, false
+		if p.plan != nil {
+			plans++
+		}
+		var s Scratch
 		for range 4 {
 			in := randomValue(r, 4)
-			if len(in) < partFrom { // a short value is decoded whole
+			if r.IntN(2) == 0 && len(in) < partFrom { // a short value is decoded whole
 				in = `{"pad":"` + strings.Repeat("x", partFrom) + `",` + `"a":` + in + `,"b":` + randomValue(r, 3) + `}`
 			}
-			if got, want := ran(t, p, in), ran(t, &whole, in); got != want {
-				t.Fatalf("seed %d: %s of %s:\n got %s\nwant %s", seed, src, in, got, want)
+			want := ran(t, &whole, in)
+			for how, p := range map[string]*Program{"parts": &some, "plan": p} {
+				if got := ran(t, p, in); got != want {
+					t.Fatalf("seed %d: %s of %s, %s:\n got %s\nwant %s", seed, src, in, how, got, want)
+				}
+			}
+			if got, want := judged(t, p, in), judged(t, &whole, in); got != want {
+				t.Fatalf("seed %d: %s of %s: %s, want %s", seed, src, in, got, want)
+			}
+			if outs, ok := p.Quick(t.Context(), json.RawMessage(in), &s); ok {
+				planned++
+				if got := fmt.Sprintf("%s<nil>", strings.Join(append(texts(outs), ""), " ")); got != want {
+					t.Fatalf("seed %d: %s of %s, again:\n got %s\nwant %s", seed, src, in, got, want)
+				}
 			}
 		}
 	}
-	if parts < 1000 {
-		t.Errorf("only %d programs look at parts", parts)
+	if parts < 1000 || plans < 1200 || planned < 2000 {
+		t.Errorf("only %d programs look at parts; %d have a plan, which is used %d times", parts, plans, planned)
 	}
+}
+
+func texts(outs [][]byte) (all []string) {
+	for _, out := range outs {
+		all = append(all, string(out))
+	}
+	return all
+}
+
+// judged is what Truth and Holds say.
+func judged(t *testing.T, p *Program, in string) string {
+	some, err := p.Truth(t.Context(), json.RawMessage(in))
+	every, err2 := p.Holds(t.Context(), json.RawMessage(in))
+	return fmt.Sprint(some, err, every, err2)
 }
 
 func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
@@ -55,7 +87,11 @@ func randomTerm(r *rand.Rand) string {
 		}
 		return path
 	}
-	return pick(r, "1", "1.5", `"x"`, "null", "true", "12345678901234567890")
+	return randomText(r)
+}
+
+func randomText(r *rand.Rand) string {
+	return pick(r, "1", "1.5", "-2", "-0", "0.10", `"x"`, `"a\(.a)-\(.b)"`, `"\u00e9\n\u007f"`, "null", "true", "12345678901234567890", "1e2", "[]", "[.a]", "{}", "$v", ".")
 }
 
 func randomCondition(r *rand.Rand, depth int) string {
@@ -64,7 +100,9 @@ func randomCondition(r *rand.Rand, depth int) string {
 	}
 	return pick(r,
 		randomTerm(r)+pick(r, " == ", " != ", " < ", " >= ")+randomTerm(r), randomTerm(r),
-		"("+randomTerm(r)+" | not)", `has("a")?`, "("+randomTerm(r)+" // "+randomTerm(r)+")")
+		randomTerm(r)+pick(r, " == ", " != ", " < ", " > ", " <= ", " >= ")+randomText(r),
+		"("+randomTerm(r)+pick(r, " | not)", " | length > 1)", ` | type == "number")`, ` | startswith("a")?)`, ` | endswith("\n"))`, ` | contains("x"))`, ` | test("^[a-z]")?)`, " | type)"),
+		`has("a")?`, `(.b | has("a"))`, "("+randomTerm(r)+" // "+randomTerm(r)+")")
 }
 
 func randomProgram(r *rand.Rand, depth int) string {
@@ -72,7 +110,13 @@ func randomProgram(r *rand.Rand, depth int) string {
 		return randomTerm(r)
 	}
 	inner := func() string { return randomProgram(r, r.IntN(depth)) }
-	switch r.IntN(8) {
+	switch r.IntN(11) {
+	case 8:
+		return "(if " + randomCondition(r, 1) + " then " + inner() + pick(r, "", " elif .b then "+inner()) + " end)"
+	case 9:
+		return "[" + inner() + pick(r, "", ", .a", " | select(.)", ", empty") + "]"
+	case 10:
+		return `"<\(` + inner() + `)\(` + randomTerm(r) + `|length)>"`
 	case 0:
 		return "{a: (" + inner() + "), z: " + randomTerm(r) + "}"
 	case 1:
@@ -91,7 +135,8 @@ func randomProgram(r *rand.Rand, depth int) string {
 
 func randomValue(r *rand.Rand, depth int) string {
 	if depth == 0 || r.IntN(5) == 0 {
-		return pick(r, "null", "true", "0", "-1.50", "1e2", "12345678901234567890", `"x"`, `"a\u00e9\n"`, `""`, "[]", "{}")
+		return pick(r, "null", "true", "0", "-1.50", "1e2", "12345678901234567890", `"x"`, `"a\u00e9\n"`, `""`, "[]", "{}", "1.0", "1e400", "-7", "123456789012345678", "1234567890123456789",
+			`"a\"\\\/\b"`, "\"\x7f\"", "\"\xff\"", `"\ud800"`, `"é€"`, `"xa"`, "{ }", "false")
 	}
 	var parts []string
 	for range r.IntN(5) {
@@ -102,7 +147,7 @@ func randomValue(r *rand.Rand, depth int) string {
 		return "[" + strings.Join(parts, ", ") + "]"
 	}
 	for i := range parts {
-		parts[i] = fmt.Sprintf("%s : %s", pick(r, `"a"`, `"b"`, `"c"`, `"\u0061"`, `"z"`), parts[i])
+		parts[i] = fmt.Sprintf("%s%s%s", pick(r, `"a"`, `"a"`, `"b"`, `"b"`, `"c"`, `"\u0061"`, `"é"`, "\"\xff\"", `"z"`), pick(r, ":", " : "), parts[i])
 	}
-	return "{" + strings.Join(parts, ",") + "}"
+	return pick(r, "", " ") + "{" + strings.Join(parts, pick(r, ",", ",\n")) + "}"
 }

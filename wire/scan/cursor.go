@@ -133,6 +133,23 @@ func (c *Cursor) Object() (in Cursor, ok bool) {
 	return ReadObjectAt(c.b, c.i, c.depth), true
 }
 
+// Array is Object for an array.
+func (c *Cursor) Array() (in Cursor, ok bool) {
+	if c.i >= len(c.b) || c.b[c.i] != '[' {
+		return Cursor{}, false
+	}
+	return ReadArrayAt(c.b, c.i, c.depth), true
+}
+
+// Peek returns the first byte of the value that NextKey stopped at; 0 where there is
+// none.
+func (c *Cursor) Peek() byte {
+	if c.i >= len(c.b) {
+		return 0
+	}
+	return c.b[c.i]
+}
+
 // SkipTo passes the value that NextKey stopped at, which was found to be valid and
 // to end at b[end].
 func (c *Cursor) SkipTo(end int) { c.i = end }

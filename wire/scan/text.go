@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -160,6 +161,9 @@ func Squeeze(dst, val []byte) []byte {
 
 // IsTight reports whether val is as Squeeze leaves it.
 func IsTight(val []byte) bool {
+	if !hasBlank(val) {
+		return true
+	}
 	for i := 0; i < len(val); {
 		switch {
 		case class[val[i]]&isBlank != 0:
@@ -175,6 +179,23 @@ func IsTight(val []byte) bool {
 		}
 	}
 	return true
+}
+
+// hasBlank reports whether a blank, a line break or a control character stands anywhere in
+// val.
+func hasBlank(val []byte) bool {
+	i := 0
+	for ; i+8 <= len(val); i += 8 {
+		if x := binary.LittleEndian.Uint64(val[i:]); (x-'!'*ones)&^x&highs != 0 {
+			return true
+		}
+	}
+	for ; i < len(val); i++ {
+		if val[i] <= ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // Splice returns obj with the value of its member key replaced by val; of

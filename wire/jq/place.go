@@ -1,0 +1,155 @@
+package jq
+
+import "rpcx/wire/scan"
+
+// A place is a part of the input that a plan looks at.
+type place struct {
+	step  step // from the place around it
+	slot  int  // where its text is kept
+	parts []*place
+}
+
+// A slot is the text of a place; without one the part is missing, which is null. wrong says
+// that to look at it is an error, or that gojq has to say what it is.
+type slot struct {
+	text  []byte
+	wrong bool
+}
+
+// read checks all of b and finds the parts of it that p and those below it are, in one
+// pass. It reports whether b is one valid value.
+func (p *place) read(b []byte, slots []slot) bool {
+	b = b[scan.Skip(b, 0):]
+	c := scan.ReadObject(b, maxDepth)
+	switch {
+	case len(p.parts) > 0 && len(b) > 0 && b[0] == '{':
+		p.members(&c, slots)
+	case len(p.parts) > 0 && len(b) > 0 && b[0] == '[':
+		c = scan.ReadArray(b, maxDepth)
+		p.elements(&c, slots)
+	default:
+		if scan.Valid(b, maxDepth) != nil {
+			return false
+		}
+		p.other(b[0], slots)
+		slots[p.slot].text = scan.Trim(b)
+		return true
+	}
+	slots[p.slot].text = scan.Trim(b)
+	return c.Err() == nil
+}
+
+// members finds the parts of an object. Of several of one name the last counts.
+func (p *place) members(c *scan.Cursor, slots []slot) {
+	for key, ok := c.NextKey(); ok; key, ok = c.NextKey() {
+		if at := p.member(key); at == nil {
+			c.Value()
+		} else {
+			at.enter(c, slots)
+		}
+	}
+	p.wrong(slots, false)
+}
+
+// elements finds the parts of an array.
+func (p *place) elements(c *scan.Cursor, slots []slot) {
+	n := 0
+	for _, ok := c.NextKey(); ok; _, ok = c.NextKey() {
+		if at := p.element(n); at == nil {
+			c.Value()
+		} else {
+			at.enter(c, slots)
+		}
+		n++
+	}
+	p.wrong(slots, true)
+}
+
+// enter reads the value that c has stopped at, which is p.
+func (p *place) enter(c *scan.Cursor, slots []slot) {
+	kind := byte(0)
+	if len(p.parts) > 0 {
+		p.forget(slots) // of an earlier member of this name
+		kind = c.Peek()
+	}
+	switch kind {
+	case 0:
+		slots[p.slot].text = c.Value()
+	case '{':
+		in, _ := c.Object()
+		p.members(&in, slots)
+		slots[p.slot].text = c.Skip(&in)
+	case '[':
+		in, _ := c.Array()
+		p.elements(&in, slots)
+		slots[p.slot].text = c.Skip(&in)
+	default:
+		p.other(kind, slots)
+		slots[p.slot].text = c.Value()
+	}
+}
+
+// other notes what the parts of a value are that begins so, and has none: those of null
+// are null.
+func (p *place) other(kind byte, slots []slot) {
+	if kind != 'n' {
+		p.wrong(slots, true)
+		p.wrong(slots, false)
+	}
+}
+
+// wrong notes that p has no members, or no elements.
+func (p *place) wrong(slots []slot, members bool) {
+	for _, at := range p.parts {
+		if (at.step.key != nil) == members {
+			slots[at.slot].wrong = true
+			at.wrong(slots, true)
+			at.wrong(slots, false)
+		}
+	}
+}
+
+// forget empties the slots of all parts.
+func (p *place) forget(slots []slot) {
+	for _, at := range p.parts {
+		slots[at.slot] = slot{}
+		at.forget(slots)
+	}
+}
+
+func (p *place) member(key []byte) *place {
+	for _, at := range p.parts {
+		if at.step.key != nil && string(at.step.key) == string(key) {
+			return at
+		}
+	}
+	if plain(key) {
+		return nil
+	}
+	text := unescape(key)
+	for _, at := range p.parts {
+		if at.step.key != nil && string(at.step.key) == text {
+			return at
+		}
+	}
+	return nil
+}
+
+// plain reports whether key is ASCII without escapes.
+func plain(key []byte) bool {
+	for _, c := range key {
+		if c == '\\' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *place) element(index int) *place {
+	for _, at := range p.parts {
+		if at.step.key == nil && at.step.index == index {
+			return at
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package jq
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+// Truth reports whether any output is neither null nor false; without an output
+// it is false.
+func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
+	return p.TruthWith(ctx, in, nil)
+}
+
+// TruthWith is Truth with the values of the declared variables. nil: all are null.
+func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
+	if some, _, ok := p.judge(ctx, in); ok {
+		return some, nil
+	}
+	r := applied{vals: vals}
+	code, part, err := p.start(in, &r)
+	if err != nil {
+		return false, err
+	}
+	if code == nil {
+		return part[0] != 'n' && part[0] != 'f', nil
+	}
+	truth := false
+	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
+		truth = v != nil && v != false
+		return !truth, nil
+	})
+	return truth, err
+}
+
+// Holds reports whether there is an output and none is null or false.
+func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
+	if some, every, ok := p.judge(ctx, in); ok {
+		return some && every, nil
+	}
+	r := applied{}
+	code, part, err := p.start(in, &r)
+	if err != nil {
+		return false, err
+	}
+	if code == nil {
+		return part[0] != 'n' && part[0] != 'f', nil
+	}
+	some, all := false, true
+	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
+		some, all = true, v != nil && v != false
+		return all, nil
+	})
+	return some && all, err
+}
+
+// scratches are for runs whose outputs nobody keeps.
+var scratches = sync.Pool{New: func() any { return new(Scratch) }}
+
+// judge reports whether some output, and whether every one, is neither null nor false. ok is
+// false where gojq has to be asked.
+func (p *Program) judge(ctx context.Context, in json.RawMessage) (some, every, ok bool) {
+	if p.code == nil || p.plan == nil {
+		return false, false, false
+	}
+	s := scratches.Get().(*Scratch)
+	defer scratches.Put(s)
+	if !p.plan.run(ctx, in, s) {
+		return false, false, false
+	}
+	every = true
+	for _, out := range s.outs {
+		is := truth(out)
+		some, every = some || is, every && is
+	}
+	return some, every, true
+}
