@@ -3,10 +3,13 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // transcript is the command `transcript FILE` of scripts. FILE is what was typed and what came of it, to the last
@@ -17,7 +20,8 @@ import (
 //	! TEXT    a line of its stderr
 //	= N       its status, where that is not 0
 //
-// $WORK stands for the script's folder in what is printed.
+// $WORK stands for the script's folder in what is printed. With UPDATE=1 in the environment the script's file gets what
+// comes of it now.
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: transcript FILE")
@@ -34,9 +38,27 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 			got.WriteString(comesOf(ts, typed))
 		}
 	}
-	if got.String() != want {
+	switch {
+	case got.String() == want:
+	case os.Getenv("UPDATE") != "":
+		ts.Check(rewrite(filepath.Join("testdata", "script", ts.Name()+".txtar"), args[0], got.String()))
+	default:
 		ts.Fatalf("%s is now\n%s<<<", args[0], got.String())
 	}
+}
+
+// rewrite gives a file of a script another text.
+func rewrite(script, name, text string) error {
+	all, err := txtar.ParseFile(script)
+	if err != nil {
+		return err
+	}
+	for i := range all.Files {
+		if all.Files[i].Name == name {
+			all.Files[i].Data = []byte(text)
+		}
+	}
+	return os.WriteFile(script, txtar.Format(all), 0o644)
 }
 
 // comesOf runs a command line and returns its lines of a transcript.

@@ -27,10 +27,9 @@ func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
 	defer cl.Stop()
 	defer c.Detach()
 	if o.waitFor > 0 {
-		end := time.AfterFunc(time.Duration(o.waitFor), func() {
+		time.AfterFunc(time.Duration(o.waitFor), func() {
 			cl.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("no call was parked within %v (--for)", time.Duration(o.waitFor)), nil))
 		})
-		defer end.Stop()
 	}
 	err = c.Next(cl.Ctx, o.method, o.lease.Or(defaultLease), func(line json.RawMessage) error {
 		return printValues(cl.Ctx, print, line)

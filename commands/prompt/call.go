@@ -43,15 +43,15 @@ func (p *prompt) call(text string) {
 		p.failed(wire.NewFault(wire.Usage, err.Error(), err))
 		return
 	}
-	c := &call{deadline: env.NewDeadline(p.Deadline.Ctx, 0, 0), method: words[0]}
+	c := &call{method: words[0]}
 	p.mu.Lock()
 	leaving := p.leaving
 	if !leaving {
+		c.deadline = env.NewDeadline(p.Deadline.Ctx, 0, 0)
 		p.calls = append(p.calls, c)
 	}
 	p.mu.Unlock()
 	if leaving {
-		c.deadline.Stop()
 		return
 	}
 	cat := p.Catalog

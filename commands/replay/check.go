@@ -106,7 +106,7 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 		suite.Cases = append(suite.Cases, c)
 	}
 	if err := o.report.Write(os.Stdout, []report.Suite{suite}); err != nil {
-		return wire.NewFault(wire.IO, err.Error(), err)
+		return err
 	}
 	if len(all) > 1 {
 		run.Console.Note(fmt.Sprintf("%d tapes in %s: %d as recorded, %d not", len(all), time.Since(started).Round(time.Millisecond), len(all)-differ-broken(all), differ+broken(all)))

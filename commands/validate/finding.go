@@ -11,7 +11,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/format/report"
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -169,10 +168,7 @@ func (f finding) into(c *report.Case, fails bool) {
 // write writes the report. It returns verdict, with the error of writing if
 // there was one.
 func (r *outcome) write(verdict error) error {
-	if err := r.target.Write(os.Stdout, r.suites); err != nil {
-		return errors.Join(verdict, wire.NewFault(wire.IO, err.Error(), err))
-	}
-	return verdict
+	return errors.Join(verdict, r.target.Write(os.Stdout, r.suites))
 }
 
 // count returns "1 value" or "2 values".

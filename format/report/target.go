@@ -6,6 +6,9 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"rpcx/format"
+	"rpcx/wire"
 )
 
 // A Form is a form of report; its value is its name on the command line.
@@ -75,21 +78,24 @@ func (t Target) Wanted() bool { return t.Form != "" }
 func (t Target) Stdout() bool { return t.Wanted() && t.File == "" }
 
 // Write writes the report to its file, which it replaces, or to stdout; it does
-// nothing if no report is wanted. An error names the file that could not be
-// written; one of stdout is returned as it is.
+// nothing if no report is wanted. An error is a Fault that names the file that
+// could not be written, or stdout.
 func (t Target) Write(stdout io.Writer, suites []Suite) error {
 	if !t.Wanted() {
 		return nil
 	}
 	if t.File == "" {
-		return Write(stdout, t.Form, suites)
+		if err := Write(stdout, t.Form, suites); err != nil {
+			return format.StdoutFault(err)
+		}
+		return nil
 	}
 	var b bytes.Buffer
 	if err := Write(&b, t.Form, suites); err != nil {
 		return err
 	}
 	if err := os.WriteFile(t.File, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("--report: %w", err)
+		return wire.NewFault(wire.IO, "--report: "+err.Error(), err)
 	}
 	return nil
 }

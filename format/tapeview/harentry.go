@@ -105,13 +105,11 @@ func (e *harEntry) responseOut() harResponse {
 		Headers: harPairs(e.http.Response), HeadersSize: -1, BodySize: -1, Error: format.CleanLine(e.http.Error),
 		Content: harContent{Type: contentType(e.http.Response)},
 	}
-	if len(e.response) > 0 {
-		r.Content.Text = joined(e.response)
-		if strings.HasPrefix(r.Content.Type, "text/event-stream") {
-			r.Content.Text = asEvents(e.response)
-		}
-		r.Content.Size = len(r.Content.Text)
+	r.Content.Text = joined(e.response)
+	if strings.HasPrefix(r.Content.Type, "text/event-stream") {
+		r.Content.Text = asEvents(e.response)
 	}
+	r.Content.Size = len(r.Content.Text)
 	return r
 }
 
