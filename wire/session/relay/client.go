@@ -136,10 +136,10 @@ func (f *ownFunctions) Close() error {
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
 func (r *Client) params(op dialect.Op) json.RawMessage {
-	return scan.JSON(wireOp{
+	return wireOp{
 		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
 		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, With: op.UnsubscribeParams, Lasting: op.Lasting, Beside: op.Beside, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
-	})
+	}.json()
 }
 
 func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {

@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -77,7 +76,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
-		err = json.Unmarshal(raw, &r.hello)
+		r.hello, err = helloOf(raw)
 	}
 	if err == nil {
 		_, err = all.Lookup(r.hello.Dialect)

@@ -86,8 +86,8 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 // unpack reads an item of the socket. A failure is the message's own: it has no
 // event then.
 func unpack(body json.RawMessage) (wire.Message, error) {
-	var p packed
-	if err := json.Unmarshal(body, &p); err != nil || int(p.Kind) > int(wire.Greeting) {
+	p, err := packedOf(body)
+	if err != nil || int(p.Kind) > int(wire.Greeting) {
 		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no message", err)
 	}
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
