@@ -27,6 +27,7 @@ type Catalog struct {
 	Constants json.RawMessage            `json:"constants,omitempty"`
 	Defs      map[string]json.RawMessage `json:"$defs,omitempty"`
 	Extra     json.RawMessage            `json:"extra,omitempty"`
+	Right     bool                       `json:"-"` // its schemas are known to be valid, as those of a demo are
 }
 
 // Info names the peer.

@@ -35,7 +35,7 @@ var keywords = []string{
 
 // build compiles the schema at pointer. What a $ref that leads nowhere stands for
 // is unknown, and so is whether a pattern matches that Go cannot compile.
-func build(doc any, pointer string, warn func(string)) (*Schema, error) {
+func build(doc any, pointer string, o Options) (*Schema, error) {
 	if root, ok := doc.(map[string]any); ok && pointer != "" {
 		root = maps.Clone(root)
 		for _, k := range keywords {
@@ -55,10 +55,10 @@ func build(doc any, pointer string, warn func(string)) (*Schema, error) {
 	}
 	var first error
 	for _, draft := range drafts {
-		s, err := buildDraft(doc, pointer, draft, say)
+		s, err := buildDraft(doc, pointer, draft, o.Right, say)
 		if err == nil {
 			for _, w := range warnings {
-				warn(w)
+				o.Warn(w)
 			}
 			s.ambiguous = known.ambiguous()
 			return s, nil
@@ -81,13 +81,16 @@ const (
 	repairsMost  = 20
 )
 
-func buildDraft(doc any, pointer string, draft *jsonschema.Draft, say func(string)) (*Schema, error) {
+func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool, say func(string)) (*Schema, error) {
 	for range repairsMost {
 		c := jsonschema.NewCompiler()
 		c.DefaultDraft(draft)
 		c.UseLoader(noLoader{})
 		c.AssertFormat()
 		c.UseRegexpEngine(engine)
+		if t, ok := any(c).(interface{ Trust() }); ok && right { // as the library has it in a release
+			t.Trust()
+		}
 		if err := c.AddResource(base, doc); err != nil {
 			return nil, err
 		}

@@ -23,6 +23,8 @@ type Options struct {
 	// unchecked: a regular expression that Go cannot compile, a $ref that leads
 	// nowhere. May be nil.
 	Warn func(text string)
+	// Right says that the document is known to be valid, so that it need not be checked.
+	Right bool
 }
 
 // A Schema is one compiled schema inside a document. Any number of goroutines may
@@ -59,7 +61,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	s, err := build(v, pointer, o.Warn)
+	s, err := build(v, pointer, o)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (m *method) schema(place string) *schema.Schema {
 	var s *schema.Schema
 	doc, err := m.b.document()
 	if err == nil {
-		s, err = schema.Compile(doc, m.pointer+place, schema.Options{Warn: warn})
+		s, err = schema.Compile(doc, m.pointer+place, schema.Options{Warn: warn, Right: m.b.o.Catalog.Right})
 	}
 	if err != nil {
 		warn(err.Error() + "; left unchecked")

@@ -30,6 +30,7 @@ func Demo(name string) (c *catalog.Catalog, ok bool) {
 	if err != nil {
 		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test has seen to it that this cannot be
 	}
+	c.Right = true
 	return c, true
 }
 

@@ -1,6 +1,7 @@
 package main
 
-// jsonschema compiles the metaschemas of a draft when a schema of that is first checked.
+// jsonschema compiles the metaschemas of a draft when a schema of that is first checked, and does not check what its user
+// says is right, as a demo is.
 var jsonschema = library{"jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", []patch{
 	{
 		file:   "draft.go",
@@ -11,7 +12,8 @@ var jsonschema = library{"jsonschema", "github.com/santhosh-tekuri/jsonschema/v6
 			{
 				1, "func init() {\n\tc := NewCompiler()\n\tc.AssertFormat()\n\tfor _, d := range []*Draft{Draft4, Draft6, Draft7, Draft2019, Draft2020} {\n\t\td.sch = c.MustCompile(d.url)\n",
 				"func init() {\n\tfor _, d := range []*Draft{Draft4, Draft6, Draft7, Draft2019, Draft2020} {\n\t\td.load = sync.OnceValues(d.compile)\n\t}\n}\n\n" +
-					"func (d *Draft) compile() (sch *Schema, vocabs map[string]*Schema) {\n\tc := NewCompiler()\n\tc.roots.loading = true\n\tc.AssertFormat()\n\t{\n\t\tsch, vocabs = c.MustCompile(d.url), map[string]*Schema{}\n",
+					"// Trust has schemas compiled that are known to be right.\nfunc (c *Compiler) Trust() { c.roots.loading = true }\n\n" +
+					"func (d *Draft) compile() (sch *Schema, vocabs map[string]*Schema) {\n\tc := NewCompiler()\n\tc.Trust()\n\tc.AssertFormat()\n\t{\n\t\tsch, vocabs = c.MustCompile(d.url), map[string]*Schema{}\n",
 			},
 			{
 				1, "\t\t\td.allVocabs[name] = c.MustCompile(strings.TrimSuffix(d.url, \"schema\") + \"meta/\" + name)\n\t\t}\n\t}\n",
@@ -28,7 +30,7 @@ var jsonschema = library{"jsonschema", "github.com/santhosh-tekuri/jsonschema/v6
 		file:   "roots.go",
 		sha256: "6e84cb61bbb143e334c5c587295064bac0eeadecec73c4e5685aaa67d461bdc2",
 		edits: []edit{
-			{1, "type roots struct {\n", "type roots struct {\n\tloading      bool // a metaschema, which is known to be right\n"},
+			{1, "type roots struct {\n", "type roots struct {\n\tloading      bool // what is known to be right\n"},
 			{1, "ptr jsonPointer) error {\n\tdialect := r.resource(ptr).dialect\n", "ptr jsonPointer) error {\n\tif rr.loading {\n\t\treturn nil\n\t}\n\tdialect := r.resource(ptr).dialect\n"},
 		},
 	},
