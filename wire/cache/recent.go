@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -23,12 +24,10 @@ func Remember(typed string) {
 	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {
 		return
 	}
-	all := Recent()
-	if i := slices.Index(all, typed); i == 0 {
+	if begins(file, typed+"\n") { // as nearly always
 		return
-	} else if i > 0 {
-		all = slices.Delete(all, i, i+1)
 	}
+	all := slices.DeleteFunc(Recent(), func(s string) bool { return s == typed })
 	all = append([]string{typed}, all...)
 	_ = Write(file, []byte(strings.Join(all[:min(len(all), maxRecent)], "\n")+"\n"), time.Time{})
 }
@@ -40,4 +39,16 @@ func Recent() []string {
 		return nil
 	}
 	return strings.FieldsFunc(string(Read(file)), func(r rune) bool { return r == '\n' })
+}
+
+// begins reports whether a file begins with text.
+func begins(file, text string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, len(text))
+	_, err = io.ReadFull(f, b)
+	return err == nil && string(b) == text
 }
