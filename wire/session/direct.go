@@ -10,14 +10,13 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session/relay"
-	"rpcx/wire/transport"
 )
 
 // Direct is a Conversation over a connection that this process dialled. One
 // responder answers the peer for as long as the conversation lasts; with
 // Options.Reconnect there is a new link whenever one is lost.
 type Direct struct {
-	exchanged func(transport.Exchange) // records the HTTP exchanges of the connection that is being made; may be nil
+	recording recording // of the connection that is being made
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder

@@ -39,7 +39,7 @@ type link struct {
 // newLink dials and greets.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	rec := d.o.record(tape.Open{Endpoint: d.endpoint.String(), Reconnect: d.codec != nil}, false)
-	d.exchanged = rec.exchanged()
+	d.recording = rec
 	conn, ends, err := d.dial(ctx)
 	if err != nil {
 		rec.failed(err)

@@ -149,7 +149,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.codec != nil { // what it has to say is known
 		cfg.Warn = nil
 	}
-	cfg.Exchanged, cfg.Whole, cfg.Hurry = d.exchanged, true, d.o.Hurry
+	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = d.recording.exchanged(), d.recording.noise(cfg.Noise), true, d.o.Hurry
 	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
 	if err == nil {
 		if r, ok := conn.(interface{ Remote() string }); ok && d.endpoint.Turned != "" {
