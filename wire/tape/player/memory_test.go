@@ -2,6 +2,7 @@ package player
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("memory is measured without the race detector, as scripts/check does")
 	}
 	const few, many = 70_000, 140_000
-	for name, use := range map[string]func(t *testing.T, messages int) int64{"server": serveLong, "client": playLong, "diff": diffLong, "differences": differLong} {
+	for name, use := range map[string]func(t *testing.T, messages int) int64{"server": serveLong, "client": playLong, "diff": diffLong, "differences": differLong, "update": updateLong} {
 		t.Run(name, func(t *testing.T) {
 			a, b := use(t, few), use(t, many)
 			if each := float64(b-a) / (many - few); each > 4 {
@@ -177,6 +178,46 @@ func differLong(t *testing.T, messages int) int64 {
 		t.Errorf("%d differences, %v", all.Len(), all.Err())
 	}
 	return used
+}
+
+// updateLong updates a tape whose every answer is another than recorded.
+func updateLong(t *testing.T, messages int) (used int64) {
+	before := heap()
+	tr := long(t, messages, "a")
+	found := &Findings{}
+	defer found.Close()
+	for i := range int32(messages / 2) {
+		found.add(place{Finding: Finding{Kind: Differs, Line: int(2*i) + 3, Pointer: "/result/sessionId", Want: []byte(`"a"`), Got: []byte(`"b"`)}, entry: 2*i + 1})
+		found.add(place{Finding: Finding{Kind: Extra, Line: int(2*i) + 3}, entry: 2*i + 1, msg: []byte(`{"jsonrpc":"2.0","method":"more"}`)})
+	}
+	w := &lineCounter{}
+	w.halfway = func() { used = heap() - before }
+	w.half = messages / 2 * 3 / 2
+	if err := Update(w, tr, []*Findings{found}); err != nil {
+		t.Fatal(err)
+	}
+	if w.lines != 1+messages/2*3 || w.changed != messages/2 {
+		t.Errorf("%d lines, %d of them changed", w.lines, w.changed)
+	}
+	return used
+}
+
+// A lineCounter counts lines, and those with the session b.
+type lineCounter struct {
+	lines, changed, half int
+	halfway              func()
+	rest                 []byte // of a line that was cut
+}
+
+func (w *lineCounter) Write(b []byte) (int, error) {
+	before, all := w.lines, append(w.rest, b...)
+	end := bytes.LastIndexByte(all, '\n') + 1
+	w.changed += bytes.Count(all[:end], []byte(`"sessionId":"b"`))
+	w.rest = bytes.Clone(all[end:])
+	if w.lines += bytes.Count(b, []byte("\n")); before < w.half && w.lines >= w.half {
+		w.halfway()
+	}
+	return len(b), nil
 }
 
 // Whoever asks what only the time tells apart is answered as quickly on a long tape.

@@ -2,11 +2,14 @@ package player
 
 import (
 	"bufio"
+	"cmp"
 	"io"
+	"sort"
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -19,10 +22,8 @@ func Update(w io.Writer, t *transcript.Transcript, results []*Findings) error {
 	if err != nil {
 		return err
 	}
-	u := updater{}
-	for n, result := range results {
-		u.add(t.Tracks[n], result)
-	}
+	u := newUpdater(t, results)
+	defer u.close()
 	to := bufio.NewWriterSize(w, 64<<10)
 	b := r.Header().Append(nil)
 	for {
@@ -31,7 +32,7 @@ func Update(w io.Writer, t *transcript.Transcript, results []*Findings) error {
 		}
 		line, err := r.Next()
 		if err == io.EOF {
-			return to.Flush()
+			return cmp.Or(u.err(), to.Flush())
 		}
 		if err != nil {
 			return err
@@ -40,46 +41,81 @@ func Update(w io.Writer, t *transcript.Transcript, results []*Findings) error {
 	}
 }
 
-// An updater holds, by number, what each line is replaced by.
+// An updater takes the findings by line, as the tape is read. None but those of the line
+// are in memory.
 type updater struct {
-	changed map[int][]match.Difference
-	missing map[int]bool
-	extra   map[int][][]byte // messages to add after a line
+	t       *transcript.Transcript
+	results []*Findings
+	begins  []int         // of each of results: how many findings those before it have
+	byLine  *spill.Sorted // the findings of all results, counted through
+	next    int           // the place in byLine of those of the next line
 }
 
-func (u *updater) add(track *transcript.Track, all *Findings) {
-	if u.changed == nil {
-		u.changed, u.missing, u.extra = map[int][]match.Difference{}, map[int]bool{}, map[int][][]byte{}
-	}
-	for i := range all.Len() {
-		f := all.at(i)
-		if f.Kind == Extra {
-			line := max(f.Line, 1)
-			u.extra[line] = append(u.extra[line], f.msg)
-			continue
+func newUpdater(t *transcript.Transcript, results []*Findings) *updater {
+	u := &updater{t: t, results: results}
+	var lines spill.Sorter
+	n := 0
+	for _, all := range results {
+		u.begins = append(u.begins, n)
+		for i := range all.Len() {
+			lines.Add(uint64(all.at(i).Line), uint32(n+i))
 		}
-		switch e := track.Entry(f.entry); {
+		n += all.Len()
+	}
+	u.byLine = lines.Sorted()
+	return u
+}
+
+// at returns a finding of all results, and the entry that it is about; nil: none.
+func (u *updater) at(number int) (f place, entry *transcript.Entry) {
+	n := sort.SearchInts(u.begins, number+1) - 1 // of those without findings, the last
+	if f = u.results[n].at(number - u.begins[n]); f.Kind != Extra {
+		e := u.t.Tracks[n].Entry(f.entry)
+		entry = &e
+	}
+	return f, entry
+}
+
+// append appends line as it is now, and the messages that came after it.
+func (u *updater) append(out []byte, line *tape.Line) []byte {
+	var changed []match.Difference
+	var extra [][]byte
+	missing := false
+	for ; u.next < u.byLine.Len() && u.byLine.Key(u.next) <= uint64(line.Number); u.next++ {
+		f, e := u.at(int(u.byLine.At(u.next)))
+		switch {
+		case f.Line < line.Number: // before the first line
+		case e == nil:
+			extra = append(extra, f.msg)
 		case e.Batched():
 		case f.Kind == Missing:
-			u.missing[f.Line] = true
+			missing = true
 		case !e.Hand:
-			u.changed[f.Line] = append(u.changed[f.Line], match.Difference{Pointer: f.Pointer, Want: f.Want, Got: f.Got})
+			changed = append(changed, match.Difference{Pointer: f.Pointer, Want: f.Want, Got: f.Got})
 		}
 	}
-}
-
-func (u *updater) append(out []byte, line *tape.Line) []byte {
-	number := line.Number
-	if !u.missing[number] {
-		if d := u.changed[number]; d != nil {
-			line.Msg = match.Patch(line.Msg, d)
+	if !missing {
+		if changed != nil {
+			line.Msg = match.Patch(line.Msg, changed)
 		}
 		out = line.Append(out)
 	}
-	for _, msg := range u.extra[number] {
+	for _, msg := range extra {
 		more := tape.Line{Kind: tape.Message, Time: line.Time, Conn: line.Conn, Dir: wire.Recv}
 		more.SetPayload(msg)
 		out = more.Append(out)
 	}
 	return out
 }
+
+// err returns the error of the temporary files; nil if there was none.
+func (u *updater) err() error {
+	for _, r := range u.results {
+		if err := r.Err(); err != nil {
+			return err
+		}
+	}
+	return u.byLine.Err()
+}
+
+func (u *updater) close() { _ = u.byLine.Close() }

@@ -171,6 +171,12 @@ func (s *Sorted) first(wanted func(key uint64) bool) int {
 	return from + sort.Search(to-from, func(i int) bool { return wanted(pairAt(s.r, from+i).key) })
 }
 
+// Len returns how many pairs there are.
+func (s *Sorted) Len() int { return s.n }
+
+// Key returns the key at place i.
+func (s *Sorted) Key(i int) uint64 { return pairAt(s.r, i).key }
+
 // At returns the value at place i.
 func (s *Sorted) At(i int) uint32 { return pairAt(s.r, i).val }
 

@@ -1,0 +1,65 @@
+package player
+
+import (
+	"strings"
+	"testing"
+
+	"rpcx/wire/tape/transcript"
+)
+
+// What differs is written in its place, whichever connection it is of, and in whatever
+// order it was found.
+func TestUpdate(t *testing.T) {
+	in := `{"tape":1}
+{"conn":1,"open":{}}
+{"conn":2,"open":{}}
+{"conn":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"b"}}
+{"conn":2,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"x":1,"y":1}}}
+{"conn":1,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"x":2,"y":2}}}
+{"conn":1,"dir":"recv","msg":{"jsonrpc":"2.0","method":"gone"}}
+{"conn":2,"dir":"recv","match":".method == \"c\""}
+`
+	tr, err := transcript.Read(strings.NewReader(in), "x", shapes, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two, none := &Findings{}, &Findings{}, &Findings{}
+	extra := func(line int, entry int32, msg string) place {
+		return place{Finding: Finding{Kind: Extra, Line: line}, entry: entry, msg: []byte(msg)}
+	}
+	differs := func(line int, entry int32, pointer, got string) place {
+		return place{Finding: Finding{Kind: Differs, Line: line, Pointer: pointer, Want: []byte(`0`), Got: []byte(got)}, entry: entry}
+	}
+	one.add(differs(7, 1, "/result/x", "3"))
+	one.add(place{Finding: Finding{Kind: Missing, Line: 8}, entry: 2})
+	one.add(extra(8, 2, `{"n":1}`))
+	one.add(extra(7, 1, `{"n":2}`))
+	one.add(extra(8, 2, `not JSON`))
+	two.add(differs(6, 1, "/result/x", "4"))
+	two.add(differs(6, 1, "/result/y", "5"))
+	two.add(differs(9, 2, "", "6"))
+	var out strings.Builder
+	if err := Update(&out, tr, []*Findings{one, two}); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"tape":1}
+{"t":0,"conn":1,"open":{}}
+{"t":0,"conn":2,"open":{}}
+{"t":0,"conn":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"t":0,"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"b"}}
+{"t":0,"conn":2,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"x":4,"y":5}}}
+{"t":0,"conn":1,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"x":3,"y":2}}}
+{"t":0,"conn":1,"dir":"recv","msg":{"n":2}}
+{"t":0,"conn":1,"dir":"recv","msg":{"n":1}}
+{"t":0,"conn":1,"dir":"recv","text":"not JSON"}
+{"t":0,"conn":2,"dir":"recv","match":".method == \"c\""}
+`
+	if out.String() != want {
+		t.Errorf("got\n%s", out.String())
+	}
+	out.Reset()
+	if err := Update(&out, tr, []*Findings{none, none}); err != nil || strings.Count(out.String(), "\n") != strings.Count(in, "\n") {
+		t.Errorf("%v, got\n%s", err, out.String())
+	}
+}
