@@ -15,7 +15,7 @@ var streamSizes = []struct {
 }
 
 // chosen is a program that selects and builds, as users write them.
-const chosen = "select(.result.number > 100) | {n: .result.number, price: .result.price}"
+const chosen = "select(.number > 100) | {n: .number, price}"
 
 // streamRows are one subscription whose events are printed as they come, or filtered.
 func streamRows() []row {
@@ -24,7 +24,7 @@ func streamRows() []row {
 		all = append(all, streamRow("stream", "", s.size, s.n, s.goal))
 	}
 	for _, s := range streamSizes {
-		all = append(all, streamRow("path", " -q .result", s.size, s.n, s.goal, "-q", ".result"))
+		all = append(all, streamRow("path", " -q .text", s.size, s.n, s.goal, "-q", ".text"))
 	}
 	for _, s := range streamSizes {
 		all = append(all, streamRow("raw", " --raw", s.size, s.n, s.goal, "--raw"))
