@@ -1,0 +1,131 @@
+package cache
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire/catalog"
+)
+
+// The latest endpoints are remembered, each once, up to a number; none where that is not wanted.
+func TestRecent(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv(HistoryVariable, "")
+	if got := Recent(); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	for _, typed := range []string{"a", "b", "a", "a", "c", "x\ny", "x\ty"} {
+		Remember(typed)
+	}
+	if got := strings.Join(Recent(), " "); got != "c a b" {
+		t.Error(got)
+	}
+	t.Setenv(HistoryVariable, "off")
+	Remember("d")
+	t.Setenv(HistoryVariable, "on")
+	Remember("e")
+	if got := strings.Join(Recent(), " "); got != "e c a b" {
+		t.Error(got)
+	}
+	for i := range maxRecent - 4 {
+		Remember(fmt.Sprint(i))
+	}
+	if got := Recent(); len(got) != maxRecent || got[maxRecent-1] != "b" {
+		t.Errorf("%d, the last %q", len(got), got[len(got)-1])
+	}
+	Remember("f")
+	if got := Recent(); len(got) != maxRecent || got[0] != "f" || got[maxRecent-1] != "a" {
+		t.Errorf("%d, %q to %q", len(got), got[0], got[len(got)-1])
+	}
+}
+
+// What completion offers of a catalog, and what is kept of it.
+func TestOutlines(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	safe := func(s string) bool { return !strings.ContainsAny(s, "\t\n=|! ") }
+	c := &catalog.Catalog{Methods: []catalog.Method{
+		{Name: "a", Description: " Does\n  it. " + strings.Repeat("é", 60), Params: json.RawMessage(`{"properties":{"x":{"enum":["v","w!",7,"u"]},"y!":{},"z":{}}}`)},
+		{Name: "b!"},
+		{Name: "c", Description: "\xffok"},
+	}}
+	all := Outlines(c, safe)
+	if got, want := fmt.Sprintf("%q", all), `[{"a" "Does it. `+strings.Repeat("é", 60-len("Does it. "))+`" [{"x" ["v" "u"]} {"z" []}]} {"c" "ok" []}]`; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	for _, typed := range []string{"ws://h/", "exec:x", "unix:s", "ipc:x"} {
+		if got := KeptOutlines(typed, ""); got != nil {
+			t.Errorf("%s: %q", typed, got)
+		}
+		KeepOutlines(typed, "", all)
+		if got := KeptOutlines(typed, ""); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", all) {
+			t.Errorf("%s: %q", typed, got)
+		}
+		if got := KeptOutlines(typed, "mcp"); got != nil {
+			t.Errorf("%s in another dialect: %q", typed, got)
+		}
+	}
+	t.Chdir(t.TempDir()) // where a relative path leads to another peer
+	for typed, want := range map[string]bool{"ws://h/": true, "exec:x": false, "unix:s": false, "ipc:x": false} {
+		if got := KeptOutlines(typed, "") != nil; got != want {
+			t.Errorf("%s elsewhere: %v", typed, got)
+		}
+	}
+	KeepOutlines("", "", all)
+	if got := KeptOutlines("", ""); got != nil {
+		t.Errorf("%q", got)
+	}
+	KeepOutlines("tab", "", []Outline{{Method: "m", Says: "a\tb"}})
+	if got := KeptOutlines("tab", ""); fmt.Sprintf("%q", got) != `[{"m" "a b" []}]` {
+		t.Errorf("%q", got)
+	}
+	if file := outlineFile("bad", ""); Write(file, []byte("one\ntwo\tt\n"), time.Time{}) != nil || !slices.Equal([]string{"two"}, names(KeptOutlines("bad", ""))) {
+		t.Errorf("%q", KeptOutlines("bad", ""))
+	}
+}
+
+func names(all []Outline) (list []string) {
+	for _, o := range all {
+		list = append(list, o.Method)
+	}
+	return list
+}
+
+// What was found of a peer is kept, and forgotten.
+func TestFound(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	e := parse(t, "tcp://h:1")
+	if f, ok := Found(e); ok {
+		t.Errorf("%+v", f)
+	}
+	for _, f := range []Finding{{Dialect: "qmp"}, {Framing: "nul"}, {Dialect: "qmp", Framing: "nul"}} {
+		KeepFinding(e, f)
+		if got, ok := Found(e); !ok || got != f {
+			t.Errorf("%+v, %v, want %+v", got, ok, f)
+		}
+	}
+	if _, ok := Found(parse(t, "tcp://h:2")); ok {
+		t.Error("it is found of another peer")
+	}
+	KeepFinding(e, Finding{})
+	if _, ok := Found(e); ok {
+		t.Error("nothing is a finding")
+	}
+	KeepFinding(e, Finding{Dialect: "qmp"})
+	ForgetFinding(e)
+	if _, ok := Found(e); ok {
+		t.Error("it was not forgotten")
+	}
+	ForgetFinding(e)
+	if err := os.WriteFile(findingFile(e), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := Found(e); ok {
+		t.Error("a broken file is a finding")
+	}
+}
