@@ -20,6 +20,17 @@ response = { id = "re", result = "body", error = "failed", message = "failed.tex
 event = { method = "event", params = "data" }
 `
 
+// typed is one that tells its messages apart by a member's value.
+const typed = `
+name = "typed"
+base = "none"
+[names]
+request = { method = "command", params = "arguments", id = "seq", const = { kind = "request" } }
+response = { id = "re", result = "body", error = "failed", const = { kind = "answer" } }
+event = { method = "event", params = "data", const = { kind = "event" } }
+ok = { at = "ok", is = true }
+`
+
 // programs is a page that wraps calls, and has streams and progress.
 const programs = `
 name = "programs"
@@ -66,6 +77,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	b.Run("jsonrpc", read(jsonrpc.NewCodec(jsonrpc.Options{}), `{"jsonrpc":"2.0","id":123456,"result":{"text":"`+padding+`","n":[1,2,3]}}`))
 	b.Run("names", read(speaks(b, names), `{"re":123456,"body":{"text":"`+padding+`","n":[1,2,3]},"kind":"r"}`))
+	b.Run("typed", read(speaks(b, typed), `{"kind":"answer","re":123456,"ok":true,"body":{"text":"`+padding+`","n":[1,2,3]}}`))
 	stream := speaks(b, programs)
 	if _, err := stream.Encode(dialect.Op{Kind: dialect.Subscribe, Method: "watch", Params: []byte(`{"id":7}`)}); err != nil {
 		b.Fatal(err)
