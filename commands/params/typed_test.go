@@ -206,3 +206,75 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestRefusalsWhole: the whole of what is said of params that do not fit, with an example where one is known, and the
+// words that would do.
+func TestRefusalsWhole(t *testing.T) {
+	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":{"type":"object","additionalProperties":false,"required":["a"],"properties":{
+		"a":{"type":"integer","examples":[7]},
+		"in":{"type":"object","required":["b c"],"properties":{"b c":{"type":"string","examples":["x"]},"n":{"type":"integer"}}},
+		"list":{"type":"array","items":{"type":"object","required":["d"],"properties":{"d":{"type":"boolean","examples":[true]}}}},
+		"deep":{"type":"object","required":["e"],"properties":{"e":{"type":"string","examples":["y"]}}},
+		"one":{"oneOf":[{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"number"},"v":{"type":"integer"}}},{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"text"},"v":{"type":"string"}}}]}}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typer, err := ForMethod(c, catalog.Conventions{}, "m", func(w string) { t.Errorf("warning: %s", w) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, message, hint, better string }{
+		{``, `params: lacks "a" (rule "required" of the schema)`, `for example a:=7`, `{"a":7}`},
+		{`a=1|in={}`, `params: /in: lacks "b c" (rule "required" of the schema)`, `for example '{"b c":"x"}'`, `{"a":1,"in":{"b c":"x"}}`},
+		{`a=1|deep={}`, `params: /deep: lacks "e" (rule "required" of the schema)`, `for example deep.e=y`, `{"a":1,"deep":{"e":"y"}}`},
+		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (rule "required" of the schema)`, `for example '{"d":true}'`, `{"a":1,"list":[{"d":true}]}`},
+		{`a=1|one.kind=number|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"number","v":5}}`},
+		{`a=1|one.kind=text|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"text","v":"5"}}`},
+		{`a=x`, `parameter "a=x": /a: got "x", want integer (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
+		{`{"a":"x"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
+		{`{"a":"5"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it all the same`, `{"a":5}`},
+		{`{"a":"\"s\""}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
+		{`[1,2]`, `params: /in: got number, want object (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
+	} {
+		var args []string
+		if tt.args != "" {
+			args = strings.Split(tt.args, "|")
+		}
+		r, err := Parse(context.Background(), args, Options{Typer: typer, ReadFile: files})
+		message, hint, better := "", "", string(r.Params)
+		if err != nil {
+			f, ae := wire.AsFault(err), &ArgError{}
+			message, hint, better = f.Message, f.Hint, ""
+			if errors.As(err, &ae) {
+				better = strings.Join(ae.Args, " ")
+			}
+		}
+		if message != tt.message || hint != tt.hint || better != tt.better {
+			t.Errorf("%s:\n got %s\n     %s\n     %s\nwant %s\n     %s\n     %s", tt.args, message, hint, better, tt.message, tt.hint, tt.better)
+		}
+	}
+}
+
+// TestPositional: the values of an object in the order of the schema's names, with null where one is missing; in their own
+// order where the schema does not know all.
+func TestPositional(t *testing.T) {
+	c, err := catalog.Parse([]byte(shop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typer, err := ForMethod(c, catalog.Conventions{}, "list", func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for params, want := range map[string]string{
+		`[1]`: `[1]`, `{}`: `[]`, `{"id":"a"}`: `["a"]`, `{"exact":true,"id":"a"}`: `["a",null,true]`, `{"limit":1}`: `[null,1]`,
+		`{"odd":1,"id":"a"}`: `[1,"a"]`, `null`: `null`,
+	} {
+		if got := string(Positional(json.RawMessage(params), typer)); got != want {
+			t.Errorf("%s is %s, want %s", params, got, want)
+		}
+	}
+	if got := string(Positional(json.RawMessage(`{"b":1,"a":2}`), nil)); got != `[1,2]` {
+		t.Errorf("without a schema %s", got)
+	}
+}
