@@ -23,6 +23,9 @@ type Bridging struct {
 	// of this dialect takes, and the params without them; nil: there are none.
 	Fields func(params json.RawMessage) (extra, rest json.RawMessage)
 
+	// Told reports whether a notification belongs to a call while one runs, as its progress
+	// or its log: then it crosses as that. nil: none does.
+	Told func(method string) bool
 	// Own are the methods of the greeting: they are between two peers, and never pass.
 	Own []string
 	// Greets says that a server of this dialect is greeted, and calls Greeted on a Responder

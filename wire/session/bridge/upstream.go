@@ -165,6 +165,9 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	if c == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
+	if r.Notification && u.isTold(c, r.Method) {
+		return nil, nil
+	}
 	if r.Notification {
 		return nil, c.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: r.Method, Params: r.Params})
 	}
@@ -176,6 +179,15 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 		return nil, plainError(err)
 	}
 	return result, nil
+}
+
+// isTold reports whether a notification has reached the client c as an event of its
+// call. Between equal dialects it passes unchanged.
+func (u *upstream) isTold(c *client, method string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	told := u.bridge.spec.Bridge.Told
+	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
 // asked returns the client that a request of the peer is for: the only client,

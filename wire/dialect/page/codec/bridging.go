@@ -9,7 +9,7 @@ import (
 // Bridging says how methods of other dialects are offered in the page's.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
-	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != ""}
+	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies}
 	for _, step := range d.Page.Greet {
 		if name := step.Call + step.Notify; name != "" { // it has one of them
 			b.Own = append(b.Own, name)

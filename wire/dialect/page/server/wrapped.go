@@ -151,6 +151,7 @@ type teller struct {
 	task  *task           // that the call has become; nil: it is a plain call
 
 	mu    sync.Mutex
+	told  bool    // some progress was
 	last  float64 // the progress that was sent last
 	of    bool    // last is a fraction, else a count
 	begun bool    // the beginning was told
@@ -217,23 +218,27 @@ const step = 1e-6
 
 // rising returns the members progress and total for the next notification: the
 // event's fraction if it is higher than the last, else a number that is.
-// Without fractions it counts the events. ok is false for a fraction that is
-// not higher in an event without a message, which need not be sent.
+// Without fractions it counts the events, from 0, behind which a fraction can
+// still follow. ok is false for a fraction that is not higher in an event
+// without a message, which need not be sent.
 func (t *teller) rising(ev wire.Event) (more []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var o scan.Object
 	fraction, err := strconv.ParseFloat(string(ev.Fraction), 64)
-	switch given := err == nil && len(ev.Fraction) > 0; {
-	case given && (t.of || t.last == 0) && (fraction > t.last || !t.of):
+	given := err == nil && len(ev.Fraction) > 0
+	counts := !t.of && t.last > 0
+	switch {
+	case given && !counts && (fraction > t.last || !t.told):
 		t.last, t.of = fraction, true
 	case given && ev.Message == "":
 		return nil, false
-	case t.of:
-		t.last += step
-	default:
+	case t.of, given && !counts:
+		t.last, t.of = t.last+step, true
+	case t.told:
 		t.last++
 	}
+	t.told = true
 	o.Add("progress", rounded(t.last))
 	if t.of {
 		o.Int("total", 1)
