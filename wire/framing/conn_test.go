@@ -287,3 +287,21 @@ var object240 = object(240)
 type void struct{ stream }
 
 func (*void) Write(b []byte) (int, error) { return len(b), nil }
+
+// Only headers can stand before each message.
+func TestHasHead(t *testing.T) {
+	for _, name := range append(Names(), "none") {
+		if HasHead(name) != (name == "header") {
+			t.Errorf("%s: %v", name, HasHead(name))
+		}
+	}
+}
+
+// What is shown of a far side's bytes is their beginning.
+func TestShown(t *testing.T) {
+	for n, want := range map[int]string{0: `""`, 80: `"` + strings.Repeat("x", 80) + `"`, 81: `"` + strings.Repeat("x", 80) + `"…`} {
+		if got := shown([]byte(noisy(n))); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}

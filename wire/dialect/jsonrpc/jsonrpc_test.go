@@ -347,3 +347,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// The answers that a tape is given where its peer has none, in both versions.
+func TestShapes(t *testing.T) {
+	two, one := Shape(V2), Shape(V1)
+	for _, c := range []struct{ got, want string }{
+		{two.Error, `{"jsonrpc":"2.0","id":$id,"error":{"code":$code,"message":$message,"data":$data}}`},
+		{two.Ended, `{"jsonrpc":"2.0","id":$id,"result":true}`},
+		{one.Error, `{"result":null,"error":{"code":$code,"message":$message,"data":$data},"id":$id}`},
+		{one.Ended, `{"result":true,"error":null,"id":$id}`},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %s, want %s", c.got, c.want)
+		}
+	}
+}

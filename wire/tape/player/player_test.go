@@ -441,6 +441,18 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// A tape may have more connections than the other: all that was said on them is missing, or too much.
+func TestDiffOfMoreConnections(t *testing.T) {
+	one := read(t, approve)
+	two := read(t, strings.TrimRight(approve, "\n")+"\n"+`{"t":9,"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"more"}}`+"\n")
+	if found := texts(differences(t, two, one)); !strings.HasPrefix(found, "missing ") || strings.Count(found, "\n") != 1 {
+		t.Error(found)
+	}
+	if found := texts(differences(t, one, two)); found == "" || strings.HasPrefix(found, "missing ") || strings.Count(found, "\n") != 1 {
+		t.Error(found)
+	}
+}
+
 // Requests that are equal may be answered in any order while both are open.
 func TestEqualRequests(t *testing.T) {
 	const tape = `

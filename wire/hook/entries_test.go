@@ -1,0 +1,119 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// What a user may give as an answer, and what is said of the rest.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"a=./x", `a is sh "./x"`},
+		{"a=sh:x y", `a is sh "x y"`},
+		{"a=text:x", `a is text "x"`},
+		{"a=lines:x", `a is lines "x"`},
+		{"a=co:x", `a is co "x"`},
+		{"a=jq:.x", `a is jq ".x"`},
+		{"a=jq:.x |", "usage: hook a: jq: unexpected EOF at offset 4 of: .x |"},
+		{"a=json:[1]", `a is json "[1]"`},
+		{"a=json:[1", `usage: hook a: "json:[1" is no JSON: unexpected end of JSON at byte 2`},
+		{"a=json:", `usage: hook a: "json:" is no JSON: unexpected end of JSON at byte 0`},
+		{"a=deny", `a is deny "refused"`},
+		{"a=deny:no", `a is deny "no"`},
+		{"a=inbox", `a is inbox ""`},
+		{"a=b=c", `a is sh "b=c"`},
+		{"a=", `usage: hook a: "" holds no command`},
+		{"a= ", `usage: hook a: " " holds no command`},
+		{"=x", `usage: a hook is NAME=ANSWER: "=x"`},
+		{"a", `usage: a hook is NAME=ANSWER: "a"`},
+		{"", `usage: a hook is NAME=ANSWER: ""`},
+		{"a=jqq:.x", `usage: hook a: "jqq:.x": there is no answer of kind "jqq"; did you mean jq:? A command that begins so is written sh:jqq:.x`},
+		{"a=https://h/", `usage: hook a: "https://h/": there is no answer of kind "https"; a command that begins so is written sh:https://h/`},
+		{"a=.", `usage: hook a: "." is no command; did you mean jq:.? A command that begins so is written sh:.`},
+		{"a=.x", `usage: hook a: ".x" is no command; did you mean jq:.x? A command that begins so is written sh:.x`},
+		{"a=.x/y", `a is sh ".x/y"`},
+		{"a=.[0]", `usage: hook a: ".[0]" is no command; did you mean jq:.[0]? A command that begins so is written sh:.[0]`},
+		{"a=sh:", `usage: hook a: "sh:" holds no command`},
+		{"a=co:", `usage: hook a: "co:" holds no command`},
+		{"*=x", `* is sh "x"`},
+	} {
+		e, err := Parse(c.text)
+		got := fmt.Sprintf("%s is %s %q", e.Pattern, e.Answer.Kind, e.Answer.Text)
+		if f := wire.AsFault(err); f != nil {
+			got = string(f.Kind) + ": " + f.Message
+			if f.Hint != "" {
+				got += "; " + f.Hint
+			}
+		} else if err != nil {
+			got = "no fault: " + err.Error()
+		}
+		if got != c.want {
+			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
+// What --on-open takes.
+func TestOnOpenAnswers(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"x", "sh"},
+		{"text:x", "text"},
+		{"lines:x", "lines"},
+		{"jq:.", "jq"},
+		{"jq:(", "usage: --on-open: jq: unexpected EOF at offset 1 of: (; "},
+		{"json:1", `usage: --on-open: "json:1" does nothing: there is no call that it could answer; --on-open takes a command, or jq: with rpc or notify`},
+		{"deny", `usage: --on-open: "deny" does nothing: there is no call that it could answer; --on-open takes a command, or jq: with rpc or notify`},
+		{"inbox", `usage: --on-open: "inbox" does nothing: there is no call that it could answer; --on-open takes a command, or jq: with rpc or notify`},
+		{"co:x", `usage: --on-open: "co:x" does nothing: there is no call that it could answer; --on-open takes a command, or jq: with rpc or notify`},
+	} {
+		a, err := ParseOnOpen(c.text)
+		got := ""
+		if a != nil {
+			got = string(a.Kind)
+		}
+		if f := wire.AsFault(err); f != nil {
+			got += string(f.Kind) + ": " + f.Message + "; " + f.Hint
+		}
+		if got != c.want {
+			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
+// The hooks of a catalog, of its classes too.
+func TestHooksOfACatalog(t *testing.T) {
+	c, err := catalog.Parse(json.RawMessage(`{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b"}],"classes":[
+		{"name":"C","constructor":{"name":"x","run":"jq:1"},"destructor":{"run":"jq:2"},"methods":[{"name":"m","run":"x"},{"name":"n"}],"properties":[{"name":"p","run":"deny"}]},
+		{"name":"D","methods":7},{"name":"E"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := FromCatalog(c)
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Pattern+"="+string(e.Answer.Kind)+":"+e.Answer.Text)
+	}
+	if text := strings.Join(got, " "); err != nil || text != "a=json:1 C.__init__=jq:1 C.__del__=jq:2 C.m=sh:x C.p=deny:refused" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for text, want := range map[string]string{
+		`{"catalog":1,"methods":[{"name":"a","run":"jq:("}]}`:                                            "method a",
+		`{"catalog":1,"methods":[],"classes":[{"name":"C","methods":[{"name":"m","run":"json:{"}]}]}`:    "method C.m",
+		`{"catalog":1,"methods":[],"classes":[{"name":"C","constructor":{"name":"x","run":"json:{"}}]}`:  "method C.__init__",
+		`{"catalog":1,"methods":[],"classes":[{"name":"C","destructor":{"name":"x","run":"nosuch:{"}}]}`: "method C.__del__",
+	} {
+		c, err := catalog.Parse(json.RawMessage(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := FromCatalog(c)
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, want) || entries != nil {
+			t.Errorf("%s: %v, %v", text, entries, err)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+)
+
+// Deny wins; where anything is allowed all else is denied.
+func TestAllowAndDeny(t *testing.T) {
+	for _, c := range []struct {
+		allow, deny, name string
+		want              bool
+	}{
+		{"", "", "a", true},
+		{"a", "", "a", true},
+		{"a", "", "b", false},
+		{"a* c", "", "ab", true},
+		{"a* c", "", "c", true},
+		{"", "a", "a", false},
+		{"", "a", "b", true},
+		{"*", "a b", "b", false},
+		{"*", "a b", "c", true},
+	} {
+		o := Options{Allow: strings.Fields(c.allow), Deny: strings.Fields(c.deny)}
+		if o.allows(c.name) != c.want || New(o).(*backend).Allows(c.name) != c.want {
+			t.Errorf("allow %q, deny %q: %s: %v", c.allow, c.deny, c.name, !c.want)
+		}
+	}
+	for _, c := range []struct {
+		allow, deny, class string
+		want               bool
+	}{
+		{"", "", "C", true},
+		{"", "C.*", "C", false},
+		{"", "C.get", "C", true},
+		{"", "*", "C", false},
+		{"C.get", "", "C", true},
+		{"C.*", "", "C", true},
+		{"*", "", "C", true},
+		{"D.*", "", "C", false},
+		{"Config.get", "", "C", false},
+		{"C.get", "C.*", "C", false},
+	} {
+		o := Options{Allow: strings.Fields(c.allow), Deny: strings.Fields(c.deny)}
+		if o.allowsClass(c.class) != c.want {
+			t.Errorf("allow %q, deny %q: the class %s: %v", c.allow, c.deny, c.class, !c.want)
+		}
+	}
+	if got := strings.Join(Unmatched([]string{"a", "b*", "c", "*d"}, []string{"bb", "xd", "a"}), " "); got != "c" {
+		t.Error(got)
+	}
+}
