@@ -38,6 +38,6 @@ func main() {
 //
 //go:noinline
 func deepen() byte {
-	var room [48 << 10]byte
+	var room [24 << 10]byte
 	return room[len(os.Args)]
 }
