@@ -84,6 +84,12 @@ const hurriedStep = 50 * time.Millisecond
 // settle waits until ok holds, which is called with the mutex held: at most for d,
 // and no longer than until the connection has ended, or Options.Hurry.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
+	p.mu.Lock()
+	settled := ok() || p.state == ended
+	p.mu.Unlock()
+	if settled { // as mostly: a timer wakes a thread
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	if p.o.Hurry != nil {
