@@ -43,7 +43,7 @@ func pageRows() []row {
 	asNames := goal{ratio: 1.3, of: isPlain}
 	return []row{
 		{
-			name: "page-names", what: "a page of names: `call --batch`, 64 in flight, over a Unix socket", unit: cpuPerCall, goal: asNames, n: size{50_000, 10_000}, runs: size{9, 3},
+			name: "page-names", what: "a page of names: `call --batch`, 64 in flight, over a Unix socket", unit: cpuPerCall, goal: asNames, n: size{200_000, 20_000}, runs: size{9, 3},
 			clients: func(l *lab, n int) ([]client, error) {
 				requests, err := l.requests(n)
 				if err != nil {
