@@ -11,8 +11,8 @@ import (
 	"rpcx/wire"
 )
 
-// dieLimit bounds the time until a signal to ourselves arrives.
-const dieLimit = 50 * time.Millisecond
+// dieLimit bounds the time until a signal to ourselves arrives, which on a busy machine may be a while.
+const dieLimit = time.Second
 
 // DieOf ends the process by the signal that caused f, so that its parent, a shell's
 // loop for one, sees a signal and not only a status. It returns if f was not caused
