@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -91,9 +92,7 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 		defer p.found.Close()
 		c := report.Case{Name: p.file, Duration: p.took}
 		if o.report.Wanted() {
-			for f := range p.found.All() {
-				c.Failures = append(c.Failures, report.Failure{Kind: string(f.Kind), Message: f.String()})
-			}
+			c.Many = failures{p.found}
 		}
 		if p.err != nil {
 			c.Error = p.err.Error()
@@ -119,6 +118,20 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 		worst = errors.Join(worst, wire.NewFault(wire.Expectation, fmt.Sprintf("the peer differs from %s in %s", of, places(count)), nil))
 	}
 	return worst
+}
+
+// failures are findings as a report has them.
+type failures struct{ *player.Findings }
+
+// All implements report.Failures.
+func (f failures) All() iter.Seq[report.Failure] {
+	return func(yield func(report.Failure) bool) {
+		for f := range f.Findings.All() {
+			if !yield(report.Failure{Kind: string(f.Kind), Message: f.String()}) {
+				return
+			}
+		}
+	}
 }
 
 // broken counts the tapes that could not be played and have no finding.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"time"
@@ -52,27 +53,58 @@ type jsonFailure struct {
 
 func writeJSON(w io.Writer, suites []Suite) error {
 	doc := jsonReport{jsonTotals: jsonTotal(Count(suites...)), Suites: []jsonSuite{}}
+	var later later
 	for _, s := range suites {
-		doc.Suites = append(doc.Suites, jsonOf(s))
+		doc.Suites = append(doc.Suites, jsonOf(s, &later))
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(doc)
+	b, err := jsonLine(doc)
+	if err != nil {
+		return err
+	}
+	return later.write(w, append(b, '\n'))
 }
 
-func jsonOf(s Suite) jsonSuite {
+// jsonLine returns v as JSON, without escapes for <, > and &.
+func jsonLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func jsonOf(s Suite, later *later) jsonSuite {
 	out := jsonSuite{Name: s.Name, jsonTotals: jsonTotal(Count(s)), Cases: []jsonCase{}}
 	if !s.Started.IsZero() {
 		out.Started = &s.Started
 	}
 	for _, c := range s.Cases {
 		j := jsonCase{Name: c.Name, Class: c.Class, Status: c.status(), Seconds: c.Duration.Seconds(), Error: c.Error, Skipped: c.Skipped, Stdout: c.Stdout}
-		for _, f := range c.Failures {
-			j.Failures = append(j.Failures, jsonFailure(f))
+		if c.failures() > 0 {
+			mark := jsonFailure{Message: later.add(func(w io.Writer) error { return jsonFailures(w, c) })}
+			stands, _ := jsonLine(mark)
+			later.stands(stands)
+			j.Failures = []jsonFailure{mark}
 		}
 		out.Cases = append(out.Cases, j)
 	}
 	return out
+}
+
+// jsonFailures writes the elements of the array of c's failures.
+func jsonFailures(w io.Writer, c Case) error {
+	between := ""
+	for f := range c.all() {
+		b, err := jsonLine(jsonFailure(f))
+		if err == nil {
+			_, err = w.Write(append([]byte(between), b...))
+		}
+		if err != nil {
+			return err
+		}
+		between = ","
+	}
+	return nil
 }
 
 func jsonTotal(t Totals) jsonTotals {

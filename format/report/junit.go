@@ -53,38 +53,38 @@ type junitMessage struct {
 
 func writeJUnit(w io.Writer, suites []Suite) error {
 	doc := junitSuites{Name: "rpcx", junitTotals: junitTotal(Count(suites...))}
+	var later later
 	for _, s := range suites {
-		doc.Suites = append(doc.Suites, junitOf(s))
+		doc.Suites = append(doc.Suites, junitOf(s, &later))
 	}
 	b, err := xml.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing JUnit XML: %w", err)
 	}
-	_, err = w.Write(append(append([]byte(xml.Header), b...), '\n'))
-	return err
+	return later.write(w, append(append([]byte(xml.Header), b...), '\n'))
 }
 
-func junitOf(s Suite) junitSuite {
+func junitOf(s Suite, later *later) junitSuite {
 	out := junitSuite{Name: s.Name, junitTotals: junitTotal(Count(s))}
 	if !s.Started.IsZero() {
 		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
 	}
 	for _, c := range s.Cases {
-		out.Cases = append(out.Cases, junitCaseOf(s.Name, c))
+		out.Cases = append(out.Cases, junitCaseOf(s.Name, c, later))
 	}
 	return out
 }
 
 // junitCaseOf returns one case. Readers sort cases into a tree by classname, so a
 // case that has no class gets the name of its suite.
-func junitCaseOf(suite string, c Case) junitCase {
+func junitCaseOf(suite string, c Case, later *later) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: junitTime(c.Duration), Stdout: c.Stdout}
 	if out.Class == "" {
 		out.Class = suite
 	}
 	switch c.status() {
 	case failed:
-		out.Failure = junitFailure(c.Failures)
+		out.Failure = junitFailure(c, later)
 	case broken:
 		out.Error = &junitMessage{Message: c.Error, Type: "error"}
 	case skipped:
@@ -95,22 +95,27 @@ func junitCaseOf(suite string, c Case) junitCase {
 
 // junitFailure puts all findings of a case into one element: the first is its
 // message, and all of them are its text.
-func junitFailure(all []Failure) *junitMessage {
-	m := &junitMessage{Message: all[0].Message, Type: all[0].Kind}
+func junitFailure(c Case, later *later) *junitMessage {
+	first := c.first()
+	m := &junitMessage{Message: first.Message, Type: first.Kind}
 	if m.Type == "" {
 		m.Type = "failure"
 	}
-	if more := len(all) - 1; more > 0 {
+	if more := c.failures() - 1; more > 0 {
 		m.Message += fmt.Sprintf(" (and %d more)", more)
 	}
-	var text strings.Builder
-	for _, f := range all {
-		text.WriteString(f.Message + "\n")
-		if f.Detail != "" {
-			text.WriteString(strings.TrimRight(f.Detail, "\n") + "\n")
+	m.Text = later.add(func(w io.Writer) error {
+		for f := range c.all() {
+			text := f.Message + "\n"
+			if f.Detail != "" {
+				text += strings.TrimRight(f.Detail, "\n") + "\n"
+			}
+			if err := xml.EscapeText(w, []byte(text)); err != nil {
+				return err
+			}
 		}
-	}
-	m.Text = text.String()
+		return nil
+	})
 	return m
 }
 

@@ -5,10 +5,12 @@
 //	report.go   what a report holds, and its totals
 //	target.go   the value of --report: a form, and where the report goes
 //	tap.go, junit.go, json.go   one form each
+//	later.go    what is written into a document when that is known
 package report
 
 import (
 	"io"
+	"iter"
 	"time"
 )
 
@@ -27,9 +29,10 @@ type Case struct {
 	Class    string // the group of the name, such as a dialect or a file; "": none
 	Duration time.Duration
 	Failures []Failure
-	Error    string // why the check could not be made, such as that the peer cannot be reached; "": it was made
-	Skipped  string // why the check was left out; "": it was not
-	Stdout   string // what was printed during the check, which some systems show
+	Many     Failures // further ones, which are too many for memory; nil: none
+	Error    string   // why the check could not be made, such as that the peer cannot be reached; "": it was made
+	Skipped  string   // why the check was left out; "": it was not
+	Stdout   string   // what was printed during the check, which some systems show
 }
 
 // A Failure is one finding.
@@ -37,6 +40,47 @@ type Failure struct {
 	Kind    string // the rule that is broken, for systems that group by it; "": none
 	Message string // one line
 	Detail  string // more lines, or ""
+}
+
+// Failures are read one after the other, and may be read more than once.
+type Failures interface {
+	Len() int
+	All() iter.Seq[Failure]
+}
+
+// failures returns how many there are.
+func (c Case) failures() int {
+	if c.Many == nil {
+		return len(c.Failures)
+	}
+	return len(c.Failures) + c.Many.Len()
+}
+
+// all returns them.
+func (c Case) all() iter.Seq[Failure] {
+	return func(yield func(Failure) bool) {
+		for _, f := range c.Failures {
+			if !yield(f) {
+				return
+			}
+		}
+		if c.Many == nil {
+			return
+		}
+		for f := range c.Many.All() {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// first returns the first of them; there has to be one.
+func (c Case) first() Failure {
+	for f := range c.all() {
+		return f
+	}
+	return Failure{}
 }
 
 // A status is the outcome of a case, in the words of the JSON form.
@@ -53,7 +97,7 @@ const (
 // failed, since the failures are the finding and the error only followed.
 func (c Case) status() status {
 	switch {
-	case len(c.Failures) > 0:
+	case c.failures() > 0:
 		return failed
 	case c.Error != "":
 		return broken

@@ -72,7 +72,7 @@ func (w *tapWriter) point(n int, c Case) {
 }
 
 func (w *tapWriter) diagnostics(c Case) {
-	if len(c.Failures) == 0 && c.Error == "" && c.Duration == 0 {
+	if c.failures() == 0 && c.Error == "" && c.Duration == 0 {
 		return
 	}
 	w.line("  ---")
@@ -82,12 +82,12 @@ func (w *tapWriter) diagnostics(c Case) {
 	if c.Error != "" {
 		w.line("  error: %s", quoted(c.Error))
 	}
-	if len(c.Failures) > 0 {
-		w.line("  message: %s", quoted(c.Failures[0].Message))
+	if c.failures() > 0 {
+		w.line("  message: %s", quoted(c.first().Message))
 		w.line("  severity: fail")
 		w.line("  failures:")
 	}
-	for _, f := range c.Failures {
+	for f := range c.all() {
 		w.line("    - message: %s", quoted(f.Message))
 		if f.Kind != "" {
 			w.line("      kind: %s", quoted(f.Kind))

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -90,11 +89,14 @@ func (t Target) Write(stdout io.Writer, suites []Suite) error {
 		}
 		return nil
 	}
-	var b bytes.Buffer
-	if err := Write(&b, t.Form, suites); err != nil {
-		return err
+	f, err := os.OpenFile(t.File, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err == nil {
+		err = Write(f, t.Form, suites)
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
 	}
-	if err := os.WriteFile(t.File, b.Bytes(), 0o644); err != nil {
+	if err != nil {
 		return wire.NewFault(wire.IO, "--report: "+err.Error(), err)
 	}
 	return nil

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"io"
+)
+
+// A later holds what is written into a document in place of marks, when the document has
+// been made: it may be too long for memory.
+type later []part
+
+// A part stands in a document as mark.
+type part struct {
+	mark  []byte
+	write func(w io.Writer) error
+}
+
+// add returns a text that nobody else can have put into the document. It has to stand
+// there once, behind those that add returned before.
+func (l *later) add(write func(w io.Writer) error) string {
+	mark := "later-" + rand.Text()
+	*l = append(*l, part{[]byte(mark), write})
+	return mark
+}
+
+// stands says what is replaced: more of the document than the mark that add returned last.
+func (l later) stands(all []byte) { l[len(l)-1].mark = all }
+
+// write writes the document.
+func (l later) write(to io.Writer, doc []byte) error {
+	w := bufio.NewWriterSize(to, 64<<10)
+	for _, p := range l {
+		before, after, _ := bytes.Cut(doc, p.mark)
+		if _, err := w.Write(before); err != nil {
+			return err
+		}
+		if err := p.write(w); err != nil {
+			return err
+		}
+		doc = after
+	}
+	if _, err := w.Write(doc); err != nil {
+		return err
+	}
+	return w.Flush()
+}

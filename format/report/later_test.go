@@ -1,0 +1,102 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire/testkit"
+)
+
+// A crowd is n failures; halfway is called when half of them were read.
+type crowd struct {
+	n       int
+	halfway func()
+}
+
+func (c crowd) Len() int { return c.n }
+
+func (c crowd) All() iter.Seq[Failure] {
+	return func(yield func(Failure) bool) {
+		for i := range c.n {
+			if i == c.n/2 && c.halfway != nil {
+				c.halfway()
+			}
+			if !yield(failureOf(i)) {
+				return
+			}
+		}
+	}
+}
+
+func failureOf(i int) Failure {
+	f := Failure{Kind: "differs", Message: fmt.Sprintf("line %d: <&> \"is\" \x01 later-x\u2028", i)}
+	if i%3 == 0 {
+		f.Kind, f.Detail = "", "one\r\ntwo <a>\n\n"
+	}
+	return f
+}
+
+// Failures that are read one by one are written as others are, between whatever
+// else there is.
+func TestManyAreWrittenAsOthersAre(t *testing.T) {
+	suites := func(many bool) []Suite {
+		s := Suite{Name: "s", Started: time.Unix(1, 0)}
+		for i, n := range []int{0, 1, 5, 2} {
+			c := Case{Name: fmt.Sprintf("c%d", i), Duration: time.Second}
+			if i == 2 {
+				c.Error = "later-"
+			}
+			for k := range n {
+				c.Failures = append(c.Failures, failureOf(k))
+			}
+			if many && i > 0 {
+				c.Failures, c.Many = nil, crowd{n: n}
+			}
+			s.Cases = append(s.Cases, c)
+		}
+		return []Suite{s, {Name: "none"}}
+	}
+	for form := range writers {
+		var few, many bytes.Buffer
+		if err := Write(&few, form, suites(false)); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(&many, form, suites(true)); err != nil {
+			t.Fatal(err)
+		}
+		if few.String() != many.String() || strings.Count(few.String(), "line 4") != 1 {
+			t.Errorf("%s:\n%s\nin place of\n%s", form, many.String(), few.String())
+		}
+	}
+}
+
+// What a report of 100,000 failures needs is what one of 10,000 does.
+func TestMemory(t *testing.T) {
+	if testkit.Race {
+		t.Skip("memory is measured without the race detector")
+	}
+	for form := range writers {
+		use := func(n int) (used int64) {
+			all := crowd{n: n, halfway: func() {
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				used = int64(m.HeapAlloc)
+			}}
+			if err := Write(io.Discard, form, []Suite{{Cases: []Case{{Many: all}}}}); err != nil {
+				t.Fatal(err)
+			}
+			return used
+		}
+		few, many := use(10_000), use(100_000)
+		if each := float64(many-few) / 90_000; each > 1 {
+			t.Errorf("%s: %.1f bytes a failure", form, each)
+		}
+	}
+}
