@@ -77,9 +77,10 @@ func textLike(val []byte, like string) (string, bool) {
 	return scan.Text(val)
 }
 
-// dryRun prints the message of each line.
+// dryRun prints the message of each line, with the ids that they would have after the
+// greeting.
 func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
-	codec := e.Spec().NewCodec(e.CodecOptions(wire.Options{}))
+	var codec dialect.Codec
 	var refused error
 	err := env.EachLine(ctx, func(n int64, line []byte) error {
 		j := &job{b: b}
@@ -97,6 +98,9 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 			b.env.Console.Warn(text)
 			refused = wire.NewFault(wire.Usage, "some lines would not be sent", nil)
 			return nil
+		}
+		if codec == nil {
+			codec = request.Greeted(e, op.Method)
 		}
 		m, err := codec.Encode(op)
 		if err != nil {

@@ -19,18 +19,25 @@ func DryRun(e endpoint.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw {
 		return nil // nothing would be sent
 	}
-	o := e.CodecOptions(wire.Options{})
-	o.Greeted = true
-	o.Handshake.Own = func(context.Context) string { return op.Method }
-	codec := e.Spec().NewCodec(o)
-	if g, ok := codec.(dialect.Greeter); ok {
-		_ = g.Greet(context.Background(), unsent{codec}) // uses up the ids of the greeting
-	}
-	m, err := codec.Encode(op)
+	m, err := Greeted(e, op.Method).Encode(op)
 	if err != nil || m.Raw == nil {
 		return err
 	}
 	return cmdline.Print(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
+}
+
+// Greeted returns a codec for a conversation with e in which the greeting has used up its
+// ids. The method that is called first takes its place in the greeting where it is a part
+// of that.
+func Greeted(e endpoint.Endpoint, first string) dialect.Codec {
+	o := e.CodecOptions(wire.Options{})
+	o.Greeted = true
+	o.Handshake.Own = func(context.Context) string { return first }
+	codec := e.Spec().NewCodec(o)
+	if g, ok := codec.(dialect.Greeter); ok {
+		_ = g.Greet(context.Background(), unsent{codec})
+	}
+	return codec
 }
 
 // unsent is a Caller that sends nothing, but makes the messages of a greeting,
