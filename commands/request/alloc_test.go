@@ -30,6 +30,7 @@ func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 	for name, o := range map[string]format.Options{
 		"payload": {}, "raw": {Raw: true}, "identity": {JQ: "."}, "path": {JQ: ".deep.list"}, "number": {JQ: ".n"},
 		"long path": {JQ: ".deep.list[1]"}, "selection": {JQ: `select(.n > 1 and .deep.list[1] != "b") | .deep`}, "projection": {JQ: `select(.deep.list[0] < 2) | {number: .n, first: .deep.list[0], text: "<\(.deep.list[1])>"}`},
+		"elements": {JQ: `.deep.list[] | select(. != "y")`}, "list": {JQ: `{n, list: [.deep.list[] | select(. < 2)]}`},
 		"--until": {Until: `.n == "x"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package jq
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -17,19 +18,41 @@ func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	if p == nil || ctx.Err() != nil || mayBeHuge(in) {
 		return false
 	}
-	if cap(s.text) > scratchMost {
-		s.text = nil
+	if cap(s.text) > scratchMost || cap(s.outs) > outsMost {
+		s.text, s.outs = nil, nil
 	}
-	if cap(s.slots) < p.slots {
-		s.slots = make([]slot, p.slots)
-	}
-	s.slots, s.text, s.outs, s.ask = s.slots[:p.slots], s.text[:0], s.outs[:0], false
-	clear(s.slots)
+	s.room, s.text, s.outs, s.ask = s.room[:0], s.text[:0], s.outs[:0], false
+	s.take(p.slots)
 	if !p.input.read(in, s.slots) {
 		return false
 	}
 	s.do(p.body, -1)
 	return !s.ask
+}
+
+// take makes n empty slots, beside those that are in use.
+func (s *Scratch) take(n int) {
+	used := len(s.room)
+	s.room = slices.Grow(s.room, n)[:used+n]
+	s.slots = s.room[used:]
+	clear(s.slots)
+}
+
+// each does p with each element of an array; gojq is asked about other values.
+func (s *Scratch) each(p *plan, array []byte, to int) {
+	if array[0] != '[' {
+		s.ask = true
+		return
+	}
+	around, used := s.slots, len(s.room)
+	s.take(p.slots)
+	elements := scan.ReadArray(array, maxDepth)
+	for _, val, ok := elements.Next(); ok && !s.ask; _, val, ok = elements.Next() {
+		clear(s.slots)
+		p.input.read(val, s.slots)
+		s.do(p.body, to)
+	}
+	s.slots, s.room = around, s.room[:used]
 }
 
 // mayBeHuge reports whether b may hold a number of more than maxDigits.
@@ -73,6 +96,8 @@ func (s *Scratch) do(p *part, array int) {
 		} else {
 			s.do(p.other, array)
 		}
+	case each:
+		s.each(p.inner, s.value(p.value), array)
 	case both:
 		s.do(p.then, array)
 		s.do(p.other, array)

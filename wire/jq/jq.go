@@ -5,8 +5,8 @@
 // that it only selects keep the order of their keys; objects that it creates
 // have sorted keys. A leading path such as .params.result is followed in the
 // bytes, so that only the value that it leads to is decoded. A program that only
-// follows paths, compares, selects and builds is not run at all: a plan does what
-// it does on the text of its input.
+// follows paths, goes through arrays, compares, selects and builds is not run at
+// all: a plan does what it does on the text of its input.
 package jq
 
 import (

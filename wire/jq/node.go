@@ -127,7 +127,7 @@ func (c planner) step(n *node, s step) *node {
 			return &node{op: opPath, at: p}
 		}
 	}
-	p := c.place(s)
+	p := n.at.of.place(s)
 	n.at.parts = append(n.at.parts, p)
 	return &node{op: opPath, at: p}
 }

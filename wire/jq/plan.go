@@ -2,12 +2,13 @@ package jq
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/itchyny/gojq"
 )
 
 // A plan does what a program does on the text of its input, without gojq: it follows
-// paths, compares, selects and builds. What it says is, byte for byte, what gojq says;
+// paths, goes through arrays, compares, selects and builds. What it says is, byte for byte, what gojq says;
 // where that is not certain, as where the program fails, it says nothing and gojq is asked.
 type plan struct {
 	input *place // what is looked at of the input
@@ -19,8 +20,9 @@ type plan struct {
 // A part is what is done with one input of a pipe.
 type part struct {
 	kind        partKind
-	value       *node // the condition of a branch; what is given, or only looked at
+	value       *node // the condition of a branch; what is given, or only looked at; an array
 	then, other *part
+	inner       *plan // of each
 }
 
 type partKind uint8
@@ -31,6 +33,7 @@ const (
 	check                   // value is looked at, as it may be an error; then
 	branch                  // then if value holds, else other
 	both                    // then, and other after it
+	each                    // inner with each element of value
 )
 
 // planMost bounds the nodes and parts of a plan.
@@ -51,7 +54,7 @@ func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 // place returns a new place with a slot.
 func (p *plan) place(s step) *place {
 	p.slots++
-	return &place{step: s, slot: p.slots - 1}
+	return &place{step: s, slot: p.slots - 1, of: p}
 }
 
 // A planner makes a plan. Its functions return nil for what no plan can do.
@@ -100,11 +103,33 @@ func (c planner) pipe(q *gojq.Query, in *node, next func(n *node) *part) *part {
 			return c.choose(t.If, in, next)
 		}
 	}
+	if q.Term != nil {
+		if i := slices.IndexFunc(q.Term.SuffixList, func(s *gojq.Suffix) bool { return s.Iter }); i >= 0 {
+			return c.elements(q.Term, i, in, next)
+		}
+	}
 	n := c.value(q, in)
 	if n == nil {
 		return nil
 	}
 	return next(n)
+}
+
+// elements is pipe for a term of whose suffixes the one at i is [].
+func (c planner) elements(t *gojq.Term, i int, in *node, next func(n *node) *part) *part {
+	list := *t
+	list.SuffixList = t.SuffixList[:i]
+	from := c.value(&gojq.Query{Term: &list}, in)
+	if from == nil || !from.isPath() {
+		return nil
+	}
+	inner := &plan{}
+	inner.input = inner.place(step{})
+	rest := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: t.SuffixList[i+1:]}}
+	if inner.body = c.pipe(rest, &node{op: opPath, at: inner.input}, next); inner.body == nil {
+		return nil
+	}
+	return &part{kind: each, value: from, inner: inner}
 }
 
 // choose is pipe for if … then … else … end.

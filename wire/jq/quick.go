@@ -8,14 +8,18 @@ import (
 // A Scratch is memory that runs of programs use again, one after the other. The zero value
 // is usable.
 type Scratch struct {
-	slots []slot
+	slots []slot // of what is looked at now
+	room  []slot // of that, and of all around it
 	text  []byte
 	outs  [][]byte
 	ask   bool // gojq has to be asked
 }
 
-// scratchMost is the most memory for text that is kept.
-const scratchMost = 1 << 20
+// The most memory for text, and the most outputs, for which memory is kept.
+const (
+	scratchMost = 1 << 20
+	outsMost    = 1 << 15
+)
 
 // Quick is Run for programs that need not be run: those that only follow paths, compare,
 // select and build. ok is false for all others, and where the program has to say what is

@@ -110,11 +110,13 @@ func randomProgram(r *rand.Rand, depth int) string {
 		return randomTerm(r)
 	}
 	inner := func() string { return randomProgram(r, r.IntN(depth)) }
-	switch r.IntN(11) {
+	switch r.IntN(12) {
+	case 11:
+		return "(" + pick(r, ".[]", ".a[]", ".b[]?", ".a[0][]", ".a[].b", ".[][]", ".b[].a[]") + " | " + inner() + ")"
 	case 8:
 		return "(if " + randomCondition(r, 1) + " then " + inner() + pick(r, "", " elif .b then "+inner()) + " end)"
 	case 9:
-		return "[" + inner() + pick(r, "", ", .a", " | select(.)", ", empty") + "]"
+		return "[" + inner() + pick(r, "", ", .a", " | select(.)", ", empty", ", .a[]", ", .[]?", " | .[]?") + "]"
 	case 10:
 		return `"<\(` + inner() + `)\(` + randomTerm(r) + `|length)>"`
 	case 0:
