@@ -75,6 +75,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands/request suggestValues":   {"messages", "runfix 1 rpcx call tcp://$AT list limit=1"},
 	"commands/cmdline unknown":         {"messages", "runfix 2 rpcx call demo:orders getOrder --id o_001"},
 	"commands/request suggestExact":    {"out-fixes-run", "runfix 1 rpcx call demo:orders getOrdr"},
+	"commands/request suggestJob":      {"page-mcp-tasks", "runfix 1 rpcx call"},
 	"commands/request suggestParams":   {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id:=o_001"},
 	"commands/request AdviseUntaken":   {"cli-untaken", "runfix 7 rpcx subscribe"},
 }

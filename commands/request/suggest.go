@@ -30,11 +30,30 @@ func Suggest(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 		return
 	}
 	if cat != nil {
+		suggestJob(run, f, cat.Method(f.Method))
+	}
+	if cat != nil && f.Hint == "" {
 		SuggestName(run, f, f.Method, cat.Names())
 	}
 	if f.Hint == "" {
 		suggestExact(run, f, nearestOf(f.RPC.Data))
 	}
+}
+
+// suggestJob adds to the failure of a call the command that runs the method as a job, where
+// the peer lists it as one and refuses to be called.
+func suggestJob(run *env.Env, f *wire.Fault, m *catalog.Method) {
+	if m == nil || m.Kind != catalog.Job || !slices.Equal(run.Line.Path, []string{"call"}) || len(run.Line.Args) < 2 {
+		return
+	}
+	f.Hint = f.Method + " can be a job, and may be nothing else: rpcx job run begins it and waits for what it comes to"
+	job := *run.Line
+	job.Path = []string{"job", "run"}
+	job.Flags = slices.DeleteFunc(slices.Clone(job.Flags), func(flag string) bool {
+		name, _, _ := strings.Cut(flag, "=")
+		return slices.Contains([]string{"--grace", "--cache", "--no-cache"}, name) // a job has none of them
+	})
+	f.Fix = job.WithArgs(job.Args)
 }
 
 // nearestOf returns the method that a peer suggests in the data of an error; "" if
