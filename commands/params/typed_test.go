@@ -278,3 +278,48 @@ func TestPositional(t *testing.T) {
 		t.Errorf("without a schema %s", got)
 	}
 }
+
+// TestExamplesHaveBounds: a name of 60 characters and a value of 200 bytes are still shown as key=value, a value of 1000 at
+// all; what lacks is proposed for up to seven members.
+func TestExamplesHaveBounds(t *testing.T) {
+	say := func(schema string) (hint, better string) {
+		c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":` + schema + `}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		typer, err := ForMethod(c, catalog.Conventions{}, "m", func(w string) { t.Errorf("warning: %s", w) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Parse(context.Background(), []string{"{}"}, Options{Typer: typer})
+		f, ae := wire.AsFault(err), &ArgError{}
+		if f == nil || !errors.As(err, &ae) {
+			t.Fatalf("%s: %v", schema, err)
+		}
+		return f.Hint, strings.Join(ae.Args, " ")
+	}
+	one := func(name, value string) string {
+		return `{"type":"object","required":["` + name + `"],"properties":{"` + name + `":{"type":"string","examples":["` + value + `"]}}}`
+	}
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for _, tt := range []struct{ name, value, want string }{
+		{long(60), "v", "for example " + long(60) + "=v"},
+		{long(61), "v", `for example '{"` + long(61) + `":"v"}'`},
+		{"a", long(198), "for example a=" + long(198)},
+		{"a", long(199), `for example '{"a":"` + long(199) + `"}'`},
+		{"a", long(998), `for example '{"a":"` + long(998) + `"}'`},
+		{"a", long(999), "--no-check sends it all the same"},
+	} {
+		if got, _ := say(one(tt.name, tt.value)); got != tt.want {
+			t.Errorf("%d and %d: got %s\nwant %s", len(tt.name), len(tt.value), got, tt.want)
+		}
+	}
+	for n, want := range map[int]string{7: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`, 8: ""} {
+		names := strings.Split("a b c d e f g h", " ")[:n]
+		schema := `{"type":"object","required":["` + strings.Join(names, `","`) + `"],"properties":{"` +
+			strings.Join(names, `":{"examples":[1]},"`) + `":{"examples":[1]}}}`
+		if _, got := say(schema); got != want {
+			t.Errorf("%d members lack: %s, want %s", n, got, want)
+		}
+	}
+}
