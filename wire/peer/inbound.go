@@ -147,13 +147,19 @@ func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 // serve runs the handler of one request and answers with what it returns.
 func (p *Peer) serve(in *inbound) {
 	defer wire.Guard()
-	ev := failure(wire.NewError(wire.CodeInternal, "internal error"))
-	defer func() { p.served(in, &ev) }() // whatever becomes of the handler's goroutine
+	ev, returned := wire.Event{}, false
+	defer func() { // whatever becomes of the handler's goroutine
+		if !returned {
+			ev = internalError()
+		}
+		p.served(in, &ev)
+	}()
 	if err := (room{p, in}).Await(); err != nil {
 		ev = failure(wire.AsError(err))
-		return
+	} else {
+		ev = p.run(in)
 	}
-	ev = p.run(in)
+	returned = true
 }
 
 // served answers with the last event of in and gives up its place. Meanwhile it does not keep what the answer was made of:
@@ -177,9 +183,9 @@ func (p *Peer) served(in *inbound, ev *wire.Event) {
 
 // run calls the handler. A panic is an answer too.
 func (p *Peer) run(in *inbound) (ev wire.Event) {
-	ev = failure(wire.NewError(wire.CodeInternal, "internal error"))
 	defer func() {
 		if v := recover(); v != nil {
+			ev = internalError()
 			p.note(Note{Kind: NotePanic, Method: in.Msg.Method, Text: panicText(v)})
 		}
 	}()
@@ -246,7 +252,7 @@ func (p *Peer) replyLocked(in *inbound, ev wire.Event) error {
 		if in.answered || ev.Kind == wire.Failure {
 			return err
 		}
-		msgs, _ = p.codec.Reply(in.Msg, failure(wire.NewError(wire.CodeInternal, "internal error")))
+		msgs, _ = p.codec.Reply(in.Msg, internalError())
 	}
 	for _, msg := range msgs {
 		p.replyRawLocked(in, msg)
