@@ -8,8 +8,12 @@ import (
 	"rpcx/wire/scan"
 )
 
+// keywords of the language cannot be the names of functions.
+const keywords = " False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield "
+
 // functionName returns the name under which a plugin offers a method of another
-// dialect: characters that an identifier cannot hold become "_".
+// dialect: characters that an identifier cannot hold become "_", and a keyword
+// has one behind it.
 func functionName(method string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -20,6 +24,9 @@ func functionName(method string) string {
 	}, strings.ToValidUTF8(method, "_"))
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
+	}
+	if strings.Contains(keywords, " "+name+" ") {
+		name += "_"
 	}
 	return name
 }

@@ -29,6 +29,7 @@ type member struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Source      string `json:"source,omitempty"`
+	Original    string `json:"original,omitempty"` // its name at the peer behind a bridge, where that is another
 	Settable    bool   `json:"settable,omitempty"`
 }
 
@@ -179,6 +180,7 @@ func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 func (s *schema) add(m *catalog.Method) {
 	f := member{Name: m.Name, Description: m.Description}
 	f.Source, _ = scan.Text(scan.Get(m.Extra, "source"))
+	f.Original, _ = scan.Text(scan.Get(m.Extra, "original"))
 	name, part, dotted := strings.Cut(m.Name, ".")
 	if !dotted {
 		s.Functions = append(s.Functions, f)
