@@ -71,8 +71,12 @@ func listableName(method string) string {
 		}
 		return '_'
 	}, strings.ToValidUTF8(method, "_"))
-	if !isListable(name) {
-		name = "call_" + strings.TrimLeft(name, "_")
+	if isListable(name) {
+		return name
 	}
+	if name = strings.TrimLeft(name, "_"); name == "" {
+		name = "method"
+	}
+	name = "call_" + name
 	return name
 }
