@@ -177,11 +177,13 @@ func (j *judge) shares(ctx context.Context, set *probes.Set) error {
 // open connects and greets. end says goodbye and closes.
 func (j *judge) open(ctx context.Context) (end func(), err error) {
 	so, got, done := j.wrapped(j.watch.tap)
+	last := j.conv
 	err = request.WaitReached(ctx, j.run, func() (err error) {
 		j.conv, err = session.OpenDirect(ctx, j.endpoint, so)
 		return err
 	})
 	if err != nil {
+		j.conv = last // which the first end closes
 		done()
 		return nil, err
 	}
