@@ -25,7 +25,7 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 		return nil, err
 	}
 	client := d.client()
-	up := &upgrader{RoundTripper: d.shaking(client.Transport), most: c.Options.WithDefaults().MaxMessage}
+	up := &upgrader{RoundTripper: client.Transport, most: c.Options.WithDefaults().MaxMessage}
 	client.Transport = up
 	defer client.CloseIdleConnections()
 	if a.Scheme == "wss" {
