@@ -11,8 +11,9 @@ import (
 	"rpcx/wire"
 )
 
-// dieLimit bounds the time until a signal to ourselves arrives, which on a busy machine may be a while.
-const dieLimit = time.Second
+// dieLimit bounds the time until a signal to ourselves arrives, which on a busy machine may be a while. One that was ignored
+// when the process started never does.
+const dieLimit = 250 * time.Millisecond
 
 // DieOf ends the process by the signal that caused f, so that its parent, a shell's
 // loop for one, sees a signal and not only a status. It returns if f was not caused
