@@ -1,6 +1,7 @@
 package options
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ import (
 // address is written.
 type Listening struct {
 	origins []string
-	token   string
+	token   tokenFile
 	public  bool
 	File    string // the address is written to it; "": to none
 }
@@ -30,7 +31,7 @@ type Listening struct {
 func (l *Listening) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &l.origins),
-		cmdline.Text(cmdline.GroupListen, "token", "", "demand the bearer token in `@FILE` (http, ws)", &l.token),
+		cmdline.Generic(cmdline.GroupListen, "token", "demand the bearer token in `@FILE` (http, ws)", &l.token),
 		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &l.public),
 		cmdline.Text(cmdline.GroupListen, "listening", "", "write the line that says where we listen to `FILE`", &l.File),
 	}
@@ -57,9 +58,25 @@ func CheckListening(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 	c.AllowOrigin, c.Public = l.origins, l.public
 	var err error
-	c.Token, err = readToken(l.token)
+	c.Token, err = readToken(string(l.token))
 	return c, err
 }
+
+// A tokenFile is the value of --token.
+type tokenFile string
+
+// Set implements flag.Value. Nothing is given where a variable was not set: that must not be taken for no token at all.
+func (f *tokenFile) Set(text string) error {
+	if text == "" {
+		return errors.New("it takes @FILE, and nothing was given")
+	}
+	*f = tokenFile(text)
+	return nil
+}
+
+func (f *tokenFile) Get() any { return string(*f) }
+
+func (f *tokenFile) String() string { return "" }
 
 // readToken reads --token @FILE. A token on the command line would be seen by
 // every user of the machine.
