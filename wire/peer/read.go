@@ -234,7 +234,11 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 // exchange, by its stream. An item of an unknown stream that comes in the exchange
 // of a call that goes on belongs to that call.
 func (p *Peer) itemLocked(m *wire.Message, in *stream) {
-	if s := p.calls.find(m.ID); len(m.ID) > 0 && s != nil {
+	var s *stream
+	if len(m.ID) > 0 {
+		s = p.calls.find(m.ID)
+	}
+	if s != nil {
 		if !m.Beside {
 			p.calls.setWaiting(s, false)
 		}
