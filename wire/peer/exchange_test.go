@@ -279,3 +279,57 @@ func TestAnswerToWhatWasGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// Where the session was over a message is sent once more: what comes of that is what is said, for what gets no answer as well.
+func TestExchangeAnewFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := wire.NewFault(wire.Auth, "401 Unauthorized", nil)
+		sent := 0
+		p := post(t, peer.Options{}, func(context.Context, string, func(string)) error {
+			if sent++; sent%2 == 1 {
+				return wire.NewFault(wire.Unreachable, "it has ended the session", wire.ErrSessionLost)
+			}
+			return refused
+		})
+		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"}); !errors.Is(err, refused) {
+			t.Errorf("a notification: %v", err)
+		}
+		if _, err := p.Call(t.Context(), "x", nil); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Auth {
+			t.Errorf("a call: %v", err)
+		}
+		if sent != 4 {
+			t.Errorf("sent %d times", sent)
+		}
+	})
+}
+
+// What comes without an id in the reply to an array answers a message of that array, even
+// if another array waits longer for such an answer.
+func TestExchangeAnswersItsOwnArray(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
+			if strings.Contains(msg, "first") {
+				time.Sleep(time.Second)
+				say(`{"to":"first"}`)
+				return nil
+			}
+			say(`{"to":"second"}`)
+			return nil
+		})
+		var wg sync.WaitGroup
+		for _, name := range []string{"first", "second"} {
+			wg.Go(func() {
+				s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Raw, Params: json.RawMessage(`[{"of":"` + name + `"}]`)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if m, err := s.Next(t.Context()); err != nil || string(m.Raw) != `{"to":"`+name+`"}` {
+					t.Errorf("%s: %s, %v", name, m.Raw, err)
+				}
+			})
+			synctest.Wait()
+		}
+		wg.Wait()
+	})
+}

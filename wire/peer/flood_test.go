@@ -209,3 +209,28 @@ func TestLossyStreams(t *testing.T) {
 		}
 	})
 }
+
+// A consumer that takes nothing is waited for once, and only for a moment: what others wait for is read all the same.
+func TestReaderWaitsOnlyAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{StreamBuffer: 8 << 20})
+		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch, Method: "unread"}); err != nil {
+			t.Fatal(err)
+		}
+		read, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch, Method: "read"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			far.Send(fmt.Appendf(nil, `{"method":"unread","params":[%q]}`, strings.Repeat("x", 64<<10)))
+		}
+		far.Send([]byte(`{"method":"read","params":[1]}`))
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if m, err := read.Next(ctx); err != nil || string(m.Body) != "[1]" {
+			t.Error(string(m.Body), err)
+		}
+	})
+}

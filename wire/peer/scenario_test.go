@@ -39,6 +39,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	note KIND TEXT…             the next note
 //	took JSON                   the next that Incoming saw
 //	answer ID JSON              answers what Incoming took
+//	answered ID                 a message of the user's own has answered it
 //	handled METHOD PARAMS       the next notification that the handler got
 //	eof | hangup                the far side half-closes, closes
 //	close                       closes the peer
@@ -234,6 +235,8 @@ func (s *stage) take(verb, rest string) error {
 		return s.expect(&s.took, rest)
 	case "answer":
 		return s.p.Answer(wire.ID(name), []byte(arg))
+	case "answered":
+		s.p.Answered(wire.ID(rest))
 	case "handled":
 		return s.expect(&s.handled, rest)
 	case "eof":

@@ -1,0 +1,32 @@
+package peer_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// over is a connection of several streams that has ended for whoever sends.
+type over struct{ wire.Conn }
+
+func (over) SendAbout(wire.ID, []byte) error { return &wire.CloseError{Clean: true} }
+func (over) NoAnswer(wire.ID)                {}
+
+// What belongs to a request and cannot be sent to who made it was not sent.
+func TestSendAboutFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, over{near}, peer.Options{})
+		err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x", About: wire.ID("7")})
+		var closed *wire.CloseError
+		if !errors.As(err, &closed) {
+			t.Error("it was sent:", err)
+		}
+	})
+}
